@@ -1,0 +1,33 @@
+// Record identifiers: 16 lower-case hexadecimal characters, the first two name the kind (contract 0).
+import { randomBytes } from 'node:crypto';
+
+const kindPrefixes = {
+  device: '02',
+  integration: '06',
+  deviceConnector: '07',
+  dataFlow: '08',
+  outputConnector: '09',
+  apiKey: '11',
+  oauthClient: '12',
+  rule: '21',
+  organization: '28',
+  workspace: '29',
+  deviceType: '33',
+  customLogic: '37',
+  user: '52',
+  operation: '66',
+  operationAction: '67',
+  customFieldMeta: '69',
+  tag: '71',
+  deviceCredential: '99',
+} as const;
+
+export type RecordKind = keyof typeof kindPrefixes;
+
+/** The global database output connector has the same id in every installation (contract 0). */
+export const databaseConnectorId = '0900000000000000';
+
+/** A new random identifier of the kind. Clients must treat it as an opaque string. */
+export function newId(kind: RecordKind): string {
+  return kindPrefixes[kind] + randomBytes(7).toString('hex');
+}

@@ -1,0 +1,26 @@
+// A journal entry: everything one uplink or backfill request changed, made durable as a whole.
+import type { EpochMs } from './instant.ts';
+import type { JsonObject } from './json.ts';
+import type { ProcessingLogEntry } from './processing-note.ts';
+import type { SampleEntry, StoredSample } from './sample.ts';
+import type { UplinkMetrics } from './uplink-metrics.ts';
+
+export interface JournalEntry {
+  readonly deviceId: string;
+  readonly receivedAt: EpochMs;
+  readonly samples: readonly Omit<SampleEntry, 'storedAt'>[];
+  readonly notes: readonly ProcessingLogEntry[];
+  /** The decoder's new state, when it emitted one; the last one wins. */
+  readonly state?: JsonObject;
+  /** Absent for backfills: they are no uplinks. */
+  readonly metrics?: UplinkMetrics;
+}
+
+/** An entry after its fsync. `samples` holds only those that were not stored already. */
+export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
+  /** Place in the journal; grows with every entry, survives restarts. */
+  readonly position: number;
+  readonly samples: readonly StoredSample[];
+  /** How many samples of the entry were identical to stored ones and left out. */
+  readonly duplicates: number;
+}

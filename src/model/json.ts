@@ -1,0 +1,12 @@
+// JSON values as TypeScript types, and the few questions everybody asks about them.
+
+export type JsonScalar = string | number | boolean | null;
+export type Json = JsonScalar | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** Whether a value is a JSON object: neither null, nor an array, nor a scalar. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,66 @@
+// One page of a list, in the envelope of interface 2.2 and contract 0.1.
+
+export interface PageRequest {
+  /** Zero-based. */
+  readonly page: number;
+  /** Items a page, 1 to `pageSizeMax`. */
+  readonly size: number;
+  readonly sort: readonly SortOrder[];
+}
+
+export interface SortOrder {
+  readonly field: string;
+  readonly direction: 'asc' | 'desc';
+}
+
+export const pageSizeMax = 1_000;
+export const pageSizeAssets = 25;
+export const pageSizeDefault = 20;
+
+interface SortState {
+  readonly empty: boolean;
+  readonly sorted: boolean;
+  readonly unsorted: boolean;
+}
+
+export interface Page<T> {
+  readonly content: readonly T[];
+  readonly pageable: {
+    readonly sort: SortState;
+    readonly offset: number;
+    readonly pageNumber: number;
+    readonly pageSize: number;
+    readonly paged: boolean;
+    readonly unpaged: boolean;
+  };
+  readonly sort: SortState;
+  readonly totalPages: number;
+  readonly totalElements: number;
+  readonly size: number;
+  readonly number: number;
+  readonly numberOfElements: number;
+  readonly first: boolean;
+  readonly last: boolean;
+  readonly empty: boolean;
+}
+
+/** Wraps the items of one page; `total` counts the items of all pages. */
+export function pageOf<T>(content: readonly T[], total: number, request: PageRequest): Page<T> {
+  const { page, size } = request;
+  const sorted = request.sort.length > 0;
+  const sort = { empty: !sorted, sorted, unsorted: !sorted };
+  const totalPages = Math.ceil(total / size);
+  return {
+    content,
+    pageable: { sort, offset: page * size, pageNumber: page, pageSize: size, paged: true, unpaged: false },
+    sort,
+    totalPages,
+    totalElements: total,
+    size,
+    number: page,
+    numberOfElements: content.length,
+    first: page === 0,
+    last: page >= totalPages - 1,
+    empty: content.length === 0,
+  };
+}

@@ -1,0 +1,28 @@
+// Uplink metrics: what is known about the last uplink of a device (interface 2.3 and 2.11, contract 4).
+import type { EpochMs } from './instant.ts';
+
+export interface UplinkMetrics {
+  readonly uplinkId: string;
+  /** Service device id. */
+  readonly deviceId: string;
+  /** Bytes of the payload as received. */
+  readonly uplinkSize: number;
+  /** Time of receipt. */
+  readonly timestamp: EpochMs;
+  readonly latitude?: number;
+  readonly longitude?: number;
+  readonly locationRadius?: number;
+  readonly port?: number;
+  readonly frameCountUp?: number;
+  readonly frameCountDown?: number;
+  readonly rssi?: number;
+  readonly snr?: number;
+  readonly sf?: number;
+  readonly txPower?: number;
+  readonly numberOfGateways?: number;
+  readonly esp?: number;
+  /** 1 bad, 2 medium, 3 good. */
+  readonly sqi?: number;
+  /** Percent, 0 to 100. */
+  readonly batteryLevel?: number;
+}
