@@ -4,7 +4,8 @@
 export type EpochMs = number;
 
 // Any offset (or none, read as UTC) and zero to nine fraction digits; digits after the third are cut off.
-const isoPattern = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
+const isoPattern =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
 
 const earliest = Date.UTC(0, 0, 1);
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);

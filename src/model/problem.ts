@@ -1,0 +1,104 @@
+// The catalogue of refusals: one stable code, one status, one sentence each. Product code names the row; the edge makes the body.
+
+type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
+
+interface ProblemRow {
+  readonly status: number;
+  /** `<status><two digits>_<NAME>`, never reused with another meaning (contract 0.2). */
+  readonly code: string;
+  readonly message: string | ((details: never) => string);
+}
+
+export const problems = {
+  invalidJson: {
+    status: 400,
+    code: '40000_INVALID_JSON',
+    message: (d: { reason: string }) => `The body is not valid JSON: ${d.reason}`,
+  },
+  invalidRequest: { status: 400, code: '40001_INVALID_REQUEST', message: (d: { reason: string }) => d.reason },
+  unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
+  twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
+  invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
+  permissionDenied: { status: 403, code: '40300_PERMISSION_DENIED', message: 'Permission denied' },
+  notFound: {
+    status: 404,
+    code: '40400_NOT_FOUND',
+    message: (d: { what: string; id: string }) => `No ${d.what} with id ${d.id}`,
+  },
+  noSuchRoute: {
+    status: 404,
+    code: '40401_NO_SUCH_ROUTE',
+    message: (d: { method: string; path: string }) => `There is no ${d.method} ${d.path}`,
+  },
+  deviceIdNotUnique: {
+    status: 409,
+    code: '40900_DEVICE_ID_NOT_UNIQUE',
+    message: (d: { deviceId: string }) => `The device id ${d.deviceId} is used by another device`,
+  },
+  staleVersion: {
+    status: 409,
+    code: '40901_STALE_VERSION',
+    message: (d: { sent: number; current: number }) =>
+      `Version ${d.sent} was sent, but the record is at version ${d.current}`,
+  },
+  inUse: {
+    status: 409,
+    code: '40902_IN_USE',
+    message: (d: { what: string; users: readonly string[] }) => `The ${d.what} is used by ${d.users.join(', ')}`,
+  },
+  payloadTooLarge: {
+    status: 413,
+    code: '41300_PAYLOAD_TOO_LARGE',
+    message: (d: { bytesMax: number }) => `The body is larger than ${d.bytesMax} bytes`,
+  },
+  unsupportedMediaType: {
+    status: 415,
+    code: '41500_UNSUPPORTED_MEDIA_TYPE',
+    message: (d: { contentType: string }) => `Content type ${d.contentType} is not supported; send application/json`,
+  },
+  internal: { status: 500, code: '50000_INTERNAL', message: 'Internal error' },
+  intakeFull: {
+    status: 503,
+    code: '50300_INTAKE_FULL',
+    message: 'Too many payloads at once; send again after the time in Retry-After',
+  },
+  stopping: { status: 503, code: '50301_STOPPING', message: 'The server is stopping' },
+  storageFull: { status: 507, code: '50700_STORAGE_FULL', message: 'The disk is full; nothing was stored' },
+  cursorTooOld: {
+    status: 410,
+    code: '41000_CURSOR_TOO_OLD',
+    message: (d: { oldest: string }) => `The cursor is older than what is kept; the oldest is ${d.oldest}`,
+  },
+} as const satisfies Record<string, ProblemRow>;
+
+export type ProblemName = keyof typeof problems;
+type DetailsOf<N extends ProblemName> = (typeof problems)[N]['message'] extends (details: infer D) => string ? [D] : [];
+
+/** A refusal from the catalogue: bad input or a missing right, never our own mistake. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly problem: ProblemName;
+  readonly details: Details;
+
+  constructor(problem: ProblemName, details: Details, message: string) {
+    super(message);
+    this.problem = problem;
+    this.details = details;
+  }
+
+  get status(): number {
+    return problems[this.problem].status;
+  }
+
+  get code(): string {
+    return problems[this.problem].code;
+  }
+}
+
+/** Makes the Problem of a catalogue row: `throw problem('notFound', { what: 'device', id })`. */
+export function problem<N extends ProblemName>(name: N, ...args: DetailsOf<N>): Problem {
+  const { message } = problems[name];
+  const details = (args[0] ?? {}) as Details;
+  const text = typeof message === 'string' ? message : (message as (details: Details) => string)(details);
+  return new Problem(name, details, text);
+}

@@ -1,0 +1,79 @@
+// The sample store's port: append durably, read what was appended. Embedded chunks and a ClickHouse cluster stand behind it.
+import type { AccumulatorName } from '../accumulators/accumulator.ts';
+import type { Partial } from '../accumulators/partial.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import type { Sample, StoredSample } from '../model/sample.ts';
+
+export interface SampleStore {
+  /**
+   * Makes the entry durable and its samples visible to every later read, leaving out samples identical to stored ones.
+   * Resolves after the fsync; rejects without effect when the disk refuses (`storageFull`) or writing has stopped.
+   * Many calls in flight share one fsync.
+   */
+  append(entry: JournalEntry): Promise<DurableEntry>;
+
+  /** Samples of one device, newest first; samples of one instant in reverse order of storing (interface 4.4). */
+  samples(scan: SampleScan): Promise<Sample[]>;
+
+  /** The same range oldest first, in batches of bounded size, for exports of any length. */
+  exportSamples(range: SampleRange): AsyncIterable<readonly Sample[]>;
+
+  /** The newest sample of the device, of one topic or of all. */
+  latestSample(deviceId: string, topic?: string): Promise<Sample | undefined>;
+
+  /** Topics that have samples, in the order of their newest sample, newest first. */
+  topics(deviceId: string): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
+
+  /**
+   * One partial per device and bucket; undefined where no value counts. Buckets are half-open, `edges[i]` to `edges[i + 1]`.
+   * `raw` reads samples; `hours` reads hourly aggregates, whose edges must be whole UTC hours.
+   */
+  buckets(request: BucketRequest): Promise<readonly (readonly (Partial | undefined)[])[]>;
+
+  /**
+   * Samples of the given devices stored after the cursor (exclusive) or since a time of storing, in order of storing, batch by batch up
+   * to the newest durable one. Throws Problem `cursorTooOld` with the oldest cursor still kept.
+   */
+  replay(since: ReplayStart, wanted: (sample: StoredSample) => boolean): AsyncIterable<readonly StoredSample[]>;
+
+  /** Durable entries from a journal position on, for followers that catch up after a restart. */
+  entriesFrom(position: number): AsyncIterable<readonly DurableEntry[]>;
+
+  /** Followers tell how far they are; the journal keeps what any of them has not seen. */
+  setFollowerPosition(follower: string, position: number): void;
+
+  /** The position of the next entry. */
+  readonly position: number;
+
+  /** Flushes and closes; afterwards every call rejects. */
+  close(): Promise<void>;
+}
+
+export interface SampleRange {
+  readonly deviceId: string;
+  /** One topic, or all when absent. */
+  readonly topic?: string;
+  /** Inclusive. */
+  readonly from?: EpochMs;
+  /** Exclusive. */
+  readonly to?: EpochMs;
+}
+
+export interface SampleScan extends SampleRange {
+  readonly limit: number;
+  readonly skip: number;
+}
+
+export interface BucketRequest {
+  readonly source: 'raw' | 'hours';
+  readonly deviceIds: readonly string[];
+  readonly topic: string;
+  /** First looked up as it stands, then as a dotted path (contract 35). */
+  readonly dataKey: string;
+  readonly accumulator: AccumulatorName;
+  /** Ascending, at least two. */
+  readonly edges: readonly EpochMs[];
+}
+
+export type ReplayStart = { readonly cursor: string } | { readonly storedSince: EpochMs };
