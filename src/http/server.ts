@@ -163,7 +163,10 @@ async function admit(
   request: FastifyRequest,
   guard: Guard,
 ): Promise<Principal | undefined> {
-  if ('open' in access) return undefined;
+  if ('open' in access) {
+    access.admit?.(request.headers, request.query);
+    return undefined;
+  }
   const principal = await guard.identify(request.headers);
   if ('anyCredential' in access) return principal;
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');

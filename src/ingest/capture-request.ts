@@ -13,10 +13,10 @@ export interface CaptureRequest {
   readonly timestamp: EpochMs | null;
 }
 
-type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type CaptureQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Throws Problem: 401 without a secret, 400 without a device id or with a timestamp that is no ISO-8601 date-time. */
-export function captureRequestOf(query: Query, headers: IncomingHttpHeaders): CaptureRequest {
+export function captureRequestOf(query: CaptureQuery, headers: IncomingHttpHeaders): CaptureRequest {
   const secret = first(query['secret'], query['uplinkSecret'], headers['x-uplink-secret'], headers['secret']);
   if (secret === undefined) throw problem('uplinkSecretMissing');
   const deviceId = first(query['deviceId'], headers['x-device-id'], headers['deviceid']);
