@@ -25,7 +25,7 @@ export interface Validated {
 export interface UplinkStages {
   readonly intake: Intake;
   /** The state that the device's last run emitted; `{}` at first. */
-  readonly stateOf: (deviceId: string) => JsonObject;
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
   /** The next run of the device sees this state, even before it is durable; undefined goes back to the durable one. */
   readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
@@ -47,7 +47,7 @@ export async function handleUplink(uplink: Uplink, on: UplinkStages): Promise<Du
 
 async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> {
   const { device } = uplink;
-  const decoded = await on.decode(uplink, on.stateOf(device.id));
+  const decoded = await on.decode(uplink, await on.stateOf(device.id));
   const validated = decoded.samples.map(on.validate);
   if (decoded.state !== undefined) on.setState(device.id, decoded.state);
   const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];

@@ -35,8 +35,18 @@ test('decoding of one device waits for the one before, storing of both overlaps'
 
 test('a failed decode fails its own uplink only', async () => {
   const intake = createIntake({ uplinksMax: 10, bytesMax: 1_000 });
-  const failing = intake.run('d1', 1, () => Promise.reject(new Error('no')), async () => 'never');
-  const next = intake.run('d1', 1, async () => 1, async () => 'stored');
+  const failing = intake.run(
+    'd1',
+    1,
+    () => Promise.reject(new Error('no')),
+    async () => 'never',
+  );
+  const next = intake.run(
+    'd1',
+    1,
+    async () => 1,
+    async () => 'stored',
+  );
   await expect(failing).rejects.toThrow('no');
   expect(await next).toBe('stored');
 });
@@ -44,7 +54,13 @@ test('a failed decode fails its own uplink only', async () => {
 test('a full intake refuses before anything is done, by count and by bytes, and takes again afterwards', async () => {
   const hold = gate();
   const intake = createIntake({ uplinksMax: 2, bytesMax: 100 });
-  const take = (bytes: number) => intake.run('d', bytes, () => hold.opened, async () => 'done');
+  const take = (bytes: number) =>
+    intake.run(
+      'd',
+      bytes,
+      () => hold.opened,
+      async () => 'done',
+    );
   const first = take(60);
   await expect(take(41)).rejects.toMatchObject({ problem: 'intakeFull' });
   const second = take(40);
