@@ -87,6 +87,11 @@ export const problems = {
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
     message: (d: { contentType: string }) => `Content type ${d.contentType} is not supported; send application/json`,
   },
+  idempotencyKeyReused: {
+    status: 422,
+    code: '42200_IDEMPOTENCY_KEY_REUSED',
+    message: 'The Idempotency-Key was used with another body',
+  },
   internal: { status: 500, code: '50000_INTERNAL', message: 'Internal error' },
   intakeFull: {
     status: 503,
