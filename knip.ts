@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 const composed = existsSync(new URL('src/main.ts', import.meta.url));
 
 export default {
-  entry: [composed ? 'src/main.ts' : 'src/**/*.ts', 'bench/*.ts', 'tools/*.ts', 'bin/*.js'],
-  project: ['src/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts', 'tools/**/*.ts', 'bin/*.js'],
+  entry: [composed ? 'src/main.ts' : 'src/**/*.ts', 'bench/*.ts', 'tools/*.ts', 'bin/*.{js,ts}'],
+  project: ['src/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts', 'tools/**/*.ts', 'bin/*.{js,ts}'],
   ignoreExportsUsedInFile: { interface: true, type: true },
   exclude: composed ? [] : ['dependencies'],
 } satisfies KnipConfig;
