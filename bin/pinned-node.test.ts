@@ -7,10 +7,10 @@ import { expect, test } from 'vitest';
 import { plantedProject } from '../tools/planted-project.ts';
 
 interface PinnedNode {
-  decide(
+  readonly decide: (
     seen: { readonly version: string; readonly platform: string; readonly arch: string },
     findBinary: (name: string, binary: string) => string | undefined,
-  ): { readonly kind: string; readonly node?: string; readonly message?: string };
+  ) => { readonly kind: string; readonly node?: string; readonly message?: string };
 }
 
 const folder = import.meta.dirname;

@@ -1,5 +1,4 @@
 // The lint settings catch planted mistakes, those that need types included.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInstalled } from './installed-program.ts';

@@ -1,5 +1,6 @@
 // The house rules as one table: every rule with the question it asks.
 import { codeMapBreaches } from '../code-map.ts';
+import { lockBreaches } from '../lock-entries.ts';
 import type { Breach } from './breach.ts';
 import { captionBreaches } from './captions.ts';
 import { decisionBreaches } from './decision-records.ts';
@@ -20,7 +21,7 @@ const fileRules: readonly FileRule[] = [
   leftoverBreaches,
 ];
 
-const projectRules: readonly ProjectRule[] = [decisionBreaches, codeMapBreaches];
+const projectRules: readonly ProjectRule[] = [decisionBreaches, codeMapBreaches, lockBreaches];
 
 /** Every breach of every rule in the project at `root`. */
 export function tidyBreaches(root: string): Breach[] {
