@@ -1,6 +1,18 @@
 // The interface reference for people at /docs, served whole from this process: no request leaves for another host.
 import type { FastifyInstance } from 'fastify';
 
+// The page may not reach beyond this server, whatever its script would like to do.
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  "script-src 'self' 'unsafe-inline'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "worker-src 'self' blob:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
 /** Adds `/v3/openapi.json` and `/docs`; the page and its script load when somebody first asks for them. */
 export function addDocs(app: FastifyInstance): void {
   let page: Promise<FastifyInstance> | undefined;
@@ -20,6 +32,7 @@ export function addDocs(app: FastifyInstance): void {
         const value = answer.headers[name];
         if (value !== undefined) reply.header(name, value);
       }
+      reply.header('content-security-policy', contentSecurityPolicy);
       return reply.code(answer.statusCode).serializer(passThrough).send(answer.rawPayload);
     });
   }
@@ -43,6 +56,8 @@ async function openPage(): Promise<FastifyInstance> {
       proxyUrl: '',
       hideClientButton: true,
       showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
     },
   });
   await page.ready();

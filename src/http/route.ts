@@ -106,12 +106,12 @@ type GuardedRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R ext
 export function guardedRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>(
   route: GuardedRoute<P, Q, B, R>,
 ): Route {
-  return route as unknown as Route;
+  return route;
 }
 
 /** Declares a route that anyone may call; `access.open` says why. */
 export function openRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>(
   route: OpenRoute<P, Q, B, R>,
 ): Route {
-  return route as unknown as Route;
+  return route;
 }

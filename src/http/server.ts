@@ -77,7 +77,6 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     http: { headersTimeout: headersTimeoutMs },
     // The framework's own log is off: one function per event says what is worth saying.
     logger: false,
-    disableRequestLogging: true,
     frameworkErrors: (error, request, reply) =>
       void sendFailure(parts, error, request as FastifyRequest, reply as FastifyReply),
   });

@@ -1,7 +1,8 @@
 // Where a record lives: what authorisation compares with the reach of a credential.
 
 export interface Place {
-  readonly organizationId: string;
+  /** Null for records of the installation itself, which everybody may read and nobody may change. */
+  readonly organizationId: string | null;
   /** Null for records of the organization itself. */
   readonly workspaceId: string | null;
   /** What the record is called in a 404, for example `device`. */
