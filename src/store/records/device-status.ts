@@ -31,7 +31,11 @@ export async function findUplinkMetrics(
   deviceIds: readonly string[],
 ): Promise<Map<string, UplinkMetrics>> {
   if (deviceIds.length === 0) return new Map();
-  const rows = await db.selectFrom('deviceStatus').selectAll().where('deviceId', 'in', [...deviceIds]).execute();
+  const rows = await db
+    .selectFrom('deviceStatus')
+    .selectAll()
+    .where('deviceId', 'in', [...deviceIds])
+    .execute();
   return new Map(rows.map((row) => [row.deviceId, fromJsonText<UplinkMetrics>(row.uplinkMetrics)]));
 }
 
