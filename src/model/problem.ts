@@ -31,16 +31,6 @@ export const problems = {
     code: '40004_CAPTURE_BODY_INVALID',
     message: 'The body must be a JSON object or array',
   },
-  uplinkSecretMissing: {
-    status: 401,
-    code: '40103_UPLINK_SECRET_MISSING',
-    message: 'No uplink secret: send it as query parameter secret or header x-uplink-secret',
-  },
-  uplinkSecretUnknown: {
-    status: 401,
-    code: '40104_UPLINK_SECRET_UNKNOWN',
-    message: 'No device connector has this uplink secret',
-  },
   badInterval: {
     status: 400,
     code: '40030_BAD_INTERVAL',
@@ -77,10 +67,15 @@ export const problems = {
     message: (d: { bound: string; value: string }) =>
       `${d.bound} is ${d.value}, which is no ISO-8601 date-time such as 2026-01-31T08:00:00Z`,
   },
-  noSample: {
-    status: 404,
-    code: '40430_NO_SAMPLE',
-    message: (d: { deviceId: string }) => `Device ${d.deviceId} has no sample`,
+  uplinkSecretMissing: {
+    status: 401,
+    code: '40103_UPLINK_SECRET_MISSING',
+    message: 'No uplink secret: send it as query parameter secret or header x-uplink-secret',
+  },
+  uplinkSecretUnknown: {
+    status: 401,
+    code: '40104_UPLINK_SECRET_UNKNOWN',
+    message: 'No device connector has this uplink secret',
   },
   unknownReference: {
     status: 400,
@@ -113,6 +108,11 @@ export const problems = {
     status: 404,
     code: '40400_NOT_FOUND',
     message: (d: { what: string; id: string }) => `No ${d.what} with id ${d.id}`,
+  },
+  noSample: {
+    status: 404,
+    code: '40430_NO_SAMPLE',
+    message: (d: { deviceId: string }) => `Device ${d.deviceId} has no sample`,
   },
   noSuchRoute: {
     status: 404,
