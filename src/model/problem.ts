@@ -16,10 +16,41 @@ export const problems = {
     message: (d: { reason: string }) => `The body is not valid JSON: ${d.reason}`,
   },
   invalidRequest: { status: 400, code: '40001_INVALID_REQUEST', message: (d: { reason: string }) => d.reason },
+  deviceIdMissing: {
+    status: 400,
+    code: '40002_DEVICE_ID_MISSING',
+    message: 'No device id: send it as query parameter deviceId or header x-device-id',
+  },
+  timestampInvalid: {
+    status: 400,
+    code: '40003_TIMESTAMP_INVALID',
+    message: (d: { value: string }) => `The timestamp ${d.value} is not an ISO-8601 date-time`,
+  },
+  captureBodyInvalid: {
+    status: 400,
+    code: '40004_CAPTURE_BODY_INVALID',
+    message: 'The body must be a JSON object or array',
+  },
+  uplinkSecretMissing: {
+    status: 401,
+    code: '40103_UPLINK_SECRET_MISSING',
+    message: 'No uplink secret: send it as query parameter secret or header x-uplink-secret',
+  },
+  uplinkSecretUnknown: {
+    status: 401,
+    code: '40104_UPLINK_SECRET_UNKNOWN',
+    message: 'No device connector has this uplink secret',
+  },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
   twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
   permissionDenied: { status: 403, code: '40300_PERMISSION_DENIED', message: 'Permission denied' },
+  deviceNotOnConnector: {
+    status: 403,
+    code: '40301_DEVICE_NOT_ON_CONNECTOR',
+    message: (d: { deviceId: string }) =>
+      `The device ${d.deviceId} belongs to the data flow of another device connector`,
+  },
   notFound: {
     status: 404,
     code: '40400_NOT_FOUND',
@@ -55,6 +86,11 @@ export const problems = {
     status: 415,
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
     message: (d: { contentType: string }) => `Content type ${d.contentType} is not supported; send application/json`,
+  },
+  idempotencyKeyReused: {
+    status: 422,
+    code: '42200_IDEMPOTENCY_KEY_REUSED',
+    message: 'The Idempotency-Key was used with another body',
   },
   internal: { status: 500, code: '50000_INTERNAL', message: 'Internal error' },
   intakeFull: {

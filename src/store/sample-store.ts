@@ -26,7 +26,8 @@ export interface SampleStore {
   topics(deviceId: string): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
 
   /**
-   * One partial per device and bucket; undefined where no value counts. Buckets are half-open, `edges[i]` to `edges[i + 1]`.
+   * One partial per device and bucket, undefined exactly where the key has no value present and not null; `count` and the facet
+   * of the accumulator are filled, others may be. Buckets are half-open, `edges[i]` to `edges[i + 1]`.
    * `raw` reads samples; `hours` reads hourly aggregates, whose edges must be whole UTC hours.
    */
   buckets(request: BucketRequest): Promise<readonly (readonly (Partial | undefined)[])[]>;
