@@ -19,6 +19,7 @@ export const stageFolders: readonly string[] = stages;
 /** Folder of src -> folders of src it may import besides itself. A folder without a row may not exist. */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
+  demo: ['model'],
   telemetry: [],
   contract: ['model'],
   accumulators: ['model'],
