@@ -41,6 +41,47 @@ export const problems = {
     code: '40104_UPLINK_SECRET_UNKNOWN',
     message: 'No device connector has this uplink secret',
   },
+  badInterval: {
+    status: 400,
+    code: '40030_BAD_INTERVAL',
+    message: (d: { reason: string }) => `The interval cannot be used: ${d.reason}`,
+  },
+  badBucketInterval: {
+    status: 400,
+    code: '40031_BAD_BUCKET_INTERVAL',
+    message: (d: { bucketInterval: string; reason: string }) =>
+      `bucketInterval ${d.bucketInterval} cannot be used: ${d.reason}`,
+  },
+  tooManyBuckets: {
+    status: 400,
+    code: '40032_TOO_MANY_BUCKETS',
+    message: (d: { buckets: number; bucketsMax: number; bucketInterval: string; suggestion: string }) =>
+      `The interval has ${d.buckets} buckets of ${d.bucketInterval}, and at most ${d.bucketsMax} are answered: ` +
+      `shorten the interval, or choose a bucketInterval of at least ${d.suggestion}`,
+  },
+  unknownAccumulator: {
+    status: 400,
+    code: '40033_UNKNOWN_ACCUMULATOR',
+    message: (d: { accumulator: string; valid: readonly string[] }) =>
+      `There is no accumulator ${d.accumulator}; valid are ${d.valid.join(', ')}`,
+  },
+  unknownTimeZone: {
+    status: 400,
+    code: '40034_UNKNOWN_TIME_ZONE',
+    message: (d: { timeZone: string }) =>
+      `There is no time zone ${d.timeZone}; send an IANA name such as Europe/Zurich`,
+  },
+  badBound: {
+    status: 400,
+    code: '40035_BAD_BOUND',
+    message: (d: { bound: string; value: string }) =>
+      `${d.bound} is ${d.value}, which is no ISO-8601 date-time such as 2026-01-31T08:00:00Z`,
+  },
+  noSample: {
+    status: 404,
+    code: '40430_NO_SAMPLE',
+    message: (d: { deviceId: string }) => `Device ${d.deviceId} has no sample`,
+  },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
   twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
