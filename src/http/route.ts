@@ -8,8 +8,8 @@ import type { Principal } from '../model/principal.ts';
 
 /** Who may call a route, and how the place of what it touches is found. */
 export type Access<P, B> =
-  /** Anyone; the text says why that is right. */
-  | { readonly open: string }
+  /** Anyone; the text says why that is right. `admit` may refuse before the body is read. */
+  | { readonly open: string; readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => void }
   /** Every valid credential; the handler answers only what the principal may see. The text says why. */
   | { readonly anyCredential: string }
   | {
@@ -85,7 +85,7 @@ export interface Route extends RouteShape<TSchema, TSchema, TSchema, TSchema> {
 }
 
 type OpenRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> = RouteShape<P, Q, B, R> & {
-  readonly access: { readonly open: string };
+  readonly access: Extract<Access<never, never>, { readonly open: string }>;
   readonly handle: (input: RouteInput<Static<P>, Static<Q>, Static<B>>) => Output<R> | Promise<Output<R>>;
 };
 
@@ -106,12 +106,12 @@ type GuardedRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R ext
 export function guardedRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>(
   route: GuardedRoute<P, Q, B, R>,
 ): Route {
-  return route as unknown as Route;
+  return route;
 }
 
 /** Declares a route that anyone may call; `access.open` says why. */
 export function openRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>(
   route: OpenRoute<P, Q, B, R>,
 ): Route {
-  return route as unknown as Route;
+  return route;
 }

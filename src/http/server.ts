@@ -77,7 +77,6 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     http: { headersTimeout: headersTimeoutMs },
     // The framework's own log is off: one function per event says what is worth saying.
     logger: false,
-    disableRequestLogging: true,
     frameworkErrors: (error, request, reply) =>
       void sendFailure(parts, error, request as FastifyRequest, reply as FastifyReply),
   });
@@ -163,7 +162,10 @@ async function admit(
   request: FastifyRequest,
   guard: Guard,
 ): Promise<Principal | undefined> {
-  if ('open' in access) return undefined;
+  if ('open' in access) {
+    access.admit?.(request.headers, request.query);
+    return undefined;
+  }
   const principal = await guard.identify(request.headers);
   if ('anyCredential' in access) return principal;
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRecords } from './database.ts';
 import { appendProcessingLog, dropOldProcessingLog, listProcessingLog, processingLogLimits } from './processing-log.ts';
-import { findDeviceState, findUplinkMetrics, saveDeviceStates, saveUplinkMetrics } from './device-status.ts';
+import { findDeviceState, findUplinkMetrics, saveStatusBatch } from './device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './follower-positions.ts';
 import { sealerOf, secretPrefix, secretsKey } from './sealed-text.ts';
 
@@ -28,7 +28,8 @@ test('a new folder gets the tables, and opening it again keeps what was written'
   const again = await openRecords({ directory, announce });
   expect(await findFollowerPosition(again.db, 'hours')).toBe(2 ** 45);
   expect(await findFollowerPosition(again.db, 'rules')).toBeUndefined();
-  const pragma = async (name: string) => Object.values((await sql`pragma ${sql.raw(name)}`.execute(again.db)).rows[0]!)[0];
+  const pragma = async (name: string) =>
+    Object.values((await sql`pragma ${sql.raw(name)}`.execute(again.db)).rows[0]!)[0];
   expect(await pragma('journal_mode')).toBe('wal');
   expect(await pragma('synchronous')).toBe(2);
   expect(await pragma('foreign_keys')).toBe(1);
@@ -40,7 +41,9 @@ test('a folder of a newer version is refused with both versions named', async ()
   const database = new DatabaseSync(join(directory, 'records.sqlite'));
   database.exec('insert into schemaVersion (version) values (99)');
   database.close();
-  await expect(openRecords({ directory, announce })).rejects.toThrow(/newer version.*records version 99, this program knows \d+/);
+  await expect(openRecords({ directory, announce })).rejects.toThrow(
+    /newer version.*records version 99, this program knows \d+/,
+  );
 });
 
 test('a transaction that fails leaves nothing, and what ran beside it stays', async () => {
@@ -80,11 +83,17 @@ test.each([
 test('uplink metrics: the newest stay, an older uplink changes nothing', async () => {
   const records = await openRecords({ directory, announce });
   const metrics = (timestamp: number) => ({ uplinkId: `u${timestamp}`, deviceId: 'd', uplinkSize: 3, timestamp });
-  await saveUplinkMetrics(records.db, [metrics(10), metrics(30), metrics(20)]);
+  const write = (position: number, timestamp: number) =>
+    saveStatusBatch(records.db, 'status', {
+      position,
+      metrics: new Map([['d', metrics(timestamp)]]),
+      states: new Map([['d', { position }]]),
+      notes: [],
+    });
+  for (const [position, timestamp] of [[1, 10], [2, 30], [3, 20]] as const) await write(position, timestamp);
   expect((await findUplinkMetrics(records.db, ['d', 'e'])).get('d')).toEqual(metrics(30));
-  await saveDeviceStates(records.db, new Map([['d', { n: 1 }]]));
-  await saveDeviceStates(records.db, new Map([['d', { n: 2 }]]));
-  expect(await findDeviceState(records.db, 'd')).toEqual({ n: 2 });
+  expect(await findDeviceState(records.db, 'd')).toEqual({ position: 3 });
+  expect(await findFollowerPosition(records.db, 'status')).toBe(3);
   expect(await findDeviceState(records.db, 'e')).toBeUndefined();
   await records.close();
 });

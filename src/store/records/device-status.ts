@@ -1,28 +1,54 @@
 // What is known of each device's last uplink, and the state its decoder keeps.
 import type { JsonObject } from '../../model/json.ts';
+import type { ProcessingLogEntry } from '../../model/processing-note.ts';
 import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
 import { fromJsonText, toJsonText } from './columns.ts';
 import type { RecordsDb } from './database.ts';
+import { saveFollowerPosition } from './follower-positions.ts';
+import { appendProcessingLog } from './processing-log.ts';
 
-/** Keeps the newest metrics of each device; older ones and repetitions change nothing. One transaction for all. */
-export async function saveUplinkMetrics(db: RecordsDb, metrics: readonly UplinkMetrics[]): Promise<void> {
-  if (metrics.length === 0) return;
+/** What one transaction of a follower writes. */
+export interface StatusBatch {
+  /** The follower's next position. */
+  readonly position: number;
+  readonly metrics: ReadonlyMap<string, UplinkMetrics>;
+  readonly states: ReadonlyMap<string, JsonObject>;
+  readonly notes: readonly ProcessingLogEntry[];
+}
+
+/** Writes metrics, states, notes and the follower's position, all or nothing; writing a batch again changes nothing. */
+export async function saveStatusBatch(db: RecordsDb, follower: string, batch: StatusBatch): Promise<void> {
   await db.transaction().execute(async (step) => {
-    for (const known of metrics) {
-      const uplinkMetrics = toJsonText(known);
-      const lastUplinkAt = known.timestamp;
-      await step
-        .insertInto('deviceStatus')
-        .values({ deviceId: known.deviceId, lastUplinkAt, uplinkMetrics })
-        .onConflict((conflict) =>
-          conflict
-            .column('deviceId')
-            .doUpdateSet({ lastUplinkAt, uplinkMetrics })
-            .where('deviceStatus.lastUplinkAt', '<=', lastUplinkAt),
-        )
-        .execute();
-    }
+    for (const metrics of batch.metrics.values()) await saveUplinkMetrics(step, metrics);
+    for (const [deviceId, state] of batch.states) await saveDeviceState(step, deviceId, state);
+    await appendProcessingLog(step, batch.notes);
+    await saveFollowerPosition(step, follower, batch.position);
   });
+}
+
+// The newest metrics stay; older ones and repetitions change nothing.
+async function saveUplinkMetrics(step: RecordsDb, metrics: UplinkMetrics): Promise<void> {
+  const { deviceId, timestamp: lastUplinkAt } = metrics;
+  const uplinkMetrics = toJsonText(metrics);
+  await step
+    .insertInto('deviceStatus')
+    .values({ deviceId, lastUplinkAt, uplinkMetrics })
+    .onConflict((conflict) =>
+      conflict
+        .column('deviceId')
+        .doUpdateSet({ lastUplinkAt, uplinkMetrics })
+        .where('deviceStatus.lastUplinkAt', '<=', lastUplinkAt),
+    )
+    .execute();
+}
+
+async function saveDeviceState(step: RecordsDb, deviceId: string, value: JsonObject): Promise<void> {
+  const state = toJsonText(value);
+  await step
+    .insertInto('deviceState')
+    .values({ deviceId, state })
+    .onConflict((conflict) => conflict.column('deviceId').doUpdateSet({ state }))
+    .execute();
 }
 
 /** The metrics of the devices' last uplinks; devices never heard are absent. */
@@ -31,7 +57,11 @@ export async function findUplinkMetrics(
   deviceIds: readonly string[],
 ): Promise<Map<string, UplinkMetrics>> {
   if (deviceIds.length === 0) return new Map();
-  const rows = await db.selectFrom('deviceStatus').selectAll().where('deviceId', 'in', [...deviceIds]).execute();
+  const rows = await db
+    .selectFrom('deviceStatus')
+    .selectAll()
+    .where('deviceId', 'in', [...deviceIds])
+    .execute();
   return new Map(rows.map((row) => [row.deviceId, fromJsonText<UplinkMetrics>(row.uplinkMetrics)]));
 }
 
@@ -39,19 +69,4 @@ export async function findUplinkMetrics(
 export async function findDeviceState(db: RecordsDb, deviceId: string): Promise<JsonObject | undefined> {
   const row = await db.selectFrom('deviceState').select('state').where('deviceId', '=', deviceId).executeTakeFirst();
   return row && fromJsonText<JsonObject>(row.state);
-}
-
-/** Replaces the decoders' states, one transaction for all. */
-export async function saveDeviceStates(db: RecordsDb, states: ReadonlyMap<string, JsonObject>): Promise<void> {
-  if (states.size === 0) return;
-  await db.transaction().execute(async (step) => {
-    for (const [deviceId, value] of states) {
-      const state = toJsonText(value);
-      await step
-        .insertInto('deviceState')
-        .values({ deviceId, state })
-        .onConflict((conflict) => conflict.column('deviceId').doUpdateSet({ state }))
-        .execute();
-    }
-  });
 }

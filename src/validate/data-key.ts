@@ -1,0 +1,14 @@
+// The data key check of interface 2.3: alphanumeric runs joined by single separators. No colon, unlike topics.
+import { isAlphanumeric } from './topic.ts';
+
+/** Whether the text may be a key of `data`, at any depth: `^[a-zA-Z0-9]+([._-][a-zA-Z0-9]+)*$`, in linear time. */
+export function isDataKey(text: string): boolean {
+  let afterAlphanumeric = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (isAlphanumeric(code)) afterAlphanumeric = true;
+    else if (afterAlphanumeric && (code === 46 || code === 95 || code === 45)) afterAlphanumeric = false;
+    else return false;
+  }
+  return afterAlphanumeric;
+}

@@ -1,0 +1,23 @@
+// Uplink metrics that a device reports as measured values (interface 2.3).
+import type { JsonObject } from '../model/json.ts';
+import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+
+export type SampleMetrics = Pick<UplinkMetrics, 'sqi' | 'batteryLevel'>;
+
+export const noMetrics: SampleMetrics = Object.freeze({});
+
+/**
+ * Signal quality (1, 2 or 3; of `sqi`, `signalQuality`, `signalQualityIndicator` the first with such a value) and battery level (0 to
+ * 100 percent). Values outside or of another type are measured values like any other, and no metrics.
+ */
+export function sampleMetrics(data: JsonObject): SampleMetrics {
+  const sqi = quality(data.sqi) ?? quality(data.signalQuality) ?? quality(data.signalQualityIndicator);
+  const level = data.batteryLevel;
+  const batteryLevel = typeof level === 'number' && level >= 0 && level <= 100 ? level : undefined;
+  if (sqi === undefined && batteryLevel === undefined) return noMetrics;
+  return { ...(sqi !== undefined && { sqi }), ...(batteryLevel !== undefined && { batteryLevel }) };
+}
+
+function quality(value: unknown): number | undefined {
+  return value === 1 || value === 2 || value === 3 ? value : undefined;
+}

@@ -1,0 +1,68 @@
+// The check every sample passes before it is stored: what is wrong is taken out and noted, the sample itself is never refused.
+import { type Json, type JsonObject, isJsonObject } from '../model/json.ts';
+import type { Note } from '../model/processing-note.ts';
+import { type Sample, defaultTopic } from '../model/sample.ts';
+import { type CleanedData, cleanData, isClean, isShallow, type RemovedKey } from './data-cleaning.ts';
+import { type SampleMetrics, sampleMetrics } from './sample-metrics.ts';
+import { isTopic } from './topic.ts';
+import { shortName, validationLimits } from './validation-limits.ts';
+
+export interface ValidatedSample<S extends Sample> {
+  /** The very object that came in when everything was valid. */
+  readonly sample: S;
+  readonly notes: readonly Note[];
+  readonly metrics: SampleMetrics;
+}
+
+const noNotes: readonly Note[] = Object.freeze([]);
+
+/**
+ * Checks topic and data keys (interface 2.3) and reads the uplink metrics. Never throws.
+ * An invalid topic becomes `default`, an invalid key is removed; `meta.svcTopicValidation` and `meta.svcDataKeyValidation` tell. Other
+ * `meta` stays; in those two properties the platform's entries win over the script's of the same name.
+ */
+export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> {
+  const topicOk = sample.topic === defaultTopic || isTopic(sample.topic);
+  const metaOk = sample.meta === undefined || isShallow(sample.meta);
+  if (topicOk && metaOk && isClean(sample.data)) {
+    return { sample, notes: noNotes, metrics: sampleMetrics(sample.data) };
+  }
+  const notes: Note[] = [];
+  if (!metaOk) notes.push(warning(`The meta nests deeper than ${validationLimits.depthMax} levels and was left out`));
+  const meta: Record<string, Json> = metaOk ? { ...sample.meta } : {};
+  if (!topicOk) {
+    const message = `invalid topic ${shortName(sample.topic)}`;
+    meta.svcTopicValidation = { message };
+    notes.push(
+      warning(`${message}: the sample is stored with topic ${defaultTopic}`, { topic: shortName(sample.topic) }),
+    );
+  }
+  const cleaned = cleanData(sample.data);
+  if (cleaned.removed.length > 0) meta.svcDataKeyValidation = keyValidation(meta.svcDataKeyValidation, cleaned.removed);
+  noteCleaning(cleaned, notes);
+  const { meta: _, ...rest } = sample;
+  const topic = topicOk ? sample.topic : defaultTopic;
+  const checked = { ...rest, topic, data: cleaned.data, ...(Object.keys(meta).length > 0 && { meta }) };
+  return { sample: checked as unknown as S, notes, metrics: sampleMetrics(cleaned.data) };
+}
+
+// Entries are defined, not assigned: a path can be `__proto__`.
+function keyValidation(given: Json | undefined, removed: readonly RemovedKey[]): JsonObject {
+  const entries = new Map<string, Json>(isJsonObject(given) ? Object.entries(given) : []);
+  for (const { path, message, value } of removed) entries.set(path, { message, value });
+  return Object.fromEntries(entries);
+}
+
+function noteCleaning(cleaned: CleanedData, notes: Note[]): void {
+  const noted = cleaned.removed.slice(0, validationLimits.keyNotesMax);
+  for (const { path, message } of noted)
+    notes.push(warning(`${message} at ${path}: removed from the sample`, { path }));
+  const more = cleaned.removed.length - noted.length + cleaned.removedMore;
+  if (more > 0) notes.push(warning(`${more} further invalid data keys were removed from the sample`));
+  for (const path of cleaned.notFinite)
+    notes.push(warning(`The number at ${path} is not finite: stored as null`, { path }));
+}
+
+function warning(message: string, details?: JsonObject): Note {
+  return { level: 'WARN', source: 'UPLINK', message, ...(details && { details }) };
+}

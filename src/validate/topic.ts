@@ -1,0 +1,32 @@
+// The topic check of interface 2.3, in linear time: the expression as printed there backtracks exponentially.
+
+/**
+ * Whether the text is a topic. Accepts exactly what `^[a-zA-Z0-9]([a-zA-Z0-9]+(\.|:|-|_)?)*[a-zA-Z0-9]+$` accepts: a first run of
+ * at least two alphanumeric characters, then any number of runs of at least one, with single separators between them.
+ */
+export function isTopic(text: string): boolean {
+  let run = 0;
+  let runMin = 2;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (isAlphanumeric(code)) {
+      run++;
+    } else if (run >= runMin && isSeparator(code)) {
+      run = 0;
+      runMin = 1;
+    } else {
+      return false;
+    }
+  }
+  return run >= runMin;
+}
+
+/** ASCII letters and digits only: `é` and the Arabic digits are none. */
+export function isAlphanumeric(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90);
+}
+
+/** `.`, `:`, `-` or `_`. */
+function isSeparator(code: number): boolean {
+  return code === 46 || code === 58 || code === 45 || code === 95;
+}
