@@ -97,7 +97,7 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
 
   return {
     admit(secret) {
-      if (!connectors.has(secret)) return connectorOf(secret).then(() => undefined);
+      return connectors.has(secret) ? undefined : connectorOf(secret).then(() => undefined);
     },
     bySecret(secret, deviceId) {
       const connector = connectors.get(secret);

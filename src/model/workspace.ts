@@ -1,14 +1,22 @@
 // A workspace: the part of an organization that devices, flows and rules live in (contract 3).
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
-import type { Weekday, WorkingSpan } from './workspace-calendar.ts';
 
 export const lifecycleMessageIntervals = ['DAILY', 'WEEKLY'] as const;
 export type LifecycleMessageInterval = (typeof lifecycleMessageIntervals)[number];
 
+export const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** Wall-clock times `HH:mm`, `to` may be `24:00`. */
+export interface WorkingPeriod {
+  readonly from: string;
+  readonly to: string;
+}
+
 export interface WorkingHours {
   readonly enabled: boolean;
-  readonly days: { readonly [D in Weekday]?: readonly WorkingSpan[] };
+  readonly days: { readonly [D in Weekday]?: readonly WorkingPeriod[] };
 }
 
 export interface Holiday {

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRecords } from './database.ts';
 import { appendProcessingLog, dropOldProcessingLog, listProcessingLog, processingLogLimits } from './processing-log.ts';
-import { findDeviceState, findUplinkMetrics, saveStatusBatch } from './device-status.ts';
+import { findDeviceState, findUplinkMetrics, saveDeviceStates, saveUplinkMetrics } from './device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './follower-positions.ts';
 import { sealerOf, secretPrefix, secretsKey } from './sealed-text.ts';
 
@@ -83,17 +83,11 @@ test.each([
 test('uplink metrics: the newest stay, an older uplink changes nothing', async () => {
   const records = await openRecords({ directory, announce });
   const metrics = (timestamp: number) => ({ uplinkId: `u${timestamp}`, deviceId: 'd', uplinkSize: 3, timestamp });
-  const write = (position: number, timestamp: number) =>
-    saveStatusBatch(records.db, 'status', {
-      position,
-      metrics: new Map([['d', metrics(timestamp)]]),
-      states: new Map([['d', { position }]]),
-      notes: [],
-    });
-  for (const [position, timestamp] of [[1, 10], [2, 30], [3, 20]] as const) await write(position, timestamp);
+  await saveUplinkMetrics(records.db, [metrics(10), metrics(30), metrics(20)]);
   expect((await findUplinkMetrics(records.db, ['d', 'e'])).get('d')).toEqual(metrics(30));
-  expect(await findDeviceState(records.db, 'd')).toEqual({ position: 3 });
-  expect(await findFollowerPosition(records.db, 'status')).toBe(3);
+  await saveDeviceStates(records.db, new Map([['d', { n: 1 }]]));
+  await saveDeviceStates(records.db, new Map([['d', { n: 2 }]]));
+  expect(await findDeviceState(records.db, 'd')).toEqual({ n: 2 });
   expect(await findDeviceState(records.db, 'e')).toBeUndefined();
   await records.close();
 });

@@ -1,54 +1,34 @@
 // What is known of each device's last uplink, and the state its decoder keeps.
 import type { JsonObject } from '../../model/json.ts';
-import type { ProcessingLogEntry } from '../../model/processing-note.ts';
 import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
 import { fromJsonText, toJsonText } from './columns.ts';
 import type { RecordsDb } from './database.ts';
-import { saveFollowerPosition } from './follower-positions.ts';
-import { appendProcessingLog } from './processing-log.ts';
 
-/** What one transaction of a follower writes. */
-export interface StatusBatch {
-  /** The follower's next position. */
-  readonly position: number;
-  readonly metrics: ReadonlyMap<string, UplinkMetrics>;
-  readonly states: ReadonlyMap<string, JsonObject>;
-  readonly notes: readonly ProcessingLogEntry[];
-}
+// One statement writes this many rows: few enough for every engine's parameter limit, many enough to be quick.
+const rowsPerStatement = 100;
 
-/** Writes metrics, states, notes and the follower's position, all or nothing; writing a batch again changes nothing. */
-export async function saveStatusBatch(db: RecordsDb, follower: string, batch: StatusBatch): Promise<void> {
-  await db.transaction().execute(async (step) => {
-    for (const metrics of batch.metrics.values()) await saveUplinkMetrics(step, metrics);
-    for (const [deviceId, state] of batch.states) await saveDeviceState(step, deviceId, state);
-    await appendProcessingLog(step, batch.notes);
-    await saveFollowerPosition(step, follower, batch.position);
-  });
-}
-
-// The newest metrics stay; older ones and repetitions change nothing.
-async function saveUplinkMetrics(step: RecordsDb, metrics: UplinkMetrics): Promise<void> {
-  const { deviceId, timestamp: lastUplinkAt } = metrics;
-  const uplinkMetrics = toJsonText(metrics);
-  await step
-    .insertInto('deviceStatus')
-    .values({ deviceId, lastUplinkAt, uplinkMetrics })
-    .onConflict((conflict) =>
-      conflict
-        .column('deviceId')
-        .doUpdateSet({ lastUplinkAt, uplinkMetrics })
-        .where('deviceStatus.lastUplinkAt', '<=', lastUplinkAt),
-    )
-    .execute();
-}
-
-async function saveDeviceState(step: RecordsDb, deviceId: string, value: JsonObject): Promise<void> {
-  const state = toJsonText(value);
-  await step
-    .insertInto('deviceState')
-    .values({ deviceId, state })
-    .onConflict((conflict) => conflict.column('deviceId').doUpdateSet({ state }))
-    .execute();
+/** Keeps the newest metrics of each device; older ones and repetitions change nothing. The transaction is the caller's. */
+export async function saveUplinkMetrics(step: RecordsDb, metrics: readonly UplinkMetrics[]): Promise<void> {
+  for (let from = 0; from < metrics.length; from += rowsPerStatement) {
+    const rows = metrics.slice(from, from + rowsPerStatement).map((known) => ({
+      deviceId: known.deviceId,
+      lastUplinkAt: known.timestamp,
+      uplinkMetrics: toJsonText(known),
+    }));
+    await step
+      .insertInto('deviceStatus')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('deviceId')
+          .doUpdateSet(({ ref }) => ({
+            lastUplinkAt: ref('excluded.lastUplinkAt'),
+            uplinkMetrics: ref('excluded.uplinkMetrics'),
+          }))
+          .whereRef('deviceStatus.lastUplinkAt', '<=', 'excluded.lastUplinkAt'),
+      )
+      .execute();
+  }
 }
 
 /** The metrics of the devices' last uplinks; devices never heard are absent. */
@@ -69,4 +49,18 @@ export async function findUplinkMetrics(
 export async function findDeviceState(db: RecordsDb, deviceId: string): Promise<JsonObject | undefined> {
   const row = await db.selectFrom('deviceState').select('state').where('deviceId', '=', deviceId).executeTakeFirst();
   return row && fromJsonText<JsonObject>(row.state);
+}
+
+/** Replaces the decoders' states. The transaction is the caller's. */
+export async function saveDeviceStates(step: RecordsDb, states: ReadonlyMap<string, JsonObject>): Promise<void> {
+  const rows = [...states].map(([deviceId, state]) => ({ deviceId, state: toJsonText(state) }));
+  for (let from = 0; from < rows.length; from += rowsPerStatement) {
+    await step
+      .insertInto('deviceState')
+      .values(rows.slice(from, from + rowsPerStatement))
+      .onConflict((conflict) =>
+        conflict.column('deviceId').doUpdateSet(({ ref }) => ({ state: ref('excluded.state') })),
+      )
+      .execute();
+  }
 }

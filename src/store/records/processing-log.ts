@@ -15,18 +15,21 @@ export const processingLogLimits = { entriesPerDeviceMax: 1_000, ageMsMax: 30 * 
 const rowsPerStatement = 100;
 
 /**
- * Within a transaction: adds the entries and drops the oldest of each device beyond the limit. An entry whose id is known already
- * changes nothing, so that a follower may repeat itself.
+ * Adds the entries and drops the oldest of each device beyond the limit; the transaction is the caller's. An entry whose id is
+ * known already changes nothing, so that a follower may repeat itself.
  */
 export async function appendProcessingLog(
   step: RecordsDb,
   entries: readonly ProcessingLogEntry[],
   entriesPerDeviceMax: number = processingLogLimits.entriesPerDeviceMax,
 ): Promise<void> {
-  for (const { details, ...entry } of entries) {
+  for (let from = 0; from < entries.length; from += rowsPerStatement) {
+    const rows = entries
+      .slice(from, from + rowsPerStatement)
+      .map(({ details, ...entry }) => ({ ...entry, details: toJsonTextOrNull(details) }));
     await step
       .insertInto('processingLog')
-      .values({ ...entry, details: toJsonTextOrNull(details) })
+      .values(rows)
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute();
   }
