@@ -127,7 +127,11 @@ async function openParts(config: Config, closers: Closer[]): Promise<Parts> {
   return { config, telemetry, records, store, directory, apiKeys, now, newId: randomUUID };
 }
 
-async function serve(parts: Parts, uplinks: Uplinks, notReadyBecause: () => string | undefined): Promise<FastifyInstance> {
+async function serve(
+  parts: Parts,
+  uplinks: Uplinks,
+  notReadyBecause: () => string | undefined,
+): Promise<FastifyInstance> {
   const { config, telemetry, apiKeys, now } = parts;
   const authenticators = [apiKeys, noTokens];
   const app = await createServer({
