@@ -2,28 +2,11 @@
 import { type EpochMs, formatInstant, isInstant, parseInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
-import type { Sample } from '../model/sample.ts';
-import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+import { defaultTopic, type Sample } from '../model/sample.ts';
+import type { Uplink } from '../model/uplink.ts';
 import type { Emit } from '../scripting/emit.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
-import { deviceEvent, errorNote, nonFiniteNote, type ScriptDevice } from './script-device.ts';
-
-export interface UplinkToDecode {
-  /** Whose scripts these are: the organization's id. */
-  readonly tenant: string;
-  readonly device: ScriptDevice;
-  /** The uplink decoder of the device type; null passes the body through. */
-  readonly script: string | null;
-  /** The body as received; for LoRa `{port, payloadHex, ...}`. */
-  readonly body: JsonObject | readonly Json[];
-  /** The topic the uplink was sent with. */
-  readonly topic: string;
-  /** The time the uplink was sent with, else that of its receipt. */
-  readonly timestamp: EpochMs;
-  readonly metrics: UplinkMetrics;
-  /** What the last run passed on. */
-  readonly state: JsonObject;
-}
+import { deviceEvent, errorNote, nonFiniteNote } from './script-device.ts';
 
 export interface DecodedUplink {
   /** Topics and data keys are as the script emitted them, not checked yet. */
@@ -36,22 +19,25 @@ export interface DecodedUplink {
 }
 
 /**
- * Decodes one uplink. What a script does wrong is a note; what it emitted before an error is kept (contract 35). Rejects only
- * with the problems of the script machine, when it is too busy or stopping.
+ * Makes the decoder: an uplink and the state that the device's last run passed on in, samples, notes and the new state out.
+ * What a script does wrong is a note; what it emitted before an error is kept (contract 35). Rejects only with the problems
+ * of the script machine: too busy, or stopping.
  */
-export async function decodeUplink(run: ScriptMachine['run'], uplink: UplinkToDecode): Promise<DecodedUplink> {
-  // An array has no data keys, so it becomes one value (contract 15).
-  const data: JsonObject = isJsonObject(uplink.body) ? uplink.body : { values: uplink.body };
-  if (uplink.script === null) return { samples: [sampleOf(uplink, data)], notes: [], scriptMs: 0 };
-  const { tenant, script } = uplink;
-  const event = uplinkEvent(uplink, data);
-  const { emits, durationMs } = await run({
-    tenant,
-    source: script,
-    event,
-    entry: 'decodeUplink',
-    nonFinite: 'marked',
-  });
+export function decodeUplink(
+  scripts: Pick<ScriptMachine, 'run'>,
+): (uplink: Uplink, state: JsonObject) => Promise<DecodedUplink> {
+  return async (uplink, state) => {
+    // An array has no data keys, so it becomes one value (contract 15).
+    const data: JsonObject = isJsonObject(uplink.body) ? uplink.body : { values: uplink.body };
+    if (uplink.script === null) return { samples: [sampleOf(uplink, data)], notes: [], scriptMs: 0 };
+    const { tenant, code: source } = uplink.script;
+    const event = uplinkEvent(uplink, data, state);
+    const { emits, durationMs } = await scripts.run({ tenant, source, event, nonFinite: 'marked' });
+    return { ...collected(uplink, emits), scriptMs: durationMs };
+  };
+}
+
+function collected(uplink: Uplink, emits: readonly Emit[]): Omit<DecodedUplink, 'scriptMs'> {
   const samples: Sample[] = [];
   const notes: Note[] = [];
   let state: JsonObject | undefined;
@@ -64,20 +50,41 @@ export async function decodeUplink(run: ScriptMachine['run'], uplink: UplinkToDe
     } else if (emit.type === 'STATE') state = emittedState(emit.event, notes) ?? state;
     else notes.push(...otherNotes(emit));
   }
-  return { samples, notes, ...(state === undefined ? {} : { state }), scriptMs: durationMs };
+  return { samples, notes, ...(state === undefined ? {} : { state }) };
 }
 
-function uplinkEvent({ device, metrics, topic, timestamp, state }: UplinkToDecode, data: JsonObject): JsonObject {
-  const uplinkMetrics = { ...metrics, timestamp: formatInstant(metrics.timestamp) };
-  return { data, device: deviceEvent(device), uplinkMetrics, topic, timestamp: formatInstant(timestamp), state };
+function uplinkEvent(uplink: Uplink, data: JsonObject, state: JsonObject): JsonObject {
+  const { topic, timestamp } = sampleOf(uplink, data);
+  return {
+    data,
+    device: deviceEvent(uplink.device),
+    uplinkMetrics: metricsEvent(uplink, data),
+    topic,
+    timestamp: formatInstant(timestamp),
+    state,
+  };
 }
 
-function sampleOf({ device, topic, timestamp }: UplinkToDecode, data: JsonObject): Sample {
-  return { deviceId: device.id, topic, timestamp, data };
+const lastPort = 255;
+
+function metricsEvent({ correlationId, device, bodyBytes, receivedAt }: Uplink, { port }: JsonObject): JsonObject {
+  const isPort = typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= lastPort;
+  return {
+    uplinkId: correlationId,
+    deviceId: device.id,
+    uplinkSize: bodyBytes,
+    timestamp: formatInstant(receivedAt),
+    ...(isPort ? { port } : {}),
+  };
+}
+
+/** A sample with the topic and the time of its uplink. */
+function sampleOf({ device, topic, timestamp, receivedAt }: Uplink, data: JsonObject): Sample {
+  return { deviceId: device.id, topic: topic ?? defaultTopic, timestamp: timestamp ?? receivedAt, data };
 }
 
 /** The sample of an emit; without a topic and a time of its own it has those of the uplink. */
-function emittedSample(uplink: UplinkToDecode, event: Json, notes: Note[]): Sample | undefined {
+function emittedSample(uplink: Uplink, event: Json, notes: Note[]): Sample | undefined {
   const malformed = malformation(event);
   if (malformed !== undefined) {
     notes.push({

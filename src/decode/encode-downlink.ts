@@ -1,6 +1,7 @@
 // A command becomes downlinks through the device type's downlink script (interface 2.10, contract 15 and 17).
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
+import type { Emit } from '../scripting/emit.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import { deviceEvent, errorNote, nonFiniteNote, type ScriptDevice } from './script-device.ts';
 
@@ -34,11 +35,19 @@ export interface EncodedCommand {
   readonly notes: readonly Note[];
 }
 
-/** Encodes one command. What the script does wrong is a note; what it emitted before an error is kept. */
-export async function encodeDownlink(run: ScriptMachine['run'], command: CommandToEncode): Promise<EncodedCommand> {
-  const { tenant, script } = command;
-  const event = downlinkEvent(command);
-  const { emits } = await run({ tenant, source: script, event, entry: 'encodeDownlink', nonFinite: 'marked' });
+/** Makes the encoder. What a script does wrong is a note; what it emitted before an error is kept. */
+export function encodeDownlink(
+  scripts: Pick<ScriptMachine, 'run'>,
+): (command: CommandToEncode) => Promise<EncodedCommand> {
+  return async (command) => {
+    const { tenant, script: source } = command;
+    const event = downlinkEvent(command);
+    const { emits } = await scripts.run({ tenant, source, event, entry: 'encodeDownlink', nonFinite: 'marked' });
+    return collected(command, emits);
+  };
+}
+
+function collected(command: CommandToEncode, emits: readonly Emit[]): EncodedCommand {
   const downlinks: EncodedDownlink[] = [];
   const notes: Note[] = [];
   for (const emit of emits) {

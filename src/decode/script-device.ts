@@ -1,20 +1,11 @@
 // A device as scripts see it, and the notes that every kind of script can leave (contract 15).
 import type { Json, JsonObject } from '../model/json.ts';
 import type { Note, NoteSource } from '../model/processing-note.ts';
+import type { UplinkDevice } from '../model/uplink.ts';
 import type { Emit } from '../scripting/emit.ts';
 
-export interface ScriptDevice {
-  /** Service device id. */
-  readonly id: string;
-  /** Physical device id. */
-  readonly deviceId: string;
-  readonly name: string;
-  readonly description: string | null;
-  /** Values by the name of the custom field. */
-  readonly customFields: Readonly<Record<string, Json>>;
-  /** Names of the tags. */
-  readonly tags: readonly string[];
-}
+/** What scripts see of a device. */
+export type ScriptDevice = Pick<UplinkDevice, 'id' | 'deviceId' | 'name' | 'description' | 'customFields' | 'tags'>;
 
 /** The `device` member of a script's event. */
 export function deviceEvent(device: ScriptDevice): JsonObject {
