@@ -23,6 +23,8 @@ export interface DataStreamsOptions {
   /** The sample store's `replay`. */
   readonly replay: Replay;
   readonly now: () => EpochMs;
+  /** Interval of the checks for slow and dead connections; by default one second. */
+  readonly tickMs?: number;
   /** Our own mistake, with the `errorId` that the client was told. */
   readonly failed: (errorId: string, error: unknown) => void;
 }
@@ -41,8 +43,8 @@ export const dataStreamLimits = {
   sessionsMax: 20_000,
   /** Time for the check of the credential. */
   handshakeMs: 10_000,
-  /** Every connection gets a WebSocket-level ping at this interval; one that was silent since the last is dead. */
-  pingMs: 30_000,
+  /** Every connection gets a WebSocket-level ping after so many ticks; one that was silent since the last is dead. */
+  ticksPerPing: 30,
 } as const;
 
 /** Takes over the `upgrade` event of the HTTP server. */
@@ -95,11 +97,10 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
   const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void upgrade(request, socket, head);
   server.on('upgrade', onUpgrade);
   let ticks = 0;
-  const ticksPerPing = dataStreamLimits.pingMs / liveLimits.tickMs;
   const timer = setInterval(() => {
     ticks++;
-    for (const stream of sockets) stream.tick(ticks % ticksPerPing === 0);
-  }, liveLimits.tickMs);
+    for (const stream of sockets) stream.tick(ticks % dataStreamLimits.ticksPerPing === 0);
+  }, options.tickMs ?? liveLimits.tickMs);
 
   return {
     endSessions(revoked) {

@@ -19,7 +19,7 @@ export interface StreamSocket {
   end(code: number, reason: string): void;
 }
 
-export interface StreamSocketOptions {
+interface StreamSocketOptions {
   readonly webSocket: WebSocket;
   /** The connection under the WebSocket. Its frames and ours are whole writes, so they never mix. */
   readonly socket: Socket;

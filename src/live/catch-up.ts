@@ -24,7 +24,7 @@ export interface ReplayRequest {
   readonly replyTo: ReplyTo | undefined;
 }
 
-export interface CatchUpOptions {
+interface CatchUpOptions {
   readonly replay: Replay;
   readonly fanOut: FanOut;
   readonly outbox: Outbox;

@@ -41,7 +41,8 @@ export interface Reader {
 export interface FanOut {
   /**
    * Sends samples that became durable to all who subscribed, in the order given. Samples that are only forwarded are left out.
-   * Call it with every durable entry, in the order of the journal.
+   * Call it with every durable entry, in the order of the journal. Work is done in the call: give long entries in slices of about a
+   * thousand samples, each in its own turn of the event loop.
    */
   publish(samples: readonly StoredSample[], now: EpochMs): void;
   add(interest: Interest, subscription: Subscription): void;

@@ -16,13 +16,13 @@ export const liveLimits = {
   /** Queued bytes from which on samples are not queued any more but read from the store when the reader has caught up. */
   queuedBytesMax: 8 * 1024 * 1024,
   /** What was queued this many ticks ago must have left, or the reader is cut off. */
-  slowTicksMax: 6,
+  slowTicksMax: 4,
   /** A session that lives from the store for this many ticks without catching up is cut off as well. */
   behindTicksMax: 600,
   /** The edge ticks every session at this interval. */
   tickMs: 1_000,
   /** A cut or closing connection that does not answer the close frame ends hard after this time. */
-  closeGraceMs: 2_000,
+  closeGraceMs: 1_500,
   /** Replays and answers wait while more than this many bytes are queued, so they go as fast as the reader. */
   replayQueueBytesMax: 64 * 1024,
   /** Live samples kept while a replay runs; when more come the replay goes on from the store instead. */

@@ -18,7 +18,7 @@ const refusals = {
   INTERNAL: () => 'Internal error',
 } as const;
 
-export type LiveErrorCode = keyof typeof refusals;
+type LiveErrorCode = keyof typeof refusals;
 type DetailsOf<C extends LiveErrorCode> = Parameters<(typeof refusals)[C]>;
 
 /** A refused message; the session answers it and goes on. */

@@ -21,7 +21,7 @@ export interface Outbox {
   readonly closed: boolean;
 }
 
-export interface OutboxOptions {
+interface OutboxOptions {
   /** Gives bytes to the socket; false means: it takes no more until `drained`. */
   readonly write: (bytes: Buffer) => boolean;
   /** Ends the connection of a slow reader, by name. The outbox is closed already. */

@@ -1,8 +1,9 @@
 // Rules of the live stream's messages (interface 6 and 5.11, contract 30 and 35), on a session without a socket.
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFanOut } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
-import { openTestSession, storedSample, testLog } from './testing-session.ts';
+import { openTestSession, type Received, storedSample, testLog } from './testing-session.ts';
 
 const timestamp = '2027-01-15T08:00:00.000Z';
 const one = (assetId: string, topic?: string) => ({ assetId, ...(topic !== undefined && { topic }) });
@@ -230,6 +231,57 @@ describe('sample_insert', () => {
     session.close();
     await settle();
     expect(fanOut.size).toBe(0);
+  });
+});
+
+describe('any message', () => {
+  const id = fc.oneof(fc.string(), fc.double(), fc.constant(null), fc.jsonValue());
+  const item = fc.oneof(
+    fc.record(
+      {
+        assetId: fc.oneof(fc.constantFrom('02a', '02b', '02x', ''), fc.jsonValue()),
+        tagId: fc.oneof(fc.constantFrom('71a', '71x'), fc.jsonValue()),
+        topic: fc.oneof(fc.constantFrom('*', 'default', 'door'), fc.string(), fc.jsonValue()),
+        since: fc.oneof(fc.constantFrom('000000000001', '2023-11-14', '-1'), fc.string(), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    ),
+    fc.jsonValue(),
+  );
+  const message = fc.oneof(
+    fc.record(
+      {
+        type: fc.constantFrom('subscribe', 'unsubscribe', 'ping', 'toString'),
+        id,
+        subscriptions: fc.oneof(fc.array(item, { maxLength: 4 }), fc.jsonValue()),
+        since: fc.oneof(fc.constantFrom('000000000001', '2023-11-14'), fc.jsonValue()),
+        accessToken: fc.oneof(fc.constantFrom('expired'), fc.jsonValue()),
+      },
+      { requiredKeys: [] },
+    ),
+    fc.jsonValue(),
+  );
+  const text = fc.oneof(
+    message.map((value) => JSON.stringify(value)),
+    message.map((value) => JSON.stringify(value).slice(1)),
+    fc.string(),
+  );
+
+  test('is answered exactly once and never by INTERNAL', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 20, maxLength: 20 }), async (texts) => {
+        const { session, settle, failures } = openTestSession({ tags: { '71a': ['02a', '02b'] } });
+        const started = performance.now();
+        for (const one of texts) session.receive(one);
+        const answers: Received[] = [];
+        while (session.waiting > 0 || answers.length < texts.length) answers.push(...(await settle()));
+        expect(performance.now() - started).toBeLessThan(2_000);
+        expect(answers).toHaveLength(texts.length);
+        expect(failures).toEqual([]);
+        for (const answer of answers) expect(['subscribed', 'unsubscribed', 'pong', 'error']).toContain(answer.type);
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

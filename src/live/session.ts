@@ -12,7 +12,7 @@ import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
 import { createSubscriptions } from './session-subscriptions.ts';
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly fanOut: FanOut;
   readonly outbox: Outbox;
   readonly now: () => EpochMs;

@@ -74,7 +74,7 @@ export function storedSample(n: number, deviceId: string, topic = 'default', dat
 
 export const cursorOf = (n: number) => String(n).padStart(12, '0');
 
-export interface TestSession {
+interface TestSession {
   readonly session: Session;
   readonly received: Received[];
   readonly ended: string[];
@@ -89,7 +89,7 @@ export interface TestSession {
   cursors(): number[];
 }
 
-export interface TestWorld {
+interface TestWorld {
   readonly assets?: readonly string[];
   readonly tags?: Readonly<Record<string, readonly string[]>>;
   readonly log?: TestLog;
@@ -159,7 +159,7 @@ export function openTestSession(world: TestWorld = {}): TestSession {
 }
 
 /** Reads unmasked text frames. */
-export function framesIn(bytes: Buffer): Received[] {
+function framesIn(bytes: Buffer): Received[] {
   const messages: Received[] = [];
   for (let at = 0; at < bytes.length; ) {
     const short = bytes[at + 1]!;
