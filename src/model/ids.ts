@@ -15,6 +15,7 @@ const kindPrefixes = {
   deviceType: '33',
   customLogic: '37',
   user: '52',
+  member: '53',
   operation: '66',
   operationAction: '67',
   customFieldMeta: '69',

@@ -16,19 +16,113 @@ export const problems = {
     message: (d: { reason: string }) => `The body is not valid JSON: ${d.reason}`,
   },
   invalidRequest: { status: 400, code: '40001_INVALID_REQUEST', message: (d: { reason: string }) => d.reason },
+  deviceIdMissing: {
+    status: 400,
+    code: '40002_DEVICE_ID_MISSING',
+    message: 'No device id: send it as query parameter deviceId or header x-device-id',
+  },
+  timestampInvalid: {
+    status: 400,
+    code: '40003_TIMESTAMP_INVALID',
+    message: (d: { value: string }) => `The timestamp ${d.value} is not an ISO-8601 date-time`,
+  },
+  captureBodyInvalid: {
+    status: 400,
+    code: '40004_CAPTURE_BODY_INVALID',
+    message: 'The body must be a JSON object or array',
+  },
+  badInterval: {
+    status: 400,
+    code: '40030_BAD_INTERVAL',
+    message: (d: { reason: string }) => `The interval cannot be used: ${d.reason}`,
+  },
+  badBucketInterval: {
+    status: 400,
+    code: '40031_BAD_BUCKET_INTERVAL',
+    message: (d: { bucketInterval: string; reason: string }) =>
+      `bucketInterval ${d.bucketInterval} cannot be used: ${d.reason}`,
+  },
+  tooManyBuckets: {
+    status: 400,
+    code: '40032_TOO_MANY_BUCKETS',
+    message: (d: { buckets: number; bucketsMax: number; bucketInterval: string; suggestion: string }) =>
+      `The interval has ${d.buckets} buckets of ${d.bucketInterval}, and at most ${d.bucketsMax} are answered: ` +
+      `shorten the interval, or choose a bucketInterval of at least ${d.suggestion}`,
+  },
+  unknownAccumulator: {
+    status: 400,
+    code: '40033_UNKNOWN_ACCUMULATOR',
+    message: (d: { accumulator: string; valid: readonly string[] }) =>
+      `There is no accumulator ${d.accumulator}; valid are ${d.valid.join(', ')}`,
+  },
+  unknownTimeZone: {
+    status: 400,
+    code: '40034_UNKNOWN_TIME_ZONE',
+    message: (d: { timeZone: string }) =>
+      `There is no time zone ${d.timeZone}; send an IANA name such as Europe/Zurich`,
+  },
+  badBound: {
+    status: 400,
+    code: '40035_BAD_BOUND',
+    message: (d: { bound: string; value: string }) =>
+      `${d.bound} is ${d.value}, which is no ISO-8601 date-time such as 2026-01-31T08:00:00Z`,
+  },
+  uplinkSecretMissing: {
+    status: 401,
+    code: '40103_UPLINK_SECRET_MISSING',
+    message: 'No uplink secret: send it as query parameter secret or header x-uplink-secret',
+  },
+  uplinkSecretUnknown: {
+    status: 401,
+    code: '40104_UPLINK_SECRET_UNKNOWN',
+    message: 'No device connector has this uplink secret',
+  },
+  unknownReference: {
+    status: 400,
+    code: '40010_UNKNOWN_REFERENCE',
+    message: (d: { field: string; what: string; id: string; place: string }) =>
+      `${d.field}: there is no ${d.what} with id ${d.id} in this ${d.place}`,
+  },
+  outputNotAvailable: {
+    status: 400,
+    code: '40011_OUTPUT_NOT_AVAILABLE',
+    message: (d: { type: string; available: readonly string[] }) =>
+      `Output connectors of type ${d.type} cannot be made: this installation does not deliver to them; it delivers to ${d.available.length === 0 ? 'the global database connector alone' : d.available.join(', ')}`,
+  },
+  filterNotAvailable: {
+    status: 400,
+    code: '40012_FILTER_NOT_AVAILABLE',
+    message: (d: { filter: string }) => `Assets cannot be filtered by ${d.filter}`,
+  },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
   twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
   permissionDenied: { status: 403, code: '40300_PERMISSION_DENIED', message: 'Permission denied' },
+  deviceNotOnConnector: {
+    status: 403,
+    code: '40301_DEVICE_NOT_ON_CONNECTOR',
+    message: (d: { deviceId: string }) =>
+      `The device ${d.deviceId} belongs to the data flow of another device connector`,
+  },
   notFound: {
     status: 404,
     code: '40400_NOT_FOUND',
     message: (d: { what: string; id: string }) => `No ${d.what} with id ${d.id}`,
   },
+  noSample: {
+    status: 404,
+    code: '40430_NO_SAMPLE',
+    message: (d: { deviceId: string }) => `Device ${d.deviceId} has no sample`,
+  },
   noSuchRoute: {
     status: 404,
     code: '40401_NO_SUCH_ROUTE',
     message: (d: { method: string; path: string }) => `There is no ${d.method} ${d.path}`,
+  },
+  methodNotAllowed: {
+    status: 405,
+    code: '40500_METHOD_NOT_ALLOWED',
+    message: (d: { reason: string }) => d.reason,
   },
   deviceIdNotUnique: {
     status: 409,
@@ -56,6 +150,11 @@ export const problems = {
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
     message: (d: { contentType: string }) => `Content type ${d.contentType} is not supported; send application/json`,
   },
+  idempotencyKeyReused: {
+    status: 422,
+    code: '42200_IDEMPOTENCY_KEY_REUSED',
+    message: 'The Idempotency-Key was used with another body',
+  },
   internal: { status: 500, code: '50000_INTERNAL', message: 'Internal error' },
   intakeFull: {
     status: 503,
@@ -64,6 +163,11 @@ export const problems = {
   },
   stopping: { status: 503, code: '50301_STOPPING', message: 'The server is stopping' },
   storageFull: { status: 507, code: '50700_STORAGE_FULL', message: 'The disk is full; nothing was stored' },
+  storageStopped: {
+    status: 503,
+    code: '50302_STORAGE_STOPPED',
+    message: 'Writing has stopped after a disk error; nothing was stored',
+  },
   cursorTooOld: {
     status: 410,
     code: '41000_CURSOR_TOO_OLD',

@@ -9,7 +9,8 @@ export interface SampleStore {
   /**
    * Makes the entry durable and its samples visible to every later read, leaving out samples identical to stored ones.
    * Resolves after the fsync; rejects without effect when the disk refuses (`storageFull`) or writing has stopped.
-   * Many calls in flight share one fsync.
+   * Many calls in flight share one fsync. An entry of which nothing is left (all samples identical to stored ones, no note, no
+   * state, no metrics) is not written: its answer has no samples, and as position that of the entry which comes next.
    */
   append(entry: JournalEntry): Promise<DurableEntry>;
 
@@ -26,7 +27,8 @@ export interface SampleStore {
   topics(deviceId: string): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
 
   /**
-   * One partial per device and bucket; undefined where no value counts. Buckets are half-open, `edges[i]` to `edges[i + 1]`.
+   * One partial per device and bucket, undefined exactly where the key has no value present and not null; `count` and the facet
+   * of the accumulator are filled, others may be. Buckets are half-open, `edges[i]` to `edges[i + 1]`.
    * `raw` reads samples; `hours` reads hourly aggregates, whose edges must be whole UTC hours.
    */
   buckets(request: BucketRequest): Promise<readonly (readonly (Partial | undefined)[])[]>;
@@ -43,7 +45,13 @@ export interface SampleStore {
   /** Followers tell how far they are; the journal keeps what any of them has not seen. */
   setFollowerPosition(follower: string, position: number): void;
 
-  /** The position of the next entry. */
+  /** What the follower told last, also before a restart; undefined when it never did. It may be some entries behind after a crash. */
+  followerPosition(follower: string): number | undefined;
+
+  /** Ends the follower's hold on the journal. */
+  removeFollower(follower: string): void;
+
+  /** The position behind the newest durable entry, which is what the next one gets. */
   readonly position: number;
 
   /** Flushes and closes; afterwards every call rejects. */

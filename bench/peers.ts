@@ -1,0 +1,152 @@
+// Side by side: the platform over its public interface and four databases over theirs, the same samples and the same questions.
+// node bench/peers.ts [--devices 1000] [--days 7] [--only heliograph,influxdb] [--order device|time] [--write]
+import { tmpdir } from 'node:os';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { inTemporaryFolder } from './child-process.ts';
+import { type EngineResult, type RunOptions, runEngine } from './engine-run.ts';
+import { heliographDurability, heliographTitle, startHeliograph } from './heliograph.ts';
+import { conditions, figure, markdownTable, writeMeasurement } from './measure.ts';
+import { installPackages } from './peers/debian-package.ts';
+import { peerTable } from './peers/peer-table.ts';
+import type { Peer } from './peers/peer.ts';
+import { platformMissing } from './platform.ts';
+import { queryNames, queryTitles, referenceFor } from './queries.ts';
+import { samplesOf, workloadW } from './workload.ts';
+
+const heliograph: Peer = {
+  title: heliographTitle,
+  packages: [],
+  program: process.execPath,
+  durability: heliographDurability,
+  model: 'bulk backfill with an API key; single requests are captures decoded by a script',
+  exceptions: {},
+  start: startHeliograph,
+};
+
+const engines: Readonly<Record<string, Peer>> = { heliograph, ...peerTable };
+
+interface Measured {
+  readonly peer: Peer;
+  readonly result: EngineResult;
+}
+
+const { values: flags } = parseArgs({
+  options: {
+    devices: { type: 'string', default: String(workloadW.devices) },
+    days: { type: 'string', default: String(workloadW.days) },
+    only: { type: 'string', default: Object.keys(engines).join(',') },
+    order: { type: 'string', default: 'device' },
+    batch: { type: 'string', default: '1000' },
+    lanes: { type: 'string', default: '4' },
+    singles: { type: 'string', default: '64' },
+    seconds: { type: 'string', default: '5' },
+    write: { type: 'boolean', default: false },
+  },
+});
+
+const options: RunOptions = {
+  shape: { ...workloadW, devices: Number(flags.devices), days: Number(flags.days) },
+  batch: Number(flags.batch),
+  bulkLanes: Number(flags.lanes),
+  singleLanes: Number(flags.singles),
+  singleSeconds: Number(flags.seconds),
+  order: flags.order === 'time' ? 'time' : 'device',
+  say: (line) => console.error(line),
+};
+
+const reference = referenceFor(options.shape);
+const measured: Measured[] = [];
+const skipped: string[] = [];
+for (const name of flags.only.split(',')) {
+  const peer = engines[name];
+  if (peer === undefined) throw new Error(`no engine is called ${name}; there are ${Object.keys(engines).join(', ')}`);
+  const missing = whyNot(peer);
+  if (missing !== undefined) {
+    skipped.push(missing);
+    console.error(missing);
+    continue;
+  }
+  const result = await inTemporaryFolder(name, (folder) => runEngine(peer, folder, reference, options));
+  measured.push({ peer, result });
+}
+const text = report(measured);
+console.log(text);
+if (flags.write) writeMeasurement(`Side by side over the network, ${options.order} order`, text);
+
+function whyNot(peer: Peer): string | undefined {
+  if (peer !== heliograph) {
+    const missing = installPackages(peer.packages, peer.program);
+    return missing === undefined ? undefined : `${peer.title} is left out: ${missing}`;
+  }
+  if (options.order === 'time') return `${peer.title} is left out: a bulk request is for one device`;
+  return platformMissing();
+}
+
+function report(all: readonly Measured[]): string {
+  const { shape } = options;
+  const scale = `${shape.devices} devices x ${shape.days} days, ${figure(samplesOf(shape))} samples`;
+  const load = `bulk ${options.batch} samples a request, ${options.bulkLanes} in flight, ${options.order} order; singles ${options.singleLanes} in flight; queries one client, warm`;
+  return [
+    conditions(tmpdir()),
+    `Workload W: ${scale}; ${load}. In brackets: how many times better Heliograph is in the same run.`,
+    all.length === 0 ? 'Nothing was measured.' : markdownTable(headOf(all), rowsOf(all)),
+    all.map(({ peer, result }) => notesOf(peer, result)).join('\n'),
+    ...skipped,
+  ].join('\n\n');
+}
+
+function headOf(all: readonly Measured[]): string[] {
+  return ['what', ...all.map(({ peer, result }) => `${peer.title} ${result.version}`)];
+}
+
+function rowsOf(all: readonly Measured[]): string[][] {
+  const row = (
+    title: string,
+    value: (result: EngineResult) => number,
+    unit: string,
+    more: 'better' | 'worse',
+  ): string[] => {
+    const ours = all.find(({ peer }) => peer === heliograph)?.result;
+    return [
+      title,
+      ...all.map(({ peer, result }) =>
+        cell(value(result), unit, more, peer === heliograph ? undefined : ours && value(ours)),
+      ),
+    ];
+  };
+  const p50 =
+    (name: (typeof queryNames)[number]) =>
+    (result: EngineResult): number => {
+      const query = result.queries[name];
+      return query === undefined || 'wrong' in query ? Number.NaN : query.durations.p50Ms;
+    };
+  return [
+    row('bulk ingest', (result) => result.bulkPerSecond, 'samples/s', 'better'),
+    row('bulk request p99', (result) => result.bulk.p99Ms, 'ms', 'worse'),
+    row('single requests', (result) => result.single.perSecond, '/s', 'better'),
+    row('single request p99', (result) => result.single.durations.p99Ms, 'ms', 'worse'),
+    row('at rest', (result) => result.bytesPerSample, 'B/sample', 'worse'),
+    row('memory after the load', (result) => result.residentMiB, 'MiB', 'worse'),
+    ...queryNames.map((name) => row(`${queryTitles[name]}, p50`, p50(name), 'ms', 'worse')),
+  ];
+}
+
+function cell(value: number, unit: string, more: 'better' | 'worse', ours: number | undefined): string {
+  if (!Number.isFinite(value)) return 'n/a';
+  const ratio = ours === undefined ? Number.NaN : more === 'better' ? ours / value : value / ours;
+  return `${figure(value)} ${unit}${Number.isFinite(ratio) ? ` (x${figure(ratio)})` : ''}`;
+}
+
+function notesOf(peer: Peer, result: EngineResult): string {
+  const wrong = queryNames.flatMap((name) => {
+    const query = result.queries[name];
+    return query !== undefined && 'wrong' in query ? [`${queryTitles[name]}: WRONG ANSWER, ${query.wrong}`] : [];
+  });
+  const exceptions = queryNames.flatMap((name) => {
+    const exception = peer.exceptions[name];
+    return exception === undefined ? [] : [`${queryTitles[name]}: ${exception.words}`];
+  });
+  const parts = [peer.durability, peer.model, result.settled, result.single.note, ...exceptions, ...wrong];
+  return `- ${peer.title}: ${parts.filter((part) => part !== '').join('; ')}.`;
+}

@@ -1,0 +1,58 @@
+// Installs a peer from Debian's packages when it is missing, without letting its service start by itself.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
+
+const policyPath = '/usr/sbin/policy-rc.d';
+const refuseAll = '#!/bin/sh\nexit 101\n';
+
+/** Undefined when the program is there, now or from before; else why it is not, in words. */
+export function installPackages(packages: readonly string[], program: string): string | undefined {
+  if (existsSync(program)) return undefined;
+  if (process.getuid?.() !== 0) return `${program} is missing and only root may install ${packages.join(' ')}`;
+  const restore = withoutAutostart();
+  try {
+    if (!apt(['install', '-y', '--no-install-recommends', ...packages])) {
+      apt(['update']);
+      apt(['install', '-y', '--no-install-recommends', ...packages]);
+    }
+  } finally {
+    restore();
+  }
+  return existsSync(program) ? undefined : `${packages.join(' ')} cannot be installed here`;
+}
+
+/** The account of a system user, for servers that refuse to run as root; undefined when this process is not root itself. */
+export function accountOf(user: string): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string): number => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/** Bytes of the files below a folder, as the disk holds them. */
+export function folderBytes(folder: string): number {
+  return Number(execFileSync('du', ['-s', '-B1', folder], { encoding: 'utf8' }).split('\t')[0]);
+}
+
+function apt(args: readonly string[]): boolean {
+  try {
+    execFileSync('apt-get', args, { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Package scripts ask this program before they start a service; what stood there before comes back afterwards.
+function withoutAutostart(): () => void {
+  const before = existsSync(policyPath)
+    ? { text: readFileSync(policyPath), mode: statSync(policyPath).mode & 0o777 }
+    : undefined;
+  writeFileSync(policyPath, refuseAll);
+  chmodSync(policyPath, 0o755);
+  return () => {
+    if (before === undefined) return rmSync(policyPath);
+    writeFileSync(policyPath, before.text);
+    chmodSync(policyPath, before.mode);
+  };
+}

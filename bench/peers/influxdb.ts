@@ -1,0 +1,168 @@
+// InfluxDB 1.6: line protocol in, InfluxQL out, one measurement with the device as a tag.
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort, startServer, untilReady } from '../child-process.ts';
+import { httpRequest, mustSucceed, openConnection, openConnections } from '../http-load.ts';
+import { type Query, lastSamples } from '../queries.ts';
+import { type SampleColumns, deviceName, labels, textsAt } from '../workload.ts';
+import { folderBytes } from './debian-package.ts';
+import type { Engine, Peer } from './peer.ts';
+
+const restingMsMax = 120_000;
+
+const fillHourly = `SELECT count(*), sum(*), min(*), max(*) INTO hourly FROM sample WHERE time >= '2026-01-01' AND time < '2027-01-01' GROUP BY time(1h), * FILL(none)`;
+
+export const influxdb: Peer = {
+  title: 'InfluxDB',
+  packages: ['influxdb'],
+  program: '/usr/bin/influxd',
+  durability: 'fsynced WAL (wal-fsync-delay 0, the default)',
+  model: 'one measurement, tags device and topic; hourly aggregates by SELECT INTO after the load',
+  exceptions: {},
+  start,
+};
+
+async function start(folder: string): Promise<Engine> {
+  const [port, rpcPort] = [await freePort(), await freePort()];
+  const server = startServer({
+    command: influxdb.program,
+    args: [],
+    logPath: `${folder}/influxd.log`,
+    env: {
+      INFLUXDB_REPORTING_DISABLED: 'true',
+      INFLUXDB_BIND_ADDRESS: `127.0.0.1:${rpcPort}`,
+      INFLUXDB_HTTP_BIND_ADDRESS: `127.0.0.1:${port}`,
+      INFLUXDB_HTTP_LOG_ENABLED: 'false',
+      INFLUXDB_HTTP_MAX_ROW_LIMIT: '0',
+      INFLUXDB_MONITOR_STORE_ENABLED: 'false',
+      INFLUXDB_META_DIR: `${folder}/meta`,
+      INFLUXDB_DATA_DIR: `${folder}/data`,
+      INFLUXDB_DATA_WAL_DIR: `${folder}/wal`,
+      INFLUXDB_DATA_INDEX_VERSION: 'tsi1',
+      // Cold data is written out and compacted soon, so that bytes at rest can be read after a short wait.
+      INFLUXDB_DATA_CACHE_SNAPSHOT_WRITE_COLD_DURATION: '5s',
+      INFLUXDB_DATA_COMPACT_FULL_WRITE_COLD_DURATION: '5s',
+    },
+  });
+  const target = { host: '127.0.0.1', port };
+  const connect = async (): Promise<boolean> => {
+    const probe = await openConnection(target);
+    const answer = await probe.send(httpRequest('GET', '/ping', {}));
+    probe.close();
+    return answer.status === 204;
+  };
+  await untilReady(server, connect);
+  const connection = await openConnection(target);
+  const ask = async (statement: string): Promise<Series[]> => {
+    const path = `/query?db=bench&epoch=ms&q=${encodeURIComponent(statement)}`;
+    const body = mustSucceed(await connection.send(httpRequest('POST', path, {})));
+    const result = (JSON.parse(body.toString()) as InfluxAnswer).results[0]!;
+    if (result.error !== undefined) throw new Error(result.error);
+    return result.series ?? [];
+  };
+  await ask('CREATE DATABASE bench');
+  return {
+    version: influxVersion(await connection.send(httpRequest('GET', '/query?q=SHOW+DIAGNOSTICS', {}))),
+    encode,
+    async openLanes(count) {
+      const lanes = await openConnections(target, count);
+      return lanes.map((lane) => ({
+        send: async (request) => void mustSucceed(await lane.send(request)),
+        close: lane.close,
+      }));
+    },
+    async settle() {
+      const startMs = performance.now();
+      await ask(fillHourly);
+      const seconds = (performance.now() - startMs) / 1_000;
+      await untilResting(folder);
+      return `hourly aggregates made afterwards in ${seconds.toFixed(1)} s`;
+    },
+    bytesAtRest: async () => folderBytes(`${folder}/data`) + folderBytes(`${folder}/wal`),
+    residentBytes: server.residentBytes,
+    query: async (query) => numbersOf(query, await ask(statementOf(query))),
+    async stop() {
+      connection.close();
+      await server.stop();
+    },
+  };
+}
+
+interface Series {
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly columns: readonly string[];
+  readonly values: readonly (readonly (number | string | boolean | null)[])[];
+}
+
+interface InfluxAnswer {
+  readonly results: readonly { readonly series?: Series[]; readonly error?: string }[];
+}
+
+function influxVersion(answer: { readonly body: Buffer }): string {
+  return /"Version"[^[]*\]?.*?"(\d+\.\d+[^"]*)"/s.exec(answer.body.toString())?.[1] ?? '1.6';
+}
+
+function encode(batch: SampleColumns): Buffer {
+  let lines = '';
+  for (let i = 0; i < batch.length; i++) {
+    const { temperature, humidity, battery } = textsAt(batch, i);
+    const occupied = batch.occupied[i] === 1 ? 'true' : 'false';
+    const label = labels[batch.label[i]!]!;
+    lines += `sample,device=${deviceName(batch.device[i]!)},topic=default temperature=${temperature},humidity=${humidity},co2=${batch.co2[i]!},batteryLevel=${battery},occupied=${occupied},label="${label}" ${batch.timestamp[i]!}\n`;
+  }
+  return httpRequest('POST', '/write?db=bench&precision=ms', {}, lines);
+}
+
+function statementOf(query: Query): string {
+  const one = (device: number): string => `device = '${deviceName(device)}' AND topic = 'default'`;
+  switch (query.name) {
+    case 'last100':
+      return `SELECT * FROM sample WHERE ${one(query.device)} ORDER BY time DESC LIMIT ${lastSamples}`;
+    case 'rawKpi24h':
+      return `SELECT mean(temperature) FROM sample WHERE ${one(query.device)} AND ${times(query)}`;
+    case 'rawSeries24h':
+      return `SELECT mean(temperature) FROM sample WHERE ${one(query.device)} AND ${times(query)} GROUP BY time(1h)`;
+    case 'hourlyKpi':
+      return `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query.device)} AND ${times(query)}`;
+    case 'hourlySeries':
+      return `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query.device)} AND ${times(query)} GROUP BY time(1d)`;
+    case 'rawSum100':
+      return `SELECT sum(temperature) FROM sample WHERE device =~ /^(${query.devices.map(deviceName).join('|')})$/ AND ${times(query)}`;
+    case 'hourlyKpiAll':
+      return `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${times(query)} GROUP BY device`;
+    case 'averageAll':
+      return 'SELECT mean(temperature) FROM sample';
+  }
+}
+
+function times({ from, to }: { readonly from: number; readonly to: number }): string {
+  return `time >= ${from}ms AND time < ${to}ms`;
+}
+
+function numbersOf(query: Query, series: readonly Series[]): number[] {
+  if (query.name === 'last100') return series.flatMap(samplesOfSeries);
+  if (query.name !== 'hourlyKpiAll') return (series[0]?.values ?? []).map((row) => Number(row[1] ?? Number.NaN));
+  const byDevice = new Map(series.map((each) => [each.tags?.['device'], Number(each.values[0]?.[1])]));
+  return query.devices.map((device) => byDevice.get(deviceName(device)) ?? Number.NaN);
+}
+
+function samplesOfSeries(series: Series): number[] {
+  const at = (name: string): number => series.columns.indexOf(name);
+  const numeric = ['time', 'temperature', 'humidity', 'co2', 'batteryLevel', 'occupied'].map(at);
+  const label = at('label');
+  return series.values.flatMap((row) => [
+    ...numeric.map((column) => Number(row[column])),
+    labels.indexOf(row[label] as (typeof labels)[number]),
+  ]);
+}
+
+// Compaction works in the background; the bytes rest when they have not changed for some seconds.
+async function untilResting(folder: string): Promise<void> {
+  const giveUpMs = performance.now() + restingMsMax;
+  let last = -1;
+  for (let calm = 0; calm < 6 && performance.now() < giveUpMs; ) {
+    await delay(2_000);
+    const bytes = folderBytes(`${folder}/data`) + folderBytes(`${folder}/wal`);
+    calm = bytes === last ? calm + 1 : 0;
+    last = bytes;
+  }
+}

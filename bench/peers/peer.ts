@@ -1,0 +1,45 @@
+// What the side-by-side run asks of an engine, ours or a peer.
+import type { Query, QueryName } from '../queries.ts';
+import type { SampleColumns, WorkloadShape } from '../workload.ts';
+
+export interface Peer {
+  readonly title: string;
+  /** Debian packages, and the program that shows that they are there. */
+  readonly packages: readonly string[];
+  readonly program: string;
+  /** What an acknowledgement means, in words. */
+  readonly durability: string;
+  /** How the samples are modelled, and what of them is not kept. */
+  readonly model: string;
+  /** Queries that the engine answers in another way than asked, or not at all: the words for it. */
+  readonly exceptions: { readonly [N in QueryName]?: QueryException };
+  start(folder: string, shape: WorkloadShape): Promise<Engine>;
+}
+
+export interface QueryException {
+  readonly words: string;
+  /** Left out of the table when the engine has nothing like it. */
+  readonly absent?: true;
+  /** Answers keep only what the engine can hold; applied to the wanted answer before comparing. */
+  readonly comparable?: (wanted: readonly number[]) => number[];
+}
+
+export interface Engine {
+  readonly version: string;
+  /** The bytes of one bulk request, or, for a batch of one, of one single request. Not part of any timing. */
+  encode(batch: SampleColumns): Buffer;
+  openLanes(count: number): Promise<Lane[]>;
+  /** Makes everything resting: rollups, merges, flushes. Answers what it did, in words. */
+  settle(): Promise<string>;
+  /** Bytes on disk of the samples and hourly aggregates, after `settle`. */
+  bytesAtRest(): Promise<number>;
+  residentBytes(): number;
+  query(query: Query): Promise<number[]>;
+  stop(): Promise<void>;
+}
+
+export interface Lane {
+  /** Resolves when the engine has acknowledged; rejects when it refused. `count` is the number of samples in the request. */
+  send(request: Buffer, count: number): Promise<void>;
+  close(): void;
+}

@@ -1,0 +1,163 @@
+// PostgreSQL 15: COPY in, prepared statements out; samples as jsonb under a primary key of series, time and sequence.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync } from 'node:fs';
+import { freePort, startServer, untilReady } from '../child-process.ts';
+import { type Query, dayMs, hourMs, lastSamples } from '../queries.ts';
+import { type SampleColumns, type WorkloadShape, dataJsonAt, deviceName, labels } from '../workload.ts';
+import type { WorkloadData } from '../workload.ts';
+import { accountOf } from './debian-package.ts';
+import type { Engine, Peer } from './peer.ts';
+import {
+  type PostgresConnection,
+  type Row,
+  copyFrames,
+  openPostgres,
+  prepareFrames,
+  queryFrame,
+  runFrames,
+} from './postgres-wire.ts';
+
+const programs = '/usr/lib/postgresql/15/bin';
+
+export const postgresql: Peer = {
+  title: 'PostgreSQL',
+  packages: ['postgresql-15', 'postgresql-client-15'],
+  program: `${programs}/postgres`,
+  durability: 'fsynced WAL (fsync and synchronous_commit on, the defaults)',
+  model: 'jsonb rows, primary key (series, ts, seq); hourly table of the five countable keys, filled after the load',
+  exceptions: {},
+  start,
+};
+
+const schema = `
+create table series (id int primary key, device text not null, topic text not null, unique (device, topic));
+create table sample (series int not null, ts bigint not null, seq smallint not null, data jsonb not null, primary key (series, ts, seq));
+create table hourly (series int not null, key text not null, hour bigint not null, count bigint not null, sum float8 not null,
+  min float8 not null, max float8 not null, primary key (series, key, hour));`;
+
+const fillHourly = `
+insert into hourly select series, key, ts / ${hourMs} * ${hourMs}, count(*), sum(value), min(value), max(value) from sample,
+  lateral (values ('temperature', (data->>'temperature')::float8), ('humidity', (data->>'humidity')::float8), ('co2', (data->>'co2')::float8),
+    ('batteryLevel', (data->>'batteryLevel')::float8), ('occupied', (data->>'occupied')::boolean::int::float8)) as each (key, value)
+  group by 1, 2, 3`;
+
+const seriesOf = `(select id from series where device = $1 and topic = 'default')`;
+const temperature = `(data->>'temperature')::float8`;
+const between = 'ts >= $2::bigint and ts < $3::bigint';
+const hours = `series = ${seriesOf} and key = 'temperature' and hour >= $2::bigint and hour < $3::bigint`;
+const many = 'series in (select id from series where device = any ($1::text[]))';
+
+const statements: Record<Query['name'], string> = {
+  last100: `select ts, data from sample where series = ${seriesOf} order by ts desc, seq desc limit ${lastSamples}`,
+  rawKpi24h: `select avg(${temperature}) from sample where series = ${seriesOf} and ${between}`,
+  rawSeries24h: `select avg(${temperature}) from sample where series = ${seriesOf} and ${between} group by ts / ${hourMs} order by ts / ${hourMs}`,
+  hourlyKpi: `select sum(sum) / sum(count) from hourly where ${hours}`,
+  hourlySeries: `select sum(sum) / sum(count) from hourly where ${hours} group by hour / ${dayMs} order by hour / ${dayMs}`,
+  rawSum100: `select sum(${temperature}) from sample where ${many} and ${between}`,
+  hourlyKpiAll: `select series, sum(sum) / sum(count) from hourly where ${many} and key = 'temperature' and hour >= $2::bigint and hour < $3::bigint group by series order by series`,
+  averageAll: `select avg(${temperature}) from sample`,
+};
+
+async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
+  const account = accountOf('postgres');
+  const data = `${folder}/data`;
+  mkdirSync(data);
+  chmodSync(folder, 0o777);
+  // The server writes its own folder, so that folder must be its own.
+  if (account !== undefined) execFileSync('chown', [`${account.uid}:${account.gid}`, data]);
+  const initialise = ['-D', data, '-U', 'bench', '-A', 'trust', '-E', 'UTF8', '--no-locale'];
+  execFileSync(`${programs}/initdb`, initialise, { stdio: 'ignore', ...account });
+  const port = await freePort();
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    shared_buffers: '1GB',
+    max_wal_size: '4GB',
+  };
+  const server = startServer({
+    command: postgresql.program,
+    args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    logPath: `${folder}/postgres.log`,
+    stopSignal: 'SIGINT',
+    ...(account === undefined ? {} : { account }),
+  });
+  const open = (): Promise<PostgresConnection> => openPostgres(port, 'bench', 'postgres');
+  await untilReady(server, async () => {
+    const probe = await open();
+    probe.close();
+    return true;
+  });
+  const connection = await open();
+  const ask = (sql: string): Promise<Row[]> => connection.exchange(queryFrame(sql));
+  await ask(schema);
+  const series = Array.from({ length: shape.devices }, (_, i) => `(${i}, '${deviceName(i)}', 'default')`);
+  await ask(`insert into series values ${series.join(',')}; analyze series`);
+  for (const [name, sql] of Object.entries(statements)) await connection.exchange(prepareFrames(name, sql));
+  return {
+    version: (await ask('show server_version'))[0]![0]!.split(' ')[0]!,
+    encode,
+    async openLanes(count) {
+      const lanes = await Promise.all(Array.from({ length: count }, open));
+      for (const lane of lanes) await lane.exchange(prepareFrames('one', 'insert into sample values ($1, $2, 0, $3)'));
+      return lanes.map((lane) => ({ send: async (request) => void (await lane.exchange(request)), close: lane.close }));
+    },
+    async settle() {
+      const startMs = performance.now();
+      await ask(fillHourly);
+      const seconds = (performance.now() - startMs) / 1_000;
+      await ask('vacuum analyze sample');
+      await ask('vacuum analyze hourly');
+      await ask('checkpoint');
+      return `hourly table made afterwards in ${seconds.toFixed(1)} s; vacuumed; shared_buffers 1 GB`;
+    },
+    bytesAtRest: async () =>
+      Number((await ask(`select pg_total_relation_size('sample') + pg_total_relation_size('hourly')`))[0]![0]),
+    residentBytes: server.residentBytes,
+    query: async (query) => numbersOf(query, await connection.exchange(runFrames(query.name, parametersOf(query)))),
+    async stop() {
+      connection.close();
+      await server.stop();
+    },
+  };
+}
+
+// One sample is one prepared insert, many are one COPY: each the quickest way for its size.
+function encode(batch: SampleColumns): Buffer {
+  if (batch.length === 1) {
+    return runFrames('one', [String(batch.device[0]!), String(batch.timestamp[0]!), dataJsonAt(batch, 0)]);
+  }
+  let rows = '';
+  for (let i = 0; i < batch.length; i++) {
+    rows += `${batch.device[i]!}\t${batch.timestamp[i]!}\t0\t${dataJsonAt(batch, i)}\n`;
+  }
+  return copyFrames('copy sample from stdin', rows);
+}
+
+function parametersOf(query: Query): string[] {
+  switch (query.name) {
+    case 'last100':
+      return [deviceName(query.device)];
+    case 'averageAll':
+      return [];
+    case 'rawSum100':
+    case 'hourlyKpiAll':
+      return [`{${query.devices.map(deviceName).join(',')}}`, String(query.from), String(query.to)];
+    default:
+      return [deviceName(query.device), String(query.from), String(query.to)];
+  }
+}
+
+function numbersOf(query: Query, rows: readonly Row[]): number[] {
+  if (query.name === 'last100') return rows.flatMap(([ts, data]) => sampleNumbers(Number(ts), JSON.parse(data!)));
+  if (query.name === 'hourlyKpiAll') {
+    const bySeries = new Map(rows.map(([series, value]) => [Number(series), Number(value)]));
+    return query.devices.map((device) => bySeries.get(device) ?? Number.NaN);
+  }
+  return rows.map(([value]) => Number(value));
+}
+
+function sampleNumbers(ts: number, data: WorkloadData): number[] {
+  const label = labels.indexOf(data.label as (typeof labels)[number]);
+  return [ts, data.temperature, data.humidity, data.co2, data.batteryLevel, data.occupied ? 1 : 0, label];
+}

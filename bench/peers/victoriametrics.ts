@@ -1,0 +1,187 @@
+// VictoriaMetrics 1.79: JSON lines in, MetricsQL out, one series per device and data key. It keeps no strings.
+import { freePort, startServer, untilReady } from '../child-process.ts';
+import { httpRequest, mustSucceed, openConnection, openConnections } from '../http-load.ts';
+import { type Query, dayMs, hourMs, lastSamples } from '../queries.ts';
+import { type SampleColumns, type WorkloadShape, deviceName, endMsOf, minuteMs, textsAt } from '../workload.ts';
+import { folderBytes } from './debian-package.ts';
+import type { Engine, Peer } from './peer.ts';
+
+const fromRaw = 'has no hourly aggregates, so it reads raw values';
+
+export const victoriametrics: Peer = {
+  title: 'VictoriaMetrics',
+  packages: ['victoria-metrics'],
+  program: '/usr/bin/victoria-metrics',
+  durability: 'NOT durable: buffered in memory, no fsync before the answer',
+  model: 'one series per device and key; numbers and booleans only, the label is not kept; no hourly aggregates',
+  exceptions: {
+    last100: { words: 'exports the last 100 minutes of 5 series; no label', comparable: withoutLabels },
+    hourlyKpi: { words: fromRaw },
+    hourlySeries: { words: fromRaw },
+    hourlyKpiAll: { words: fromRaw },
+  },
+  start,
+};
+
+const keys = ['temperature', 'humidity', 'co2', 'batteryLevel', 'occupied'] as const;
+type Key = (typeof keys)[number];
+
+async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
+  const port = await freePort();
+  const server = startServer({
+    command: victoriametrics.program,
+    args: [
+      `-httpListenAddr=127.0.0.1:${port}`,
+      `-storageDataPath=${folder}/data`,
+      '-retentionPeriod=100y',
+      '-search.maxPointsPerTimeseries=1000000',
+      '-search.maxSamplesPerQuery=1000000000',
+    ],
+    logPath: `${folder}/victoria-metrics.log`,
+  });
+  const target = { host: '127.0.0.1', port };
+  await untilReady(server, async () => {
+    const probe = await openConnection(target);
+    const answer = await probe.send(httpRequest('GET', '/health', {}));
+    probe.close();
+    return answer.status === 200;
+  });
+  const connection = await openConnection(target);
+  const get = async (path: string): Promise<string> =>
+    mustSucceed(await connection.send(httpRequest('GET', path, {}))).toString();
+  return {
+    version: /short_version="v?([\d.]+)/.exec(await get('/metrics'))?.[1] ?? '1.79',
+    encode,
+    async openLanes(count) {
+      const lanes = await openConnections(target, count);
+      return lanes.map((lane) => ({
+        send: async (request) => void mustSucceed(await lane.send(request)),
+        close: lane.close,
+      }));
+    },
+    async settle() {
+      await get('/internal/force_flush');
+      await get('/internal/force_merge');
+      return 'flushed and merged by force';
+    },
+    bytesAtRest: async () => folderBytes(`${folder}/data`),
+    residentBytes: server.residentBytes,
+    query: async (query) => answerOf(query, await get(pathOf(query, shape))),
+    async stop() {
+      connection.close();
+      await server.stop();
+    },
+  };
+}
+
+/** One line per series of the batch; a batch of one device gives long lines, a mixed one many short ones. */
+function encode(batch: SampleColumns): Buffer {
+  const byDevice = new Map<number, number[]>();
+  for (let i = 0; i < batch.length; i++) {
+    const rows = byDevice.get(batch.device[i]!);
+    if (rows === undefined) byDevice.set(batch.device[i]!, [i]);
+    else rows.push(i);
+  }
+  let lines = '';
+  for (const [device, rows] of byDevice) {
+    const timestamps = rows.map((i) => batch.timestamp[i]!).join(',');
+    for (const key of keys) {
+      const values = rows.map((i) => valueText(batch, i, key)).join(',');
+      lines += `{"metric":{"__name__":"${key}","device":"${deviceName(device)}","topic":"default"},"values":[${values}],"timestamps":[${timestamps}]}\n`;
+    }
+  }
+  return httpRequest('POST', '/api/v1/import', {}, lines);
+}
+
+function valueText(batch: SampleColumns, i: number, key: Key): string {
+  const texts = textsAt(batch, i);
+  switch (key) {
+    case 'temperature':
+      return texts.temperature;
+    case 'humidity':
+      return texts.humidity;
+    case 'co2':
+      return String(batch.co2[i]!);
+    case 'batteryLevel':
+      return texts.battery;
+    case 'occupied':
+      return String(batch.occupied[i]!);
+  }
+}
+
+function pathOf(query: Query, shape: WorkloadShape): string {
+  if (query.name === 'last100') {
+    const match = encodeURIComponent(`{device="${deviceName(query.device)}"}`);
+    const end = endMsOf(shape);
+    return `/api/v1/export?match[]=${match}&start=${(end - lastSamples * minuteMs) / 1_000}&end=${end / 1_000}`;
+  }
+  // A window ends at its last millisecond and excludes the one before its start.
+  const window = (query.to - query.from) / 1_000;
+  switch (query.name) {
+    case 'rawKpi24h':
+    case 'hourlyKpi':
+      return instant(`avg_over_time(${one(query.device)}[${window}s])`, query.to);
+    case 'rawSeries24h':
+      return range(`avg_over_time(${one(query.device)}[1h])`, query, hourMs);
+    case 'hourlySeries':
+      return range(`avg_over_time(${one(query.device)}[1d])`, query, dayMs);
+    case 'rawSum100': {
+      const devices = query.devices.map(deviceName).join('|');
+      return instant(`sum(sum_over_time(temperature{device=~"${devices}"}[${window}s]))`, query.to);
+    }
+    case 'hourlyKpiAll':
+      return instant(`avg_over_time(temperature[${window}s])`, query.to);
+    case 'averageAll':
+      return instant(
+        `sum(sum_over_time(temperature[${window}s])) / sum(count_over_time(temperature[${window}s]))`,
+        query.to,
+      );
+  }
+}
+
+function one(device: number): string {
+  return `temperature{device="${deviceName(device)}",topic="default"}`;
+}
+
+function instant(expression: string, to: number): string {
+  return `/api/v1/query?nocache=1&time=${(to - 1) / 1_000}&query=${encodeURIComponent(expression)}`;
+}
+
+function range(expression: string, { from, to }: { from: number; to: number }, stepMs: number): string {
+  const span = `start=${(from + stepMs - 1) / 1_000}&end=${(to - 1) / 1_000}&step=${stepMs / 1_000}s`;
+  return `/api/v1/query_range?nocache=1&${span}&query=${encodeURIComponent(expression)}`;
+}
+
+interface PromResult {
+  readonly metric: { readonly device?: string };
+  readonly value?: readonly [number, string];
+  readonly values?: readonly (readonly [number, string])[];
+}
+
+function answerOf(query: Query, text: string): number[] {
+  if (query.name === 'last100') return exported(text);
+  const result = (JSON.parse(text) as { data: { result: PromResult[] } }).data.result;
+  if (query.name === 'rawSeries24h' || query.name === 'hourlySeries') {
+    return (result[0]?.values ?? []).map(([, value]) => Number(value));
+  }
+  if (query.name !== 'hourlyKpiAll') return result.map((each) => Number(each.value?.[1]));
+  const byDevice = new Map(result.map((each) => [each.metric.device, Number(each.value?.[1])]));
+  return query.devices.map((device) => byDevice.get(deviceName(device)) ?? Number.NaN);
+}
+
+function exported(text: string): number[] {
+  const series = new Map<string, { values: number[]; timestamps: number[] }>();
+  for (const line of text.trim().split('\n')) {
+    const each = JSON.parse(line) as { metric: { __name__: string }; values: number[]; timestamps: number[] };
+    series.set(each.metric.__name__, each);
+  }
+  const timestamps = series.get('temperature')?.timestamps ?? [];
+  return timestamps
+    .flatMap((ms, i) => [[ms, ...keys.map((key) => series.get(key)?.values[i] ?? Number.NaN)]])
+    .reverse()
+    .flat();
+}
+
+function withoutLabels(wanted: readonly number[]): number[] {
+  return wanted.filter((_, i) => i % 7 !== 6);
+}

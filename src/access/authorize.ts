@@ -1,0 +1,32 @@
+// May this principal do that there? One rule for every route (architecture: access; interface 2.7, 5; contract 35).
+import type { Scope, Verb } from '../model/permission.ts';
+import type { Place } from '../model/place.ts';
+import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
+
+/** Whether a permission covers scope and verb. Reading the organization is always granted (interface 2.6). */
+export function grants(principal: Principal, scope: Scope, verb: Verb): boolean {
+  if (scope === 'organization' && verb === 'read') return true;
+  return principal.permissions[scope]?.includes(verb) ?? false;
+}
+
+/**
+ * Throws 404 for a place of another organization, because such rows do not exist for the principal, and 403 without the
+ * permission or outside the principal's workspaces. Records of the organization itself, such as device types, can be read but not
+ * changed by a credential that is restricted to workspaces: a change would reach the other workspaces. Records of the
+ * installation can be read alone. Without a place only scope and verb count: lists are narrowed by their handlers.
+ */
+export function authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void {
+  if (place !== undefined && place.organizationId !== null && place.organizationId !== principal.organizationId) {
+    throw problem('notFound', { what: place.what, id: place.id });
+  }
+  if (!grants(principal, scope, verb)) throw problem('permissionDenied');
+  if (place === undefined || reaches(principal, place, verb)) return;
+  throw problem('permissionDenied');
+}
+
+function reaches(principal: Principal, place: Place, verb: Verb): boolean {
+  if (place.organizationId === null) return verb === 'read';
+  if (principal.workspaces === 'all') return true;
+  return place.workspaceId === null ? verb === 'read' : principal.workspaces.has(place.workspaceId);
+}

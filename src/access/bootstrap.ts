@@ -1,0 +1,99 @@
+// The first start on an empty database: one organization, one workspace, its owner and, on request, an API key.
+import { randomBytes } from 'node:crypto';
+import { databaseConnectorId, newId } from '../model/ids.ts';
+import type { EpochMs } from '../model/instant.ts';
+import { type Permissions, scopes, verbs } from '../model/permission.ts';
+import { defaultWorkspaceSettings } from '../model/workspace.ts';
+import { insertApiKey } from '../store/records/api-keys.ts';
+import type { Records, RecordsDb } from '../store/records/database.ts';
+import { hasOrganizations, insertOrganization } from '../store/records/organizations.ts';
+import { insertOutputConnector } from '../store/records/output-connectors.ts';
+import { secretHash, secretPrefix } from '../store/records/sealed-text.ts';
+import { insertOrganizationMember, insertUser } from '../store/records/users.ts';
+import { insertWorkspace } from '../store/records/workspaces.ts';
+import { hashPassword } from './password.ts';
+
+const passwordBytes = 18;
+
+export interface Bootstrapped {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly userId: string;
+  /** Null when none was asked for. */
+  readonly apiKeyId: string | null;
+  /** The random password of the owner, told this once; null when the caller gave one. */
+  readonly generatedPassword: string | null;
+}
+
+/** Fills an empty database, all or nothing; undefined when it is not empty. */
+export async function bootstrap(
+  records: Records,
+  settings: {
+    readonly adminEmail: string;
+    readonly adminPassword?: string | undefined;
+    /** The secret of an API key with every permission in every workspace. */
+    readonly adminApiKey?: string | undefined;
+    readonly now: EpochMs;
+  },
+): Promise<Bootstrapped | undefined> {
+  if (await hasOrganizations(records.db)) return undefined;
+  const generatedPassword = settings.adminPassword ? null : randomBytes(passwordBytes).toString('base64url');
+  const passwordHash = await hashPassword(settings.adminPassword || generatedPassword!);
+  const userId = newId('user');
+  const organizationId = newId('organization');
+  const workspaceId = newId('workspace');
+  const apiKeyId = settings.adminApiKey ? newId('apiKey') : null;
+  const created = settings.now;
+  const audit = { created, updated: null, version: 0 };
+  await records.db.transaction().execute(async (step) => {
+    const email = settings.adminEmail.toLowerCase();
+    await insertUser(step, { id: userId, name: 'Administrator', email, passwordHash, ...audit });
+    const named = { description: null, ...audit };
+    const tenant = { id: organizationId, name: 'Organization', logo: null, ownerId: userId, properties: null };
+    await insertOrganization(step, { ...tenant, ...named });
+    await insertOrganizationMember(step, { id: newId('member'), organizationId, userId, role: 'OWNER', created });
+    const workspace = { id: workspaceId, organizationId, name: 'Workspace', properties: {} };
+    await insertWorkspace(step, { ...workspace, settings: defaultWorkspaceSettings, ...named });
+    await insertDatabaseConnector({ db: step, sealer: records.sealer }, created);
+    if (apiKeyId !== null) await insertAdminKey(step, { id: apiKeyId, organizationId, created }, settings.adminApiKey!);
+  });
+  return { organizationId, workspaceId, userId, apiKeyId, generatedPassword };
+}
+
+async function insertDatabaseConnector(store: Pick<Records, 'db' | 'sealer'>, created: EpochMs): Promise<void> {
+  await insertOutputConnector(store, {
+    id: databaseConnectorId,
+    organizationId: null,
+    workspaceId: null,
+    name: 'Database',
+    scope: 'DATA_FLOW',
+    type: 'DATABASE',
+    sendConsecutiveAlerts: false,
+    invokeRuleEngine: false,
+    useCustomPayload: false,
+    customPayload: null,
+    properties: null,
+    created,
+    updated: null,
+    version: 0,
+  });
+}
+
+async function insertAdminKey(
+  db: RecordsDb,
+  key: { readonly id: string; readonly organizationId: string; readonly created: EpochMs },
+  secret: string,
+): Promise<void> {
+  const permissions: Permissions = Object.fromEntries(scopes.map((scope) => [scope, verbs]));
+  await insertApiKey(db, {
+    ...key,
+    name: 'Administrator',
+    description: 'Made at the first start',
+    allWorkspaces: true,
+    workspaceIds: [],
+    permissions,
+    secretHash: secretHash(secret),
+    secretPrefix: secretPrefix(secret),
+    lastUsed: null,
+  });
+}

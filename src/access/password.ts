@@ -1,0 +1,40 @@
+// Passwords are kept as Argon2id in the PHC form, with its parameters, so that they can be raised later.
+import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+const derive = promisify(argon2);
+// OWASP's first recommendation: 19 MiB, two passes, one lane.
+const cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const tagLength = 32;
+const nonceLength = 16;
+const form = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(nonceLength);
+  const tag = await run({ message: password, nonce, tagLength, ...cost });
+  return `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${text(nonce)}$${text(tag)}`;
+}
+
+/** Whether the password is the one that was hashed; takes as long either way. */
+export async function isPassword(password: string, hash: string): Promise<boolean> {
+  const match = form.exec(hash);
+  if (match === null) throw new Error('A password hash has an unknown form');
+  const [, memory, passes, parallelism, nonce, tag] = match;
+  const expected = Buffer.from(tag!, 'base64');
+  const parameters = { memory: +memory!, passes: +passes!, parallelism: +parallelism! };
+  const found = await run({
+    message: password,
+    nonce: Buffer.from(nonce!, 'base64'),
+    tagLength: expected.length,
+    ...parameters,
+  });
+  return timingSafeEqual(found, expected);
+}
+
+function run(parameters: Argon2Parameters): Promise<Buffer> {
+  return derive('argon2id', parameters);
+}
+
+function text(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}

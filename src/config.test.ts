@@ -1,0 +1,49 @@
+// What the environment may say, and how a value that makes no sense is refused.
+import { expect, test } from 'vitest';
+import { ConfigError, readConfig } from './config.ts';
+
+test('an empty environment gives the documented defaults', () => {
+  expect(readConfig({})).toMatchObject({
+    port: 8080,
+    publicUrl: 'http://localhost:8080',
+    mqttPort: 1883,
+    coapPort: 5683,
+    adminEmail: 'admin@localhost',
+    adminApiKey: undefined,
+    rateLimitPerSecond: 0,
+    logLevel: 'info',
+    vendorAliases: 'header',
+    deviceAudience: 'http://localhost:8080',
+    revealConnectorSecrets: false,
+    egressAllow: [],
+    demo: false,
+  });
+});
+
+test('a variable set to nothing counts as absent', () => {
+  expect(readConfig({ PORT: '', ADMIN_API_KEY: '' })).toMatchObject({ port: 8080, adminApiKey: undefined });
+});
+
+test('DEVICE_AUDIENCE follows PUBLIC_URL, which follows PORT (contract 35)', () => {
+  expect(readConfig({ PORT: '9000' }).deviceAudience).toBe('http://localhost:9000');
+  expect(readConfig({ PUBLIC_URL: 'https://iot.example/' }).deviceAudience).toBe('https://iot.example');
+});
+
+for (const [name, value, accepted] of [
+  ['PORT', '80a', 'a whole number from 0 to 65535'],
+  ['PORT', '70000', 'a whole number from 0 to 65535'],
+  ['LOG_LEVEL', 'loud', 'one of trace, debug, info, warn, error, silent'],
+  ['VENDOR_ALIASES', 'maybe', 'one of header, always, off'],
+  ['DEMO', 'yes', '1 or 0'],
+  ['ROLES', 'ingest,cook', 'one of ingest, query, live, rules, connectors, console'],
+  ['RATE_LIMIT_PER_SECOND', '-1', 'a whole number from 0 to 1000000'],
+] as const) {
+  test(`${name}=${value} is refused and the message says what is accepted`, () => {
+    expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+    expect(() => readConfig({ [name]: value })).toThrow(accepted);
+  });
+}
+
+test('a connection URL that cannot be read is not repeated in the message, for it may hold a password', () => {
+  expect(() => readConfig({ RECORDS_URL: 'secret-not-a-url' })).toThrow(/^RECORDS_URL=… cannot be used/);
+});

@@ -1,0 +1,130 @@
+// The environment, read once into a frozen Config. No other file reads process.env.
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDirectory: string;
+  readonly publicUrl: string;
+  readonly mqttPort: number;
+  readonly mqttTlsPort: number;
+  readonly coapPort: number;
+  readonly adminEmail: string;
+  readonly adminPassword: string | undefined;
+  readonly adminApiKey: string | undefined;
+  /** Requests a second and credential; 0 is no limit. */
+  readonly rateLimitPerSecond: number;
+  readonly recordsUrl: string | undefined;
+  readonly samplesUrl: string | undefined;
+  readonly busUrl: string | undefined;
+  readonly roles: readonly Role[];
+  readonly logLevel: LogLevel;
+  readonly vendorAliases: 'header' | 'always' | 'off';
+  readonly deviceAudience: string;
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string | undefined;
+  readonly smsGatewayUrl: string | undefined;
+  readonly secretsKey: string | undefined;
+  readonly revealConnectorSecrets: boolean;
+  readonly egressAllow: readonly string[];
+  readonly demo: boolean;
+  /** Script worker threads. */
+  readonly scriptWorkers: number;
+}
+
+export const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
+export type Role = (typeof roles)[number];
+
+/** A setting that cannot be used; the message names the variable, the value and what is accepted. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads every variable of docs/operating.md. Throws ConfigError on the first value that makes no sense. */
+export function readConfig(environment: Environment = process.env): Config {
+  const text = (name: string) => (environment[name] === '' ? undefined : environment[name]);
+  const port = portOf('PORT', text('PORT'), 8080);
+  const publicUrl = urlOf('PUBLIC_URL', text('PUBLIC_URL'))?.replace(/\/+$/, '') ?? `http://localhost:${port}`;
+  return Object.freeze({
+    host: text('HOST') ?? '0.0.0.0',
+    port,
+    dataDirectory: resolve(text('DATA_DIR') ?? './data'),
+    publicUrl,
+    mqttPort: portOf('MQTT_PORT', text('MQTT_PORT'), 1883),
+    mqttTlsPort: portOf('MQTT_TLS_PORT', text('MQTT_TLS_PORT'), 8883),
+    coapPort: portOf('COAP_PORT', text('COAP_PORT'), 5683),
+    adminEmail: text('ADMIN_EMAIL') ?? 'admin@localhost',
+    adminPassword: text('ADMIN_PASSWORD'),
+    adminApiKey: text('ADMIN_API_KEY'),
+    rateLimitPerSecond: wholeNumberOf('RATE_LIMIT_PER_SECOND', text('RATE_LIMIT_PER_SECOND'), 0, 0, 1_000_000),
+    recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
+    samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
+    busUrl: urlOf('BUS_URL', text('BUS_URL')),
+    roles: rolesOf(text('ROLES')),
+    logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', ['trace', 'debug', 'info', 'warn', 'error', 'silent']),
+    vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', ['header', 'always', 'off']),
+    deviceAudience: text('DEVICE_AUDIENCE') ?? publicUrl,
+    smtpUrl: urlOf('SMTP_URL', text('SMTP_URL')),
+    mailFrom: text('MAIL_FROM'),
+    smsGatewayUrl: urlOf('SMS_GATEWAY_URL', text('SMS_GATEWAY_URL')),
+    secretsKey: text('SECRETS_KEY'),
+    revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
+    egressAllow: listOf(text('EGRESS_ALLOW')),
+    demo: flagOf('DEMO', text('DEMO')),
+    scriptWorkers: wholeNumberOf(
+      'SCRIPT_WORKERS',
+      text('SCRIPT_WORKERS'),
+      Math.max(1, availableParallelism() - 1),
+      1,
+      256,
+    ),
+  });
+}
+
+function refuse(name: string, value: string, accepted: string): never {
+  throw new ConfigError(`${name}=${value} cannot be used: it must be ${accepted}`);
+}
+
+function wholeNumberOf(name: string, value: string | undefined, fallback: number, min: number, max: number): number {
+  if (value === undefined) return fallback;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < min || number > max) refuse(name, value, `a whole number from ${min} to ${max}`);
+  return number;
+}
+
+function portOf(name: string, value: string | undefined, fallback: number): number {
+  return wholeNumberOf(name, value, fallback, 0, 65_535);
+}
+
+function oneOf<T extends string>(name: string, value: string | undefined, fallback: T, accepted: readonly T[]): T {
+  if (value === undefined) return fallback;
+  return accepted.find((one) => one === value) ?? refuse(name, value, `one of ${accepted.join(', ')}`);
+}
+
+function flagOf(name: string, value: string | undefined): boolean {
+  if (value === undefined || value === '0' || value === 'false') return false;
+  return value === '1' || value === 'true' || refuse(name, value, '1 or 0');
+}
+
+function urlOf(name: string, value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  // The value may hold a password, so the message must not repeat it.
+  return URL.canParse(value) ? value : refuse(name, '…', 'a URL');
+}
+
+function listOf(value: string | undefined): readonly string[] {
+  return (value ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function rolesOf(value: string | undefined): readonly Role[] {
+  if (value === undefined) return roles;
+  return listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles));
+}

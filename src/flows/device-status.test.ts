@@ -1,0 +1,102 @@
+// Status batches: nothing is lost when writing fails, states are seen before they are written, the position is exact.
+import { expect, test } from 'vitest';
+import type { JsonObject } from '../model/json.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import { createDeviceStatus, type StatusBatch } from './device-status.ts';
+
+function entry(position: number, deviceId: string, state?: JsonObject): DurableEntry {
+  const metrics = { uplinkId: `u${position}`, deviceId, uplinkSize: 1, timestamp: position };
+  return {
+    position,
+    deviceId,
+    receivedAt: position,
+    samples: [],
+    notes: [],
+    duplicates: 0,
+    metrics,
+    ...(state && { state }),
+  };
+}
+
+function bench(limits: { entriesMax?: number; statesMax?: number } = {}) {
+  const batches: StatusBatch[] = [];
+  const states = new Map<string, JsonObject>();
+  const tasks: (() => void)[] = [];
+  const failures: unknown[] = [];
+  const positions: number[] = [];
+  const disk = { broken: false };
+  const status = createDeviceStatus(
+    {
+      records: {
+        async write(batch) {
+          if (disk.broken) throw new Error('disk');
+          batches.push(batch);
+          for (const [id, state] of batch.states) states.set(id, state);
+        },
+        readState: async (id) => states.get(id),
+      },
+      written: (position) => positions.push(position),
+      failed: (error) => failures.push(error),
+      schedule: (task) => {
+        tasks.push(task);
+        return () => tasks.splice(tasks.indexOf(task), 1);
+      },
+    },
+    { batchWaitMs: 1, entriesMax: limits.entriesMax ?? 100, statesMax: limits.statesMax ?? 100 },
+  );
+  return { status, batches, states, tasks, failures, positions, disk };
+}
+
+test('a batch holds the newest metrics and state of each device and moves the position behind its last entry', async () => {
+  const { status, batches, positions } = bench();
+  status.follow(entry(7, 'a', { n: 1 }));
+  status.follow(entry(8, 'b'));
+  status.follow(entry(9, 'a', { n: 2 }));
+  await status.settled();
+  expect(batches).toHaveLength(1);
+  expect(batches[0]!.metrics.get('a')!.uplinkId).toBe('u9');
+  expect([...batches[0]!.states]).toEqual([['a', { n: 2 }]]);
+  expect(positions).toEqual([10]);
+});
+
+test('a failed write is told, kept and written with the next round, before what came later', async () => {
+  const { status, batches, failures, tasks, disk } = bench();
+  disk.broken = true;
+  status.follow(entry(1, 'a', { n: 1 }));
+  tasks.shift()!();
+  await expect(status.settled()).rejects.toThrow('disk');
+  expect(failures).toHaveLength(1);
+  status.follow(entry(2, 'a', { n: 2 }));
+  expect(await status.stateOf('a')).toEqual({ n: 2 });
+  disk.broken = false;
+  await status.settled();
+  expect(batches.map((batch) => batch.position)).toEqual([2, 3]);
+});
+
+test('a state is seen before it is durable, and goes back to the durable one when told', async () => {
+  const { status } = bench();
+  expect(await status.stateOf('a')).toEqual({});
+  status.follow(entry(1, 'a', { n: 1 }));
+  status.setState('a', { n: 99 });
+  expect(await status.stateOf('a')).toEqual({ n: 99 });
+  status.setState('a', undefined);
+  expect(await status.stateOf('a')).toEqual({ n: 1 });
+});
+
+test('states that leave the memory are read back, pending or written', async () => {
+  const { status } = bench({ statesMax: 2 });
+  for (let n = 0; n < 5; n++) {
+    status.setState(`d${n}`, { n });
+    status.follow(entry(n, `d${n}`, { n }));
+  }
+  for (let n = 0; n < 5; n++) expect(await status.stateOf(`d${n}`)).toEqual({ n });
+  await status.settled();
+  for (let n = 0; n < 5; n++) expect(await status.stateOf(`d${n}`)).toEqual({ n });
+});
+
+test('a full batch is written without waiting', async () => {
+  const { status, batches } = bench({ entriesMax: 3 });
+  for (let n = 0; n < 3; n++) status.follow(entry(n, 'a'));
+  await status.close();
+  expect(batches.map((batch) => batch.position)).toEqual([3]);
+});

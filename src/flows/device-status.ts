@@ -1,0 +1,149 @@
+// The journal's follower that writes what uplinks say of their devices into the records: metrics, state, notes.
+// The journal has it all durably, so records are written in batches; the position goes into the same transaction.
+import type { JsonObject } from '../model/json.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+
+/** What one transaction writes. */
+export interface StatusBatch {
+  /** The follower's next position, once the batch is written. */
+  readonly position: number;
+  readonly metrics: ReadonlyMap<string, UplinkMetrics>;
+  readonly states: ReadonlyMap<string, JsonObject>;
+  readonly notes: readonly ProcessingLogEntry[];
+}
+
+export interface StatusRecords {
+  /** Writes all of the batch or nothing. */
+  readonly write: (batch: StatusBatch) => Promise<void>;
+  readonly readState: (deviceId: string) => Promise<JsonObject | undefined>;
+}
+
+export interface StatusLimits {
+  /** A batch waits this long for more. */
+  readonly batchWaitMs: number;
+  /** A batch this large is written at once. */
+  readonly entriesMax: number;
+  /** Device states kept in memory. */
+  readonly statesMax: number;
+}
+
+export const statusLimits: StatusLimits = { batchWaitMs: 200, entriesMax: 2_000, statesMax: 20_000 };
+
+export interface DeviceStatus {
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
+  readonly follow: (entry: DurableEntry) => void;
+  /** Resolves when everything followed so far can be read from the records. */
+  readonly settled: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+interface StatusParts {
+  readonly records: StatusRecords;
+  readonly written: (position: number) => void;
+  readonly failed: (error: unknown) => void;
+  /** Calls back once, later; returns how to cancel. */
+  readonly schedule: (task: () => void, delayMs: number) => () => void;
+}
+
+export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = statusLimits): DeviceStatus {
+  let pending: DurableEntry[] = [];
+  let writing: DurableEntry[] = [];
+  let tail: Promise<void> = Promise.resolve();
+  let cancelTimer: (() => void) | undefined;
+  const states = new Map<string, JsonObject>();
+
+  async function writeBatch(): Promise<void> {
+    if (writing.length === 0) {
+      writing = pending;
+      pending = [];
+    }
+    const batch = batchOf(writing);
+    if (batch === undefined) return;
+    await parts.records.write(batch);
+    writing = [];
+    parts.written(batch.position);
+  }
+
+  function flush(): Promise<void> {
+    cancelTimer?.();
+    cancelTimer = undefined;
+    // Two rounds: what an earlier failure left behind goes first, in a batch of its own.
+    tail = tail
+      .catch(() => undefined)
+      .then(async () => {
+        await writeBatch();
+        if (pending.length > 0) await writeBatch();
+      });
+    return tail;
+  }
+
+  const flushInBackground = () => {
+    flush().catch((error) => {
+      parts.failed(error);
+      // Nothing is dropped: the batch stays and is tried again.
+      cancelTimer ??= parts.schedule(flushInBackground, limits.batchWaitMs * 10);
+    });
+  };
+
+  function remember(deviceId: string, state: JsonObject): void {
+    states.delete(deviceId);
+    states.set(deviceId, state);
+    if (states.size <= limits.statesMax) return;
+    for (const oldest of states.keys()) {
+      // A state that is only in memory or on its way must stay until the records have it.
+      if (!isPending(oldest)) {
+        states.delete(oldest);
+        return;
+      }
+    }
+  }
+
+  const isPending = (deviceId: string) =>
+    newestState(pending, deviceId) !== undefined || newestState(writing, deviceId) !== undefined;
+
+  return {
+    async stateOf(deviceId) {
+      const known = states.get(deviceId);
+      if (known !== undefined) return known;
+      const state =
+        newestState(pending, deviceId) ??
+        newestState(writing, deviceId) ??
+        (await parts.records.readState(deviceId)) ??
+        {};
+      remember(deviceId, state);
+      return state;
+    },
+    setState(deviceId, state) {
+      if (state === undefined) states.delete(deviceId);
+      else remember(deviceId, state);
+    },
+    follow(entry) {
+      pending.push(entry);
+      if (pending.length >= limits.entriesMax) flushInBackground();
+      else cancelTimer ??= parts.schedule(flushInBackground, limits.batchWaitMs);
+    },
+    settled: () => (pending.length === 0 && writing.length === 0 ? tail : flush()),
+    close: flush,
+  };
+}
+
+function newestState(entries: readonly DurableEntry[], deviceId: string): JsonObject | undefined {
+  return entries.findLast((entry) => entry.deviceId === deviceId && entry.state !== undefined)?.state;
+}
+
+function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
+  const last = entries.at(-1);
+  if (last === undefined) return undefined;
+  const metrics = new Map<string, UplinkMetrics>();
+  const states = new Map<string, JsonObject>();
+  const notes: ProcessingLogEntry[] = [];
+  for (const entry of entries) {
+    if (entry.metrics !== undefined) metrics.set(entry.deviceId, entry.metrics);
+    if (entry.state !== undefined) states.set(entry.deviceId, entry.state);
+    notes.push(...entry.notes);
+  }
+  return { position: last.position + 1, metrics, states, notes };
+}

@@ -1,0 +1,93 @@
+// Idempotency-Key (contract, decisions and section 35), one home for each of its rules.
+import { expect, test } from 'vitest';
+import {
+  type FirstAnswer,
+  type IdempotencyRecord,
+  idempotency,
+  idempotencyKeptMs,
+  type IdempotentCall,
+} from './idempotency.ts';
+
+function bench() {
+  const rows = new Map<string, IdempotencyRecord>();
+  const clock = { now: 1_000_000 };
+  const once = idempotency(
+    {
+      find: async (id, seenAfter) => {
+        const row = rows.get(id);
+        return row !== undefined && row.firstSeenAt > seenAfter ? row : undefined;
+      },
+      reserve: async (record) => void rows.set(record.id, record),
+      complete: async (id, answer) => void rows.set(id, { ...rows.get(id)!, answer }),
+      release: async (id) => void rows.delete(id),
+    },
+    () => clock.now,
+  );
+  let runs = 0;
+  const work = async (): Promise<FirstAnswer> => ({ status: 201, body: { run: ++runs } });
+  return { rows, clock, once, work, runs: () => runs };
+}
+
+const call: IdempotentCall = { credential: 'key1', route: 'POST /v3/capture', key: 'k', body: { a: 1 } };
+
+test('the same key returns the first answer', async () => {
+  const { once, work, runs } = bench();
+  expect(await once(call, work)).toEqual(await once(call, work));
+  expect(runs()).toBe(1);
+});
+
+test('two requests with one key at the same time do the work once', async () => {
+  const { once, work, runs } = bench();
+  const [first, second] = await Promise.all([once(call, work), once(call, work)]);
+  expect(first).toEqual(second);
+  expect(runs()).toBe(1);
+});
+
+test('the same key with another body: 422, also while the first is under way', async () => {
+  const { once, work } = bench();
+  const other = { ...call, body: { a: 2 } };
+  const first = once(call, work);
+  await expect(once(other, work)).rejects.toMatchObject({ status: 422 });
+  await first;
+  await expect(once(other, work)).rejects.toMatchObject({ status: 422 });
+});
+
+for (const [what, difference] of [
+  ['credential', { credential: 'key2' }],
+  ['route', { route: 'POST /v3/devices' }],
+] as const) {
+  test(`the key counts per ${what}`, async () => {
+    const { once, work, runs } = bench();
+    await once(call, work);
+    await once({ ...call, ...difference }, work);
+    expect(runs()).toBe(2);
+  });
+}
+
+test('after 24 hours the key is new', async () => {
+  const { once, work, runs, clock } = bench();
+  await once(call, work);
+  clock.now += idempotencyKeptMs;
+  await once(call, work);
+  expect(runs()).toBe(2);
+});
+
+test('a refused request leaves no trace', async () => {
+  const { once, work, rows } = bench();
+  await expect(once(call, () => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  expect(rows.size).toBe(0);
+  expect((await once(call, work)).status).toBe(201);
+});
+
+test('a retry after a crash runs again with the time of the first request', async () => {
+  const { once, rows, clock } = bench();
+  await once(call, async () => ({ status: 201, body: null }));
+  for (const [id, row] of rows) rows.set(id, { ...row, answer: null });
+  clock.now += 5_000;
+  const times: number[] = [];
+  await once(call, async (now) => {
+    times.push(now);
+    return { status: 201, body: null };
+  });
+  expect(times).toEqual([1_000_000]);
+});

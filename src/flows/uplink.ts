@@ -1,0 +1,111 @@
+// The uplink journey: a payload of a known device becomes durable samples, notes and state, then everybody hears of it.
+import type { Intake } from '../ingest/intake.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
+import type { Sample } from '../model/sample.ts';
+import type { Uplink } from '../model/uplink.ts';
+import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+
+/** What a decoder made of an uplink. */
+export interface Decoded {
+  readonly samples: readonly Sample[];
+  readonly notes: readonly Note[];
+  /** Present when the script emitted a new state. */
+  readonly state?: JsonObject;
+}
+
+/** A sample after validation: corrected, with notes on what was corrected and the metrics it reports. */
+export interface Validated {
+  readonly sample: Sample;
+  readonly notes: readonly Note[];
+  readonly metrics: Partial<Pick<UplinkMetrics, 'sqi' | 'batteryLevel'>>;
+}
+
+export interface UplinkStages {
+  readonly intake: Intake;
+  /** The state that the device's last run emitted; `{}` at first. */
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  /** The next run of the device sees this state, even before it is durable; undefined goes back to the durable one. */
+  readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
+  readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
+  readonly validate: (sample: Sample) => Validated;
+  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
+  readonly announce: (entry: DurableEntry) => void;
+  readonly newId: () => string;
+}
+
+/** Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when nothing was done. */
+export async function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableEntry> {
+  return on.intake.run(
+    uplink.device.id,
+    uplink.bodyBytes,
+    () => entryOf(uplink, on),
+    (entry) => storeEntry(entry, on),
+  );
+}
+
+async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> {
+  const { device } = uplink;
+  const decoded = await on.decode(uplink, await on.stateOf(device.id));
+  const validated = decoded.samples.map(on.validate);
+  if (decoded.state !== undefined) on.setState(device.id, decoded.state);
+  const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
+  return {
+    deviceId: device.id,
+    receivedAt: uplink.receivedAt,
+    samples: validated.map(({ sample }) => sampleEntryOf(sample, uplink)),
+    notes: notes.map((note) => logEntryOf(note, uplink, on)),
+    ...(decoded.state === undefined ? {} : { state: decoded.state }),
+    metrics: metricsOf(uplink, validated),
+  };
+}
+
+async function storeEntry(entry: JournalEntry, on: UplinkStages): Promise<DurableEntry> {
+  try {
+    const durable = await on.append(entry);
+    on.announce(durable);
+    return durable;
+  } catch (error) {
+    // What was never durable must not feed the next run.
+    if (entry.state !== undefined) on.setState(entry.deviceId, undefined);
+    throw error;
+  }
+}
+
+function sampleEntryOf(sample: Sample, uplink: Uplink): JournalEntry['samples'][number] {
+  const { device, correlationId, storedTopics } = uplink;
+  return {
+    ...sample,
+    organizationId: device.organizationId,
+    workspaceId: device.workspaceId,
+    dataFlowId: device.dataFlowId,
+    correlationId,
+    stored: storedTopics === '*' || storedTopics.has(sample.topic),
+  };
+}
+
+function logEntryOf(note: Note, uplink: Uplink, on: UplinkStages): ProcessingLogEntry {
+  return {
+    id: on.newId(),
+    deviceId: uplink.device.id,
+    timestamp: uplink.receivedAt,
+    correlationId: uplink.correlationId,
+    ...note,
+  };
+}
+
+function metricsOf(uplink: Uplink, validated: readonly Validated[]): UplinkMetrics {
+  const { body } = uplink;
+  const port = Array.isArray(body) ? undefined : (body as JsonObject)['port'];
+  return Object.assign(
+    {
+      uplinkId: uplink.correlationId,
+      deviceId: uplink.device.id,
+      uplinkSize: uplink.bodyBytes,
+      timestamp: uplink.receivedAt,
+    },
+    typeof port === 'number' && Number.isInteger(port) ? { port } : {},
+    ...validated.map((one) => one.metrics),
+  );
+}

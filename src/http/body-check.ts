@@ -1,0 +1,58 @@
+// Checks params, query and body against a route's schemas; compiled at first use, refused with where and why.
+import { createRequire } from 'node:module';
+import type { TSchema } from 'typebox';
+import type * as TypeBoxCompile from 'typebox/compile';
+import type * as TypeBoxValue from 'typebox/value';
+import { problem } from '../model/problem.ts';
+import type { Route } from './route.ts';
+
+type Check = (value: unknown) => unknown;
+
+// The compiler is the largest part of the schema library, and a starting server does not need it yet.
+const load = createRequire(import.meta.url);
+const reasonsMax = 5;
+
+export interface RequestChecks {
+  readonly params: Check;
+  readonly query: Check;
+  readonly body: Check;
+}
+
+/** One check per part; each returns the value (query values converted to their types) or throws `invalidRequest`. */
+export function requestChecks(route: Route): RequestChecks {
+  return {
+    params: checkOf(route.params, 'path', true),
+    query: checkOf(route.query, 'query', true),
+    body: checkOf(route.body, 'body', false),
+  };
+}
+
+function checkOf(schema: TSchema | undefined, part: string, converted: boolean): Check {
+  if (schema === undefined) return (value) => value;
+  let compiled: Check | undefined;
+  return (value) => {
+    compiled ??= compile(schema, part, converted);
+    return compiled(value);
+  };
+}
+
+function compile(schema: TSchema, part: string, converted: boolean): Check {
+  const { Compile } = load('typebox/compile') as typeof TypeBoxCompile;
+  const { Value } = load('typebox/value') as typeof TypeBoxValue;
+  const validator = Compile(schema);
+  return (value) => {
+    if (value === undefined && part === 'body')
+      throw problem('invalidRequest', { reason: 'The request needs a JSON body' });
+    const checked = converted ? Value.Convert(schema, value) : value;
+    if (validator.Check(checked)) return checked;
+    const reasons = validator.Errors(checked).slice(0, reasonsMax);
+    throw problem('invalidRequest', { reason: reasons.map((error) => describe(part, error)).join('; ') });
+  };
+}
+
+function describe(part: string, error: { instancePath: string; message: string; params?: object }): string {
+  const where = error.instancePath === '' ? part : `${part} ${error.instancePath.slice(1).replaceAll('/', '.')}`;
+  const allowed =
+    error.params !== undefined && 'allowedValues' in error.params ? error.params.allowedValues : undefined;
+  return Array.isArray(allowed) ? `${where}: ${error.message}: ${allowed.join(', ')}` : `${where}: ${error.message}`;
+}

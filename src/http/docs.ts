@@ -1,0 +1,65 @@
+// The interface reference for people at /docs, served whole from this process: no request leaves for another host.
+import type { FastifyInstance } from 'fastify';
+
+// The page may not reach beyond this server, whatever its script would like to do.
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  "script-src 'self' 'unsafe-inline'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "worker-src 'self' blob:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Adds `/v3/openapi.json` and `/docs`; the page and its script load when somebody first asks for them. */
+export function addDocs(app: FastifyInstance): void {
+  let page: Promise<FastifyInstance> | undefined;
+  let document: string | undefined;
+  app.get('/v3/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    document ??= JSON.stringify(app.swagger());
+    return reply.type('application/json; charset=utf-8').serializer(String).send(document);
+  });
+  const serve = async (url: string) => {
+    page ??= openPage();
+    return (await page).inject({ method: 'GET', url });
+  };
+  for (const path of ['/docs', '/docs/*']) {
+    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+      const answer = await serve(request.url);
+      for (const name of ['content-type', 'location'] as const) {
+        const value = answer.headers[name];
+        if (value !== undefined) reply.header(name, value);
+      }
+      reply.header('content-security-policy', contentSecurityPolicy);
+      return reply.code(answer.statusCode).serializer(passThrough).send(answer.rawPayload);
+    });
+  }
+}
+
+const passThrough = (payload: unknown) => payload as string;
+
+async function openPage(): Promise<FastifyInstance> {
+  const [{ default: Fastify }, { default: reference }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ]);
+  const page = Fastify();
+  await page.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/v3/openapi.json',
+      // Fonts, telemetry and the request proxy would each call another host.
+      withDefaultFonts: false,
+      telemetry: false,
+      proxyUrl: '',
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    },
+  });
+  await page.ready();
+  return page;
+}

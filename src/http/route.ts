@@ -1,0 +1,117 @@
+// The one way to declare a route: without saying who may call it, a route does not compile.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Static, TSchema } from 'typebox';
+import type { Scope, Verb } from '../model/permission.ts';
+import type { Place } from '../model/place.ts';
+import type { Principal } from '../model/principal.ts';
+
+/** Who may call a route, and how the place of what it touches is found. */
+export type Access<P, B> =
+  /** Anyone; the text says why that is right. `admit` may refuse, also later, before the body is read. */
+  | { readonly open: string; readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => unknown }
+  /** Every valid credential; the handler answers only what the principal may see. The text says why. */
+  | { readonly anyCredential: string }
+  | {
+      readonly scope: Scope;
+      readonly verb: Verb;
+      /** Only a signed-in user, never a key or a token (contract 35). */
+      readonly userOnly?: true;
+      readonly place: PlaceFinder<P, B>;
+    };
+
+export type PlaceFinder<P, B> =
+  /** Found by the path before the body is read: an unknown record is a 404, a forbidden one a 403. */
+  | { readonly byParams: (params: P) => Place | Promise<Place> }
+  /** Named in the body, so checked after the body. */
+  | { readonly byBody: (body: B, principal: Principal) => Place | Promise<Place> }
+  /** A list: the handler narrows it to the principal's reach. */
+  | { readonly narrowedByHandler: true };
+
+export interface RouteInput<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  readonly headers: IncomingHttpHeaders;
+  readonly requestId: string;
+  /** The path without query string. */
+  readonly path: string;
+  /** Bytes of the body as it came in. */
+  readonly bodyBytes: number;
+  /** Aborted when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer with another status, headers or a stream; a handler may also return the plain body. */
+export class Answer<T> {
+  readonly status: number;
+  readonly body: T | Readable | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, body?: T | Readable, headers: Readonly<Record<string, string>> = {}) {
+    this.status = status;
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> {
+  readonly method: Method;
+  /** Path with `:name` parameters, for example `/v3/devices/:deviceId`. */
+  readonly path: string;
+  /** One sentence for the interface reference. */
+  readonly summary: string;
+  /** Groups routes in the interface reference: the resource, for example `Devices`. */
+  readonly tag: string;
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+  /** Success status; default 200, 201 for POST creates is said here. */
+  readonly status?: number;
+  readonly response?: R;
+  readonly bodyBytesMax?: number;
+  /** Whether the raw request stream is handed over instead of a parsed body. */
+  readonly streamedBody?: true;
+}
+
+type Output<R extends TSchema> = Static<R> | Answer<Static<R>> | undefined;
+
+/** A declared route, its type parameters forgotten so that routes of all kinds fit one list. */
+export interface Route extends RouteShape<TSchema, TSchema, TSchema, TSchema> {
+  readonly access: Access<never, never>;
+  readonly handle: (input: never, principal: never) => unknown;
+}
+
+type OpenRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> = RouteShape<P, Q, B, R> & {
+  readonly access: Extract<Access<never, never>, { readonly open: string }>;
+  readonly handle: (input: RouteInput<Static<P>, Static<Q>, Static<B>>) => Output<R> | Promise<Output<R>>;
+};
+
+type GuardedRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> = RouteShape<
+  P,
+  Q,
+  B,
+  R
+> & {
+  readonly access: Exclude<Access<Static<P>, Static<B>>, { readonly open: string }>;
+  readonly handle: (
+    input: RouteInput<Static<P>, Static<Q>, Static<B>>,
+    principal: Principal,
+  ) => Output<R> | Promise<Output<R>>;
+};
+
+/** Declares a route that needs a credential; its handler is given the principal. */
+export function guardedRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>(
+  route: GuardedRoute<P, Q, B, R>,
+): Route {
+  return route;
+}
+
+/** Declares a route that anyone may call; `access.open` says why. */
+export function openRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>(
+  route: OpenRoute<P, Q, B, R>,
+): Route {
+  return route;
+}

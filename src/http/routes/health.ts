@@ -1,0 +1,51 @@
+// Health and metrics: what a supervisor, a load balancer and Prometheus ask; open, because they hold no customer data.
+import Type from 'typebox';
+import { Answer, openRoute, type Route } from '../route.ts';
+
+const Health = Type.Object({
+  status: Type.Union([Type.Literal('UP'), Type.Literal('DOWN')]),
+  reason: Type.Optional(Type.String()),
+});
+
+export interface HealthParts {
+  /** Undefined when ready, else why not. */
+  readonly notReadyBecause: () => string | undefined;
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
+}
+
+export function healthRoutes(parts: HealthParts): readonly Route[] {
+  return [
+    openRoute({
+      method: 'GET',
+      path: '/health/live',
+      summary: 'Whether the process runs',
+      tag: 'Operation',
+      access: { open: 'a supervisor has no credential' },
+      response: Health,
+      handle: () => ({ status: 'UP' as const }),
+    }),
+    openRoute({
+      method: 'GET',
+      path: '/health/ready',
+      summary: 'Whether requests are served: 200, else 503 with the reason',
+      tag: 'Operation',
+      access: { open: 'a load balancer has no credential' },
+      response: Health,
+      handle: () => {
+        const reason = parts.notReadyBecause();
+        return reason === undefined ? { status: 'UP' as const } : new Answer(503, { status: 'DOWN' as const, reason });
+      },
+    }),
+    openRoute({
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Metrics in the text format of Prometheus',
+      tag: 'Operation',
+      access: { open: 'counts and durations only; an operator who wants them hidden does so in the proxy' },
+      handle: async () => {
+        const { contentType, text } = await parts.metrics();
+        return new Answer(200, text, { 'content-type': contentType });
+      },
+    }),
+  ];
+}

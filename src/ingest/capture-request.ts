@@ -1,0 +1,56 @@
+// What an HTTP capture request says besides its body, in every header and query variant (contract 18).
+import type { IncomingHttpHeaders } from 'node:http';
+import { type EpochMs, isInstant, parseInstant } from '../model/instant.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+
+export interface CaptureRequest {
+  /** Uplink secret of the device connector. */
+  readonly secret: string;
+  /** Physical device id. */
+  readonly deviceId: string;
+  readonly topic: string | null;
+  readonly timestamp: EpochMs | null;
+}
+
+export type CaptureQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Throws Problem: 401 without a secret, 400 without a device id or with a timestamp that is no ISO-8601 date-time. */
+export function captureRequestOf(query: CaptureQuery, headers: IncomingHttpHeaders): CaptureRequest {
+  const secret = first(query['secret'], query['uplinkSecret'], headers['x-uplink-secret'], headers['secret']);
+  if (secret === undefined) throw problem('uplinkSecretMissing');
+  const deviceId = first(query['deviceId'], headers['x-device-id'], headers['deviceid']);
+  if (deviceId === undefined) throw problem('deviceIdMissing');
+  const timestamp = first(query['timestamp'], headers['x-timestamp']);
+  return {
+    secret,
+    deviceId,
+    topic: first(query['topic'], headers['x-topic']) ?? null,
+    timestamp: timestamp === undefined ? null : timestampOf(timestamp),
+  };
+}
+
+/** The body of a capture is an object or an array; a scalar is refused. */
+export function captureBodyOf(body: unknown): JsonObject | readonly Json[] {
+  if (typeof body === 'object' && body !== null) return body as JsonObject | readonly Json[];
+  throw problem('captureBodyInvalid');
+}
+
+function first(...values: readonly (string | readonly string[] | undefined)[]): string | undefined {
+  for (const value of values) {
+    const text = typeof value === 'string' ? value : value?.[0];
+    if (text !== undefined && text !== '') return text;
+  }
+  return undefined;
+}
+
+function timestampOf(text: string): EpochMs {
+  // A plus sign that was not percent-encoded arrives as a space.
+  const ms = parseInstant(text.replace(/ (?=\d{2}:?\d{2}$)/, '+')) ?? epochMsOf(text);
+  if (ms === undefined || !isInstant(ms)) throw problem('timestampInvalid', { value: text });
+  return ms;
+}
+
+function epochMsOf(text: string): EpochMs | undefined {
+  return /^\d{12,14}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,72 @@
+// The intake keeps each device's order, overlaps storing, and refuses whole when it is full.
+import { expect, test } from 'vitest';
+import { createIntake } from './intake.ts';
+
+function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+test('decoding of one device waits for the one before, storing of both overlaps', async () => {
+  const intake = createIntake({ uplinksMax: 10, bytesMax: 1_000 });
+  const events: string[] = [];
+  const fsync = gate();
+  const uplink = (name: string) =>
+    intake.run(
+      'd1',
+      1,
+      async () => events.push(`decode ${name}`),
+      async () => {
+        events.push(`store ${name}`);
+        await fsync.opened;
+        return name;
+      },
+    );
+  const both = [uplink('a'), uplink('b')];
+  while (!events.includes('store b')) await Promise.resolve();
+  expect(events).toEqual(['decode a', 'store a', 'decode b', 'store b']);
+  fsync.open();
+  expect(await Promise.all(both)).toEqual(['a', 'b']);
+  expect(intake.size).toBe(0);
+});
+
+test('a failed decode fails its own uplink only', async () => {
+  const intake = createIntake({ uplinksMax: 10, bytesMax: 1_000 });
+  const failing = intake.run(
+    'd1',
+    1,
+    () => Promise.reject(new Error('no')),
+    async () => 'never',
+  );
+  const next = intake.run(
+    'd1',
+    1,
+    async () => 1,
+    async () => 'stored',
+  );
+  await expect(failing).rejects.toThrow('no');
+  expect(await next).toBe('stored');
+});
+
+test('a full intake refuses before anything is done, by count and by bytes, and takes again afterwards', async () => {
+  const hold = gate();
+  const intake = createIntake({ uplinksMax: 2, bytesMax: 100 });
+  const take = (bytes: number) =>
+    intake.run(
+      'd',
+      bytes,
+      () => hold.opened,
+      async () => 'done',
+    );
+  const first = take(60);
+  await expect(take(41)).rejects.toMatchObject({ problem: 'intakeFull' });
+  const second = take(40);
+  await expect(take(0)).rejects.toMatchObject({ problem: 'intakeFull', status: 503 });
+  hold.open();
+  expect(await Promise.all([first, second])).toEqual(['done', 'done']);
+  await intake.drained();
+  expect(await take(100)).toBe('done');
+});

@@ -1,0 +1,75 @@
+// The bounded intake: how many uplinks are under way at once, each device's in the order they came.
+import { problem } from '../model/problem.ts';
+
+export interface IntakeLimits {
+  readonly uplinksMax: number;
+  readonly bytesMax: number;
+}
+
+export const intakeLimits: IntakeLimits = { uplinksMax: 4_096, bytesMax: 128 * 1024 * 1024 };
+
+export interface Intake {
+  /**
+   * Runs the work of one uplink. `decode` of one device runs after the one before it ended; `store` of many may overlap.
+   * Throws Problem `intakeFull` before anything was done when the limits are reached.
+   */
+  run<D, S>(deviceId: string, bytes: number, decode: () => Promise<D>, store: (decoded: D) => Promise<S>): Promise<S>;
+  /** Uplinks under way. */
+  readonly size: number;
+  /** Resolves when nothing is under way. */
+  drained(): Promise<void>;
+}
+
+export function createIntake(limits: IntakeLimits): Intake {
+  const tails = new Map<string, Promise<unknown>>();
+  const drainWaiters: (() => void)[] = [];
+  let uplinks = 0;
+  let bytesHeld = 0;
+
+  function leave(bytes: number): void {
+    uplinks--;
+    bytesHeld -= bytes;
+    if (uplinks === 0) for (const done of drainWaiters.splice(0)) done();
+  }
+
+  function decodeInOrder<D, S>(
+    deviceId: string,
+    decode: () => Promise<D>,
+    store: (decoded: D) => Promise<S>,
+  ): Promise<{ stored: Promise<S> }> {
+    // Storing begins in the same turn as decoding ends, so entries keep their order, and its fsync holds up nobody.
+    const begin = async () => {
+      const stored = store(await decode());
+      stored.catch(() => undefined);
+      return { stored };
+    };
+    const before = tails.get(deviceId);
+    const turn = before === undefined ? begin() : before.then(begin, begin);
+    tails.set(deviceId, turn);
+    const forget = () => {
+      if (tails.get(deviceId) === turn) tails.delete(deviceId);
+    };
+    turn.then(forget, forget);
+    return turn;
+  }
+
+  return {
+    async run(deviceId, bytes, decode, store) {
+      if (uplinks >= limits.uplinksMax || bytesHeld + bytes > limits.bytesMax) throw problem('intakeFull');
+      uplinks++;
+      bytesHeld += bytes;
+      try {
+        const { stored } = await decodeInOrder(deviceId, decode, store);
+        return await stored;
+      } finally {
+        leave(bytes);
+      }
+    },
+    get size() {
+      return uplinks;
+    },
+    drained() {
+      return uplinks === 0 ? Promise.resolve() : new Promise((done) => drainWaiters.push(done));
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// Connectors: where uplinks come in (device connectors, contract 8) and where samples go out (output connectors, contract 9).
+import type { JsonObject } from './json.ts';
+import type { AuditFields } from './record.ts';
+
+export const connectivities = ['LORA', 'MQTT', 'HTTP', 'COAP'] as const;
+export type Connectivity = (typeof connectivities)[number];
+
+export const connectorAuthTypes = ['BASIC', 'DEVICE_CREDENTIALS'] as const;
+export type ConnectorAuthType = (typeof connectorAuthTypes)[number];
+
+export const decodingTypes = [
+  'EVERYNET',
+  'DISRUPTIVE_TECHNOLOGIES',
+  'SIGFOX',
+  'HELIUM',
+  'CHIRP_STACK',
+  'NONE',
+] as const;
+export type DecodingType = (typeof decodingTypes)[number];
+
+export interface DeviceConnector extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly connectivity: Connectivity;
+  readonly authType: ConnectorAuthType;
+  /** Null unless `authType` is BASIC. */
+  readonly uplinkSecret: string | null;
+  readonly decodingType: DecodingType;
+  readonly pushConfigurationAutomatically: boolean;
+}
+
+export const outputConnectorTypes = [
+  'DATABASE',
+  'CUSTOM_DATABASE',
+  'WEBHOOK',
+  'MAIL',
+  'SMS',
+  'DOWNLINK',
+  'AZURE',
+  'GCP',
+  'AMAZON_KINESIS',
+  'INFLUX_DB',
+  'KAFKA',
+  'MS_TEAMS',
+  'SLACK',
+  'SQL',
+] as const;
+export type OutputConnectorType = (typeof outputConnectorTypes)[number];
+
+export const outputScopes = ['DATA_FLOW', 'RULE_ACTION'] as const;
+export type OutputScope = (typeof outputScopes)[number];
+
+export interface OutputConnector extends AuditFields {
+  readonly id: string;
+  /** Null for the global database connector. */
+  readonly organizationId: string | null;
+  readonly workspaceId: string | null;
+  readonly name: string;
+  readonly scope: OutputScope;
+  readonly type: OutputConnectorType;
+  readonly sendConsecutiveAlerts: boolean;
+  readonly invokeRuleEngine: boolean;
+  readonly useCustomPayload: boolean;
+  readonly customPayload: string | null;
+  /** The properties of its type, secrets in clear; null for types without any. */
+  readonly properties: JsonObject | null;
+}

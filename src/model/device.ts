@@ -1,0 +1,38 @@
+// A device: what sends uplinks; an asset of the interface (interface 2.1, contract 4).
+import type { Connectivity } from './connector.ts';
+import type { EpochMs } from './instant.ts';
+import type { JsonObject } from './json.ts';
+import type { AuditFields } from './record.ts';
+
+export interface Device extends AuditFields {
+  /** Service device id. */
+  readonly id: string;
+  /** Physical device id; unique within the organization. */
+  readonly deviceId: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly dataFlowId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly connectivity: Connectivity;
+  readonly onlineTimeoutSeconds: number;
+  readonly properties: JsonObject;
+  readonly loraProperties: JsonObject | null;
+  readonly excludeFromLifecycleReport: boolean;
+}
+
+export const onlineTimeoutSecondsDefault = 86_400;
+
+export const onlineStates = ['UNKNOWN', 'DE_REGISTERED', 'OFFLINE', 'ONLINE'] as const;
+export type OnlineState = (typeof onlineStates)[number];
+
+/** Never an uplink: unknown; one younger than the time-out: online; else offline (contract 4). */
+export function onlineStateOf(
+  lastUplinkAt: EpochMs | null,
+  onlineTimeoutSeconds: number,
+  now: EpochMs,
+): { readonly online: boolean | null; readonly onlineState: OnlineState } {
+  if (lastUplinkAt === null) return { online: null, onlineState: 'UNKNOWN' };
+  const online = now - lastUplinkAt < onlineTimeoutSeconds * 1_000;
+  return { online, onlineState: online ? 'ONLINE' : 'OFFLINE' };
+}

@@ -1,0 +1,79 @@
+// ISO-8601 durations such as PT15M, P1D, P1W, P1M or P1DT12H, with a reason and a place when a text is none.
+
+/** A duration in the three units that cannot be converted into each other: days and months vary in length. */
+export interface IsoDuration {
+  /** Years are twelve months. */
+  readonly months: number;
+  /** Weeks are seven days. */
+  readonly days: number;
+  /** Hours, minutes and seconds. */
+  readonly ms: number;
+}
+
+export type ParsedDuration = { readonly duration: IsoDuration } | { readonly reason: string };
+
+interface Unit {
+  readonly letter: string;
+  readonly field: keyof IsoDuration;
+  readonly factor: number;
+}
+
+// In the order in which they may follow each other.
+const dateUnits: readonly Unit[] = [
+  { letter: 'Y', field: 'months', factor: 12 },
+  { letter: 'M', field: 'months', factor: 1 },
+  { letter: 'W', field: 'days', factor: 7 },
+  { letter: 'D', field: 'days', factor: 1 },
+];
+const timeUnits: readonly Unit[] = [
+  { letter: 'H', field: 'ms', factor: 3_600_000 },
+  { letter: 'M', field: 'ms', factor: 60_000 },
+  { letter: 'S', field: 'ms', factor: 1_000 },
+];
+
+const textLengthMax = 64;
+const digitsMax = 9;
+const component = /(\d+)(?:[.,](\d+))?([A-Z])/y;
+
+/** Reads a duration; the reason says what is wrong and where, counting characters from 1. */
+export function parseIsoDuration(text: string): ParsedDuration {
+  if (text.length > textLengthMax) return { reason: `a duration has at most ${textLengthMax} characters` };
+  const upper = text.toUpperCase();
+  if (upper[0] !== 'P') return { reason: 'a duration starts with P, for example PT1H or P1D' };
+  const total = { months: 0, days: 0, ms: 0 };
+  let units = dateUnits;
+  let at = 1;
+  let inTime = false;
+  while (at < upper.length) {
+    if (upper[at] === 'T' && !inTime) {
+      inTime = true;
+      units = timeUnits;
+      at++;
+      if (at === upper.length) return { reason: 'hours, minutes or seconds are missing after T' };
+      continue;
+    }
+    component.lastIndex = at;
+    const match = component.exec(upper);
+    if (match === null) return { reason: `a number with a unit is expected at character ${at + 1}` };
+    const [all, whole = '', fraction, letter] = match;
+    const row = units.findIndex((unit) => unit.letter === letter);
+    if (row === -1) return { reason: `${expected(units, inTime)} expected at character ${at + all.length}` };
+    const unit = units[row]!;
+    if (fraction !== undefined && (letter !== 'S' || fraction.length > 3)) {
+      return { reason: `only seconds may have a fraction, of up to three digits (character ${at + 1})` };
+    }
+    if (whole.length > digitsMax) return { reason: `the number at character ${at + 1} is too large` };
+    total[unit.field] += Number(whole) * unit.factor + Number((fraction ?? '').padEnd(3, '0'));
+    units = units.slice(row + 1);
+    at += all.length;
+  }
+  if (at === 1) return { reason: 'a number with a unit is missing after P' };
+  if (total.months + total.days + total.ms === 0) return { reason: 'a duration must be longer than zero' };
+  return { duration: total };
+}
+
+function expected(units: readonly Unit[], inTime: boolean): string {
+  const letters = units.map((unit) => unit.letter).join(', ');
+  if (letters === '') return inTime ? 'the end is' : 'T or the end is';
+  return units.length === 1 ? `${letters} is` : `one of ${letters} is`;
+}

@@ -1,0 +1,18 @@
+// What nearly every record carries, and how a change of one is announced.
+import type { RecordKind } from './ids.ts';
+import type { EpochMs } from './instant.ts';
+
+export interface AuditFields {
+  readonly created: EpochMs;
+  /** Null until the first update. */
+  readonly updated: EpochMs | null;
+  /** Starts at 0, one more with every update (contract 0). */
+  readonly version: number;
+}
+
+/** Told to everybody who keeps something in memory, after the change is durable. */
+export interface RecordChange {
+  readonly kind: RecordKind;
+  readonly id: string;
+  readonly action: 'created' | 'updated' | 'deleted';
+}

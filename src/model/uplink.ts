@@ -1,0 +1,43 @@
+// An uplink: one payload of one known device, on its way to become samples.
+import type { EpochMs } from './instant.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/** What decoding, journal and notes need to know of the sender. */
+export interface UplinkDevice {
+  /** Service device id. */
+  readonly id: string;
+  /** Physical device id. */
+  readonly deviceId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly dataFlowId: string;
+  /** Custom field name to value. */
+  readonly customFields: JsonObject;
+  /** Tag names. */
+  readonly tags: readonly string[];
+}
+
+/** A decoder as the script machine needs it. */
+export interface UplinkScript {
+  readonly code: string;
+  /** Whose share of the script workers its runs count against. */
+  readonly tenant: string;
+}
+
+export interface Uplink {
+  readonly correlationId: string;
+  readonly device: UplinkDevice;
+  /** Null for a pass-through flow: the body is the data. */
+  readonly script: UplinkScript | null;
+  /** Whether the flow has the database connector, per topic: `*` or the listed ones. */
+  readonly storedTopics: '*' | ReadonlySet<string>;
+  readonly receivedAt: EpochMs;
+  /** What the transport said, when it did. */
+  readonly topic: string | null;
+  readonly timestamp: EpochMs | null;
+  readonly body: JsonObject | readonly Json[];
+  /** Bytes of the payload as received. */
+  readonly bodyBytes: number;
+}

@@ -1,0 +1,57 @@
+// A workspace: the part of an organization that devices, flows and rules live in (contract 3).
+import type { JsonObject } from './json.ts';
+import type { AuditFields } from './record.ts';
+
+export const lifecycleMessageIntervals = ['DAILY', 'WEEKLY'] as const;
+export type LifecycleMessageInterval = (typeof lifecycleMessageIntervals)[number];
+
+export const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** Wall-clock times `HH:mm`, `to` may be `24:00`. */
+export interface WorkingPeriod {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface WorkingHours {
+  readonly enabled: boolean;
+  readonly days: { readonly [D in Weekday]?: readonly WorkingPeriod[] };
+}
+
+export interface Holiday {
+  /** `YYYY-MM-DD` */
+  readonly date: string;
+  readonly name: string;
+}
+
+export interface WorkspaceSettings {
+  readonly lifecycleMessages: boolean;
+  readonly lifecycleMessageInterval: LifecycleMessageInterval | null;
+  readonly lifecycleMessageRecipients: readonly string[] | null;
+  /** IANA name; null means UTC. */
+  readonly timezone: string | null;
+  readonly workingHours: WorkingHours | null;
+  readonly holidays: readonly Holiday[] | null;
+  /** A country or region whose public holidays count, for example `CH-ZH`. */
+  readonly holidayRegion: string | null;
+}
+
+export const defaultWorkspaceSettings: WorkspaceSettings = {
+  lifecycleMessages: false,
+  lifecycleMessageInterval: null,
+  lifecycleMessageRecipients: null,
+  timezone: null,
+  workingHours: null,
+  holidays: null,
+  holidayRegion: null,
+};
+
+export interface Workspace extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly settings: WorkspaceSettings;
+  readonly properties: JsonObject;
+}

@@ -1,0 +1,41 @@
+// One process a data folder, however the last one ended.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { claimDataFolder, DataFolderError } from './data-folder.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'heliograph-folder-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('a second claim is refused with the folder, the holder and the way out', () => {
+  const first = claimDataFolder(folder);
+  expect(() => claimDataFolder(folder)).toThrow(DataFolderError);
+  expect(() => claimDataFolder(folder)).toThrow(`in use by another Heliograph (process ${process.pid})`);
+  first.release();
+  claimDataFolder(folder).release();
+});
+
+test('a folder held by a killed process is free again', async () => {
+  const program = `import { claimDataFolder } from ${JSON.stringify(new URL('./data-folder.ts', import.meta.url).href)};
+    claimDataFolder(process.argv[1]); console.log('held'); setInterval(() => {}, 1000);`;
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', program, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  expect(() => claimDataFolder(folder)).toThrow(`process ${holder.pid}`);
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  claimDataFolder(folder).release();
+});
+
+test('a folder that cannot be made is refused with the reason', () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  expect(() => claimDataFolder(join(file, 'data'))).toThrow(/cannot be created/);
+});

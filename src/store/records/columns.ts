@@ -1,0 +1,41 @@
+// The one mapping between columns and values: JSON as text, flags as 0 and 1, search texts.
+import { type Expression, type SqlBool, sql } from 'kysely';
+
+export function toJsonText(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** The caller names the type that was written; nothing else writes these columns. */
+export function fromJsonText<T>(text: string): T {
+  return JSON.parse(text) as T;
+}
+
+export function toJsonTextOrNull(value: unknown): string | null {
+  return value === null || value === undefined ? null : JSON.stringify(value);
+}
+
+export function fromJsonTextOrNull<T>(text: string | null): T | null {
+  return text === null ? null : (JSON.parse(text) as T);
+}
+
+export function toFlag(value: boolean): number {
+  return value ? 1 : 0;
+}
+
+export function fromFlag(value: number): boolean {
+  return value !== 0;
+}
+
+/** Lower-cased here, not in SQL, because databases differ in what they take for a letter. */
+export function searchTextOf(...parts: readonly (string | null)[]): string {
+  return parts
+    .filter((part) => part !== null)
+    .join('\n')
+    .toLowerCase();
+}
+
+/** Whether the column contains the words as they stand, whatever their case; `!` is the escape character. */
+export function contains(column: string, words: string): Expression<SqlBool> {
+  const pattern = `%${words.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
+  return sql<SqlBool>`${sql.ref(column)} like ${pattern} escape '!'`;
+}

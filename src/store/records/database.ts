@@ -1,0 +1,56 @@
+// Opens the records database of a data folder, brings it to this program's version and hands out Kysely.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Kysely } from 'kysely';
+import type { RecordChange } from '../../model/record.ts';
+import { migrate } from './migrations.ts';
+import type { RecordTables } from './schema.ts';
+import { type Sealer, sealerOf, secretsKey } from './sealed-text.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+
+const busyTimeoutMs = 5_000;
+const cacheKiB = 32 * 1024;
+
+/** Kysely itself or a transaction of it. */
+export type RecordsDb = Kysely<RecordTables>;
+
+export interface Records {
+  readonly db: RecordsDb;
+  readonly sealer: Sealer;
+  /** Tells what changed, after the change is durable. */
+  readonly announce: (change: RecordChange) => void;
+}
+
+export interface OpenRecords extends Records {
+  close(): Promise<void>;
+}
+
+/**
+ * Opens `<directory>/records.sqlite`, creating what is missing. Every commit is on disk when it returns.
+ * Throws when the folder was written by a newer version of the program.
+ */
+export async function openRecords(options: {
+  readonly directory: string;
+  /** The operator's `SECRETS_KEY`; without it a key file in the folder. */
+  readonly secretsKey?: string | undefined;
+  readonly announce: (change: RecordChange) => void;
+}): Promise<OpenRecords> {
+  mkdirSync(options.directory, { recursive: true });
+  const database = new DatabaseSync(join(options.directory, 'records.sqlite'), {
+    enableForeignKeyConstraints: true,
+    timeout: busyTimeoutMs,
+  });
+  database.exec('pragma journal_mode = wal');
+  database.exec('pragma synchronous = full');
+  database.exec(`pragma cache_size = -${cacheKiB}`);
+  const db = new Kysely<RecordTables>({ dialect: sqliteDialect(database) });
+  try {
+    await migrate(db);
+    const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
+    return { db, sealer, announce: options.announce, close: () => db.destroy() };
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+}

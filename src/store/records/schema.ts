@@ -1,0 +1,113 @@
+// The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
+import type { Generated } from 'kysely';
+
+/** 0 or 1: SQLite has no boolean. */
+type Flag = number;
+/** JSON as a text; read and written through `columns.ts` alone. */
+type JsonText = string;
+/** Encrypted with the installation's key (`sealed-text.ts`). */
+type SealedText = string;
+
+interface AuditColumns {
+  created: number;
+  updated: number | null;
+  version: number;
+}
+
+/** `searchText` is the lower-cased name, then what else a search looks at, one per line; it also gives the order by name. */
+interface NamedColumns extends AuditColumns {
+  id: string;
+  name: string;
+  description: string | null;
+  searchText: string;
+}
+
+export interface RecordTables {
+  organizations: NamedColumns & { logo: string | null; ownerId: string; properties: JsonText | null };
+  workspaces: NamedColumns & { organizationId: string; settings: JsonText; properties: JsonText };
+  users: AuditColumns & { id: string; name: string; email: string; passwordHash: string };
+  organizationMembers: { id: string; organizationId: string; userId: string; role: string; created: number };
+  workspaceMembers: { id: string; workspaceId: string; userId: string; role: string; created: number };
+  apiKeys: {
+    id: string;
+    organizationId: string;
+    name: string;
+    description: string | null;
+    searchText: string;
+    allWorkspaces: Flag;
+    workspaceIds: JsonText;
+    permissions: JsonText;
+    secretHash: string;
+    secretPrefix: string;
+    created: number;
+    lastUsed: number | null;
+  };
+  tags: NamedColumns & { organizationId: string; workspaceId: string; color: string | null };
+  deviceTypes: NamedColumns & {
+    organizationId: string | null;
+    type: string;
+    meta: JsonText;
+    schemas: JsonText;
+    sampleData: JsonText | null;
+    uplinkScript: JsonText | null;
+    downlinkScript: JsonText | null;
+    libraryPath: string | null;
+    pictureUrl: string | null;
+  };
+  deviceConnectors: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    connectivity: string;
+    authType: string;
+    uplinkSecret: SealedText | null;
+    uplinkSecretHash: string | null;
+    decodingType: string;
+    pushConfigurationAutomatically: Flag;
+  };
+  outputConnectors: Omit<NamedColumns, 'description'> & {
+    organizationId: string | null;
+    workspaceId: string | null;
+    scope: string;
+    type: string;
+    sendConsecutiveAlerts: Flag;
+    invokeRuleEngine: Flag;
+    useCustomPayload: Flag;
+    customPayload: string | null;
+    properties: SealedText | null;
+  };
+  dataFlows: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    deviceConnectorId: string;
+    deviceTypeId: string | null;
+    passThrough: Flag;
+  };
+  dataFlowOutputs: { dataFlowId: string; place: number; outputConnectorId: string; topic: string };
+  devices: NamedColumns & {
+    deviceId: string;
+    organizationId: string;
+    workspaceId: string;
+    dataFlowId: string;
+    connectivity: string;
+    onlineTimeoutSeconds: number;
+    properties: JsonText;
+    loraProperties: SealedText | null;
+    excludeFromLifecycleReport: Flag;
+  };
+  deviceTags: { deviceId: string; tagId: string };
+  deviceStatus: { deviceId: string; lastUplinkAt: number; uplinkMetrics: JsonText };
+  deviceState: { deviceId: string; state: JsonText };
+  processingLog: {
+    sequence: Generated<number>;
+    id: string;
+    deviceId: string;
+    timestamp: number;
+    level: string;
+    source: string;
+    message: string;
+    correlationId: string;
+    details: JsonText | null;
+  };
+  idempotencyKeys: { id: string; bodyHash: string; firstSeenAt: number; answer: JsonText | null };
+  followerPositions: { follower: string; position: number };
+}

@@ -1,0 +1,109 @@
+// One function for each thing that happens: its log line and its metrics live here together and nowhere else.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Log } from './log.ts';
+
+const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const quietRoutes = new Set(['/v3/capture', '/health/live', '/health/ready', '/metrics']);
+
+export type Telemetry = ReturnType<typeof createTelemetry>;
+
+/** `gauges` are read when the metrics are asked for. */
+export function createTelemetry(log: Log) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'heliograph_http_request_seconds',
+    help: 'Time from request to answer by method, route and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: latencySeconds,
+    registers: [registry],
+  });
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter({ name: `heliograph_${name}`, help, labelNames: [...labelNames], registers: [registry] });
+  const uplinks = counter('uplinks_total', 'Uplinks by outcome.', ['outcome']);
+  const samples = counter('samples_stored_total', 'Samples made durable.');
+  const duplicates = counter('samples_duplicate_total', 'Samples left out because identical ones were stored.');
+  const notes = counter('processing_notes_total', 'Notes in the processing log by level and source.', [
+    'level',
+    'source',
+  ]);
+  const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
+  const uplinkSeconds = new Histogram({
+    name: 'heliograph_uplink_seconds',
+    help: 'Time from receipt of an uplink until it is durable.',
+    buckets: latencySeconds,
+    registers: [registry],
+  });
+
+  return {
+    answered(event: {
+      method: string;
+      route: string;
+      path: string;
+      status: number;
+      ms: number;
+      requestId: string;
+    }): void {
+      requests.observe({ method: event.method, route: event.route, status: event.status }, event.ms / 1000);
+      const { route, ms, ...shown } = event;
+      const line = { ...shown, ms: Math.round(ms * 10) / 10 };
+      if (event.status >= 500) log.warn(line, 'answered');
+      else if (quietRoutes.has(route) || (event.method === 'GET' && event.status < 400)) log.debug(line, 'answered');
+      else log.info(line, 'answered');
+    },
+
+    failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void {
+      failures.inc();
+      log.error({ ...request, err: error }, 'a request failed through our own fault');
+    },
+
+    uplinkDurable(outcome: { samples: number; duplicates: number; seconds: number }): void {
+      uplinks.inc({ outcome: 'durable' });
+      samples.inc(outcome.samples);
+      duplicates.inc(outcome.duplicates);
+      uplinkSeconds.observe(outcome.seconds);
+    },
+
+    uplinkRefused(reason: string): void {
+      uplinks.inc({ outcome: reason });
+    },
+
+    noted(note: { level: string; source: string }): void {
+      notes.inc({ level: note.level, source: note.source });
+    },
+
+    backgroundFailed(what: string, error: unknown): void {
+      failures.inc();
+      log.error({ what, err: error }, 'background work failed');
+    },
+
+    started(info: Readonly<Record<string, string | number>>): void {
+      log.info(info, 'started');
+    },
+
+    stopping(reason: string): void {
+      log.info({ reason }, 'stopping');
+    },
+
+    stopped(ms: number): void {
+      log.info({ ms: Math.round(ms) }, 'stopped');
+    },
+
+    /** A figure that is read when the metrics are asked for. */
+    gauge(name: string, help: string, read: () => number): void {
+      new Gauge({
+        name: `heliograph_${name}`,
+        help,
+        registers: [registry],
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+
+    /** Prometheus text format and its content type. */
+    async metrics(): Promise<{ readonly contentType: string; readonly text: string }> {
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+  };
+}

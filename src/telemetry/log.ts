@@ -1,0 +1,21 @@
+// The structured log: one JSON line an event on stderr, so that stdout stays for what a person reads.
+import { type Logger, pino } from 'pino';
+
+export type Log = Logger;
+
+export function createLog(level: string): Log {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      // The last line of defence: no secret should be given to the log in the first place.
+      redact: {
+        paths: ['*.secret', '*.password', '*.apiKey', '*.uplinkSecret', '*.authorization'],
+        censor: '[hidden]',
+      },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  );
+}

@@ -1,0 +1,113 @@
+// The import rules catch a planted breach of each kind.
+import { expect, test } from 'vitest';
+import { importBreaches } from './import-rules.ts';
+import { plantedProject } from './planted-project.ts';
+
+const leaf = 'export const value = 1;\nexport type Shape = number;\n';
+const uses = (path: string) => `import { value } from '${path}';\nexport const own = value;\n`;
+const usesType = (path: string) => `import type { Shape } from '${path}';\nexport type Own = Shape;\n`;
+const manifest = JSON.stringify({ type: 'module', dependencies: {}, devDependencies: { planted: '1.0.0' } });
+
+interface Case {
+  readonly what: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** The rule that must answer; absent when the imports are fine. */
+  readonly rule?: string;
+}
+
+const cases: readonly Case[] = [
+  { what: 'an allowed import', files: { 'src/query/kpi.ts': uses('../model/a.ts') } },
+  { what: 'an import within the folder', files: { 'src/query/kpi.ts': uses('./b.ts'), 'src/query/b.ts': leaf } },
+  { what: 'a stage in a flow', files: { 'src/flows/uplink.ts': uses('../live/b.ts'), 'src/live/b.ts': leaf } },
+  {
+    what: 'a stage in a stage',
+    files: { 'src/query/kpi.ts': uses('../live/b.ts'), 'src/live/b.ts': leaf },
+    rule: 'imports-of-query',
+  },
+  {
+    what: 'only a type of a neighbour',
+    files: { 'src/query/kpi.ts': usesType('../live/b.ts'), 'src/live/b.ts': leaf },
+    rule: 'imports-of-query',
+  },
+  {
+    what: 'anything in model',
+    files: { 'src/model/b.ts': uses('../telemetry/log.ts'), 'src/telemetry/log.ts': leaf },
+    rule: 'imports-of-model',
+  },
+  {
+    what: 'a folder with a longer name of the same beginning',
+    files: { 'src/query/kpi.ts': uses('../query-more/b.ts'), 'src/query-more/b.ts': leaf },
+    rule: 'imports-of-query',
+  },
+  {
+    what: 'the store in a test of a pure folder',
+    files: { 'src/accumulators/a.test.ts': uses('../store/embedded/b.ts'), 'src/store/embedded/b.ts': leaf },
+  },
+  {
+    what: 'a neighbour in a test',
+    files: { 'src/query/kpi.test.ts': uses('../live/b.ts'), 'src/live/b.ts': leaf },
+    rule: 'imports-of-query-tests',
+  },
+  {
+    what: 'an implementation in a stage',
+    files: { 'src/query/kpi.ts': uses('../store/embedded/b.ts'), 'src/store/embedded/b.ts': leaf },
+    rule: 'compose-names-implementations',
+  },
+  {
+    what: 'an implementation in its port',
+    files: { 'src/store/port.ts': uses('./cluster/b.ts'), 'src/store/cluster/b.ts': leaf },
+    rule: 'compose-names-implementations',
+  },
+  {
+    what: 'an implementation in compose',
+    files: { 'src/compose.ts': uses('./store/embedded/b.ts'), 'src/store/embedded/b.ts': leaf },
+  },
+  {
+    what: 'one implementation in the other',
+    files: { 'src/store/cluster/a.ts': uses('../embedded/b.ts'), 'src/store/embedded/b.ts': leaf },
+    rule: 'implementation-store-cluster',
+  },
+  {
+    what: 'a ring of values',
+    files: { 'src/query/a.ts': uses('./b.ts'), 'src/query/b.ts': uses('./a.ts') },
+    rule: 'no-cycles',
+  },
+  {
+    what: 'a ring of types',
+    files: { 'src/query/a.ts': usesType('./b.ts'), 'src/query/b.ts': usesType('./a.ts') },
+    rule: 'no-cycles',
+  },
+  {
+    what: 'a tool in the product',
+    files: { 'src/main.ts': uses('../tools/b.ts'), 'tools/b.ts': leaf },
+    rule: 'src-stands-alone',
+  },
+  {
+    what: 'a test in the product',
+    files: { 'src/query/kpi.ts': uses('./b.test.ts'), 'src/query/b.test.ts': leaf },
+    rule: 'src-stands-alone',
+  },
+  {
+    what: 'a development package in the product',
+    files: { 'src/query/kpi.ts': uses('planted'), 'node_modules/planted/index.js': leaf },
+    rule: 'src-runs-without-dev-packages',
+  },
+  {
+    what: 'a development package in a test',
+    files: { 'src/query/kpi.test.ts': uses('planted'), 'node_modules/planted/index.js': leaf },
+  },
+  { what: 'a file that is not there', files: { 'src/query/kpi.ts': uses('./none.ts') }, rule: 'no-unresolved' },
+];
+
+const always = {
+  'package.json': manifest,
+  'src/model/a.ts': leaf,
+  'node_modules/planted/package.json': '{"name":"planted","version":"1.0.0","type":"module","main":"index.js"}',
+};
+
+for (const { what, files, rule } of cases)
+  test(`${what} is ${rule === undefined ? 'allowed' : `refused by ${rule}`}`, async () => {
+    const breaches = await importBreaches(plantedProject({ ...always, ...files }));
+    if (rule === undefined) expect(breaches).toEqual([]);
+    else expect(breaches).toContainEqual(expect.stringContaining(`(${rule})`));
+  });

@@ -1,0 +1,99 @@
+// The import table as rules of dependency-cruiser, and the check that runs them.
+import { cruise, type ICruiseResult, type IFlattenedRuleSet } from 'dependency-cruiser';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { implementationFolders, importTable } from './import-table.ts';
+
+type Rule = NonNullable<IFlattenedRuleSet['forbidden']>[number];
+
+const testFile = '\\.(test|conformance)\\.ts$';
+const outsideSrc = '^(tests|bench|tools|console|bin)/';
+/** What tests beside the code may use on top of their folder's row: real parts to run against. */
+const testExtras = ['model', 'store', 'journal'];
+
+function folderRules(folder: string, allowed: readonly string[]): Rule[] {
+  const others = (names: readonly string[]) => `^src/(?!(${[folder, ...names].join('|')})/)`;
+  const advice = `src/${folder} may import ${allowed.length === 0 ? 'no other folder' : allowed.join(', ')}`;
+  return [
+    {
+      name: `imports-of-${folder}`,
+      severity: 'error',
+      comment: `${advice}; a need for a neighbour is a function-typed parameter that compose.ts fills`,
+      from: { path: `^src/${folder}/`, pathNot: testFile },
+      to: { path: others(allowed) },
+    },
+    {
+      name: `imports-of-${folder}-tests`,
+      severity: 'error',
+      comment: `${advice}, its tests also ${testExtras.join(', ')}; what needs more is a journey and belongs in tests/`,
+      from: { path: `^src/${folder}/.*${testFile}` },
+      to: { path: others([...allowed, ...testExtras]) },
+    },
+  ];
+}
+
+const implementations = `^src/(${implementationFolders.join('|')})(/|\\.ts$)`;
+
+const generalRules: Rule[] = [
+  { name: 'no-cycles', severity: 'error', comment: 'imports never form a ring', from: {}, to: { circular: true } },
+  {
+    name: 'no-unresolved',
+    severity: 'error',
+    comment: 'every import leads to a file or an installed package',
+    from: {},
+    to: { couldNotResolve: true },
+  },
+  {
+    name: 'compose-names-implementations',
+    severity: 'error',
+    comment: 'only src/compose.ts and tests name an implementation of a port',
+    from: { path: '^src/', pathNot: `${testFile}|^src/compose\\.ts$|${implementations}` },
+    to: { path: implementations },
+  },
+  ...implementationFolders.map<Rule>((folder) => ({
+    name: `implementation-${folder.replace('/', '-')}`,
+    severity: 'error',
+    comment: 'implementations of one port know nothing of each other',
+    from: { path: `^src/${folder}(/|\\.ts$)`, pathNot: testFile },
+    to: { path: implementations, pathNot: `^src/${folder}(/|\\.ts$)` },
+  })),
+  {
+    name: 'src-stands-alone',
+    severity: 'error',
+    comment: 'the product knows nothing of its tests, benches and tools',
+    from: { path: '^src/', pathNot: testFile },
+    to: { path: `${outsideSrc}|${testFile}` },
+  },
+  {
+    name: 'src-runs-without-dev-packages',
+    severity: 'error',
+    comment: 'what runs in production is in dependencies',
+    from: { path: '^src/', pathNot: testFile },
+    to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+  },
+];
+
+function ruleSet(): IFlattenedRuleSet {
+  const rows = Object.entries(importTable).flatMap(([folder, allowed]) => folderRules(folder, allowed));
+  return { forbidden: [...generalRules, ...rows] };
+}
+
+/** Every import of the project at `root` that breaks a rule, as `from -> to: reason (rule)`. */
+export async function importBreaches(root: string): Promise<string[]> {
+  const present = ['src', 'tests', 'bench', 'tools'].filter((folder) => existsSync(join(root, folder)));
+  const options = {
+    baseDir: root,
+    ruleSet: ruleSet(),
+    validate: true,
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+  };
+  const { output } = await cruise(present, options, {
+    exportsFields: ['exports'],
+    conditionNames: ['import', 'node', 'default'],
+  });
+  const comments = new Map(ruleSet().forbidden?.map((rule) => [rule.name, rule.comment]));
+  return (output as ICruiseResult).summary.violations
+    .map((found) => `${found.from} -> ${found.to}: ${comments.get(found.rule.name)} (${found.rule.name})`)
+    .toSorted();
+}

@@ -1,0 +1,55 @@
+// Who may import whom: one row per folder of src. Type-only imports count. Nothing else in the project repeats this table.
+
+const stages = [
+  'ingest',
+  'decode',
+  'validate',
+  'aggregate',
+  'live',
+  'rules',
+  'connectors',
+  'query',
+  'inventory',
+  'access',
+] as const;
+
+/** Folders whose code neither logs nor reads a clock. */
+export const stageFolders: readonly string[] = stages;
+
+/** Folder of src -> folders of src it may import besides itself. A folder without a row may not exist. */
+export const importTable: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  demo: ['model'],
+  telemetry: [],
+  contract: ['model'],
+  accumulators: ['model'],
+  filters: ['model'],
+  templates: ['model'],
+  journal: ['model'],
+  bus: ['model'],
+  scripting: ['model'],
+  store: ['model', 'accumulators', 'filters', 'journal'],
+  ingest: ['model', 'store'],
+  inventory: ['model', 'store', 'filters'],
+  access: ['model', 'store'],
+  decode: ['model', 'scripting'],
+  validate: ['model'],
+  aggregate: ['model', 'accumulators', 'store'],
+  query: ['model', 'accumulators', 'store'],
+  live: ['model', 'contract'],
+  rules: ['model', 'scripting', 'store', 'templates'],
+  connectors: ['model', 'store', 'templates'],
+  flows: ['model', 'telemetry', 'scripting', 'store', 'bus', 'journal', ...stages],
+  http: ['model', 'telemetry', 'contract', 'flows', ...stages],
+};
+
+/** Files at the root of src; they may import anything. */
+export const rootFiles: readonly string[] = ['main', 'compose', 'config', 'start-text'];
+
+/** Folders that hold implementations of a port; besides tests only compose.ts names them. */
+export const implementationFolders: readonly string[] = [
+  'store/embedded',
+  'store/cluster',
+  'bus/in-process',
+  'bus/nats',
+];

@@ -1,0 +1,28 @@
+// Programs of installed packages, run on the Node that runs this, so that no shell and no PATH decides which one it is.
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+
+export interface ProgramRun {
+  readonly succeeded: boolean;
+  /** What the program said, standard output first. */
+  readonly output: string;
+}
+
+/** Runs the command `name` of the package `packageName` in `cwd` and waits for its end. */
+export function runInstalled(packageName: string, name: string, args: readonly string[], cwd: string): ProgramRun {
+  const command = [commandPath(packageName, name), ...args];
+  const ended = spawnSync(process.execPath, command, { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  if (ended.error !== undefined) throw ended.error;
+  return { succeeded: ended.status === 0, output: `${ended.stdout}${ended.stderr}`.trim() };
+}
+
+function commandPath(packageName: string, name: string): string {
+  const manifest = findPackageJSON(packageName, import.meta.url);
+  if (manifest === undefined) throw new Error(`${packageName} is not installed: run "npm ci"`);
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: Readonly<Record<string, string>> };
+  const path = bin[name];
+  if (path === undefined) throw new Error(`${packageName} has no command ${name}`);
+  return join(dirname(manifest), path);
+}

