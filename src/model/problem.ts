@@ -77,6 +77,23 @@ export const problems = {
     code: '40104_UPLINK_SECRET_UNKNOWN',
     message: 'No device connector has this uplink secret',
   },
+  unknownReference: {
+    status: 400,
+    code: '40010_UNKNOWN_REFERENCE',
+    message: (d: { field: string; what: string; id: string; place: string }) =>
+      `${d.field}: there is no ${d.what} with id ${d.id} in this ${d.place}`,
+  },
+  outputNotAvailable: {
+    status: 400,
+    code: '40011_OUTPUT_NOT_AVAILABLE',
+    message: (d: { type: string; available: readonly string[] }) =>
+      `Output connectors of type ${d.type} cannot be made: this installation does not deliver to them; it delivers to ${d.available.length === 0 ? 'the global database connector alone' : d.available.join(', ')}`,
+  },
+  filterNotAvailable: {
+    status: 400,
+    code: '40012_FILTER_NOT_AVAILABLE',
+    message: (d: { filter: string }) => `Assets cannot be filtered by ${d.filter}`,
+  },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
   twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
@@ -101,6 +118,11 @@ export const problems = {
     status: 404,
     code: '40401_NO_SUCH_ROUTE',
     message: (d: { method: string; path: string }) => `There is no ${d.method} ${d.path}`,
+  },
+  methodNotAllowed: {
+    status: 405,
+    code: '40500_METHOD_NOT_ALLOWED',
+    message: (d: { reason: string }) => d.reason,
   },
   deviceIdNotUnique: {
     status: 409,
