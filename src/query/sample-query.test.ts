@@ -1,6 +1,6 @@
 // The samples query, exports and the inferred schema on a plain list of samples.
-import { describe, expect, test } from 'vitest';
-import { referenceStore } from '../../tests/oracle/reference-store.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type FilledStore, filledStore } from '../../tests/oracle/filled-store.ts';
 import type { JsonObject } from '../model/json.ts';
 import { Problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
@@ -8,6 +8,18 @@ import { inferSchema } from './inferred-schema.ts';
 import { rawSeries } from './legacy-series.ts';
 import { sampleExport } from './sample-export.ts';
 import { sampleAnswer, sampleScan } from './sample-query.ts';
+
+const filled: FilledStore[] = [];
+
+afterAll(async () => {
+  for (const { close } of filled) await close();
+});
+
+async function storeOf(samples: readonly Sample[]) {
+  const made = await filledStore(samples);
+  filled.push(made);
+  return made.store;
+}
 
 const noon = Date.parse('2026-03-01T12:00:00Z');
 const sample = (minute: number, data: JsonObject, topic = 'default', meta?: JsonObject): Sample => ({
@@ -81,7 +93,7 @@ describe('contract 20: the samples query', () => {
 });
 
 test('contract 21: the older raw series holds the values of the key, oldest first', async () => {
-  const store = referenceStore([
+  const store = await storeOf([
     sample(2, { a: 2 }),
     sample(1, { a: 'x' }),
     sample(3, { b: 1 }),
@@ -99,7 +111,7 @@ test('contract 21: the older raw series holds the values of the key, oldest firs
 
 describe('export', () => {
   async function textOf(format: 'csv' | 'ndjson', samples: readonly Sample[]): Promise<string> {
-    return (await Array.fromAsync(sampleExport({ deviceId: 'd1' }, format, referenceStore(samples)))).join('');
+    return (await Array.fromAsync(sampleExport({ deviceId: 'd1' }, format, await storeOf(samples)))).join('');
   }
   const samples = [
     sample(1, { a: 1, position: { lat: 47.5, tags: [1, 'x'] } }),
@@ -162,7 +174,7 @@ describe('interface 2.4: the inferred schema', () => {
       broken: '{',
     };
     const data = { temperature: 20.5, position: { lat: 1, lon: 2 }, humidity: 40, door: 'open', mixed: 1, list: [1] };
-    const store = referenceStore([sample(0, data), sample(1, { mixed: null, door: null }), sample(2, { mixed: 'x' })]);
+    const store = await storeOf([sample(0, data), sample(1, { mixed: null, door: null }), sample(2, { mixed: 'x' })]);
     expect(await inferSchema('d1', declared, store)).toEqual({
       default: {
         $id: 'https://example.org/climate.json',
@@ -197,13 +209,13 @@ describe('interface 2.4: the inferred schema', () => {
   });
 
   test('contract 35: {} only when nothing is declared and nothing stored', async () => {
-    expect(await inferSchema('d1', {}, referenceStore([]))).toEqual({});
-    expect(Object.keys(await inferSchema('d1', { alarm: {} }, referenceStore([])))).toEqual(['alarm']);
+    expect(await inferSchema('d1', {}, await storeOf([]))).toEqual({});
+    expect(Object.keys(await inferSchema('d1', { alarm: {} }, await storeOf([])))).toEqual(['alarm']);
   });
 
   test('interface 8: the newest 50 topics at most, declared ones without samples last', async () => {
     const samples = Array.from({ length: 60 }, (_, i) => sample(i, { a: i }, `topic${i}`));
-    const topics = Object.keys(await inferSchema('d1', { declared: {} }, referenceStore(samples)));
+    const topics = Object.keys(await inferSchema('d1', { declared: {} }, await storeOf(samples)));
     expect(topics).toEqual(Array.from({ length: 50 }, (_, i) => `topic${59 - i}`));
   });
 });

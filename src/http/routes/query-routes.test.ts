@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { referenceStore } from '../../../tests/oracle/reference-store.ts';
+import { filledStore } from '../../../tests/oracle/filled-store.ts';
 import type { Place } from '../../model/place.ts';
 import { problem } from '../../model/problem.ts';
 import type { Sample } from '../../model/sample.ts';
@@ -47,7 +47,7 @@ function authorize(_principal: unknown, scope: string, verb: string, place?: Pla
 const deviceOf = (id: string) => ({ id, workspaceId: placeOfDevice(id).workspaceId!, calendar });
 
 beforeAll(async () => {
-  const store = referenceStore(samples);
+  const { store, close: closeStore } = await filledStore(samples);
   const parts = {
     store,
     openZone: openTimeZones(),
@@ -83,7 +83,10 @@ beforeAll(async () => {
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  close = () => app.close();
+  close = async () => {
+    await app.close();
+    await closeStore();
+  };
 });
 
 afterAll(() => close());
