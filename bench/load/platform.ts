@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { type RunningServer, freePort, startServer, untilReady } from './child-process.ts';
-import { type HttpTarget, httpRequest, inLanes, mustSucceed, openConnection, openConnections } from './http-load.ts';
-import { repositoryRoot } from './measure.ts';
+import { type RunningServer, freePort, startServer, untilReady } from './server-process.ts';
+import { type HttpTarget, httpRequest, inLanes, mustSucceed, openConnection, openConnections } from './http.ts';
+import { repositoryRoot } from '../measure.ts';
 
-export const platformProgram = join(repositoryRoot, 'src', 'main.ts');
+const platformProgram = join(repositoryRoot, 'src', 'main.ts');
 export const apiKey = '2800000000000001.6f1b8a56-8d0c-4a3c-9a52-0b5d2f5c7f11';
-export const readyPath = '/health/ready';
+const readyPath = '/health/ready';
 const databaseConnectorId = '0900000000000000';
 const setupLanes = 8;
 
