@@ -67,8 +67,15 @@ for (const name of flags.only.split(',')) {
     console.error(missing);
     continue;
   }
-  const result = await inTemporaryFolder(name, (folder) => runEngine(peer, folder, reference, options));
-  measured.push({ peer, result });
+  try {
+    const result = await inTemporaryFolder(name, (folder) => runEngine(peer, folder, reference, options));
+    measured.push({ peer, result });
+  } catch (error) {
+    // A long run must not lose the other engines' figures; the failure stands in the report and in the exit code.
+    skipped.push(`${peer.title} FAILED: ${(error as Error).message.slice(0, 300)}`);
+    console.error(error);
+    process.exitCode = 1;
+  }
 }
 const text = report(measured);
 console.log(text);

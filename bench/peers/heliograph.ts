@@ -26,7 +26,7 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
   const flow = await createFlow(platform, decoder);
   const names = Array.from({ length: shape.devices }, (_, i) => deviceName(i));
   const ids = await createDevices(platform, flow, names);
-  const version = await platform.call<{ info: { version: string } }>('GET', '/openapi.json').then(
+  const version = await platform.call<{ info: { version: string } }>('GET', '/v3/openapi.json').then(
     (document) => document.info.version,
     () => 'unreleased',
   );
