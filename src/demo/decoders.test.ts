@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import vm from 'node:vm';
 import { expect, test } from 'vitest';
 import type { EpochMs } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
 import { demoDeviceTypes, readDeviceType } from './device-type-folder.ts';
 import { airQuality, stationReadings, stations } from './devices/air-quality.ts';
 import { assetTracker, kilometres, vehicleReadings, vehicles } from './devices/asset-tracker.ts';
@@ -18,10 +19,17 @@ import { pipeMeter, pipes, waterMeter } from './devices/water-meter.ts';
 import { roofStation, weatherStation } from './devices/weather-station.ts';
 import { dayMs, hourMs, minuteMs } from './physics/local-time.ts';
 
+// What a decoder passes to emit('sample', ...).
+interface Sample {
+  readonly topic: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly timestamp?: Date;
+}
+
 interface Emitted {
   readonly at: EpochMs;
   readonly topic: string;
-  readonly data: Record<string, any>;
+  readonly data: Readonly<Record<string, unknown>>;
   readonly timestamp: EpochMs;
 }
 
@@ -45,7 +53,7 @@ const Hex = {
 
 // A decoder as a device type folder has it, run in V8 on one event after another with the state it emitted.
 async function decoderOf(folder: string) {
-  const draft = (await readDeviceType(join(demoDeviceTypes, folder))) as any;
+  const draft = await readDeviceType(join(demoDeviceTypes, folder));
   const script = new vm.Script(`'use strict';${prelude}\n${draft.uplinkScript.code}
     typeof consume === 'function' ? consume : (event) => {
       const bytes = Hex.hexToBytes(event.data.payloadHex);
@@ -56,12 +64,11 @@ async function decoderOf(folder: string) {
   let state = {};
   return (payload: unknown, at: EpochMs): Emitted[] => {
     const samples: Emitted[] = [];
-    const emit = (type: string, value: any) => {
-      const copy = structuredClone(value);
-      if (type === 'state') state = copy;
-      if (type === 'sample')
-        samples.push({ at, topic: copy.topic, data: copy.data, timestamp: copy.timestamp ? +copy.timestamp : at });
-      if (type === 'log') throw new Error(`The decoder skipped a payload: ${copy.message}`);
+    const emit = (type: string, value: unknown) => {
+      const { topic, data, timestamp, ...rest } = structuredClone(value) as Sample;
+      if (type === 'state') state = structuredClone(value as JsonObject);
+      if (type === 'sample') samples.push({ at, topic, data, timestamp: timestamp === undefined ? at : +timestamp });
+      if (type === 'log') throw new Error(`The decoder skipped a payload: ${JSON.stringify(rest)}`);
     };
     const consume = script.runInContext(vm.createContext({ emit }));
     consume({ data: structuredClone(payload), timestamp: new Date(at).toISOString(), state });
@@ -77,8 +84,10 @@ async function decoded(kind: DeviceKind, index: number, span: readonly [EpochMs,
   return (topic: string) => samples.filter((sample) => sample.topic === topic);
 }
 
-function near(actual: number, expected: number, within: number): void {
-  expect(Math.abs(actual - expected), `${actual} is ${expected}`).toBeLessThanOrEqual(within + 1e-9);
+function near(actual: unknown, expected: unknown, within: number): void {
+  expect(Math.abs(Number(actual) - Number(expected)), `${String(actual)} is ${String(expected)}`).toBeLessThanOrEqual(
+    within + 1e-9,
+  );
 }
 
 for (const [index, room] of rooms.entries()) {
@@ -88,7 +97,7 @@ for (const [index, room] of rooms.entries()) {
       const truth = roomReadings(room, at);
       near(data.temperature, truth.temperature, 0.005);
       near(data.humidity, truth.humidity, 0.25);
-      expect(data.dewPoint).toBeLessThan(data.temperature);
+      expect(data.dewPoint).toBeLessThan(Number(data.temperature));
     }
     // Four days: the level is told when it changes and otherwise once a day.
     expect(samples('lifecycle').length).toBeGreaterThanOrEqual(4);
@@ -131,8 +140,8 @@ for (const [index, circuit] of circuits.entries()) {
     }
     for (const key of ['imported', 'exported'] as const) {
       const counter = key === 'imported' ? 'energyImported' : 'energyExported';
-      const sum = energy.slice(1).reduce((total, { data }) => total + data[`${key}Delta`], 0);
-      near(sum, energy.at(-1)!.data[counter] - energy[0]!.data[counter], 1e-6);
+      const sum = energy.slice(1).reduce((total, { data }) => total + Number(data[`${key}Delta`]), 0);
+      near(sum, Number(energy.at(-1)!.data[counter]) - Number(energy[0]!.data[counter]), 1e-6);
     }
     expect(energy[0]!.data).not.toHaveProperty('importedDelta');
     for (const { at, data } of samples('grid')) {
@@ -168,9 +177,11 @@ for (const [index, door] of doors.entries()) {
     const restart = lastRestart(to);
     expect(samples('restart')).toHaveLength(1);
     expect(samples('restart')[0]!.at).toBeGreaterThanOrEqual(restart);
-    const counted = people.slice(1).reduce((total, { data }) => total + data.peopleIn, 0);
+    const counted = people.slice(1).reduce((total, { data }) => total + Number(data.peopleIn), 0);
     const beforeRestart = people.findLast(({ at }) => at < restart)!;
-    expect(counted).toBe(beforeRestart.data.totalIn - people[0]!.data.totalIn + people.at(-1)!.data.totalIn);
+    expect(counted).toBe(
+      Number(beforeRestart.data.totalIn) - Number(people[0]!.data.totalIn) + Number(people.at(-1)!.data.totalIn),
+    );
     expect(counted).toBeGreaterThan(200);
   });
 }
@@ -224,7 +235,7 @@ for (const [index, spot] of spots.entries()) {
     const ends = samples('default').filter(({ data }, i, all) => !data.leak && all[i - 1]?.data.leak);
     expect(samples('incident').map(({ at }) => at)).toEqual(ends.map(({ at }) => at));
     for (const { at, data } of samples('incident'))
-      near(data.durationMinutes, (at - Date.parse(data.startedAt)) / minuteMs, 0.5);
+      near(data.durationMinutes, (at - Date.parse(String(data.startedAt))) / minuteMs, 0.5);
   });
 }
 
@@ -238,8 +249,10 @@ for (const [index, button] of buttons.entries()) {
     }
     const counted = samples('default')
       .slice(1)
-      .reduce((sum, { data }) => sum + data.missedPresses + (data.pressed ? 1 : 0), 0);
-    expect(counted).toBe(samples('default').at(-1)!.data.pressCount - samples('default')[0]!.data.pressCount);
+      .reduce((sum, { data }) => sum + Number(data.missedPresses) + (data.pressed ? 1 : 0), 0);
+    expect(counted).toBe(
+      Number(samples('default').at(-1)!.data.pressCount) - Number(samples('default')[0]!.data.pressCount),
+    );
     expect(counted).toBeGreaterThan(shown.length - 1);
   });
 }
@@ -287,8 +300,8 @@ test('weather: foreign units become metric, and the rain of a day is the sum of 
   }
   const days = [...Map.groupBy(samples('default'), ({ at }) => Math.floor(at / dayMs)).values()].slice(1);
   for (const day of days) {
-    const sum = day.reduce((total, { data }) => total + data.rain, 0);
+    const sum = day.reduce((total, { data }) => total + Number(data.rain), 0);
     near(sum, day.at(-1)!.data.rainToday, 0.001);
   }
-  expect(Math.max(...days.map((day) => day.at(-1)!.data.rainToday))).toBeGreaterThan(2);
+  expect(Math.max(...days.map((day) => Number(day.at(-1)!.data.rainToday)))).toBeGreaterThan(2);
 });

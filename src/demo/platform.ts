@@ -44,74 +44,74 @@ export const retryLimits = { triesMax: 12, firstPauseMs: 100, pauseMaxMs: 5_000 
 const requestTimeoutMs = 30_000;
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 507]);
 
+interface HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: JsonObject;
+}
+
 /** A client of the platform at `baseUrl`. Requests throw RefusedRequest for a final answer, Error when tries are used up. */
 export function connectPlatform(options: PlatformOptions): Platform {
-  const { baseUrl, apiKey, signal } = options;
-  const send = options.fetch ?? globalThis.fetch;
-  const pause = options.pause ?? ((ms) => wait(ms, undefined, { signal }));
-  const root = baseUrl.replace(/\/+$/, '');
-  const withKey = { 'x-api-key': apiKey };
-
-  async function request<T>(
-    method: string,
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    body?: JsonObject,
-  ) {
-    for (let tries = 1; ; tries++) {
-      const answer = await once(method, path, headers, body);
-      if (answer.ok) return (await answer.response.json()) as T;
-      if (tries >= retryLimits.triesMax) throw new Error(`${method} ${path}: ${answer.reason} after ${tries} tries`);
-      await pause(answer.pauseMs ?? backoffMs(tries), signal);
-    }
-  }
-
-  async function once(
-    method: string,
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    body?: JsonObject,
-  ): Promise<Answer> {
-    signal.throwIfAborted();
-    let response: Response;
-    try {
-      response = await send(root + path, {
-        method,
-        headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      return { ok: false, reason: String(error) };
-    }
-    if (response.ok) return { ok: true, response };
-    const message = await messageOf(response);
-    if (!passingStatuses.has(response.status))
-      throw new RefusedRequest(response.status, `${method} ${path}: ${message}`);
-    const retryAfterS = Number(response.headers.get('retry-after') ?? Number.NaN);
-    const pauseMs = retryAfterS >= 0 ? Math.min(retryAfterS * 1_000, retryLimits.pauseMaxMs) : undefined;
-    return { ok: false, reason: message, ...(pauseMs === undefined ? {} : { pauseMs }) };
-  }
-
+  const headers = { 'x-api-key': options.apiKey };
   return {
     get: (path, query = {}) => {
       const search = new URLSearchParams(query).toString();
-      return request('GET', search === '' ? path : `${path}?${search}`, withKey);
+      return patiently(options, { method: 'GET', path: search === '' ? path : `${path}?${search}`, headers });
     },
-    post: (path, body) => request('POST', path, withKey, body),
-    async capture(uplink) {
-      const headers = { 'x-uplink-secret': uplink.uplinkSecret, 'x-device-id': uplink.deviceId };
-      const query = new URLSearchParams({ timestamp: formatInstant(uplink.at) });
-      try {
-        await request('POST', `/v3/capture?${query}`, headers, uplink.payload);
-        return {};
-      } catch (error) {
-        if (error instanceof RefusedRequest) return { refused: error.message };
-        throw error;
-      }
-    },
+    post: (path, body) => patiently(options, { method: 'POST', path, headers, body }),
+    capture: (uplink) => capture(options, uplink),
   };
+}
+
+async function capture(options: PlatformOptions, uplink: DemoUplink): Promise<{ readonly refused?: string }> {
+  try {
+    await patiently(options, {
+      method: 'POST',
+      path: `/v3/capture?timestamp=${encodeURIComponent(formatInstant(uplink.at))}`,
+      headers: { 'x-uplink-secret': uplink.uplinkSecret, 'x-device-id': uplink.deviceId },
+      body: uplink.payload,
+    });
+    return {};
+  } catch (error) {
+    if (error instanceof RefusedRequest) return { refused: error.message };
+    throw error;
+  }
+}
+
+async function patiently<T>(options: PlatformOptions, request: HttpRequest): Promise<T> {
+  const { signal, pause = (ms) => wait(ms, undefined, { signal }) } = options;
+  for (let tries = 1; ; tries++) {
+    const answer = await answerTo(options, request);
+    if (answer.ok) return (await answer.response.json()) as T;
+    if (tries >= retryLimits.triesMax) {
+      throw new Error(`${request.method} ${request.path}: ${answer.reason} after ${tries} tries`);
+    }
+    await pause(answer.pauseMs ?? backoffMs(tries), signal);
+  }
+}
+
+async function answerTo(options: PlatformOptions, { method, path, headers, body }: HttpRequest): Promise<Answer> {
+  const { baseUrl, signal, fetch: send = globalThis.fetch } = options;
+  signal.throwIfAborted();
+  let response: Response;
+  try {
+    response = await send(baseUrl.replace(/\/+$/, '') + path, {
+      method,
+      headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ok: false, reason: String(error) };
+  }
+  if (response.ok) return { ok: true, response };
+  const message = await messageOf(response);
+  if (!passingStatuses.has(response.status)) throw new RefusedRequest(response.status, `${method} ${path}: ${message}`);
+  const retryAfterS = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const pauseMs = retryAfterS >= 0 ? Math.min(retryAfterS * 1_000, retryLimits.pauseMaxMs) : undefined;
+  return { ok: false, reason: message, ...(pauseMs === undefined ? {} : { pauseMs }) };
 }
 
 type Answer =
