@@ -56,7 +56,11 @@ test.each<[string, Record<string, string | string[]>, string]>([
   ['an unknown key', { 'x-api-key': `${secret}0` }, 'Unauthorized'],
   ['an empty key', { 'x-api-key': '' }, 'Unauthorized'],
   ['interface 7: a bearer token nobody issued', { authorization: 'Bearer abc' }, 'invalid token'],
-  ['interface 5 rule 3: both', { authorization: 'Bearer x', 'x-api-key': secret }, 'Two authentication headers received'],
+  [
+    'interface 5 rule 3: both',
+    { authorization: 'Bearer x', 'x-api-key': secret },
+    'Two authentication headers received',
+  ],
   ['a header as a list', { 'x-api-key': [secret, secret] }, 'Two authentication headers received'],
 ])('%s', async (_, headers, expected) => {
   expect(await refusal(() => identify([keys, noTokens], headers))).toBe(expected);
@@ -99,11 +103,32 @@ test.each([
   ['another organization: 404', principal('all', readUpdate), 'asset', 'read', place('o2', 'w9'), 'No tag with id t'],
   ['404 comes before 403', principal('all', {}), 'asset', 'read', place('o2', 'w9'), 'No tag with id t'],
   ['organization read is always granted', principal(['w1'], {}), 'organization', 'read', place('o1', null), 'let in'],
-  ['organization update is not', principal('all', {}), 'organization', 'update', place('o1', null), 'Permission denied'],
+  [
+    'organization update is not',
+    principal('all', {}),
+    'organization',
+    'update',
+    place('o1', null),
+    'Permission denied',
+  ],
   ['restricted: reads types', principal(['w1'], readUpdate), 'deviceType', 'read', place('o1', null), 'let in'],
-  ['restricted: changes none', principal(['w1'], readUpdate), 'deviceType', 'update', place('o1', null), 'Permission denied'],
+  [
+    'restricted: changes none',
+    principal(['w1'], readUpdate),
+    'deviceType',
+    'update',
+    place('o1', null),
+    'Permission denied',
+  ],
   ['installation: read', principal(['w1'], readUpdate), 'deviceType', 'read', place(null, null), 'let in'],
-  ['installation: unchanged', principal('all', readUpdate), 'deviceType', 'update', place(null, null), 'Permission denied'],
+  [
+    'installation: unchanged',
+    principal('all', readUpdate),
+    'deviceType',
+    'update',
+    place(null, null),
+    'Permission denied',
+  ],
 ] as const)('%s', async (_, who, scope, verb, where, expected) => {
   expect(await refusal(() => authorize(who, scope, verb, where))).toBe(expected);
 });

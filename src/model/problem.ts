@@ -141,6 +141,11 @@ export const problems = {
   },
   stopping: { status: 503, code: '50301_STOPPING', message: 'The server is stopping' },
   storageFull: { status: 507, code: '50700_STORAGE_FULL', message: 'The disk is full; nothing was stored' },
+  storageStopped: {
+    status: 503,
+    code: '50302_STORAGE_STOPPED',
+    message: 'Writing has stopped after a disk error; nothing was stored',
+  },
   cursorTooOld: {
     status: 410,
     code: '41000_CURSOR_TOO_OLD',

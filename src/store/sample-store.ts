@@ -9,7 +9,8 @@ export interface SampleStore {
   /**
    * Makes the entry durable and its samples visible to every later read, leaving out samples identical to stored ones.
    * Resolves after the fsync; rejects without effect when the disk refuses (`storageFull`) or writing has stopped.
-   * Many calls in flight share one fsync.
+   * Many calls in flight share one fsync. An entry of which nothing is left (all samples identical to stored ones, no note, no
+   * state, no metrics) is not written: its answer has no samples, and as position that of the entry which comes next.
    */
   append(entry: JournalEntry): Promise<DurableEntry>;
 
@@ -44,7 +45,13 @@ export interface SampleStore {
   /** Followers tell how far they are; the journal keeps what any of them has not seen. */
   setFollowerPosition(follower: string, position: number): void;
 
-  /** The position of the next entry. */
+  /** What the follower told last, also before a restart; undefined when it never did. It may be some entries behind after a crash. */
+  followerPosition(follower: string): number | undefined;
+
+  /** Ends the follower's hold on the journal. */
+  removeFollower(follower: string): void;
+
+  /** The position behind the newest durable entry, which is what the next one gets. */
   readonly position: number;
 
   /** Flushes and closes; afterwards every call rejects. */

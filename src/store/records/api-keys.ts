@@ -64,6 +64,7 @@ export async function removeApiKey(db: RecordsDb, id: string): Promise<void> {
 /** Writes when keys were last used; keys deleted meanwhile stay deleted. */
 export async function saveLastUses(db: RecordsDb, uses: ReadonlyMap<string, EpochMs>): Promise<void> {
   await db.transaction().execute(async (step) => {
-    for (const [id, lastUsed] of uses) await step.updateTable('apiKeys').set({ lastUsed }).where('id', '=', id).execute();
+    for (const [id, lastUsed] of uses)
+      await step.updateTable('apiKeys').set({ lastUsed }).where('id', '=', id).execute();
   });
 }

@@ -47,7 +47,11 @@ export async function insertDataFlow(step: RecordsDb, record: DataFlow): Promise
 
 export async function findDataFlows(db: RecordsDb, ids: readonly string[]): Promise<Map<string, DataFlow>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom('dataFlows').selectAll().where('id', 'in', [...ids]).execute();
+  const rows = await db
+    .selectFrom('dataFlows')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute();
   return new Map((await withOutputs(db, rows)).map((flow) => [flow.id, flow]));
 }
 
@@ -81,7 +85,10 @@ export async function removeDataFlow(db: RecordsDb, id: string): Promise<void> {
 /** The data flows that use a record, `Name (id)`, in order of name, at most `max`: what a refusal to delete names. */
 export async function dataFlowsUsing(
   db: RecordsDb,
-  used: { readonly deviceConnectorId: string } | { readonly deviceTypeId: string } | { readonly outputConnectorId: string },
+  used:
+    | { readonly deviceConnectorId: string }
+    | { readonly deviceTypeId: string }
+    | { readonly outputConnectorId: string },
   max: number,
 ): Promise<string[]> {
   let query = db.selectFrom('dataFlows').select(['id', 'name']).orderBy('searchText').limit(max);

@@ -28,7 +28,8 @@ test('a new folder gets the tables, and opening it again keeps what was written'
   const again = await openRecords({ directory, announce });
   expect(await findFollowerPosition(again.db, 'hours')).toBe(2 ** 45);
   expect(await findFollowerPosition(again.db, 'rules')).toBeUndefined();
-  const pragma = async (name: string) => Object.values((await sql`pragma ${sql.raw(name)}`.execute(again.db)).rows[0]!)[0];
+  const pragma = async (name: string) =>
+    Object.values((await sql`pragma ${sql.raw(name)}`.execute(again.db)).rows[0]!)[0];
   expect(await pragma('journal_mode')).toBe('wal');
   expect(await pragma('synchronous')).toBe(2);
   expect(await pragma('foreign_keys')).toBe(1);
@@ -40,7 +41,9 @@ test('a folder of a newer version is refused with both versions named', async ()
   const database = new DatabaseSync(join(directory, 'records.sqlite'));
   database.exec('insert into schemaVersion (version) values (99)');
   database.close();
-  await expect(openRecords({ directory, announce })).rejects.toThrow(/newer version.*records version 99, this program knows \d+/);
+  await expect(openRecords({ directory, announce })).rejects.toThrow(
+    /newer version.*records version 99, this program knows \d+/,
+  );
 });
 
 test('a transaction that fails leaves nothing, and what ran beside it stays', async () => {

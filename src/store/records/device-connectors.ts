@@ -50,7 +50,11 @@ export async function findDeviceConnectors(
   ids: readonly string[],
 ): Promise<Map<string, DeviceConnector>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom('deviceConnectors').selectAll().where('id', 'in', [...ids]).execute();
+  const rows = await db
+    .selectFrom('deviceConnectors')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute();
   return new Map(rows.map((row) => [row.id, fromRow(row, sealer)]));
 }
 
@@ -59,7 +63,11 @@ export async function findDeviceConnectorBySecret(
   uplinkSecret: string,
 ): Promise<DeviceConnector | undefined> {
   const hash = secretHash(uplinkSecret);
-  const row = await db.selectFrom('deviceConnectors').selectAll().where('uplinkSecretHash', '=', hash).executeTakeFirst();
+  const row = await db
+    .selectFrom('deviceConnectors')
+    .selectAll()
+    .where('uplinkSecretHash', '=', hash)
+    .executeTakeFirst();
   return row && fromRow(row, sealer);
 }
 

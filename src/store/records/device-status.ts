@@ -4,25 +4,31 @@ import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
 import { fromJsonText, toJsonText } from './columns.ts';
 import type { RecordsDb } from './database.ts';
 
-/** Keeps the newest metrics of each device; older ones and repetitions change nothing. One transaction for all. */
-export async function saveUplinkMetrics(db: RecordsDb, metrics: readonly UplinkMetrics[]): Promise<void> {
-  if (metrics.length === 0) return;
-  await db.transaction().execute(async (step) => {
-    for (const known of metrics) {
-      const uplinkMetrics = toJsonText(known);
-      const lastUplinkAt = known.timestamp;
-      await step
-        .insertInto('deviceStatus')
-        .values({ deviceId: known.deviceId, lastUplinkAt, uplinkMetrics })
-        .onConflict((conflict) =>
-          conflict
-            .column('deviceId')
-            .doUpdateSet({ lastUplinkAt, uplinkMetrics })
-            .where('deviceStatus.lastUplinkAt', '<=', lastUplinkAt),
-        )
-        .execute();
-    }
-  });
+// One statement writes this many rows: few enough for every engine's parameter limit, many enough to be quick.
+const rowsPerStatement = 100;
+
+/** Keeps the newest metrics of each device; older ones and repetitions change nothing. The transaction is the caller's. */
+export async function saveUplinkMetrics(step: RecordsDb, metrics: readonly UplinkMetrics[]): Promise<void> {
+  for (let from = 0; from < metrics.length; from += rowsPerStatement) {
+    const rows = metrics.slice(from, from + rowsPerStatement).map((known) => ({
+      deviceId: known.deviceId,
+      lastUplinkAt: known.timestamp,
+      uplinkMetrics: toJsonText(known),
+    }));
+    await step
+      .insertInto('deviceStatus')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('deviceId')
+          .doUpdateSet(({ ref }) => ({
+            lastUplinkAt: ref('excluded.lastUplinkAt'),
+            uplinkMetrics: ref('excluded.uplinkMetrics'),
+          }))
+          .whereRef('deviceStatus.lastUplinkAt', '<=', 'excluded.lastUplinkAt'),
+      )
+      .execute();
+  }
 }
 
 /** The metrics of the devices' last uplinks; devices never heard are absent. */
@@ -31,7 +37,11 @@ export async function findUplinkMetrics(
   deviceIds: readonly string[],
 ): Promise<Map<string, UplinkMetrics>> {
   if (deviceIds.length === 0) return new Map();
-  const rows = await db.selectFrom('deviceStatus').selectAll().where('deviceId', 'in', [...deviceIds]).execute();
+  const rows = await db
+    .selectFrom('deviceStatus')
+    .selectAll()
+    .where('deviceId', 'in', [...deviceIds])
+    .execute();
   return new Map(rows.map((row) => [row.deviceId, fromJsonText<UplinkMetrics>(row.uplinkMetrics)]));
 }
 
@@ -41,17 +51,16 @@ export async function findDeviceState(db: RecordsDb, deviceId: string): Promise<
   return row && fromJsonText<JsonObject>(row.state);
 }
 
-/** Replaces the decoders' states, one transaction for all. */
-export async function saveDeviceStates(db: RecordsDb, states: ReadonlyMap<string, JsonObject>): Promise<void> {
-  if (states.size === 0) return;
-  await db.transaction().execute(async (step) => {
-    for (const [deviceId, value] of states) {
-      const state = toJsonText(value);
-      await step
-        .insertInto('deviceState')
-        .values({ deviceId, state })
-        .onConflict((conflict) => conflict.column('deviceId').doUpdateSet({ state }))
-        .execute();
-    }
-  });
+/** Replaces the decoders' states. The transaction is the caller's. */
+export async function saveDeviceStates(step: RecordsDb, states: ReadonlyMap<string, JsonObject>): Promise<void> {
+  const rows = [...states].map(([deviceId, state]) => ({ deviceId, state: toJsonText(state) }));
+  for (let from = 0; from < rows.length; from += rowsPerStatement) {
+    await step
+      .insertInto('deviceState')
+      .values(rows.slice(from, from + rowsPerStatement))
+      .onConflict((conflict) =>
+        conflict.column('deviceId').doUpdateSet(({ ref }) => ({ state: ref('excluded.state') })),
+      )
+      .execute();
+  }
 }

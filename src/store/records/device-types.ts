@@ -50,7 +50,11 @@ export async function findDeviceTypeNames(
   ids: readonly string[],
 ): Promise<Map<string, { id: string; name: string; pictureUrl: string | null }>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom('deviceTypes').select(['id', 'name', 'pictureUrl']).where('id', 'in', [...ids]).execute();
+  const rows = await db
+    .selectFrom('deviceTypes')
+    .select(['id', 'name', 'pictureUrl'])
+    .where('id', 'in', [...ids])
+    .execute();
   return new Map(rows.map((row) => [row.id, row]));
 }
 

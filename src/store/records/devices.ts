@@ -105,7 +105,10 @@ export async function listDevices(
   if (filter.search) query = query.where(contains('devices.searchText', filter.search));
   if (tagIds !== undefined) {
     query = query.where('devices.id', 'in', (eb) =>
-      eb.selectFrom('deviceTags').select('deviceTags.deviceId').where('deviceTags.tagId', 'in', [...tagIds, '']),
+      eb
+        .selectFrom('deviceTags')
+        .select('deviceTags.deviceId')
+        .where('deviceTags.tagId', 'in', [...tagIds, '']),
     );
   }
   const byStatus = page.sort.some((order) => order.field === 'uplinkMetrics.timestamp');

@@ -1,6 +1,7 @@
 // Brings a database to this program's version: numbered steps, each with its number in one transaction.
 import { type Kysely, sql } from 'kysely';
 import * as firstRecords from './migrations/0001-first-records.ts';
+import * as idempotencyKeys from './migrations/0002-idempotency-keys.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
@@ -8,7 +9,7 @@ interface Migration {
 }
 
 /** Version n is reached by entry n - 1. Entries are only ever added. */
-const migrations: readonly Migration[] = [firstRecords];
+const migrations: readonly Migration[] = [firstRecords, idempotencyKeys];
 
 interface VersionTable {
   schemaVersion: { version: number };

@@ -56,7 +56,11 @@ export async function insertOutputConnector({ db, sealer }: Store, record: Outpu
 
 export async function findOutputConnectors({ db, sealer }: Store, ids: readonly string[]): Promise<OutputConnector[]> {
   if (ids.length === 0) return [];
-  const rows = await db.selectFrom('outputConnectors').selectAll().where('id', 'in', [...ids]).execute();
+  const rows = await db
+    .selectFrom('outputConnectors')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute();
   return rows.map((row) => fromRow(row, sealer));
 }
 
@@ -80,8 +84,7 @@ export async function listOutputConnectors(
     .selectAll()
     .where((eb) => {
       const own = eb('organizationId', '=', filter.organizationId);
-      const narrowed =
-        workspaceIds === undefined ? own : eb.and([own, eb('workspaceId', 'in', [...workspaceIds, ''])]);
+      const narrowed = workspaceIds === undefined ? own : eb.and([own, eb('workspaceId', 'in', [...workspaceIds, ''])]);
       const everybodys = eb('organizationId', 'is', null);
       if (global === undefined) return eb.or([narrowed, everybodys]);
       return global ? everybodys : narrowed;

@@ -11,38 +11,41 @@ import type { RecordTables } from './schema.ts';
 
 export const processingLogLimits = { entriesPerDeviceMax: 1_000, ageMsMax: 30 * 24 * 3_600_000 } as const;
 
+// One statement writes this many rows: few enough for every engine's parameter limit, many enough to be quick.
+const rowsPerStatement = 100;
+
 /**
- * Adds the entries and drops the oldest of each device beyond the limit, in one transaction. An entry whose id is known already
- * changes nothing, so that a follower may repeat itself.
+ * Adds the entries and drops the oldest of each device beyond the limit; the transaction is the caller's. An entry whose id is
+ * known already changes nothing, so that a follower may repeat itself.
  */
 export async function appendProcessingLog(
-  db: RecordsDb,
+  step: RecordsDb,
   entries: readonly ProcessingLogEntry[],
   entriesPerDeviceMax: number = processingLogLimits.entriesPerDeviceMax,
 ): Promise<void> {
-  if (entries.length === 0) return;
-  await db.transaction().execute(async (step) => {
-    for (const { details, ...entry } of entries) {
-      await step
-        .insertInto('processingLog')
-        .values({ ...entry, details: toJsonTextOrNull(details) })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute();
-    }
-    for (const deviceId of new Set(entries.map((entry) => entry.deviceId))) {
-      const firstTooMany = await step
-        .selectFrom('processingLog')
-        .select('sequence')
-        .where('deviceId', '=', deviceId)
-        .orderBy('sequence', 'desc')
-        .limit(1)
-        .offset(entriesPerDeviceMax)
-        .executeTakeFirst();
-      if (firstTooMany === undefined) continue;
-      const tooMany = step.deleteFrom('processingLog').where('deviceId', '=', deviceId);
-      await tooMany.where('sequence', '<=', firstTooMany.sequence).execute();
-    }
-  });
+  for (let from = 0; from < entries.length; from += rowsPerStatement) {
+    const rows = entries
+      .slice(from, from + rowsPerStatement)
+      .map(({ details, ...entry }) => ({ ...entry, details: toJsonTextOrNull(details) }));
+    await step
+      .insertInto('processingLog')
+      .values(rows)
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+  }
+  for (const deviceId of new Set(entries.map((entry) => entry.deviceId))) {
+    const firstTooMany = await step
+      .selectFrom('processingLog')
+      .select('sequence')
+      .where('deviceId', '=', deviceId)
+      .orderBy('sequence', 'desc')
+      .limit(1)
+      .offset(entriesPerDeviceMax)
+      .executeTakeFirst();
+    if (firstTooMany === undefined) continue;
+    const tooMany = step.deleteFrom('processingLog').where('deviceId', '=', deviceId);
+    await tooMany.where('sequence', '<=', firstTooMany.sequence).execute();
+  }
 }
 
 /** Drops what is older than the age limit. */

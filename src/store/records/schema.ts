@@ -108,5 +108,6 @@ export interface RecordTables {
     correlationId: string;
     details: JsonText | null;
   };
+  idempotencyKeys: { id: string; bodyHash: string; firstSeenAt: number; answer: JsonText | null };
   followerPositions: { follower: string; position: number };
 }

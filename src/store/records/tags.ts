@@ -28,7 +28,13 @@ export async function findTag(db: RecordsDb, id: string): Promise<Tag | undefine
 
 export async function findTags(db: RecordsDb, ids: readonly string[]): Promise<Tag[]> {
   if (ids.length === 0) return [];
-  return (await db.selectFrom('tags').selectAll().where('id', 'in', [...ids]).execute()).map(fromRow);
+  return (
+    await db
+      .selectFrom('tags')
+      .selectAll()
+      .where('id', 'in', [...ids])
+      .execute()
+  ).map(fromRow);
 }
 
 export async function listTags(db: RecordsDb, filter: WorkspaceFilter, page: PageRequest): Promise<Rows<Tag>> {
@@ -92,6 +98,11 @@ export async function saveDeviceTags(db: RecordsDb, deviceId: string, tagIds: re
 
 /** The devices that carry the tag, in order of id. */
 export async function deviceIdsOfTag(db: RecordsDb, tagId: string): Promise<string[]> {
-  const rows = await db.selectFrom('deviceTags').select('deviceId').where('tagId', '=', tagId).orderBy('deviceId').execute();
+  const rows = await db
+    .selectFrom('deviceTags')
+    .select('deviceId')
+    .where('tagId', '=', tagId)
+    .orderBy('deviceId')
+    .execute();
   return rows.map((row) => row.deviceId);
 }

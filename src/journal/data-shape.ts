@@ -1,0 +1,171 @@
+// The shape of a data object: its keys in order, nested, with the kind of value at each leaf. Rows of one shape differ in values only.
+import type { Json, JsonObject } from '../model/json.ts';
+
+/**
+ * `json` leaves are arrays and empty objects, `object` leaves objects beyond the limits, both as JSON text; `null` leaves have no value.
+ */
+export const leafKinds = { number: 0, boolean: 1, string: 2, json: 3, null: 4, object: 5 } as const;
+export type LeafKind = (typeof leafKinds)[keyof typeof leafKinds];
+/** What a leaf holds for a row; JSON texts are strings. */
+export type LeafValue = number | boolean | string;
+
+const leavesMax = 256;
+const depthMax = 12;
+/** The interner forgets its shapes when it has so many; shapes in use live on. */
+const internedMax = 4_096;
+
+interface ShapeNode {
+  readonly keys: readonly string[];
+  readonly children: readonly (LeafKind | ShapeNode)[];
+}
+
+export interface ShapeLeaf {
+  readonly path: readonly string[];
+  readonly kind: LeafKind;
+}
+
+export interface DataShape {
+  /** The same text for the same shape. */
+  readonly text: string;
+  /** A leaf kind alone when the whole object is kept as one JSON text. */
+  readonly root: LeafKind | ShapeNode;
+  /** Leaves with a value, in order; `null` leaves are in the tree alone. */
+  readonly leaves: readonly ShapeLeaf[];
+  /** Whether any leaf is an `object`: such a shape fits objects that have a better one. */
+  readonly opaque: boolean;
+}
+
+export interface ShapeInterner {
+  /** The shape of the object; its leaf values are pushed to `values`. `guess` is tried first. */
+  readonly shapeOf: (data: JsonObject, values: LeafValue[], guess: DataShape | undefined) => DataShape;
+  /** The shape with that text. */
+  readonly fromText: (text: string) => DataShape;
+}
+
+export function shapeInterner(): ShapeInterner {
+  const known = new Map<string, DataShape>();
+  function fromText(text: string): DataShape {
+    let shape = known.get(text);
+    if (shape === undefined) {
+      if (known.size >= internedMax) known.clear();
+      shape = parseShape(text);
+      known.set(text, shape);
+    }
+    return shape;
+  }
+  return {
+    fromText,
+    shapeOf: (data, values, guess) => {
+      const start = values.length;
+      if (guess !== undefined && !guess.opaque && matches(guess.root, data, values)) return guess;
+      values.length = start;
+      const shape = fromText(describe(data) ?? String(leafKinds.object));
+      if (!matches(shape.root, data, values)) throw new Error(`The shape ${shape.text} does not fit its own object`);
+      return shape;
+    },
+  };
+}
+
+/** Builds the object again; `at` is the index of its first value. */
+export function dataOf(shape: DataShape, values: ArrayLike<LeafValue>, at = 0): JsonObject {
+  return build(shape.root, values, { at }) as JsonObject;
+}
+
+function kindOf(value: Json): LeafKind | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? leafKinds.number : leafKinds.null;
+  if (typeof value === 'string') return leafKinds.string;
+  if (typeof value === 'boolean') return leafKinds.boolean;
+  if (value === null) return leafKinds.null;
+  if (Array.isArray(value)) return leafKinds.json;
+  return undefined;
+}
+
+// Pushes the leaf values while they fit; the caller takes back what was pushed when they do not.
+function matches(node: LeafKind | ShapeNode, value: Json, values: LeafValue[]): boolean {
+  if (typeof node === 'number') return matchesLeaf(node, value, values);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { keys, children } = node;
+  let i = 0;
+  for (const key in value) {
+    const child = (value as JsonObject)[key];
+    if (child === undefined) continue;
+    if (keys[i] !== key || !matches(children[i]!, child, values)) return false;
+    i++;
+  }
+  return i === keys.length && i > 0;
+}
+
+function matchesLeaf(kind: LeafKind, value: Json, values: LeafValue[]): boolean {
+  if (kind === leafKinds.json || kind === leafKinds.object) {
+    if (typeof value !== 'object' || value === null) return false;
+    if ((kind === leafKinds.json) !== (Array.isArray(value) || isEmpty(value as JsonObject))) return false;
+    values.push(JSON.stringify(value));
+    return true;
+  }
+  if (kindOf(value) !== kind) return false;
+  // Adding zero makes -0 the 0 that JSON text makes of it.
+  if (kind === leafKinds.number) values.push((value as number) + 0);
+  else if (kind !== leafKinds.null) values.push(value as string | boolean);
+  return true;
+}
+
+function isEmpty(value: JsonObject): boolean {
+  for (const key in value) if (value[key] !== undefined) return false;
+  return true;
+}
+
+type Described = LeafKind | (string | Described)[];
+
+// Undefined when the object is wider or deeper than a shape may be.
+function describe(data: JsonObject): string | undefined {
+  let leaves = 0;
+  function node(value: Json, depth: number): Described | undefined {
+    const kind = kindOf(value);
+    if (kind !== undefined) return ++leaves > leavesMax ? undefined : kind;
+    const parts: (string | Described)[] = [];
+    for (const [key, child] of Object.entries(value as JsonObject)) {
+      if (child === undefined) continue;
+      const tooDeep = depth === depthMax && kindOf(child) === undefined && !isEmpty(child as JsonObject);
+      const described = tooDeep ? leafKinds.object : node(child, depth + 1);
+      if (described === undefined) return undefined;
+      parts.push(key, described);
+    }
+    return parts.length === 0 ? leafKinds.json : parts;
+  }
+  const root = node(data, 0);
+  return root === undefined ? undefined : JSON.stringify(root);
+}
+
+function parseShape(text: string): DataShape {
+  const leaves: ShapeLeaf[] = [];
+  function node(described: Described, path: readonly string[]): LeafKind | ShapeNode {
+    if (typeof described === 'number') {
+      if (described !== leafKinds.null) leaves.push({ path, kind: described });
+      return described;
+    }
+    const keys = described.filter((_, i) => i % 2 === 0) as string[];
+    const children = keys.map((key, i) => node(described[2 * i + 1] as Described, [...path, key]));
+    return { keys, children };
+  }
+  const root = node(JSON.parse(text) as Described, []);
+  return { text, root, leaves, opaque: leaves.some(({ kind }) => kind === leafKinds.object) };
+}
+
+function build(node: LeafKind | ShapeNode, values: ArrayLike<LeafValue>, from: { at: number }): Json {
+  if (typeof node === 'number') {
+    if (node === leafKinds.null) return null;
+    const value = values[from.at++]!;
+    return node === leafKinds.json || node === leafKinds.object ? (JSON.parse(value as string) as Json) : value;
+  }
+  const object: Record<string, Json> = {};
+  const { keys, children } = node;
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
+    const value = build(children[i]!, values, from);
+    // Assigning to this one name would set the prototype instead.
+    if (key === '__proto__')
+      Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+    else object[key] = value;
+  }
+  return object;
+}

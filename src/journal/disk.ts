@@ -1,0 +1,34 @@
+// The three disk operations whose failure the journal must survive, so that tests can make them fail.
+import { fdatasync, ftruncate, write } from 'node:fs';
+
+export interface Disk {
+  /** Writes all bytes at the offset. */
+  readonly write: (fd: number, bytes: Uint8Array, offset: number) => Promise<void>;
+  readonly sync: (fd: number) => Promise<void>;
+  readonly truncate: (fd: number, length: number) => Promise<void>;
+}
+
+// The callback forms: a promise each for write and sync of a whole group is cheap, file handles per operation are not.
+export const realDisk: Disk = {
+  write: (fd, bytes, offset) =>
+    new Promise((resolve, reject) => {
+      const next = (done: number): void => {
+        write(fd, bytes, done, bytes.length - done, offset + done, (error, written) => {
+          if (error !== null) reject(error);
+          else if (done + written < bytes.length) next(done + written);
+          else resolve();
+        });
+      };
+      next(0);
+    }),
+  sync: (fd) =>
+    new Promise((resolve, reject) => fdatasync(fd, (error) => (error === null ? resolve() : reject(error)))),
+  truncate: (fd, length) =>
+    new Promise((resolve, reject) => ftruncate(fd, length, (error) => (error === null ? resolve() : reject(error)))),
+};
+
+/** Whether the error means that there is no room left; everything else means that the disk cannot be trusted. */
+export function isDiskFull(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
+}

@@ -1,0 +1,107 @@
+// An entry from its bytes: the head alone, the rows one by one, or the durable entry as followers read it.
+import type { EpochMs } from '../model/instant.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { StoredSample } from '../model/sample.ts';
+import { type DataShape, dataOf, type LeafValue, leafKinds, type ShapeInterner } from './data-shape.ts';
+import type { EntryHead } from './entry-encoding.ts';
+import type { Frame } from './frame.ts';
+
+const positionDigits = 14;
+const indexDigits = 6;
+
+/** The place of a sample in the order of storing: position of its entry, then its number in it from 1; compares as a string. */
+export function cursorAt(position: number, index: number): string {
+  return String(position).padStart(positionDigits, '0') + String(index).padStart(indexDigits, '0');
+}
+
+/** The parts of a cursor; undefined when the text is none. */
+export function readCursor(cursor: string): { position: number; index: number } | undefined {
+  if (!/^\d+$/.test(cursor) || cursor.length !== positionDigits + indexDigits) return undefined;
+  return { position: Number(cursor.slice(0, positionDigits)), index: Number(cursor.slice(positionDigits)) };
+}
+
+export interface DecodedRow {
+  readonly topic: string;
+  readonly timestamp: EpochMs;
+  readonly origin: EntryHead['origins'][number];
+  readonly shape: DataShape;
+  readonly values: LeafValue[];
+  /** JSON text. */
+  readonly meta: string | undefined;
+}
+
+export interface DecodedEntry {
+  readonly head: EntryHead;
+  readonly rows: () => Generator<DecodedRow>;
+}
+
+/** The head at once, rows on demand. The bytes were checked by the frame's checksum, so they are trusted. */
+export function decodeEntry(payload: Buffer, shapes: ShapeInterner): DecodedEntry {
+  const headEnd = 4 + payload.readUInt32LE(0);
+  const head = JSON.parse(payload.toString('utf8', 4, headEnd)) as EntryHead;
+  return { head, rows: () => decodeRows(payload, headEnd, head, shapes) };
+}
+
+function* decodeRows(payload: Buffer, from: number, head: EntryHead, interner: ShapeInterner): Generator<DecodedRow> {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
+  const shapes = head.shapes.map((text) => interner.fromText(text));
+  let at = from;
+  function varint(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = payload[at++]!;
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value;
+    }
+  }
+  for (let i = 0; i < head.rows; i++) {
+    const [origin, topic, shapeIndex, hasMeta] = head.kinds[varint()]!;
+    const timestamp = view.getFloat64(at, true);
+    at += 8;
+    const meta = hasMeta === 1 ? head.texts[varint()] : undefined;
+    const shape = shapes[shapeIndex]!;
+    const values: LeafValue[] = [];
+    for (const { kind } of shape.leaves) {
+      if (kind === leafKinds.number) {
+        values.push(view.getFloat64(at, true));
+        at += 8;
+      } else if (kind === leafKinds.boolean) values.push(payload[at++] === 1);
+      else values.push(head.texts[varint()]!);
+    }
+    yield { topic: head.topics[topic]!, timestamp, origin: head.origins[origin]!, shape, values, meta };
+  }
+}
+
+/** The entry as followers and live streams read it. */
+export function durableEntryOf(frame: Frame, shapes: ShapeInterner): DurableEntry {
+  const { head, rows } = decodeEntry(frame.payload, shapes);
+  const samples: StoredSample[] = [];
+  for (const row of rows()) {
+    const [organizationId, workspaceId, dataFlowId, correlationId, stored] = row.origin;
+    samples.push({
+      deviceId: head.device,
+      topic: row.topic,
+      timestamp: row.timestamp,
+      data: dataOf(row.shape, row.values),
+      ...(row.meta === undefined ? {} : { meta: JSON.parse(row.meta) as JsonObject }),
+      organizationId,
+      workspaceId,
+      dataFlowId,
+      correlationId,
+      stored,
+      storedAt: frame.storedAt,
+      cursor: cursorAt(frame.position, samples.length + 1),
+    });
+  }
+  return {
+    deviceId: head.device,
+    receivedAt: head.receivedAt,
+    notes: head.notes,
+    ...(head.state === undefined ? {} : { state: head.state }),
+    ...(head.metrics === undefined ? {} : { metrics: head.metrics }),
+    position: frame.position,
+    samples,
+    duplicates: head.duplicates,
+  };
+}

@@ -1,0 +1,194 @@
+// The writing end of the journal: group commit. What arrives while a flush is in flight shares the next write and sync.
+import { closeSync, openSync } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { EpochMs } from '../model/instant.ts';
+import { problem } from '../model/problem.ts';
+import { type Disk, isDiskFull } from './disk.ts';
+import { syncDirectory } from './durable-file.ts';
+import { type Frame, frameHeaderBytes, frameTypes, writeFrame } from './frame.ts';
+import { addMark, newSegment, type Segment } from './segment-list.ts';
+
+/** One group is at most so long, unless a single entry is longer: what waits for it is bounded. */
+const groupBytesMax = 1024 * 1024;
+
+interface Waiting {
+  readonly frame: Omit<Frame, 'payload'>;
+  readonly payload: Uint8Array;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface WriterOptions {
+  readonly directory: string;
+  readonly segmentBytes: number;
+  readonly disk: Disk;
+  readonly now: () => EpochMs;
+  /** Called before any waiting append is rejected, whenever appends are lost: nothing behind the durable end exists any more. */
+  readonly onLost: () => void;
+}
+
+/** A place given to a payload, not durable before `durable` resolves. */
+export interface Appended {
+  readonly position: number;
+  readonly storedAt: EpochMs;
+  readonly durable: Promise<void>;
+}
+
+export class JournalWriter {
+  readonly #options: WriterOptions;
+  readonly #segments: Segment[];
+  #waiting: Waiting[] = [];
+  #flushing: Promise<void> | undefined;
+  #fd: number | undefined;
+  #group = Buffer.allocUnsafeSlow(64 * 1024);
+  #nextPosition: number;
+  #lastStoredAt: EpochMs;
+  #newest: Promise<void> = Promise.resolve();
+  #stoppedBy: unknown;
+  #closed = false;
+  /** Every entry before it is durable. */
+  durablePosition: number;
+
+  /** `segments` is the shared list; the last one is written on, or a new one begun. */
+  constructor(options: WriterOptions, segments: Segment[], nextPosition: number, lastStoredAt: EpochMs) {
+    this.#options = options;
+    this.#segments = segments;
+    this.#nextPosition = nextPosition;
+    this.#lastStoredAt = lastStoredAt;
+    this.durablePosition = nextPosition;
+  }
+
+  /** Takes the payload into the next group. Rejects with `storageFull`, `storageStopped` or `stopping`. */
+  append(payload: Uint8Array): Appended {
+    this.#refuseWhenStopped();
+    const storedAt = Math.max(this.#options.now(), this.#lastStoredAt);
+    this.#lastStoredAt = storedAt;
+    const position = this.#nextPosition++;
+    const durable = new Promise<void>((resolve, reject) => {
+      this.#waiting.push({ frame: { type: frameTypes.entry, position, storedAt }, payload, resolve, reject });
+    });
+    this.#newest = durable;
+    this.#flushing ??= this.#flush();
+    return { position, storedAt, durable };
+  }
+
+  /** Settles as the newest append does: with it everything before is durable, or lost. */
+  get newest(): Promise<void> {
+    return this.#newest;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#flushing;
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  #refuseWhenStopped(): void {
+    if (this.#closed) throw problem('stopping');
+    if (this.#stoppedBy !== undefined) throw problem('storageStopped');
+  }
+
+  async #flush(): Promise<void> {
+    // One turn of the event loop, so that all callers of this turn share the first group.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      try {
+        await this.#writeGroup(group);
+      } catch (error) {
+        await this.#loseAll(group, error);
+        continue;
+      }
+      for (const { resolve } of group) resolve();
+    }
+    this.#flushing = undefined;
+  }
+
+  #takeGroup(): Waiting[] {
+    let bytes = 0;
+    let taken = 0;
+    for (const { payload } of this.#waiting) {
+      bytes += payload.length + frameHeaderBytes;
+      if (taken > 0 && bytes > groupBytesMax) break;
+      taken++;
+    }
+    return this.#waiting.splice(0, taken);
+  }
+
+  async #writeGroup(group: readonly Waiting[]): Promise<void> {
+    const first = group[0]!;
+    if (this.#fd === undefined || this.#segments.at(-1)!.bytes >= this.#options.segmentBytes)
+      await this.#openSegment(first.frame.position, first.frame.storedAt);
+    const segment = this.#segments.at(-1)!;
+    const bytes = this.#fillGroup(group);
+    await this.#options.disk.write(this.#fd!, this.#group.subarray(0, bytes), segment.bytes);
+    await this.#options.disk.sync(this.#fd!);
+    const last = group.at(-1)!.frame;
+    addMark(segment, { position: first.frame.position, storedAt: first.frame.storedAt, offset: segment.bytes });
+    segment.bytes += bytes;
+    segment.lastStoredAt = last.storedAt;
+    this.durablePosition = last.position + 1;
+  }
+
+  #fillGroup(group: readonly Waiting[]): number {
+    const bytes = group.reduce((sum, { payload }) => sum + frameHeaderBytes + payload.length, 0);
+    // Grown for a large entry, and given back after it.
+    if (bytes > this.#group.length || this.#group.length > 2 * groupBytesMax)
+      this.#group = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024));
+    let offset = 0;
+    for (const { frame, payload } of group) offset = writeFrame(this.#group, offset, frame, payload);
+    return bytes;
+  }
+
+  /** Writes on at the end of the last segment, or begins a new one when that is full or there is none. */
+  async #openSegment(position: number, storedAt: EpochMs): Promise<void> {
+    const last = this.#segments.at(-1);
+    if (this.#fd === undefined && last !== undefined && last.bytes > 0 && last.bytes < this.#options.segmentBytes) {
+      this.#fd = openSync(last.path, 'r+');
+      return;
+    }
+    const segment = newSegment(this.#options.directory, position);
+    const fd = openSync(segment.path, 'w');
+    try {
+      const header = Buffer.alloc(frameHeaderBytes);
+      const frame = { type: frameTypes.segmentStart, position, storedAt: last?.lastStoredAt ?? 0 };
+      segment.bytes = writeFrame(header, 0, frame, new Uint8Array(0));
+      await this.#options.disk.write(fd, header, 0);
+      await this.#options.disk.sync(fd);
+      await syncDirectory(dirname(segment.path));
+    } catch (error) {
+      closeSync(fd);
+      await unlink(segment.path).catch(() => undefined);
+      throw error;
+    }
+    segment.lastStoredAt = storedAt;
+    if (this.#fd !== undefined) closeSync(this.#fd);
+    this.#fd = fd;
+    this.#segments.push(segment);
+  }
+
+  /** A full disk loses what waits and goes on later; any other failure stops writing for good: it is never tried again. */
+  async #loseAll(group: readonly Waiting[], error: unknown): Promise<void> {
+    const full = isDiskFull(error) && (await this.#cutBack());
+    if (!full) this.#stoppedBy = error;
+    const lost = [...group, ...this.#waiting];
+    this.#waiting = [];
+    this.#nextPosition = this.durablePosition;
+    this.#options.onLost();
+    for (const { reject } of lost) reject(problem(full ? 'storageFull' : 'storageStopped'));
+  }
+
+  /** Removes what a failed write left behind the last good frame; false when the disk refuses even that. */
+  async #cutBack(): Promise<boolean> {
+    if (this.#fd === undefined) return true;
+    try {
+      await this.#options.disk.truncate(this.#fd, this.#segments.at(-1)!.bytes);
+      await this.#options.disk.sync(this.#fd);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,155 @@
+// The durable append log every entry passes first: append with group commit, read from any position, drop what nobody needs.
+import { mkdir, unlink } from 'node:fs/promises';
+import type { EpochMs } from '../model/instant.ts';
+import { type Disk, realDisk } from './disk.ts';
+import { syncDirectory } from './durable-file.ts';
+import { type Frame, frameTypes } from './frame.ts';
+import { type JournalDamage, recoverJournal } from './journal-recovery.ts';
+import { type Appended, JournalWriter } from './journal-writer.ts';
+import { offsetBefore, type Segment } from './segment-list.ts';
+import { scanSegment } from './segment-scan.ts';
+
+export const journalLimits = {
+  /** A segment is closed when it is longer; the unit in which the journal is dropped. */
+  segmentBytes: 16 * 1024 * 1024,
+  /** What live streams may resume from, beyond what followers and the store still need: at most so much and so old. */
+  resumeBytesMax: 64 * 1024 * 1024,
+  resumeAgeMsMax: 24 * 3_600_000,
+} as const;
+
+export interface JournalOptions {
+  readonly directory: string;
+  readonly now: () => EpochMs;
+  /** Entries from this position on are given to `visit` while opening. */
+  readonly visitFrom: number;
+  readonly visit: (frame: Frame) => void | Promise<void>;
+  /** See the writer: appends behind the durable end were lost. */
+  readonly onLost: () => void;
+  readonly segmentBytes?: number;
+  readonly resumeBytesMax?: number;
+  readonly resumeAgeMsMax?: number;
+  readonly disk?: Disk;
+}
+
+export interface Journal {
+  readonly append: (payload: Uint8Array) => Appended;
+  /** Settles as the newest append does. */
+  readonly newest: () => Promise<void>;
+  /** The position behind the newest durable entry. */
+  readonly position: () => number;
+  /** The oldest position that is kept. */
+  readonly firstPosition: () => number;
+  /** Entry frames from the position on to the newest durable one, also those that arrive meanwhile. Damage is stepped over. */
+  readonly read: (position: number) => AsyncGenerator<readonly Frame[]>;
+  /** The position of the first kept entry stored at the time or later, and whether older ones at or after it were dropped. */
+  readonly positionAt: (storedAt: EpochMs) => Promise<{ position: number; complete: boolean }>;
+  /** Removes segments that lie wholly before the position and are not kept for resuming. Says how many bytes that gave back. */
+  readonly dropBefore: (position: number) => Promise<number>;
+  readonly bytes: () => number;
+  /** What opening found. */
+  readonly damage: readonly JournalDamage[];
+  readonly close: () => Promise<void>;
+}
+
+/** Opens or creates the journal of the folder; a torn tail is cut, damage before it is reported. */
+export async function openJournal(options: JournalOptions): Promise<Journal> {
+  const { directory } = options;
+  await mkdir(directory, { recursive: true });
+  const found = await recoverJournal(directory, options.visitFrom, options.visit, true);
+  const { segments } = found;
+  const segmentBytes = options.segmentBytes ?? journalLimits.segmentBytes;
+  const nextPosition = Math.max(found.nextPosition, options.visitFrom);
+  const disk = options.disk ?? realDisk;
+  const writer = new JournalWriter(
+    { directory, segmentBytes, disk, now: options.now, onLost: options.onLost },
+    segments,
+    nextPosition,
+    found.lastStoredAt,
+  );
+  const readers = new Set<{ position: number }>();
+  return {
+    append: (payload) => writer.append(payload),
+    newest: () => writer.newest,
+    position: () => writer.durablePosition,
+    firstPosition: () => segments[0]?.firstPosition ?? writer.durablePosition,
+    read: (position) => readFrames(segments, () => writer.durablePosition, position, readers),
+    positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),
+    dropBefore: (position) => dropBefore(options, segments, Math.min(position, ...[...readers].map((r) => r.position))),
+    bytes: () => segments.reduce((sum, segment) => sum + segment.bytes, 0),
+    damage: found.damage,
+    close: () => writer.close(),
+  };
+}
+
+async function* readFrames(
+  segments: readonly Segment[],
+  durablePosition: () => number,
+  from: number,
+  readers: Set<{ position: number }>,
+): AsyncGenerator<readonly Frame[]> {
+  // Registered, so that no segment is dropped that this reader has still to come to.
+  const reader = { position: from };
+  readers.add(reader);
+  try {
+    while (reader.position < durablePosition()) {
+      const segment = segments.findLast((s) => s.firstPosition <= reader.position) ?? segments[0];
+      if (segment === undefined) return;
+      const { bytes } = segment;
+      const offset = offsetBefore(segment, (mark) => mark.position <= reader.position);
+      for await (const batch of scanSegment(segment.path, offset, bytes)) {
+        const frames = batch.frames.filter((f) => f.type === frameTypes.entry && f.position >= reader.position);
+        if (frames.length === 0) continue;
+        yield frames;
+        reader.position = frames.at(-1)!.position + 1;
+      }
+      // What the segment's end does not hold is damage; the next segment says where to go on.
+      const next = segments.find((s) => s.firstPosition > segment.firstPosition);
+      if (next !== undefined) reader.position = Math.max(reader.position, next.firstPosition);
+      else if (segment.bytes === bytes) return;
+    }
+  } finally {
+    readers.delete(reader);
+  }
+}
+
+async function positionAt(
+  segments: readonly Segment[],
+  durablePosition: () => number,
+  storedAt: EpochMs,
+): Promise<{ position: number; complete: boolean }> {
+  const first = segments[0];
+  if (first === undefined) return { position: durablePosition(), complete: true };
+  for (const segment of segments) {
+    const next = segments.find((s) => s.firstPosition > segment.firstPosition);
+    if (next !== undefined && segment.lastStoredAt !== undefined && segment.lastStoredAt < storedAt) continue;
+    const offset = offsetBefore(segment, (mark) => mark.storedAt < storedAt);
+    for await (const { frames } of scanSegment(segment.path, offset, segment.bytes))
+      for (const frame of frames) {
+        // The header of a segment carries the time of the newest entry before it.
+        if (frame.type === frameTypes.segmentStart && segment === first && frame.storedAt >= storedAt)
+          return { position: frame.position, complete: frame.position === 0 };
+        if (frame.type === frameTypes.entry && frame.storedAt >= storedAt)
+          return { position: frame.position, complete: true };
+      }
+  }
+  return { position: durablePosition(), complete: true };
+}
+
+async function dropBefore(options: JournalOptions, segments: Segment[], position: number): Promise<number> {
+  const bytesMax = options.resumeBytesMax ?? journalLimits.resumeBytesMax;
+  const oldest = options.now() - (options.resumeAgeMsMax ?? journalLimits.resumeAgeMsMax);
+  let kept = segments.reduce((sum, segment) => sum + segment.bytes, 0);
+  let dropped = 0;
+  // The newest segment is being written and stays.
+  while (segments.length > 1 && segments[1]!.firstPosition <= position) {
+    const segment = segments[0]!;
+    const withinAge = segment.lastStoredAt !== undefined && segment.lastStoredAt >= oldest;
+    if (kept <= bytesMax && withinAge) break;
+    await unlink(segment.path);
+    segments.shift();
+    kept -= segment.bytes;
+    dropped += segment.bytes;
+  }
+  if (dropped > 0) await syncDirectory(options.directory);
+  return dropped;
+}

@@ -1,0 +1,205 @@
+// What every sample store must do, whatever stands behind the port: appending, reading, following.
+import { describe, expect, test } from 'vitest';
+import type { SampleStore } from '../sample-store.ts';
+import { allSamples, collect, entryOf, replayed } from './sample-entries.ts';
+
+/** `open` gives a fresh store whose clock stands still unless `clock.now` is moved; whoever opens it closes it after the test. */
+export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<SampleStore>): void {
+  describe('append', () => {
+    test('contract 20: a sample identical to a stored one is stored once, also within one entry and in flight', async () => {
+      const store = await open({ now: 1 });
+      const entry = entryOf('d1', [
+        { at: 10, data: { a: 1, b: { c: 'x' } } },
+        { at: 10, data: { b: { c: 'x' }, a: 1 } },
+        { at: 10, data: { a: 2 } },
+        { at: 10, data: { a: 1, b: { c: 'x' } }, topic: 'other' },
+      ]);
+      const [first, inFlight] = await Promise.all([store.append(entry), store.append(entry)]);
+      const later = await store.append(entry);
+      expect([first, inFlight, later].map((e) => [e.samples.length, e.duplicates])).toEqual([
+        [3, 1],
+        [0, 4],
+        [0, 4],
+      ]);
+      expect(await allSamples(store, 'd1')).toHaveLength(3);
+    });
+
+    test('interface 4.4: the answer comes after the samples can be read', async () => {
+      const store = await open({ now: 1 });
+      const reads = await Promise.all(
+        Array.from({ length: 20 }, async (_, i) => {
+          await store.append(entryOf(`d${i}`, [{ at: i, data: { i } }]));
+          return (await allSamples(store, `d${i}`)).length;
+        }),
+      );
+      expect(reads).toEqual(new Array(20).fill(1));
+    });
+
+    test('positions and cursors grow, time of storing never goes back', async () => {
+      const clock = { now: 50 };
+      const store = await open(clock);
+      const first = await store.append(
+        entryOf('d1', [
+          { at: 1, data: { a: 1 } },
+          { at: 2, data: { a: 2 } },
+        ]),
+      );
+      clock.now = 20;
+      const second = await store.append(entryOf('d2', [{ at: 1, data: { a: 1 } }]));
+      expect(second.position).toBeGreaterThan(first.position);
+      expect(store.position).toBeGreaterThan(second.position);
+      const stored = [...first.samples, ...second.samples];
+      expect(stored.map((s) => s.cursor)).toEqual(stored.map((s) => s.cursor).toSorted());
+      expect(stored.map((s) => s.storedAt)).toEqual([50, 50, 50]);
+    });
+
+    test('an entry keeps its notes, state and metrics for followers, also when all its samples were known', async () => {
+      const store = await open({ now: 1 });
+      const samples = [{ at: 1, data: { a: 1 } }];
+      await store.append(entryOf('d1', samples));
+      const note = {
+        level: 'WARN',
+        source: 'UPLINK',
+        message: 'm',
+        id: 'n',
+        deviceId: 'd1',
+        timestamp: 1,
+        correlationId: 'c',
+      } as const;
+      const metrics = { uplinkId: 'u', deviceId: 'd1', uplinkSize: 3, timestamp: 1 };
+      const written = await store.append(entryOf('d1', samples, { notes: [note], state: { n: 1 }, metrics }));
+      expect(written).toMatchObject({ notes: [note], state: { n: 1 }, metrics, samples: [], duplicates: 1 });
+      expect((await collect(store.entriesFrom(0))).at(-1)).toEqual(written);
+    });
+  });
+
+  describe('samples', () => {
+    test('come newest first, those of one instant in reverse order of storing, across topics', async () => {
+      const store = await open({ now: 1 });
+      await store.append(
+        entryOf('d1', [
+          { at: 5, data: { n: 1 } },
+          { at: 5, data: { n: 2 }, topic: 'side' },
+          { at: 5, data: { n: 3 } },
+        ]),
+      );
+      await store.append(
+        entryOf('d1', [
+          { at: 9, data: { n: 4 } },
+          { at: 2, data: { n: 5 }, topic: 'side' },
+        ]),
+      );
+      const order = async (topic?: string) => (await allSamples(store, 'd1', topic)).map(({ data }) => data['n']);
+      expect(await order()).toEqual([4, 3, 2, 1, 5]);
+      expect(await order('side')).toEqual([2, 5]);
+      expect(await order('none')).toEqual([]);
+      const page = await store.samples({ deviceId: 'd1', limit: 2, skip: 1 });
+      expect(page.map(({ data }) => data['n'])).toEqual([3, 2]);
+      const range = await store.samples({ deviceId: 'd1', from: 2, to: 9, limit: 10, skip: 0 });
+      expect(range.map(({ data }) => data['n'])).toEqual([3, 2, 1, 5]);
+      const exported = await collect(store.exportSamples({ deviceId: 'd1', from: 2 }));
+      expect(exported.map(({ data }) => data['n'])).toEqual([5, 1, 2, 3, 4]);
+    });
+
+    test('come back exactly as written', async () => {
+      const store = await open({ now: 1 });
+      const list = [
+        { z: 1, a: 'x', 'dotted.key': true, nested: { deep: { er: [1, { b: null }, 'é'] }, n: null } },
+        { a: 2, z: 'now a text' },
+        {},
+        { big: 1.7976931348623157e308, tiny: 5e-324, third: 1 / 3, empty: '', none: {}, list: [] },
+        { a: null, z: false, text: 'line\n"quoted" \u0000 \ud800' },
+        Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`k${i}`, i])),
+        { a: JSON.parse('{"__proto__":{"x":1}}') },
+      ];
+      await store.append(
+        entryOf(
+          'd1',
+          list.map((data, at) => ({ at, data, meta: { at } })),
+        ),
+      );
+      const read = (await allSamples(store, 'd1')).reverse();
+      expect(read.map(({ data }) => JSON.stringify(data))).toEqual(list.map((data) => JSON.stringify(data)));
+      expect(read.map(({ meta }) => meta)).toEqual(list.map((_, at) => ({ at })));
+    });
+
+    test('the newest sample and the topics', async () => {
+      const store = await open({ now: 1 });
+      expect(await store.latestSample('d1')).toBeUndefined();
+      await store.append(
+        entryOf('d1', [
+          { at: 5, data: { n: 1 } },
+          { at: 7, data: { n: 2 }, topic: 'side' },
+          { at: 6, data: { n: 3 } },
+        ]),
+      );
+      expect((await store.latestSample('d1'))?.data).toEqual({ n: 2 });
+      expect((await store.latestSample('d1', 'default'))?.data).toEqual({ n: 3 });
+      expect(await store.latestSample('d1', 'none')).toBeUndefined();
+      expect(await store.topics('d1')).toEqual([
+        { topic: 'side', newest: 7 },
+        { topic: 'default', newest: 6 },
+      ]);
+    });
+  });
+
+  describe('following', () => {
+    test('architecture 4: a flow without the database is followed, never queried or replayed', async () => {
+      const store = await open({ now: 1 });
+      await store.append(
+        entryOf('d1', [
+          { at: 1, data: { a: 1 }, stored: false },
+          { at: 2, data: { a: 2 } },
+        ]),
+      );
+      await store.append(entryOf('d2', [{ at: 1, data: { a: 1 }, stored: false }]));
+      expect(await allSamples(store, 'd1')).toHaveLength(1);
+      expect(await store.topics('d2')).toEqual([]);
+      expect(await collect(store.replay({ storedSince: 0 }, () => true))).toHaveLength(1);
+      expect((await collect(store.entriesFrom(0))).map((e) => e.samples.length)).toEqual([2, 1]);
+    });
+
+    test('contract 35: a replay gives what was stored after the cursor or since the time, once and in order', async () => {
+      const clock = { now: 100 };
+      const store = await open(clock);
+      const stored = [];
+      for (let i = 0; i < 5; i++) {
+        clock.now = 100 + i;
+        const samples = [
+          { at: 1_000 - i, data: { i } },
+          { at: 2_000 - i, data: { i } },
+        ];
+        stored.push(...(await store.append(entryOf(`d${i % 2}`, samples))).samples);
+      }
+      for (const [i, { cursor }] of stored.entries())
+        expect(await replayed(store, cursor)).toEqual(stored.slice(i + 1));
+      expect(await collect(store.replay({ storedSince: 103 }, () => true))).toEqual(stored.slice(6));
+      expect(await collect(store.replay({ storedSince: 0 }, (s) => s.deviceId === 'd1'))).toEqual(
+        stored.filter((s) => s.deviceId === 'd1'),
+      );
+      await expect(collect(store.replay({ cursor: 'nonsense' }, () => true))).rejects.toMatchObject({
+        problem: 'invalidRequest',
+      });
+    });
+
+    test('followers read entries from a position and are remembered', async () => {
+      const store = await open({ now: 1 });
+      const entries = [];
+      for (let i = 0; i < 4; i++) entries.push(await store.append(entryOf('d1', [{ at: i, data: { i } }])));
+      expect(await collect(store.entriesFrom(entries[2]!.position))).toEqual(entries.slice(2));
+      expect(store.followerPosition('rules')).toBeUndefined();
+      store.setFollowerPosition('rules', 2);
+      expect(store.followerPosition('rules')).toBe(2);
+    });
+  });
+
+  test('after closing every call is refused', async () => {
+    const store = await open({ now: 1 });
+    await store.append(entryOf('d1', [{ at: 1, data: { a: 1 } }]));
+    await store.close();
+    await expect(store.append(entryOf('d1', [{ at: 2, data: { a: 1 } }]))).rejects.toMatchObject({
+      problem: 'stopping',
+    });
+    await expect(allSamples(store, 'd1')).rejects.toMatchObject({ problem: 'stopping' });
+  });
+}

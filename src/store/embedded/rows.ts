@@ -1,0 +1,78 @@
+// Rows of one device and topic as columns: what open chunks grow and sealed chunks decode to.
+import { type DataShape, dataOf, type LeafKind, type LeafValue, leafKinds } from '../../journal/data-shape.ts';
+import type { JsonObject } from '../../model/json.ts';
+
+/** The values of one path and kind; entries of rows whose shape lacks the leaf have no meaning. */
+export interface Column {
+  readonly path: readonly string[];
+  readonly kind: LeafKind;
+  /** Numbers, or booleans as 0 and 1; empty for texts. */
+  readonly numbers: Float64Array | Uint8Array;
+  /** Index into `texts` for each row; empty for numbers and booleans. */
+  readonly ids: Uint32Array;
+  readonly texts: readonly string[];
+}
+
+export interface Rows {
+  readonly length: number;
+  readonly timestamps: Float64Array;
+  /** Place among all rows of the device in the order of storing. */
+  readonly orders: Float64Array;
+  readonly shapes: readonly DataShape[];
+  /** The shape of each row; undefined when there is one shape only. */
+  readonly shapeIds: Uint16Array | undefined;
+  /** For each shape the columns of its leaves, in their order. */
+  readonly shapeColumns: readonly (readonly number[])[];
+  readonly columns: readonly Column[];
+  /** JSON texts by row; undefined when no row has meta. */
+  readonly metas: readonly (string | undefined)[] | undefined;
+}
+
+/** One name for a path and kind, whatever characters the keys have. */
+export function columnName(path: readonly string[], kind: LeafKind): string {
+  return kind + JSON.stringify(path);
+}
+
+/** The data of a row, exactly as it was stored. */
+export function dataAt(rows: Rows, row: number): JsonObject {
+  const shapeId = rows.shapeIds === undefined ? 0 : rows.shapeIds[row]!;
+  const columns = rows.shapeColumns[shapeId]!;
+  const values: LeafValue[] = new Array(columns.length);
+  for (let i = 0; i < columns.length; i++) values[i] = valueAt(rows.columns[columns[i]!]!, row);
+  return dataOf(rows.shapes[shapeId]!, values);
+}
+
+export function metaAt(rows: Rows, row: number): JsonObject | undefined {
+  const text = rows.metas?.[row];
+  return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
+}
+
+export function valueAt(column: Column, row: number): LeafValue {
+  if (column.kind === leafKinds.number) return column.numbers[row]!;
+  if (column.kind === leafKinds.boolean) return column.numbers[row] === 1;
+  return column.texts[column.ids[row]!]!;
+}
+
+/** Rows in the order of time, then of storing. */
+export interface SortedRows {
+  readonly rows: Rows;
+  readonly length: number;
+  /** Sorted. */
+  readonly timestamps: Float64Array;
+  /** In the same order. */
+  readonly orders: Float64Array;
+  /** The row at each place; undefined when rows are in order as they stand. */
+  readonly permutation: Uint32Array | undefined;
+}
+
+/** The first place whose timestamp is not below `at`. */
+export function placeOf(sorted: SortedRows, at: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted.timestamps[middle]! < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
