@@ -76,11 +76,37 @@ async function decoderOf(folder: string) {
   };
 }
 
+interface PropertySchema {
+  readonly type: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly enum?: readonly string[];
+}
+
+// Every key is declared with its type and bounds, and nothing that a topic requires is missing.
+function fits(sample: Emitted, schemas: Readonly<Record<string, string>>): void {
+  const schema = JSON.parse(schemas[sample.topic] ?? '{}') as {
+    properties: Record<string, PropertySchema>;
+    required: string[];
+  };
+  expect(Object.keys(sample.data)).toEqual(expect.arrayContaining(schema.required));
+  for (const [key, value] of Object.entries(sample.data)) {
+    const { type, minimum = -Infinity, maximum = Infinity, enum: allowed } = schema.properties[key]!;
+    if (typeof value !== type) throw new Error(`${sample.topic}.${key} is a ${typeof value}, not a ${type}`);
+    if (typeof value === 'number' && !(value >= minimum && value <= maximum)) {
+      throw new Error(`${sample.topic}.${key} = ${value} is not from ${minimum} to ${maximum}`);
+    }
+    if (allowed !== undefined) expect(allowed).toContain(value);
+  }
+}
+
 async function decoded(kind: DeviceKind, index: number, span: readonly [EpochMs, EpochMs] = [from, to]) {
   const device = kind.devices[index]!;
   const decode = await decoderOf(kind.folder);
   const samples = device.uplinkTimes(...span).flatMap((at) => decode(device.payloadAt(at), at));
   expect(samples.length).toBeGreaterThan(3);
+  const { schemas } = await readDeviceType(join(demoDeviceTypes, kind.folder));
+  for (const sample of samples) fits(sample, schemas);
   return (topic: string) => samples.filter((sample) => sample.topic === topic);
 }
 
