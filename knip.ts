@@ -9,5 +9,7 @@ export default {
   entry: [composed ? 'src/main.ts' : 'src/**/*.ts', 'bench/*.ts', 'tools/*.ts', 'bin/*.{js,ts}'],
   project: ['src/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts', 'tools/**/*.ts', 'bin/*.{js,ts}'],
   ignoreExportsUsedInFile: { interface: true, type: true },
+  // Benches install the databases they compare with from Debian.
+  ignoreBinaries: ['apt-get'],
   exclude: composed ? [] : ['dependencies'],
 } satisfies KnipConfig;

@@ -19,6 +19,7 @@ export const stageFolders: readonly string[] = stages;
 /** Folder of src -> folders of src it may import besides itself. A folder without a row may not exist. */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
+  demo: ['model'],
   telemetry: [],
   contract: ['model'],
   accumulators: ['model'],
@@ -44,7 +45,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files at the root of src; they may import anything. */
-export const rootFiles: readonly string[] = ['main', 'compose', 'config'];
+export const rootFiles: readonly string[] = ['main', 'compose', 'config', 'start-text'];
 
 /** Folders that hold implementations of a port; besides tests only compose.ts names them. */
 export const implementationFolders: readonly string[] = [

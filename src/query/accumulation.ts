@@ -2,7 +2,7 @@
 import { type AccumulatorName, accumulatorNamed, accumulatorNames, lastAlias } from '../accumulators/accumulator.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
-import type { WorkspaceCalendar } from '../model/workspace-calendar.ts';
+import type { WorkspaceSettings } from '../model/workspace.ts';
 import type { Interval } from './bucket-plan.ts';
 import { parseInterval } from './interval.ts';
 
@@ -20,6 +20,18 @@ export interface Accumulation {
   readonly dataKey: string;
   readonly accumulator: AccumulatorName;
   readonly interval: Interval;
+}
+
+/** When a workspace works (contract 3). */
+export type WorkspaceCalendar = Pick<WorkspaceSettings, 'timezone' | 'workingHours' | 'holidays' | 'holidayRegion'>;
+
+/** A device as queries know it. */
+export interface QueriedDevice {
+  /** Service device id. */
+  readonly id: string;
+  readonly workspaceId: string;
+  /** Of the device's workspace. */
+  readonly calendar: WorkspaceCalendar;
 }
 
 export type OpenZone = (name: string) => TimeZone | undefined;
@@ -62,11 +74,4 @@ function requestedZone(timeZone: string | null | undefined, openZone: OpenZone):
   const zone = openZone(timeZone);
   if (zone === undefined) throw problem('unknownTimeZone', { timeZone: timeZone.slice(0, 100) });
   return zone;
-}
-
-/** A device as queries know it. */
-export interface QueriedDevice {
-  readonly id: string;
-  /** Of the device's workspace. */
-  readonly calendar: WorkspaceCalendar;
 }

@@ -9,7 +9,7 @@ import { type BucketPlan, type Source, singleBucket } from './bucket-plan.ts';
 import { type CalendarParts, countNoSlots, occupancySlots, type SlotsOf } from './occupancy-slots.ts';
 
 export interface QueryParts extends CalendarParts {
-  readonly buckets: SampleStore['buckets'];
+  readonly store: Pick<SampleStore, 'buckets'>;
 }
 
 export interface DeviceKpi {
@@ -70,7 +70,7 @@ async function kpisOf(
   const kpis: (number | null)[] = [];
   for (let start = 0; start < devices.length; start += devicesACall) {
     const some = devices.slice(start, start + devicesACall);
-    const partials = await parts.buckets(bucketRequest(some, accumulation, plan));
+    const partials = await parts.store.buckets(bucketRequest(some, accumulation, plan));
     for (const [i, device] of some.entries()) {
       const partial = partials[i]?.[0] ?? emptyPartial();
       kpis.push(finish(partial, slotsOf(device, plan.edges[0]!, plan.edges[1]!)));

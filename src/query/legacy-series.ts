@@ -7,7 +7,7 @@ import type { QueriedDevice } from './accumulation.ts';
 import { dataValue } from '../model/data-value.ts';
 import { parseBound } from './interval.ts';
 import type { QueryParts } from './kpi.ts';
-import { rangeOf, sampleLimitMax, type TimestampBounds } from './sample-query.ts';
+import { rangeOf, sampleLimitMax, type TimestampBounds, topicOf } from './sample-query.ts';
 import { deviceSeries } from './time-series.ts';
 
 export interface RawSeriesBody {
@@ -18,12 +18,12 @@ export interface RawSeriesBody {
 
 /** Every value of the key among the newest `sampleLimitMax` samples of the range, oldest first as charts need them. */
 export async function rawSeries(
-  device: QueriedDevice,
+  deviceId: string,
   { topic, dataKey, timestamp }: RawSeriesBody,
-  samples: SampleStore['samples'],
-): Promise<{ readonly dataPoints: readonly (readonly [Json, string])[]; readonly key: string }> {
-  const range = { deviceId: device.id, topic, ...rangeOf(timestamp) };
-  const newestFirst = await samples({ ...range, limit: sampleLimitMax, skip: 0 });
+  store: Pick<SampleStore, 'samples'>,
+): Promise<{ readonly dataPoints: [Json, string][]; readonly key: string }> {
+  const range = { deviceId, ...topicOf(topic), ...rangeOf(timestamp) };
+  const newestFirst = await store.samples({ ...range, limit: sampleLimitMax, skip: 0 });
   const dataPoints: [Json, string][] = [];
   for (const sample of newestFirst.toReversed()) {
     const value = dataValue(sample.data, dataKey);
@@ -47,7 +47,7 @@ export async function aggregationSeries(
   now: EpochMs,
   parts: QueryParts,
 ): Promise<{
-  readonly data: { readonly dataPoints: readonly (number | null)[]; readonly timestamps: readonly string[] };
+  readonly data: { readonly dataPoints: (number | null)[]; readonly timestamps: string[] };
 }> {
   const one = parseBound('timestamp.from', timestamp.from);
   const other = parseBound('timestamp.to', timestamp.to);

@@ -1,8 +1,7 @@
 // The slots that OCCUPANCY counts per device: plain ones, or those of its workspace's working hours.
 import { type CountedSlots, noSlots } from '../accumulators/occupied-slots.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { WorkspaceCalendar } from '../model/workspace-calendar.ts';
-import { calendarZone, type OpenZone, type QueriedDevice } from './accumulation.ts';
+import { calendarZone, type OpenZone, type QueriedDevice, type WorkspaceCalendar } from './accumulation.ts';
 import { countedSlots, type WorkingMasks } from './counted-slots.ts';
 import type { PublicHolidays } from './public-holidays.ts';
 import { countsWorkingTime, workingMasks } from './working-hours.ts';
@@ -28,14 +27,14 @@ export async function occupancySlots(
   now: EpochMs,
   parts: CalendarParts,
 ): Promise<SlotsOf> {
-  const masks = new Map<WorkspaceCalendar, WorkingMasks>();
-  for (const { calendar } of devices) {
-    if (masks.has(calendar) || !countsWorkingTime(calendar)) continue;
-    masks.set(calendar, await masksOf(calendar, from, Math.max(from, Math.min(to, now)), parts));
+  const masks = new Map<string, WorkingMasks>();
+  for (const { calendar, workspaceId } of devices) {
+    if (masks.has(workspaceId) || !countsWorkingTime(calendar)) continue;
+    masks.set(workspaceId, await masksOf(calendar, from, Math.max(from, Math.min(to, now)), parts));
   }
   const counted = new Map<WorkingMasks | undefined, Map<string, CountedSlots>>();
-  return ({ calendar }, bucketFrom, bucketTo) => {
-    const working = masks.get(calendar);
+  return ({ workspaceId }, bucketFrom, bucketTo) => {
+    const working = masks.get(workspaceId);
     const known = counted.get(working) ?? new Map<string, CountedSlots>();
     counted.set(working, known);
     const key = `${bucketFrom} ${bucketTo}`;
@@ -51,11 +50,11 @@ async function masksOf(
   to: EpochMs,
   { openZone, publicHolidays }: CalendarParts,
 ): Promise<WorkingMasks> {
-  const holidays = new Set(calendar.holidays);
+  const holidays = new Set((calendar.holidays ?? []).map(({ date }) => date));
   if (calendar.holidayRegion !== null) {
     const yearOf = (at: EpochMs) => new Date(at).getUTCFullYear();
-    const public_ = await publicHolidays(calendar.holidayRegion, yearOf(from - 3 * dayMs), yearOf(to + 3 * dayMs));
-    for (const date of public_) holidays.add(date);
+    const found = await publicHolidays(calendar.holidayRegion, yearOf(from - 3 * dayMs), yearOf(to + 3 * dayMs));
+    for (const date of found) holidays.add(date);
   }
   return workingMasks(from, to, calendar, holidays, calendarZone(calendar, openZone));
 }

@@ -12,20 +12,16 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
   ndjson: 'application/x-ndjson; charset=utf-8',
 };
 
-type ExportSamples = SampleStore['exportSamples'];
+type ExportingStore = Pick<SampleStore, 'exportSamples'>;
 
 /** The text of the export, piece by piece; reading stops when the reader does. */
-export function sampleExport(
-  range: SampleRange,
-  format: ExportFormat,
-  exportSamples: ExportSamples,
-): AsyncIterable<string> {
-  return format === 'csv' ? csvText(range, exportSamples) : ndjsonText(range, exportSamples);
+export function sampleExport(range: SampleRange, format: ExportFormat, store: ExportingStore): AsyncIterable<string> {
+  return format === 'csv' ? csvText(range, store) : ndjsonText(range, store);
 }
 
 /** One sample a line, with the fields of the samples query. */
-async function* ndjsonText(range: SampleRange, exportSamples: ExportSamples): AsyncGenerator<string> {
-  for await (const batch of exportSamples(range)) yield batch.map(ndjsonLine).join('');
+async function* ndjsonText(range: SampleRange, store: ExportingStore): AsyncGenerator<string> {
+  for await (const batch of store.exportSamples(range)) yield batch.map(ndjsonLine).join('');
 }
 
 function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string {
@@ -34,9 +30,9 @@ function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string 
 }
 
 // The samples are read twice: the header comes first and needs the keys of all of them.
-async function* csvText(range: SampleRange, exportSamples: ExportSamples): AsyncGenerator<string> {
+async function* csvText(range: SampleRange, store: ExportingStore): AsyncGenerator<string> {
   const columns = csvColumns();
-  for await (const batch of exportSamples(range)) for (const sample of batch) columns.add(sample);
+  for await (const batch of store.exportSamples(range)) for (const sample of batch) columns.add(sample);
   yield csvHeader(columns);
-  for await (const batch of exportSamples(range)) yield batch.map((sample) => csvRow(sample, columns)).join('');
+  for await (const batch of store.exportSamples(range)) yield batch.map((sample) => csvRow(sample, columns)).join('');
 }

@@ -15,9 +15,9 @@ export interface TimeSeries {
   readonly topic: string;
   readonly dataKey: string;
   /** Null for a bucket without any value. */
-  readonly dataPoints: readonly (number | null)[];
+  readonly dataPoints: (number | null)[];
   /** The start of each bucket. */
-  readonly timestamps: readonly string[];
+  readonly timestamps: string[];
 }
 
 /** The series of one device. Refuses (400) what `readAccumulation` and `seriesBuckets` refuse. */
@@ -33,7 +33,7 @@ export async function deviceSeries(
   const plan = seriesBuckets(source, accumulation.interval, body.bucketInterval ?? bucketIntervalDefault, zone);
   const slotsOf = await slotsFor([device], accumulation, plan, now, parts);
   const { finish } = accumulators[accumulation.accumulator];
-  const [partials = []] = await parts.buckets(bucketRequest([device], accumulation, plan));
+  const [partials = []] = await parts.store.buckets(bucketRequest([device], accumulation, plan));
   const dataPoints = plan.places.map((place) => {
     const partial = partials[place];
     return partial === undefined ? null : finish(partial, slotsOf(device, plan.edges[place]!, plan.edges[place + 1]!));

@@ -3,18 +3,21 @@ import { hourMs, slotMs } from '../accumulators/occupied-slots.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { momentOfLocal, type TimeZone, type ZonePiece } from '../model/time-zone.ts';
-import { weekdays, type WorkingSpan, type WorkspaceCalendar } from '../model/workspace-calendar.ts';
+import { weekdays, type WorkingPeriod } from '../model/workspace.ts';
+import type { WorkspaceCalendar } from './accumulation.ts';
 import type { WorkingMasks } from './counted-slots.ts';
 
 const dayMs = 86_400_000;
 const slotsAnHour = hourMs / slotMs;
 /** Ten years; a longer interval of occupancy with working hours is refused. */
 export const workingDaysMax = 3_660;
-const wholeDay: readonly WorkingSpan[] = [{ from: '00:00', to: '24:00' }];
+const wholeDay: readonly WorkingPeriod[] = [{ from: '00:00', to: '24:00' }];
 
-/** Whether OCCUPANCY of the workspace counts working time only. */
+/** Whether OCCUPANCY of the workspace counts working time only; holidays alone leave whole days. */
 export function countsWorkingTime(calendar: WorkspaceCalendar): boolean {
-  return calendar.workingHours !== null || calendar.holidays.length > 0 || calendar.holidayRegion !== null;
+  return (
+    calendar.workingHours?.enabled === true || (calendar.holidays ?? []).length > 0 || calendar.holidayRegion !== null
+  );
 }
 
 /** The working slots between two moments; a slot counts as its start does. `holidays` are local dates `YYYY-MM-DD`. */
@@ -40,14 +43,19 @@ export function workingMasks(
   return masks;
 }
 
-function spansOf(day: number, { workingHours }: WorkspaceCalendar): readonly WorkingSpan[] {
-  if (workingHours === null) return wholeDay;
+function spansOf(day: number, { workingHours }: WorkspaceCalendar): readonly WorkingPeriod[] {
+  if (workingHours?.enabled !== true) return wholeDay;
   // 1970-01-01, day 0, was a Thursday.
   const weekday = weekdays[(((day + 3) % 7) + 7) % 7]!;
-  return workingHours[weekday] ?? [];
+  return workingHours.days[weekday] ?? [];
 }
 
-function addSpan(masks: Map<number, number>, dayStart: number, span: WorkingSpan, pieces: readonly ZonePiece[]): void {
+function addSpan(
+  masks: Map<number, number>,
+  dayStart: number,
+  span: WorkingPeriod,
+  pieces: readonly ZonePiece[],
+): void {
   const fromMs = timeOfDayMs(span.from);
   const untilMs = timeOfDayMs(span.to);
   const from = momentOfLocal(pieces, dayStart + fromMs);
