@@ -39,7 +39,6 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   live: ['model', 'contract'],
   rules: ['model', 'scripting', 'store', 'templates'],
   connectors: ['model', 'store', 'templates'],
-  demo: ['model'],
   flows: ['model', 'telemetry', 'scripting', 'store', 'bus', 'journal', ...stages],
   http: ['model', 'telemetry', 'contract', 'flows', ...stages],
 };

@@ -1,5 +1,6 @@
-// HTTP requests over few connections that stay open. Measured over loopback, one costs a third of the CPU time of `fetch`,
-// and the weeks of history are some sixty thousand of them on the machine that also runs the platform.
+// HTTP requests over few connections that stay open.
+// Measured over loopback, one costs a third of the CPU time of `fetch`, and the weeks of history are some sixty thousand
+// of them on the machine that also runs the platform.
 import http from 'node:http';
 import https from 'node:https';
 
