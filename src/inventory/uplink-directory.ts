@@ -30,6 +30,8 @@ export interface UplinkRoute extends FlowRoute {
 }
 
 export interface UplinkDirectory {
+  /** Throws Problem 401 for an unknown secret. */
+  admit(uplinkSecret: string): void | Promise<void>;
   /** Throws Problem 401 for an unknown secret, 404 for an unknown device, 403 for a device of another connector. */
   bySecret(uplinkSecret: string, physicalDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 404 for an unknown device. */
@@ -78,17 +80,25 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
     return route;
   };
 
-  const secondLook = async (secret: string, deviceId: string): Promise<UplinkRoute> => {
+  const connectorOf = async (secret: string): Promise<DeviceConnector> => {
     const changesBefore = changes;
     const connector = connectors.get(secret) ?? (await findDeviceConnectorBySecret(records, secret));
-    if (connector === undefined) throw problem('unauthorized');
+    if (connector === undefined) throw problem('uplinkSecretUnknown');
     if (changes === changesBefore) remember(connectors, secret, connector, directoryLimits.secretsMax);
+    return connector;
+  };
+
+  const secondLook = async (secret: string, deviceId: string): Promise<UplinkRoute> => {
+    const connector = await connectorOf(secret);
     const { organizationId } = connector;
     const route = await routeOf(() => findDeviceByDeviceId(records, organizationId, deviceId), deviceId);
     return ofConnector(route, connector);
   };
 
   return {
+    admit(secret) {
+      return connectors.has(secret) ? undefined : connectorOf(secret).then(() => undefined);
+    },
     bySecret(secret, deviceId) {
       const connector = connectors.get(secret);
       const id = connector && serviceIds.get(physicalKey(connector.organizationId, deviceId));

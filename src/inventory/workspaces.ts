@@ -5,6 +5,7 @@ import { type Page, type PageRequest, pageOf } from '../model/page.ts';
 import type { Scope, Verb } from '../model/permission.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
+import { openTimeZone } from '../model/time-zone.ts';
 import { defaultWorkspaceSettings, type Workspace, type WorkspaceSettings } from '../model/workspace.ts';
 import type { Records } from '../store/records/database.ts';
 import {
@@ -44,18 +45,10 @@ function settingsFrom(current: WorkspaceSettings, sent: SettingsDraft | null | u
   const given = Object.fromEntries(Object.entries(sent).filter(([name, value]) => value !== undefined && Object.hasOwn(current, name)));
   const settings: WorkspaceSettings = { ...current, ...given };
   const { timezone } = settings;
-  if (timezone !== null && !isTimeZone(timezone)) {
-    throw problem('invalidRequest', { reason: `body settings.timezone: ${timezone} is no IANA time zone` });
+  if (timezone !== null && openTimeZone(timezone) === undefined) {
+    throw problem('unknownTimeZone', { timeZone: timezone });
   }
   return settings;
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 export async function createWorkspace(records: Records, draft: WorkspaceDraft, now: number) {
