@@ -1,29 +1,29 @@
 // Every decoder reads out of its device's raw payloads what the device model put in, over days, in order and with state.
 import { join } from 'node:path';
-import vm from 'node:vm';
-import { expect, test } from 'vitest';
-import type { EpochMs } from '../model/instant.ts';
-import type { JsonObject } from '../model/json.ts';
-import { demoDeviceTypes, readDeviceType } from './device-type-folder.ts';
-import { airQuality, stationReadings, stations } from './devices/air-quality.ts';
-import { assetTracker, kilometres, vehicleReadings, vehicles } from './devices/asset-tracker.ts';
-import type { DeviceKind } from './devices/device-kind.ts';
-import { circuitReadings, circuits, energyMeter, metersOf } from './devices/energy-meter.ts';
-import { leakDetector, spotReadings, spots } from './devices/leak-detector.ts';
-import { bayChanges, bayReadings, bays, parkingBay } from './devices/parking-bay.ts';
-import { doors, doorTraffic, lastRestart, peopleCounter } from './devices/people-counter.ts';
-import { roomClimate, roomReadings, rooms } from './devices/room-climate.ts';
-import { buttons, pressesOn, serviceButton } from './devices/service-button.ts';
-import { beds, soil, soilProbe } from './devices/soil-probe.ts';
-import { pipeMeter, pipes, waterMeter } from './devices/water-meter.ts';
-import { roofStation, weatherStation } from './devices/weather-station.ts';
-import { dayMs, hourMs, minuteMs } from './physics/local-time.ts';
+import { afterAll, expect, test } from 'vitest';
+import type { EpochMs } from '../../src/model/instant.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { demoDeviceTypes, readDeviceType } from '../../src/demo/device-type-folder.ts';
+import { airQuality, stationReadings, stations } from '../../src/demo/devices/air-quality.ts';
+import { assetTracker, kilometres, vehicleReadings, vehicles } from '../../src/demo/devices/asset-tracker.ts';
+import type { DeviceKind } from '../../src/demo/devices/device-kind.ts';
+import { circuitReadings, circuits, energyMeter, metersOf } from '../../src/demo/devices/energy-meter.ts';
+import { leakDetector, spotReadings, spots } from '../../src/demo/devices/leak-detector.ts';
+import { bayChanges, bayReadings, bays, parkingBay } from '../../src/demo/devices/parking-bay.ts';
+import { doors, doorTraffic, lastRestart, peopleCounter } from '../../src/demo/devices/people-counter.ts';
+import { roomClimate, roomReadings, rooms } from '../../src/demo/devices/room-climate.ts';
+import { buttons, pressesOn, serviceButton } from '../../src/demo/devices/service-button.ts';
+import { beds, soil, soilProbe } from '../../src/demo/devices/soil-probe.ts';
+import { pipeMeter, pipes, waterMeter } from '../../src/demo/devices/water-meter.ts';
+import { roofStation, weatherStation } from '../../src/demo/devices/weather-station.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/demo/physics/local-time.ts';
+import { createScriptMachine } from '../../src/scripting/script-machine.ts';
 
 // What a decoder passes to emit('sample', ...).
 interface Sample {
-  readonly topic: string;
+  readonly topic?: string;
   readonly data: Readonly<Record<string, unknown>>;
-  readonly timestamp?: Date;
+  readonly timestamp?: string;
 }
 
 interface Emitted {
@@ -37,42 +37,23 @@ interface Emitted {
 const from = Date.UTC(2026, 10, 13, 4);
 const to = from + 4 * dayMs;
 
-const prelude = `
-const Bits = {
-  hexToBits: (hex) => [...hex].map((digit) => parseInt(digit, 16).toString(2).padStart(4, '0')).join(''),
-  bitsToUnsigned: (bits) => parseInt(bits, 2),
-  bitsToSigned: (bits) => parseInt(bits, 2) - (bits[0] === '1' ? 2 ** bits.length : 0),
-};
-const Hex = {
-  hexToBytes: (hex) => hex.match(/../g).map((pair) => parseInt(pair, 16)),
-  hexLittleEndianToBigEndian(hex, signed = true) {
-    const bits = Bits.hexToBits(hex.match(/../g).reverse().join(''));
-    return signed ? Bits.bitsToSigned(bits) : Bits.bitsToUnsigned(bits);
-  },
-};`;
+const machine = createScriptMachine({ workers: 1 });
+afterAll(() => machine.close());
 
-// A decoder as a device type folder has it, run in V8 on one event after another with the state it emitted.
+// A decoder as a device type folder has it, run in the script machine on one event after another with the state it emitted.
 async function decoderOf(folder: string) {
-  const draft = await readDeviceType(join(demoDeviceTypes, folder));
-  const script = new vm.Script(`'use strict';${prelude}\n${draft.uplinkScript.code}
-    typeof consume === 'function' ? consume : (event) => {
-      const bytes = Hex.hexToBytes(event.data.payloadHex);
-      const { data, errors } = decodeUplink({ bytes, fPort: event.data.port, recvTime: new Date(event.timestamp) });
-      if (errors) throw new Error(errors.join());
-      emit('sample', { data, topic: 'default' });
-    };`);
-  let state = {};
-  return (payload: unknown, at: EpochMs): Emitted[] => {
-    const samples: Emitted[] = [];
-    const emit = (type: string, value: unknown) => {
-      const { topic, data, timestamp, ...rest } = structuredClone(value) as Sample;
-      if (type === 'state') state = structuredClone(value as JsonObject);
-      if (type === 'sample') samples.push({ at, topic, data, timestamp: timestamp === undefined ? at : +timestamp });
-      if (type === 'log') throw new Error(`The decoder skipped a payload: ${JSON.stringify(rest)}`);
-    };
-    const consume = script.runInContext(vm.createContext({ emit }));
-    consume({ data: structuredClone(payload), timestamp: new Date(at).toISOString(), state });
-    return samples;
+  const { uplinkScript } = await readDeviceType(join(demoDeviceTypes, folder));
+  let state: JsonObject = {};
+  return async (data: JsonObject, at: EpochMs): Promise<Emitted[]> => {
+    const event = { data, timestamp: new Date(at).toISOString(), state };
+    const { emits } = await machine.run({ tenant: 'demo', source: uplinkScript.code, event });
+    return emits.flatMap(({ type, event: emitted }): Emitted[] => {
+      if (type === 'STATE') state = emitted as JsonObject;
+      if (type === 'LOG' || type === 'ERROR') throw new Error(`${folder} told: ${JSON.stringify(emitted)}`);
+      if (type !== 'SAMPLE') return [];
+      const { topic = 'default', data: values, timestamp } = emitted as unknown as Sample;
+      return [{ at, topic, data: values, timestamp: timestamp === undefined ? at : Date.parse(timestamp) }];
+    });
   };
 }
 
@@ -103,7 +84,8 @@ function fits(sample: Emitted, schemas: Readonly<Record<string, string>>): void 
 async function decoded(kind: DeviceKind, index: number, span: readonly [EpochMs, EpochMs] = [from, to]) {
   const device = kind.devices[index]!;
   const decode = await decoderOf(kind.folder);
-  const samples = device.uplinkTimes(...span).flatMap((at) => decode(device.payloadAt(at), at));
+  const samples: Emitted[] = [];
+  for (const at of device.uplinkTimes(...span)) samples.push(...(await decode(device.payloadAt(at), at)));
   expect(samples.length).toBeGreaterThan(3);
   const { schemas } = await readDeviceType(join(demoDeviceTypes, kind.folder));
   for (const sample of samples) fits(sample, schemas);
@@ -184,10 +166,10 @@ test('energy meter: a counter that runs over goes on, a replaced meter starts an
     payloadHex: `03${counter.toString(16).padStart(8, '0')}000000000003e85f138809060906090600640064006400`.slice(0, 54),
   });
   const decode = await decoderOf('energy-meter');
-  expect(decode(frame(0xffff_fff0), from)[0]!.data).not.toHaveProperty('importedDelta');
-  expect(decode(frame(0x0000_0010), from + hourMs)[0]!.data.importedDelta).toBe(0.32);
-  // The jump is told in the log, which the harness turns into an error, as no device of the demo ever jumps.
-  expect(() => decode(frame(0x7000_0000), from + 2 * hourMs)).toThrow('meter was replaced');
+  expect((await decode(frame(0xffff_fff0), from))[0]!.data).not.toHaveProperty('importedDelta');
+  expect((await decode(frame(0x0000_0010), from + hourMs))[0]!.data.importedDelta).toBe(0.32);
+  // The jump is told in the log, which this test turns into an error, as no device of the demo ever jumps.
+  await expect(decode(frame(0x7000_0000), from + 2 * hourMs)).rejects.toThrow('meter was replaced');
 });
 
 for (const [index, door] of doors.entries()) {
