@@ -50,7 +50,7 @@ export async function composeUplinks(parts: Parts): Promise<Uplinks> {
     intake,
     stateOf: status.stateOf,
     setState: status.setState,
-    decode: (uplink, state) => decodeUplink(scripts.run, uplink, state),
+    decode: decodeUplink(scripts),
     validate: validateSample,
     append: (entry) => store.append(entry),
     announce: (entry) => {

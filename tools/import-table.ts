@@ -44,7 +44,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files at the root of src; they may import anything. */
-export const rootFiles: readonly string[] = ['main', 'compose', 'compose-routes', 'compose-uplinks', 'config', 'start-text'];
+export const rootFiles: readonly string[] = ['main', 'compose', 'compose-demo', 'compose-live', 'compose-routes', 'compose-uplinks', 'config', 'start-text'];
 
 /** Folders that hold implementations of a port; besides tests only compose.ts names them. */
 export const implementationFolders: readonly string[] = [
