@@ -10,6 +10,16 @@ import { kpiQueryRoutes } from './http/routes/kpi-queries.ts';
 import { runScriptRoute } from './http/routes/run-script.ts';
 import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
+import { apiKeyRoutes } from './http/routes/api-keys.ts';
+import { assetRoutes } from './http/routes/assets.ts';
+import { dataFlowRoutes } from './http/routes/data-flows.ts';
+import { deviceConnectorRoutes } from './http/routes/device-connectors.ts';
+import { deviceTypeRoutes } from './http/routes/device-types.ts';
+import { deviceRoutes } from './http/routes/devices.ts';
+import { organizationRoutes } from './http/routes/organizations.ts';
+import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
+import { tagRoutes } from './http/routes/tags.ts';
+import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
 import { placeOf } from './inventory/places.ts';
 import type { Place } from './model/place.ts';
@@ -37,6 +47,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
       capture: uplinks.capture,
     }),
     runScriptRoute({ runScript: uplinks.runScript }),
+    ...recordRoutes(parts, uplinks, device.aliased),
     ...sampleQueryRoutes({
       ...queries,
       declaredSchemas: async (deviceId) => (await directory.byDevice(deviceId)).type?.schemas ?? {},
@@ -44,6 +55,36 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
     ...kpiQueryRoutes(queries),
     ...seriesQueryRoutes(queries),
   ];
+}
+
+function recordRoutes(
+  { config, records, now }: Parts,
+  { once, settled }: Uplinks,
+  aliased: DeviceAccess['aliased'],
+): Route[] {
+  const parts = { records, now, once };
+  const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
+  return [
+    ...organizationRoutes(parts),
+    ...workspaceRoutes(parts),
+    ...tagRoutes(parts),
+    ...deviceTypeRoutes(parts),
+    ...deviceConnectorRoutes(parts),
+    ...outputConnectorRoutes({ ...showing, availableOutputs: new Set() }),
+    ...dataFlowRoutes(showing),
+    ...apiKeyRoutes(parts),
+    // What devices sent is written behind the journal; whoever reads it waits for that.
+    ...[...deviceRoutes(parts), ...assetRoutes(parts)].map((route) => after(settled, route)),
+  ];
+}
+
+function after(settled: () => Promise<void>, route: Route): Route {
+  const handle = async (input: never, principal: never) => {
+    // A failure to write is told by the one who writes; what is there can still be read.
+    await settled().catch(() => undefined);
+    return route.handle(input, principal);
+  };
+  return { ...route, handle };
 }
 
 /** Whether an answer to these headers carries the names that the older clients read (contract 34, 35). */

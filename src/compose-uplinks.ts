@@ -30,6 +30,7 @@ const statusFollower = 'device-status';
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
+  readonly once: Once;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
@@ -60,10 +61,11 @@ export async function composeUplinks(parts: Parts): Promise<Uplinks> {
     },
     newId,
   };
+  const once = openIdempotency(parts);
   const captureStages: CaptureStages = {
     findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
     handleUplink: (uplink) => counted(telemetry, () => handleUplink(uplink, stages)),
-    once: openIdempotency(parts),
+    once,
     newId,
     now,
   };
@@ -73,6 +75,7 @@ export async function composeUplinks(parts: Parts): Promise<Uplinks> {
       const { emits } = await scripts.run({ tenant: principal.organizationId, source, event });
       return emits.map((emit) => ({ type: emit.type, event: emit.event }));
     },
+    once,
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
     async dropOutdated() {
