@@ -46,7 +46,7 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads every variable of docs/operating.md. Throws ConfigError on the first value that makes no sense. */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Environment = process.env): Config {
   const text = (name: string) => (environment[name] === '' ? undefined : environment[name]);
   const port = portOf('PORT', text('PORT'), 8080);
   const publicUrl = urlOf('PUBLIC_URL', text('PUBLIC_URL'))?.replace(/\/+$/, '') ?? `http://localhost:${port}`;

@@ -9,7 +9,13 @@ const root = join(import.meta.dirname, '..');
 const lintedPaths = ['src', 'tests', 'bench', 'tools', 'bin', 'knip.ts', 'vitest.config.ts'];
 
 const steps: Readonly<Record<string, () => ProgramRun | Promise<ProgramRun>>> = {
-  types: () => runInstalled('typescript', 'tsc', ['--project', '.'], root),
+  types: () =>
+    runInstalled(
+      'typescript',
+      'tsc',
+      ['--project', '.', '--incremental', '--tsBuildInfoFile', '.tmp/types.tsbuildinfo'],
+      root,
+    ),
   lint: () => runInstalled('oxlint', 'oxlint', ['--type-aware', '--deny-warnings', ...present(lintedPaths)], root),
   imports: async () => {
     const breaches = await importBreaches(root);

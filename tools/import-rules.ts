@@ -81,13 +81,16 @@ function ruleSet(): IFlattenedRuleSet {
 /** Every import of the project at `root` that breaks a rule, as `from -> to: reason (rule)`. */
 export async function importBreaches(root: string): Promise<string[]> {
   const present = ['src', 'tests', 'bench', 'tools'].filter((folder) => existsSync(join(root, folder)));
-  const { output } = await cruise(present, {
+  const options = {
     baseDir: root,
     ruleSet: ruleSet(),
     validate: true,
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|coverage)/' },
+  };
+  const { output } = await cruise(present, options, {
+    exportsFields: ['exports'],
+    conditionNames: ['import', 'node', 'default'],
   });
   const comments = new Map(ruleSet().forbidden?.map((rule) => [rule.name, rule.comment]));
   return (output as ICruiseResult).summary.violations

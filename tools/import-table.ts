@@ -19,6 +19,7 @@ export const stageFolders: readonly string[] = stages;
 /** Folder of src -> folders of src it may import besides itself. A folder without a row may not exist. */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
+  demo: ['model'],
   telemetry: [],
   contract: ['model'],
   accumulators: ['model'],
@@ -39,11 +40,20 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   rules: ['model', 'scripting', 'store', 'templates'],
   connectors: ['model', 'store', 'templates'],
   flows: ['model', 'telemetry', 'scripting', 'store', 'bus', 'journal', ...stages],
-  http: ['model', 'telemetry', 'contract', 'flows', ...stages],
+  http: ['model', 'telemetry', 'contract', 'store', 'flows', ...stages],
 };
 
 /** Files at the root of src; they may import anything. */
-export const rootFiles: readonly string[] = ['main', 'compose', 'config'];
+export const rootFiles: readonly string[] = [
+  'main',
+  'compose',
+  'compose-demo',
+  'compose-live',
+  'compose-routes',
+  'compose-uplinks',
+  'config',
+  'start-text',
+];
 
 /** Folders that hold implementations of a port; besides tests only compose.ts names them. */
 export const implementationFolders: readonly string[] = [

@@ -9,6 +9,10 @@ import { projectFiles } from './tidy/project-files.ts';
 const caption = '// A file that says what it is for.\n';
 const lines = (count: number) => `${caption}${'export {};\n'.repeat(count - 1)}`;
 const functionOf = (count: number) => `${caption}export function long(): void {\n${'  void 0;\n'.repeat(count - 2)}}\n`;
+const factoryOf = (count: number) =>
+  `${caption}export function keeper() {\n  function kept(): void {\n${'    void 0;\n'.repeat(count - 2)}  }\n  return { kept, other: () => {\n${'    void 0;\n'.repeat(40)}  } };\n}\n`;
+const callbackOf = (count: number) =>
+  `${caption}export function long() {\n  run(() => {\n${'    void 0;\n'.repeat(count - 4)}  });\n}\n`;
 const suiteOf = (count: number) =>
   `${caption}describe('x', () => {\n${"  test('y', () => {});\n".repeat(count - 2)}});\n`;
 const code = (line: string) => `${caption}${line}\n`;
@@ -40,6 +44,19 @@ const cases: readonly Case[] = [
     text: functionOf(61),
     breach: ':2: a function of 61 lines',
   },
+  { rule: 'a factory of functions that each fit', path: 'src/model/sample.ts', text: factoryOf(60) },
+  {
+    rule: 'a factory around a long function',
+    path: 'src/model/sample.ts',
+    text: factoryOf(61),
+    breach: ':3: a function of 61',
+  },
+  {
+    rule: 'a callback of a long function',
+    path: 'src/model/sample.ts',
+    text: callbackOf(61),
+    breach: ':2: a function of 61',
+  },
   { rule: 'a suite of 100 lines', path: 'src/model/sample.test.ts', text: suiteOf(100) },
   { rule: 'no caption', path: 'src/model/sample.ts', text: 'export {};\n', breach: 'the first line is a comment' },
   {
@@ -50,7 +67,12 @@ const cases: readonly Case[] = [
   },
   { rule: 'a caption below #!', path: 'bin/heliograph.js', text: `#!/usr/bin/env node\n${caption}` },
   { rule: 'a bag as a file', path: 'src/model/utils.ts', text: caption, breach: '"utils" says nothing' },
-  { rule: 'a bag as a suffix', path: 'src/query/time-helpers.ts', text: caption, breach: '"helpers" says nothing' },
+  {
+    rule: 'a bag as a suffix',
+    path: 'src/query/time-helpers.ts',
+    text: caption,
+    breach: '"time-helpers" says nothing',
+  },
   { rule: 'a bag as a folder', path: 'src/query/common/time.ts', text: caption, breach: '"common" says nothing' },
   { rule: 'a barrel', path: 'src/query/index.ts', text: caption, breach: '"index" says nothing' },
   { rule: 'a file of types', path: 'src/query/types.ts', text: caption, breach: '"types" says nothing' },
@@ -58,7 +80,7 @@ const cases: readonly Case[] = [
   { rule: 'capitals', path: 'src/model/deviceType.ts', text: caption, breach: 'not in lower-case words' },
   { rule: 'interface sections', path: 'tests/interface/4.8-run-script.test.ts', text: caption },
   { rule: 'a folder without row', path: 'src/gadgets/gear.ts', text: caption, breach: 'src/gadgets has no row' },
-  { rule: 'a stranger at the root', path: 'src/server.ts', text: caption, breach: 'only main, compose, config lie' },
+  { rule: 'a stranger at the root', path: 'src/server.ts', text: caption, breach: 'only main, compose, config' },
   {
     rule: 'environment',
     path: 'src/http/server.ts',

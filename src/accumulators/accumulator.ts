@@ -17,6 +17,16 @@ export const accumulatorNames = [
 ] as const;
 export type AccumulatorName = (typeof accumulatorNames)[number];
 
+/** Older clients call LAST by this name. */
+export const lastAlias = 'NONE';
+
+/** The accumulator of a name in any case; undefined when there is none. */
+export function accumulatorNamed(text: string): AccumulatorName | undefined {
+  const upper = text.toUpperCase();
+  if (upper === lastAlias) return 'LAST';
+  return accumulatorNames.find((name) => name === upper);
+}
+
 /** Start with `emptyPartial()`, add with `addValue`, join with `mergePartials`, end with `finish`. */
 export interface Accumulator {
   /** The part of a partial that `finish` reads: nobody needs to fill the others for it. */

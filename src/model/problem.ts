@@ -31,16 +31,6 @@ export const problems = {
     code: '40004_CAPTURE_BODY_INVALID',
     message: 'The body must be a JSON object or array',
   },
-  uplinkSecretMissing: {
-    status: 401,
-    code: '40103_UPLINK_SECRET_MISSING',
-    message: 'No uplink secret: send it as query parameter secret or header x-uplink-secret',
-  },
-  uplinkSecretUnknown: {
-    status: 401,
-    code: '40104_UPLINK_SECRET_UNKNOWN',
-    message: 'No device connector has this uplink secret',
-  },
   badInterval: {
     status: 400,
     code: '40030_BAD_INTERVAL',
@@ -77,10 +67,32 @@ export const problems = {
     message: (d: { bound: string; value: string }) =>
       `${d.bound} is ${d.value}, which is no ISO-8601 date-time such as 2026-01-31T08:00:00Z`,
   },
-  noSample: {
-    status: 404,
-    code: '40430_NO_SAMPLE',
-    message: (d: { deviceId: string }) => `Device ${d.deviceId} has no sample`,
+  uplinkSecretMissing: {
+    status: 401,
+    code: '40103_UPLINK_SECRET_MISSING',
+    message: 'No uplink secret: send it as query parameter secret or header x-uplink-secret',
+  },
+  uplinkSecretUnknown: {
+    status: 401,
+    code: '40104_UPLINK_SECRET_UNKNOWN',
+    message: 'No device connector has this uplink secret',
+  },
+  unknownReference: {
+    status: 400,
+    code: '40010_UNKNOWN_REFERENCE',
+    message: (d: { field: string; what: string; id: string; place: string }) =>
+      `${d.field}: there is no ${d.what} with id ${d.id} in this ${d.place}`,
+  },
+  outputNotAvailable: {
+    status: 400,
+    code: '40011_OUTPUT_NOT_AVAILABLE',
+    message: (d: { type: string; available: readonly string[] }) =>
+      `Output connectors of type ${d.type} cannot be made: this installation does not deliver to them; it delivers to ${d.available.length === 0 ? 'the global database connector alone' : d.available.join(', ')}`,
+  },
+  filterNotAvailable: {
+    status: 400,
+    code: '40012_FILTER_NOT_AVAILABLE',
+    message: (d: { filter: string }) => `Assets cannot be filtered by ${d.filter}`,
   },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
   twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
@@ -97,10 +109,20 @@ export const problems = {
     code: '40400_NOT_FOUND',
     message: (d: { what: string; id: string }) => `No ${d.what} with id ${d.id}`,
   },
+  noSample: {
+    status: 404,
+    code: '40430_NO_SAMPLE',
+    message: (d: { deviceId: string }) => `Device ${d.deviceId} has no sample`,
+  },
   noSuchRoute: {
     status: 404,
     code: '40401_NO_SUCH_ROUTE',
     message: (d: { method: string; path: string }) => `There is no ${d.method} ${d.path}`,
+  },
+  methodNotAllowed: {
+    status: 405,
+    code: '40500_METHOD_NOT_ALLOWED',
+    message: (d: { reason: string }) => d.reason,
   },
   deviceIdNotUnique: {
     status: 409,

@@ -76,3 +76,21 @@ export function momentOfLocal(pieces: readonly ZonePiece[], localMs: number): Ep
   }
   return undefined;
 }
+
+const zonesMax = 1_000;
+
+/** Opens zones by name and keeps them, so that each reads its transitions once. */
+export function openTimeZones(): (name: string) => TimeZone | undefined {
+  const zones = new Map<string, TimeZone>();
+  return (name) => {
+    let zone = zones.get(name);
+    if (zone === undefined) {
+      zone = openTimeZone(name);
+      if (zone === undefined) return undefined;
+      // Only odd spellings can fill the table; forgetting all of them is cheap.
+      if (zones.size >= zonesMax) zones.clear();
+      zones.set(name, zone);
+    }
+    return zone;
+  };
+}

@@ -3,20 +3,8 @@ import { importTable, rootFiles } from '../import-table.ts';
 import type { Breach } from './breach.ts';
 import { folderOfSrc, type ProjectFile } from './project-files.ts';
 
-const bagNames = new Set([
-  'util',
-  'utils',
-  'helper',
-  'helpers',
-  'common',
-  'shared',
-  'lib',
-  'libs',
-  'misc',
-  'others',
-  'index',
-  'types',
-]);
+const bagWords = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'lib', 'libs', 'misc', 'others'];
+const bagForm = new RegExp(`^(index|types|(.*[.-])?(${bagWords.join('|')}))$`);
 const nameForm = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
 
 /** Banned and badly formed names along a file's path, and folders of src that the import table does not know. */
@@ -24,9 +12,8 @@ export function nameBreaches(file: ProjectFile): Breach[] {
   const breaches: Breach[] = [];
   for (const name of file.path.split('/')) {
     const stem = name.replace(/(\.test|\.conformance)?\.(ts|js)$/, '');
-    const bag = stem.split(/[.-]/).findLast((word, at, words) => bagNames.has(word) && at === words.length - 1);
-    if (bag !== undefined)
-      breaches.push({ path: file.path, message: `"${bag}" says nothing: take a word of GLOSSARY.md` });
+    if (bagForm.test(stem))
+      breaches.push({ path: file.path, message: `"${stem}" says nothing: take a word of GLOSSARY.md` });
     if (!nameForm.test(stem))
       breaches.push({ path: file.path, message: `"${name}" is not in lower-case words joined by hyphens` });
   }

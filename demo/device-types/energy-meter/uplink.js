@@ -9,8 +9,8 @@
 //   21..26  currents of L1 to L3, u16, 0.01 A
 
 const COUNTER_RANGE = 2 ** 32;
-// Three phases of 63 A carry at most 43.5 kW: more than that between two frames is not consumption but another meter.
-const POWER_MAX_KW = 45 * 3;
+// Three phases with current transformers of 200 A carry at most 138 kW: more than that is not consumption but another meter.
+const POWER_MAX_KW = 138;
 
 function rounded(value, digits) {
   return Number(value.toFixed(digits));

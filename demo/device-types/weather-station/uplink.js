@@ -23,9 +23,10 @@ function consume(event) {
     solarRadiation: obs.solar_wm2,
     rainToday: rounded(tips * MM_PER_TIP, 1),
   };
-  // The station forgets its tips at midnight; fewer than before means a new day.
-  if (state.tips !== undefined) data.rain = rounded((tips >= state.tips ? tips - state.tips : tips) * MM_PER_TIP, 1);
+  // The station forgets its tips at midnight UTC.
+  const day = event.timestamp.slice(0, 10);
+  if (state.tips !== undefined) data.rain = rounded((state.day === day ? tips - state.tips : tips) * MM_PER_TIP, 1);
   emit('sample', { data, topic: 'default' });
-  emit('state', { tips, batteryLevel });
+  emit('state', { day, tips, batteryLevel });
   if (state.batteryLevel !== batteryLevel) emit('sample', { data: { batteryLevel }, topic: 'lifecycle' });
 }

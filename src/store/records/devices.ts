@@ -4,7 +4,6 @@ import type { Connectivity } from '../../model/connector.ts';
 import type { Device, OnlineState } from '../../model/device.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { PageRequest } from '../../model/page.ts';
-import type { Place } from '../../model/place.ts';
 import { contains, fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
@@ -56,13 +55,6 @@ export async function insertDevice({ db, sealer }: Store, record: Device): Promi
 export async function findDevice({ db, sealer }: Store, id: string): Promise<Device | undefined> {
   const row = await db.selectFrom('devices').selectAll().where('id', '=', id).executeTakeFirst();
   return row && fromRow(row, sealer);
-}
-
-/** Where a device lives, without reading all of it. */
-export async function findDevicePlace(db: RecordsDb, id: string): Promise<Place | undefined> {
-  const columns = ['organizationId', 'workspaceId'] as const;
-  const row = await db.selectFrom('devices').select(columns).where('id', '=', id).executeTakeFirst();
-  return row && { ...row, what: 'device', id };
 }
 
 export async function findDeviceByDeviceId(

@@ -1,5 +1,6 @@
 // Brings a database to this program's version: numbered steps, each with its number in one transaction.
 import { type Kysely, sql } from 'kysely';
+import { DataFolderError } from '../data-folder.ts';
 import * as firstRecords from './migrations/0001-first-records.ts';
 import * as idempotencyKeys from './migrations/0002-idempotency-keys.ts';
 import type { RecordTables } from './schema.ts';
@@ -28,7 +29,7 @@ export async function migrate(db: Kysely<RecordTables>): Promise<void> {
     .select(sql<number>`coalesce(max(version), 0)`.as('at'))
     .executeTakeFirstOrThrow();
   if (at > migrations.length) {
-    throw new Error(
+    throw new DataFolderError(
       `The data folder was written by a newer version of the program (records version ${at}, this program knows ${migrations.length}); start that version, or restore a backup made before it`,
     );
   }

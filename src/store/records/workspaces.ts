@@ -55,3 +55,21 @@ export async function removeWorkspace(db: RecordsDb, id: string): Promise<void> 
   await db.deleteFrom('workspaceMembers').where('workspaceId', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
 }
+
+/** What is in the workspace, for example `3 devices`; empty when nothing is. */
+export async function workspaceContents(db: RecordsDb, workspaceId: string): Promise<string[]> {
+  const tables = [
+    ['devices', 'devices'],
+    ['dataFlows', 'data flows'],
+    ['deviceConnectors', 'device connectors'],
+    ['outputConnectors', 'output connectors'],
+    ['tags', 'tags'],
+  ] as const;
+  const contents: string[] = [];
+  for (const [table, what] of tables) {
+    const query = db.selectFrom(table as 'tags').select((eb) => eb.fn.countAll<number>().as('count'));
+    const { count } = await query.where('workspaceId', '=', workspaceId).executeTakeFirstOrThrow();
+    if (Number(count) > 0) contents.push(`${count} ${what}`);
+  }
+  return contents;
+}

@@ -1,0 +1,143 @@
+// The wire form of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
+import Type from 'typebox';
+import type { Json, JsonObject } from '../model/json.ts';
+
+const textMax = 1_000;
+const deviceIdsMax = 1_000;
+// Sent by clients that fill in what they leave open.
+const orNull = <T extends Type.TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+const time = (description: string) => Type.String({ maxLength: textMax, description });
+const topic = Type.String({ minLength: 1, maxLength: textMax, description: 'Topic of the samples' });
+const dataKey = Type.String({
+  minLength: 1,
+  maxLength: textMax,
+  description: 'Key of the value; first looked up as it stands, then as a path such as position.latitude',
+});
+const timeZone = orNull(
+  Type.String({ maxLength: textMax, description: "IANA time zone of the buckets; the workspace's, else UTC" }),
+);
+const accumulation = {
+  topic,
+  dataKey,
+  accumulator: Type.String({
+    maxLength: textMax,
+    description:
+      'MIN, MAX, AVG, SUM, COUNT, FIRST, LAST (or NONE), DISTINCT_COUNT, MATCHED_COUNT, UNMATCHED_COUNT, OCCUPANCY',
+  }),
+  interval: Type.Object({
+    from: time('ISO-8601 date-time, inclusive'),
+    to: time('ISO-8601 date-time, exclusive'),
+  }),
+  timeZone,
+};
+const bucketInterval = orNull(
+  Type.String({ maxLength: textMax, description: 'ISO-8601 duration, for example PT1H or P1D; PT1H when absent' }),
+);
+
+export const deviceParams = Type.Object({ deviceId: Type.String({ description: 'Service device id' }) });
+export const tagParams = Type.Object({ tagId: Type.String() });
+
+const bounds = {
+  gt: orNull(time('After this ISO-8601 date-time')),
+  gte: orNull(time('At or after')),
+  lt: orNull(time('Before')),
+  lte: orNull(time('At or before')),
+};
+// An operator that does not exist must not silently answer everything.
+const timestampBounds = Type.Object(bounds, { additionalProperties: false });
+
+export const sampleQueryBody = Type.Object({
+  topic: orNull(Type.String({ maxLength: textMax, description: '`default` when absent, `*` for all topics' })),
+  timestamp: orNull(timestampBounds),
+  limit: orNull(Type.Integer({ description: '1 to 10,000; 8,000 when absent' })),
+  skip: orNull(Type.Integer({ maximum: 1_000_000_000, description: 'Samples to leave out, newest first' })),
+});
+
+export const sampleQueryParameters = Type.Object({
+  topic: Type.Optional(Type.String({ maxLength: textMax, description: '`default` when absent, `*` for all topics' })),
+  limit: Type.Optional(Type.Integer({ description: '1 to 10,000; 8,000 when absent' })),
+  skip: Type.Optional(Type.Integer({ maximum: 1_000_000_000 })),
+  'timestamp.gt': Type.Optional(time('After this ISO-8601 date-time')),
+  'timestamp.gte': Type.Optional(time('At or after')),
+  'timestamp.lt': Type.Optional(time('Before')),
+  'timestamp.lte': Type.Optional(time('At or before')),
+});
+
+export const topicParameter = Type.Object({
+  topic: Type.Optional(Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' })),
+});
+
+export const sampleSchema = Type.Object({
+  timestamp: Type.String({ format: 'date-time' }),
+  deviceId: Type.String({ description: 'Service device id' }),
+  svcDeviceId: Type.String({ description: 'The same' }),
+  topic: Type.String(),
+  data: Type.Unsafe<JsonObject>({ type: 'object' }),
+  meta: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
+});
+
+export const kpiBody = Type.Object(accumulation);
+export const batchKpiBody = Type.Object({
+  ...accumulation,
+  deviceIds: Type.Array(Type.String({ maxLength: textMax }), { minItems: 1, maxItems: deviceIdsMax }),
+});
+export const seriesBody = Type.Object({ ...accumulation, bucketInterval });
+
+const kpi = Type.Union([Type.Number(), Type.Null()]);
+export const kpiSchema = Type.Object({
+  deviceId: Type.String(),
+  topic: Type.String(),
+  dataKey: Type.String(),
+  kpi,
+});
+export const tagKpiSchema = Type.Object({ kpi, tagId: Type.String(), topic: Type.String(), dataKey: Type.String() });
+export const batchKpiSchema = Type.Object({
+  kpi,
+  topic: Type.String(),
+  dataKey: Type.String(),
+  deviceIds: Type.Array(Type.String()),
+});
+export const seriesSchema = Type.Object({
+  deviceId: Type.String(),
+  topic: Type.String(),
+  dataKey: Type.String(),
+  dataPoints: Type.Array(kpi, { description: 'One number per bucket, null where it has no value' }),
+  timestamps: Type.Array(Type.String({ format: 'date-time' }), { description: 'The start of each bucket' }),
+});
+
+export const rawSeriesBody = Type.Object({ topic, dataKey, timestamp: orNull(timestampBounds) });
+export const rawSeriesSchema = Type.Object({
+  dataPoints: Type.Array(Type.Tuple([Type.Unsafe<Json>({}), Type.String({ format: 'date-time' })])),
+  key: Type.String(),
+});
+export const aggregationBody = Type.Object({
+  data: Type.Object({ key: dataKey, topic }),
+  timestamp: Type.Object({ from: time('ISO-8601 date-time'), to: time('ISO-8601 date-time') }),
+  bucket: Type.Object({
+    interval: Type.String({ maxLength: textMax, description: 'ISO-8601 duration' }),
+    aggregation: Type.String({ maxLength: textMax, description: 'Accumulator' }),
+  }),
+  timeZone,
+});
+export const aggregationSchema = Type.Object({
+  data: Type.Object({ dataPoints: Type.Array(kpi), timestamps: Type.Array(Type.String({ format: 'date-time' })) }),
+});
+
+export const exportParameters = Type.Object({
+  format: Type.Optional(Type.Union([Type.Literal('csv'), Type.Literal('ndjson')], { default: 'ndjson' })),
+  topic: Type.Optional(Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' })),
+  from: Type.Optional(time('ISO-8601 date-time, inclusive')),
+  to: Type.Optional(time('ISO-8601 date-time, exclusive')),
+});
+
+export const inferredSchemas = Type.Record(
+  Type.String(),
+  Type.Object({
+    $id: Type.String(),
+    $schema: Type.String(),
+    title: Type.String(),
+    type: Type.Literal('object'),
+    properties: Type.Unsafe<JsonObject>({ type: 'object' }),
+  }),
+);

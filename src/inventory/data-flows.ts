@@ -1,0 +1,230 @@
+// Data flows: create, read, list, update, delete (contract 10).
+import type { DeviceConnector } from '../model/connector.ts';
+import type { DataFlow, FlowOutput } from '../model/data-flow.ts';
+import { newId } from '../model/ids.ts';
+import { type Page, type PageRequest, pageOf } from '../model/page.ts';
+import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
+import {
+  findDataFlow,
+  insertDataFlow,
+  listDataFlows as listRows,
+  removeDataFlow,
+  saveDataFlow,
+} from '../store/records/data-flows.ts';
+import type { Records } from '../store/records/database.ts';
+import { findDeviceConnectors } from '../store/records/device-connectors.ts';
+import { findDeviceType, findDeviceTypeNames } from '../store/records/device-types.ts';
+import { devicesUsingDataFlow } from '../store/records/devices.ts';
+import { findOutputConnectors } from '../store/records/output-connectors.ts';
+import { findPlace } from '../store/records/places.ts';
+import { findWorkspace } from '../store/records/workspaces.ts';
+import type { Step } from './change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  usersNamedMax,
+} from './change.ts';
+import { deviceConnectorView } from './device-connectors.ts';
+import { deviceTypeView } from './device-types.ts';
+import { outputConnectorView, type Showing } from './output-connector-view.ts';
+import { type ListScope, listReach } from './reach.ts';
+
+type Named = { readonly id: string };
+
+export interface DataFlowUpdate {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly deviceType?: Named | null | undefined;
+  readonly outputConnectors?:
+    | readonly { readonly id: string; readonly topic?: string | null | undefined }[]
+    | null
+    | undefined;
+  /** Clients send either name. */
+  readonly passThrough?: boolean | null | undefined;
+  readonly isPassThrough?: boolean | null | undefined;
+  readonly version?: number | null | undefined;
+}
+
+export interface DataFlowDraft extends DataFlowUpdate {
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly deviceConnector: Named;
+}
+
+const outputsMax = 50;
+
+function outputsFrom(sent: NonNullable<DataFlowUpdate['outputConnectors']>): FlowOutput[] {
+  const outputs = new Map<string, FlowOutput>();
+  for (const { id, topic } of sent) {
+    const output = { outputConnectorId: id, topic: topic ?? '*' };
+    // The same connector for the same topic twice would deliver every sample twice.
+    outputs.set(`${output.outputConnectorId} ${output.topic}`, output);
+  }
+  if (outputs.size > outputsMax) {
+    throw problem('invalidRequest', { reason: `body outputConnectors: more than ${outputsMax}` });
+  }
+  return [...outputs.values()];
+}
+
+/** What a flow names must be of its workspace, its organization or the installation. */
+async function checkReferences(step: Step, flow: DataFlow): Promise<void> {
+  const connector = await findPlace(step.db, 'deviceConnector', flow.deviceConnectorId);
+  if (connector?.workspaceId !== flow.workspaceId) {
+    throw unknown('deviceConnector', 'device connector', flow.deviceConnectorId, 'workspace');
+  }
+  if (flow.deviceTypeId !== null) {
+    const type = await findPlace(step.db, 'deviceType', flow.deviceTypeId);
+    if (type === undefined || (type.organizationId !== null && type.organizationId !== flow.organizationId)) {
+      throw unknown('deviceType', 'device type', flow.deviceTypeId, 'organization');
+    }
+  }
+  const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
+  const outputs = new Map((await findOutputConnectors(step, ids)).map((output) => [output.id, output]));
+  for (const id of ids) {
+    const output = outputs.get(id);
+    if (output === undefined || (output.organizationId !== null && output.workspaceId !== flow.workspaceId)) {
+      throw unknown('outputConnectors', 'output connector', id, 'workspace');
+    }
+    if (output.scope !== 'DATA_FLOW') {
+      throw problem('invalidRequest', {
+        reason: `body outputConnectors: ${id} is an action of rules, not an output of data flows`,
+      });
+    }
+  }
+}
+
+function unknown(field: string, what: string, id: string, place: 'workspace' | 'organization') {
+  return problem('unknownReference', { field: `body ${field}`, what, id, place });
+}
+
+function head(flow: DataFlow, connector: DeviceConnector | undefined, principal: Principal) {
+  const { id, name, description, workspaceId, organizationId, passThrough } = flow;
+  if (connector === undefined) throw new Error(`The device connector of data flow ${id} is missing`);
+  return {
+    id,
+    ...auditView(flow),
+    name,
+    description,
+    deviceConnector: deviceConnectorView(connector, principal),
+    workspaceId,
+    organizationId,
+    passThrough,
+    isPassThrough: passThrough,
+  };
+}
+
+async function detail(records: Records, principal: Principal, showing: Showing, flow: DataFlow) {
+  const connectors = await findDeviceConnectors(records, [flow.deviceConnectorId]);
+  const type = flow.deviceTypeId === null ? undefined : await findDeviceType(records.db, flow.deviceTypeId);
+  const ids = flow.outputs.map((output) => output.outputConnectorId);
+  const outputs = new Map((await findOutputConnectors(records, ids)).map((output) => [output.id, output]));
+  return {
+    ...head(flow, connectors.get(flow.deviceConnectorId), principal),
+    deviceType: type === undefined ? null : deviceTypeView(type),
+    outputConnectors: flow.outputs.flatMap(({ outputConnectorId, topic }) => {
+      const output = outputs.get(outputConnectorId);
+      return output === undefined ? [] : [{ ...outputConnectorView(output, showing), topic }];
+    }),
+  };
+}
+
+export async function createDataFlow(
+  records: Records,
+  principal: Principal,
+  showing: Showing,
+  draft: DataFlowDraft,
+  now: number,
+) {
+  const record = await change(records, async (step) => {
+    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const deviceTypeId = draft.deviceType?.id ?? null;
+    const flow: DataFlow = {
+      id: newId('dataFlow'),
+      organizationId,
+      workspaceId: draft.workspaceId,
+      name: draft.name,
+      description: draft.description ?? null,
+      deviceConnectorId: draft.deviceConnector.id,
+      deviceTypeId,
+      outputs: outputsFrom(draft.outputConnectors ?? []),
+      passThrough: deviceTypeId === null || (draft.passThrough ?? draft.isPassThrough ?? false),
+      ...firstVersion(now),
+    };
+    await checkReferences(step, flow);
+    await insertDataFlow(step.db, flow);
+    step.announce({ kind: 'dataFlow', id: flow.id, action: 'created' });
+    return flow;
+  });
+  return detail(records, principal, showing, record);
+}
+
+export async function readDataFlow(records: Records, principal: Principal, showing: Showing, id: string) {
+  return detail(records, principal, showing, found(await findDataFlow(records.db, id), 'data flow', id));
+}
+
+/** Items name device type and outputs only; the single record shows them whole. */
+export async function listDataFlows(
+  records: Records,
+  principal: Principal,
+  filter: ListScope & { readonly search?: string | undefined },
+  page: PageRequest,
+) {
+  const reach = await listReach(records, principal, filter);
+  const { rows, total } = await listRows(records.db, { ...reach, search: filter.search }, page);
+  const connectorIds = rows.map((row) => row.deviceConnectorId);
+  const typeIds = rows.flatMap((row) => row.deviceTypeId ?? []);
+  const connectors = await findDeviceConnectors(records, connectorIds);
+  const types = await findDeviceTypeNames(records.db, typeIds);
+  const items = rows.map((row) => ({
+    ...head(row, connectors.get(row.deviceConnectorId), principal),
+    deviceType: types.get(row.deviceTypeId ?? '') ?? null,
+    outputConnectors: row.outputs.map(({ outputConnectorId, topic }) => ({ id: outputConnectorId, topic })),
+  }));
+  return pageOf(items, total, page) satisfies Page<unknown>;
+}
+
+/** The device connector cannot be changed. */
+export async function updateDataFlow(
+  records: Records,
+  principal: Principal,
+  showing: Showing,
+  id: string,
+  sent: DataFlowUpdate,
+  now: number,
+) {
+  const saved = await change(records, async (step) => {
+    const current = found(await findDataFlow(step.db, id), 'data flow', id);
+    const deviceTypeId = sent.deviceType === undefined ? current.deviceTypeId : (sent.deviceType?.id ?? null);
+    const passThrough =
+      sent.passThrough ?? sent.isPassThrough ?? (current.deviceTypeId !== null && current.passThrough);
+    const record: DataFlow = {
+      ...current,
+      name: orCurrent(sent.name, current.name),
+      description: orCurrent(sent.description, current.description),
+      deviceTypeId,
+      outputs: sent.outputConnectors === undefined ? current.outputs : outputsFrom(sent.outputConnectors ?? []),
+      passThrough: deviceTypeId === null || passThrough,
+      ...nextVersion(current, sent.version, now),
+    };
+    await checkReferences(step, record);
+    await saveDataFlow(step.db, record);
+    step.announce({ kind: 'dataFlow', id, action: 'updated' });
+    return record;
+  });
+  return detail(records, principal, showing, saved);
+}
+
+export async function deleteDataFlow(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    found(await findDataFlow(step.db, id), 'data flow', id);
+    refuseWhenUsed('data flow', await devicesUsingDataFlow(step.db, id, usersNamedMax));
+    await removeDataFlow(step.db, id);
+    step.announce({ kind: 'dataFlow', id, action: 'deleted' });
+  });
+}

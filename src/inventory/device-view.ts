@@ -1,0 +1,89 @@
+// Devices as answers show them, many at a time: flow, tags and metrics are read once for all of them (contract 4).
+import type { DeviceConnector } from '../model/connector.ts';
+import type { DataFlow } from '../model/data-flow.ts';
+import { type Device, onlineStateOf } from '../model/device.ts';
+import type { Principal } from '../model/principal.ts';
+import type { Tag } from '../model/tag.ts';
+import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+import { findDataFlows } from '../store/records/data-flows.ts';
+import type { Records } from '../store/records/database.ts';
+import { findDeviceConnectors } from '../store/records/device-connectors.ts';
+import { findUplinkMetrics } from '../store/records/device-status.ts';
+import { findDeviceTypeNames } from '../store/records/device-types.ts';
+import { tagsOfDevices } from '../store/records/tags.ts';
+import { auditView } from './change.ts';
+import { loraPropertiesView } from './lora-properties.ts';
+import { uplinkMetricsView } from './uplink-metrics-view.ts';
+
+interface Surroundings {
+  readonly flow: DataFlow | undefined;
+  readonly connector: DeviceConnector | undefined;
+  readonly type: { readonly id: string; readonly name: string; readonly pictureUrl: string | null } | undefined;
+  readonly tags: readonly Tag[];
+  readonly metrics: UplinkMetrics | undefined;
+}
+
+/** The devices in full, in their order; `now` decides who is online. */
+export async function deviceViews(records: Records, principal: Principal, devices: readonly Device[], now: number) {
+  const ids = devices.map((device) => device.id);
+  const flows = await findDataFlows(records.db, [...new Set(devices.map((device) => device.dataFlowId))]);
+  const flowList = [...flows.values()];
+  const connectors = await findDeviceConnectors(records, [...new Set(flowList.map((flow) => flow.deviceConnectorId))]);
+  const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
+  const types = await findDeviceTypeNames(records.db, typeIds);
+  const tags = await tagsOfDevices(records.db, ids);
+  const metrics = await findUplinkMetrics(records.db, ids);
+  const keysShown = principal.permissions.asset?.includes('update') ?? false;
+  return devices.map((device) => {
+    const flow = flows.get(device.dataFlowId);
+    const surroundings: Surroundings = {
+      flow,
+      connector: connectors.get(flow?.deviceConnectorId ?? ''),
+      type: types.get(flow?.deviceTypeId ?? ''),
+      tags: tags.get(device.id) ?? [],
+      metrics: metrics.get(device.id),
+    };
+    return view(device, surroundings, keysShown, now);
+  });
+}
+
+function view(device: Device, around: Surroundings, keysShown: boolean, now: number) {
+  return {
+    id: device.id,
+    deviceId: device.deviceId,
+    name: device.name,
+    description: device.description,
+    type: 'DEVICE' as const,
+    workspaceId: device.workspaceId,
+    organizationId: device.organizationId,
+    connectivity: device.connectivity,
+    onlineTimeout: device.onlineTimeoutSeconds,
+    ...onlineStateOf(around.metrics?.timestamp ?? null, device.onlineTimeoutSeconds, now),
+    registered: null,
+    properties: device.properties,
+    dataFlowId: device.dataFlowId,
+    dataFlow: flowView(around),
+    integration: null,
+    integrationId: null,
+    customFields: [],
+    tags: around.tags.map(({ id, name, description }) => ({ id, name, description })),
+    uplinkMetrics: uplinkMetricsView(around.metrics),
+    loraProperties: loraPropertiesView(device.loraProperties, keysShown),
+    excludeFromLifecycleReport: device.excludeFromLifecycleReport,
+    ...auditView(device),
+  };
+}
+
+function flowView({ flow, connector, type }: Surroundings) {
+  if (flow === undefined || connector === undefined) throw new Error('The data flow of a device is missing');
+  const { id, name, workspaceId, organizationId } = flow;
+  const { authType, decodingType } = connector;
+  return {
+    id,
+    name,
+    deviceType: type ?? null,
+    deviceConnector: { id: connector.id, name: connector.name, authType, decodingType },
+    workspaceId,
+    organizationId,
+  };
+}

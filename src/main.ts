@@ -1,0 +1,53 @@
+// Start and stop: reads the environment, starts the platform, says where it is, stops cleanly on a signal.
+import { ConfigError, readConfig } from './config.ts';
+import { type Platform, startPlatform } from './compose.ts';
+import { composeDemo, demoConfig } from './compose-demo.ts';
+import { startText } from './start-text.ts';
+import { DataFolderError } from './store/data-folder.ts';
+
+// A supervisor gives ten seconds at most; nothing acknowledged is lost even if this passes.
+const stopWithinMs = 5_000;
+
+async function start(): Promise<void> {
+  const given = readConfig();
+  const config = given.demo ? demoConfig(given) : given;
+  const platform = await startPlatform(config);
+  process.stdout.write(startText(config, platform));
+  const stopping = new AbortController();
+  stopOnSignal(platform, stopping);
+  if (config.demo) await composeDemo(config, platform, stopping.signal);
+}
+
+function stopOnSignal(platform: Platform, demo: AbortController): void {
+  let stopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      // A second signal is a person who will not wait.
+      if (stopping) process.exit(130);
+      stopping = true;
+      demo.abort();
+      const late = setTimeout(() => process.exit(1), stopWithinMs);
+      platform.close(signal).then(
+        () => {
+          clearTimeout(late);
+          process.exit(0);
+        },
+        (error) => {
+          console.error(error);
+          process.exit(1);
+        },
+      );
+    });
+  }
+}
+
+start().catch((error: unknown) => {
+  // What an operator can put right is said in one sentence; anything else is ours, with its stack.
+  const expected = error instanceof ConfigError || error instanceof DataFolderError || isListenError(error);
+  console.error(expected ? `heliograph: ${error.message}` : error);
+  process.exit(1);
+});
+
+function isListenError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+}

@@ -1,0 +1,77 @@
+// What KPI and time-series requests have in common, checked (interface 4.4): one metric over one interval.
+import { type AccumulatorName, accumulatorNamed, accumulatorNames, lastAlias } from '../accumulators/accumulator.ts';
+import { problem } from '../model/problem.ts';
+import type { TimeZone } from '../model/time-zone.ts';
+import type { WorkspaceSettings } from '../model/workspace.ts';
+import type { Interval } from './bucket-plan.ts';
+import { parseInterval } from './interval.ts';
+
+export interface AccumulationBody {
+  readonly topic: string;
+  readonly dataKey: string;
+  readonly accumulator: string;
+  readonly interval: { readonly from: string; readonly to: string };
+  /** IANA name; by default the workspace's, else UTC. */
+  readonly timeZone?: string | null;
+}
+
+export interface Accumulation {
+  readonly topic: string;
+  readonly dataKey: string;
+  readonly accumulator: AccumulatorName;
+  readonly interval: Interval;
+}
+
+/** When a workspace works (contract 3). */
+export type WorkspaceCalendar = Pick<WorkspaceSettings, 'timezone' | 'workingHours' | 'holidays' | 'holidayRegion'>;
+
+/** A device as queries know it. */
+export interface QueriedDevice {
+  /** Service device id. */
+  readonly id: string;
+  readonly workspaceId: string;
+  /** Of the device's workspace. */
+  readonly calendar: WorkspaceCalendar;
+}
+
+export type OpenZone = (name: string) => TimeZone | undefined;
+
+/** Checks the common fields; refuses (400) an unknown accumulator, zone or bound and `from` not before `to`. */
+export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Accumulation {
+  requestedZone(body.timeZone, openZone);
+  if (body.topic === '*') {
+    throw problem('invalidRequest', { reason: 'body topic: accumulators work on one topic, * is for samples' });
+  }
+  return {
+    topic: body.topic,
+    dataKey: body.dataKey,
+    accumulator: readAccumulator(body.accumulator),
+    interval: parseInterval(body.interval),
+  };
+}
+
+/** The accumulator of the name in any case, NONE being LAST. */
+export function readAccumulator(name: string): AccumulatorName {
+  const accumulator = accumulatorNamed(name);
+  if (accumulator !== undefined) return accumulator;
+  throw problem('unknownAccumulator', { accumulator: name.slice(0, 100), valid: [...accumulatorNames, lastAlias] });
+}
+
+/** The zone of a request: its own, else the workspace's, else UTC. */
+export function zoneOf(timeZone: string | null | undefined, calendar: WorkspaceCalendar, openZone: OpenZone): TimeZone {
+  return requestedZone(timeZone, openZone) ?? calendarZone(calendar, openZone);
+}
+
+/** The zone of a workspace; a name that no longer exists must not break its queries. */
+export function calendarZone(calendar: WorkspaceCalendar, openZone: OpenZone): TimeZone {
+  const zone = openZone(calendar.timezone ?? 'UTC') ?? openZone('UTC');
+  if (zone === undefined) throw new Error('The zone UTC does not exist');
+  return zone;
+}
+
+function requestedZone(timeZone: string | null | undefined, openZone: OpenZone): TimeZone | undefined {
+  if (timeZone === null || timeZone === undefined) return undefined;
+  const zone = openZone(timeZone);
+  if (zone === undefined) throw problem('unknownTimeZone', { timeZone: timeZone.slice(0, 100) });
+  return zone;
+}

@@ -1,0 +1,104 @@
+// The schema of a device's data: what its type declares, joined with what was measured (interface 2.4 and 4.1).
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { SampleStore } from '../store/sample-store.ts';
+import { measuredProperties, type MeasuredProperty } from './measured-properties.ts';
+
+export const topicsMax = 50;
+const samplesATopic = 100;
+const draft07 = 'http://json-schema.org/draft-07/schema#';
+
+/** Topic to schema; a schema is a JSON Schema document, or such a document as text (contract 7). */
+export type DeclaredSchemas = Readonly<Record<string, Json>>;
+
+export interface TopicSchema {
+  readonly $id: string;
+  readonly $schema: string;
+  readonly title: string;
+  readonly type: 'object';
+  readonly properties: JsonObject;
+}
+
+/** Topic to schema, the topics with the newest samples first, then declared ones without any; at most `topicsMax`. */
+export async function inferSchema(
+  deviceId: string,
+  declared: DeclaredSchemas,
+  store: Pick<SampleStore, 'topics' | 'samples'>,
+): Promise<Readonly<Record<string, TopicSchema>>> {
+  const measured = (await store.topics(deviceId)).map(({ topic }) => topic);
+  const topics = [...new Set([...measured, ...Object.keys(declared)])].slice(0, topicsMax);
+  const schemas: [string, TopicSchema][] = [];
+  for (const topic of topics) {
+    const samples = await store.samples({ deviceId, topic, limit: samplesATopic, skip: 0 });
+    const document = documentOf(declared[topic]);
+    const properties = joined(document['properties'], measuredProperties(samples.map(({ data }) => data)));
+    schemas.push([topic, { ...headOf(deviceId, topic, document), properties }]);
+  }
+  return Object.fromEntries(schemas);
+}
+
+function documentOf(declared: Json | undefined): JsonObject {
+  if (isJsonObject(declared)) return declared;
+  if (typeof declared !== 'string') return {};
+  try {
+    const parsed: unknown = JSON.parse(declared);
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    // A type may have been stored with a broken schema; what was measured is still told.
+    return {};
+  }
+}
+
+function headOf(deviceId: string, topic: string, document: JsonObject): Omit<TopicSchema, 'properties'> {
+  const text = (key: string, otherwise: string) => {
+    const value = document[key];
+    return typeof value === 'string' ? value : otherwise;
+  };
+  return {
+    $id: text('$id', `urn:device:${deviceId}:topic:${topic}`),
+    $schema: text('$schema', draft07),
+    title: text('title', topic),
+    type: 'object',
+  };
+}
+
+/** Declared properties keep what they declare; measured ones fill in what is missing. */
+function joined(declared: Json | undefined, measured: ReadonlyMap<string, MeasuredProperty>): JsonObject {
+  const properties: [string, JsonObject][] = [];
+  const declaredKeys = isJsonObject(declared) ? Object.entries(declared) : [];
+  for (const [key, property] of declaredKeys) {
+    const found = measured.get(key);
+    const own = isJsonObject(property) ? property : {};
+    properties.push([key, declaredProperty(key, own, found)]);
+  }
+  const taken = new Set(declaredKeys.map(([key]) => key));
+  for (const [key, found] of measured) if (!taken.has(key)) properties.push([key, inferredProperty(key, found)]);
+  return Object.fromEntries(properties);
+}
+
+function declaredProperty(key: string, own: JsonObject, found: MeasuredProperty | undefined): JsonObject {
+  const nested = own['properties'] !== undefined || (found?.properties.size ?? 0) > 0;
+  return {
+    title: key,
+    ...(found === undefined ? {} : { type: typeOf(found) }),
+    ...own,
+    inferred: false,
+    ...(nested ? { properties: joined(own['properties'], found?.properties ?? new Map()) } : {}),
+  };
+}
+
+function inferredProperty(key: string, found: MeasuredProperty): JsonObject {
+  const nested = found.types.has('object');
+  return {
+    title: key,
+    type: typeOf(found),
+    inferred: true,
+    ...(nested ? { properties: joined(undefined, found.properties) } : {}),
+  };
+}
+
+// One type is a text, several are a list, as JSON Schema has it; null only counts when it is all there is.
+function typeOf({ types }: MeasuredProperty): Json {
+  const named = [...types].filter((type) => type !== 'null').sort();
+  if (named.length === 0) return 'null';
+  return named.length === 1 ? named[0]! : named;
+}

@@ -1,0 +1,101 @@
+// KPIs: one number per device, or one for all of them (interface 4.4 and 4.5).
+import { accumulators } from '../accumulators/accumulator-table.ts';
+import { addTerm, sumOf } from '../accumulators/compensated-sum.ts';
+import { emptyPartial } from '../accumulators/partial.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { BucketRequest, SampleStore } from '../store/sample-store.ts';
+import { type Accumulation, type AccumulationBody, type QueriedDevice, readAccumulation } from './accumulation.ts';
+import { type BucketPlan, type Source, singleBucket } from './bucket-plan.ts';
+import { type CalendarParts, countNoSlots, occupancySlots, type SlotsOf } from './occupancy-slots.ts';
+
+export interface QueryParts extends CalendarParts {
+  readonly store: Pick<SampleStore, 'buckets'>;
+}
+
+export interface DeviceKpi {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly dataKey: string;
+  readonly kpi: number | null;
+}
+
+// A store call never covers more devices than this, so that a large tag leaves room for other requests in between.
+const devicesACall = 500;
+
+/** One answer per device, in their order. Refuses (400) what `readAccumulation` refuses. */
+export async function deviceKpis(
+  devices: readonly QueriedDevice[],
+  source: Source,
+  body: AccumulationBody,
+  now: EpochMs,
+  parts: QueryParts,
+): Promise<DeviceKpi[]> {
+  const accumulation = readAccumulation(body, parts.openZone);
+  const { topic, dataKey } = accumulation;
+  const kpis = await kpisOf(devices, source, accumulation, now, parts);
+  return devices.map(({ id }, i) => ({ deviceId: id, topic, dataKey, kpi: kpis[i] ?? null }));
+}
+
+/** The sum of the devices' KPIs, null when none has any (interface 4.5, contract decisions). */
+export async function accumulatedKpi(
+  devices: readonly QueriedDevice[],
+  source: Source,
+  body: AccumulationBody,
+  now: EpochMs,
+  parts: QueryParts,
+): Promise<{ readonly kpi: number | null; readonly topic: string; readonly dataKey: string }> {
+  const accumulation = readAccumulation(body, parts.openZone);
+  const { topic, dataKey } = accumulation;
+  const kpis = await kpisOf(devices, source, accumulation, now, parts);
+  const total = emptyPartial();
+  let known = 0;
+  for (const kpi of kpis) {
+    if (kpi === null) continue;
+    known++;
+    addTerm(total, kpi);
+  }
+  return { kpi: known === 0 ? null : sumOf(total), topic, dataKey };
+}
+
+async function kpisOf(
+  devices: readonly QueriedDevice[],
+  source: Source,
+  accumulation: Accumulation,
+  now: EpochMs,
+  parts: QueryParts,
+): Promise<(number | null)[]> {
+  const plan = singleBucket(source, accumulation.interval);
+  const slotsOf = await slotsFor(devices, accumulation, plan, now, parts);
+  const { finish } = accumulators[accumulation.accumulator];
+  const kpis: (number | null)[] = [];
+  for (let start = 0; start < devices.length; start += devicesACall) {
+    const some = devices.slice(start, start + devicesACall);
+    const partials = await parts.store.buckets(bucketRequest(some, accumulation, plan));
+    for (const [i, device] of some.entries()) {
+      const partial = partials[i]?.[0] ?? emptyPartial();
+      kpis.push(finish(partial, slotsOf(device, plan.edges[0]!, plan.edges[1]!)));
+    }
+  }
+  return kpis;
+}
+
+/** What the store is asked for. */
+export function bucketRequest(
+  devices: readonly QueriedDevice[],
+  { topic, dataKey, accumulator }: Accumulation,
+  { source, edges }: BucketPlan,
+): BucketRequest {
+  return { source, deviceIds: devices.map(({ id }) => id), topic, dataKey, accumulator, edges };
+}
+
+/** The slots to count; only OCCUPANCY has any. */
+export async function slotsFor(
+  devices: readonly QueriedDevice[],
+  { accumulator }: Accumulation,
+  { edges }: BucketPlan,
+  now: EpochMs,
+  parts: CalendarParts,
+): Promise<SlotsOf> {
+  if (accumulator !== 'OCCUPANCY') return countNoSlots;
+  return occupancySlots(devices, edges[0]!, edges.at(-1)!, now, parts);
+}

@@ -1,0 +1,60 @@
+// The slots that OCCUPANCY counts per device: plain ones, or those of its workspace's working hours.
+import { type CountedSlots, noSlots } from '../accumulators/occupied-slots.ts';
+import type { EpochMs } from '../model/instant.ts';
+import { calendarZone, type OpenZone, type QueriedDevice, type WorkspaceCalendar } from './accumulation.ts';
+import { countedSlots, type WorkingMasks } from './counted-slots.ts';
+import type { PublicHolidays } from './public-holidays.ts';
+import { countsWorkingTime, workingMasks } from './working-hours.ts';
+
+/** The slots counted in a bucket of a device. */
+export type SlotsOf = (device: QueriedDevice, from: EpochMs, to: EpochMs) => CountedSlots;
+
+export interface CalendarParts {
+  readonly openZone: OpenZone;
+  readonly publicHolidays: PublicHolidays;
+}
+
+const dayMs = 86_400_000;
+
+/** For all other accumulators. */
+export const countNoSlots: SlotsOf = () => noSlots;
+
+/** Reads the calendars of the devices once, for all buckets between two moments. */
+export async function occupancySlots(
+  devices: readonly QueriedDevice[],
+  from: EpochMs,
+  to: EpochMs,
+  now: EpochMs,
+  parts: CalendarParts,
+): Promise<SlotsOf> {
+  const masks = new Map<string, WorkingMasks>();
+  for (const { calendar, workspaceId } of devices) {
+    if (masks.has(workspaceId) || !countsWorkingTime(calendar)) continue;
+    masks.set(workspaceId, await masksOf(calendar, from, Math.max(from, Math.min(to, now)), parts));
+  }
+  const counted = new Map<WorkingMasks | undefined, Map<string, CountedSlots>>();
+  return ({ workspaceId }, bucketFrom, bucketTo) => {
+    const working = masks.get(workspaceId);
+    const known = counted.get(working) ?? new Map<string, CountedSlots>();
+    counted.set(working, known);
+    const key = `${bucketFrom} ${bucketTo}`;
+    let slots = known.get(key);
+    if (slots === undefined) known.set(key, (slots = countedSlots(bucketFrom, bucketTo, now, working)));
+    return slots;
+  };
+}
+
+async function masksOf(
+  calendar: WorkspaceCalendar,
+  from: EpochMs,
+  to: EpochMs,
+  { openZone, publicHolidays }: CalendarParts,
+): Promise<WorkingMasks> {
+  const holidays = new Set((calendar.holidays ?? []).map(({ date }) => date));
+  if (calendar.holidayRegion !== null) {
+    const yearOf = (at: EpochMs) => new Date(at).getUTCFullYear();
+    const found = await publicHolidays(calendar.holidayRegion, yearOf(from - 3 * dayMs), yearOf(to + 3 * dayMs));
+    for (const date of found) holidays.add(date);
+  }
+  return workingMasks(from, to, calendar, holidays, calendarZone(calendar, openZone));
+}

@@ -1,0 +1,38 @@
+// Samples of any number as one download, oldest first, made while it is read: NDJSON or CSV.
+import { formatInstant } from '../model/instant.ts';
+import type { Sample } from '../model/sample.ts';
+import type { SampleRange, SampleStore } from '../store/sample-store.ts';
+import { csvColumns, csvHeader, csvRow } from './csv-row.ts';
+
+export const exportFormats = ['csv', 'ndjson'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+export const exportTypes: Readonly<Record<ExportFormat, string>> = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson; charset=utf-8',
+};
+
+type ExportingStore = Pick<SampleStore, 'exportSamples'>;
+
+/** The text of the export, piece by piece; reading stops when the reader does. */
+export function sampleExport(range: SampleRange, format: ExportFormat, store: ExportingStore): AsyncIterable<string> {
+  return format === 'csv' ? csvText(range, store) : ndjsonText(range, store);
+}
+
+/** One sample a line, with the fields of the samples query. */
+async function* ndjsonText(range: SampleRange, store: ExportingStore): AsyncGenerator<string> {
+  for await (const batch of store.exportSamples(range)) yield batch.map(ndjsonLine).join('');
+}
+
+function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string {
+  const line = { timestamp: formatInstant(timestamp), deviceId, topic, data, ...(meta === undefined ? {} : { meta }) };
+  return `${JSON.stringify(line)}\n`;
+}
+
+// The samples are read twice: the header comes first and needs the keys of all of them.
+async function* csvText(range: SampleRange, store: ExportingStore): AsyncGenerator<string> {
+  const columns = csvColumns();
+  for await (const batch of store.exportSamples(range)) for (const sample of batch) columns.add(sample);
+  yield csvHeader(columns);
+  for await (const batch of store.exportSamples(range)) yield batch.map((sample) => csvRow(sample, columns)).join('');
+}

@@ -1,0 +1,73 @@
+// Working hours as five-minute slots: the local spans of each weekday, without public holidays (interface 4.6, contract 3).
+import { hourMs, slotMs } from '../accumulators/occupied-slots.ts';
+import type { EpochMs } from '../model/instant.ts';
+import { problem } from '../model/problem.ts';
+import { momentOfLocal, type TimeZone, type ZonePiece } from '../model/time-zone.ts';
+import { weekdays, type WorkingPeriod } from '../model/workspace.ts';
+import type { WorkspaceCalendar } from './accumulation.ts';
+import type { WorkingMasks } from './counted-slots.ts';
+
+const dayMs = 86_400_000;
+const slotsAnHour = hourMs / slotMs;
+/** Ten years; a longer interval of occupancy with working hours is refused. */
+export const workingDaysMax = 3_660;
+const wholeDay: readonly WorkingPeriod[] = [{ from: '00:00', to: '24:00' }];
+
+/** Whether OCCUPANCY of the workspace counts working time only; holidays alone leave whole days. */
+export function countsWorkingTime(calendar: WorkspaceCalendar): boolean {
+  return (
+    calendar.workingHours?.enabled === true || (calendar.holidays ?? []).length > 0 || calendar.holidayRegion !== null
+  );
+}
+
+/** The working slots between two moments; a slot counts as its start does. `holidays` are local dates `YYYY-MM-DD`. */
+export function workingMasks(
+  from: EpochMs,
+  to: EpochMs,
+  calendar: WorkspaceCalendar,
+  holidays: ReadonlySet<string>,
+  zone: TimeZone,
+): WorkingMasks {
+  if (to - from > workingDaysMax * dayMs) {
+    const reason = `occupancy within working hours is answered for up to ${workingDaysMax} days`;
+    throw problem('badInterval', { reason });
+  }
+  const pieces = zone.pieces(from - 3 * dayMs, to + 3 * dayMs);
+  const masks = new Map<number, number>();
+  // A span may reach into the next day, and a zone may be a day away from UTC.
+  const last = Math.floor(to / dayMs) + 1;
+  for (let day = Math.floor(from / dayMs) - 2; day <= last; day++) {
+    if (holidays.has(new Date(day * dayMs).toISOString().slice(0, 10))) continue;
+    for (const span of spansOf(day, calendar)) addSpan(masks, day * dayMs, span, pieces);
+  }
+  return masks;
+}
+
+function spansOf(day: number, { workingHours }: WorkspaceCalendar): readonly WorkingPeriod[] {
+  if (workingHours?.enabled !== true) return wholeDay;
+  // 1970-01-01, day 0, was a Thursday.
+  const weekday = weekdays[(((day + 3) % 7) + 7) % 7]!;
+  return workingHours.days[weekday] ?? [];
+}
+
+function addSpan(
+  masks: Map<number, number>,
+  dayStart: number,
+  span: WorkingPeriod,
+  pieces: readonly ZonePiece[],
+): void {
+  const fromMs = timeOfDayMs(span.from);
+  const untilMs = timeOfDayMs(span.to);
+  const from = momentOfLocal(pieces, dayStart + fromMs);
+  const until = momentOfLocal(pieces, dayStart + (untilMs > fromMs ? untilMs : untilMs + dayMs));
+  if (from === undefined || until === undefined) return;
+  for (let slot = Math.ceil(from / slotMs); slot < until / slotMs; slot++) {
+    const hour = Math.floor(slot / slotsAnHour);
+    masks.set(hour, (masks.get(hour) ?? 0) | (1 << (slot - hour * slotsAnHour)));
+  }
+}
+
+function timeOfDayMs(text: string): number {
+  const [hours = 0, minutes = 0] = text.split(':').map(Number);
+  return (hours * 60 + minutes) * 60_000;
+}
