@@ -10,7 +10,10 @@ export const listParameters = {
   page: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Zero-based page number' })),
   size: Type.Optional(Type.Integer({ minimum: 1, description: 'Items a page; more than 1,000 counts as 1,000' })),
   sort: Type.Optional(
-    Type.Unsafe<string | string[]>({ ...listValue, description: 'Field and direction: name,asc or asc,name; repeatable' }),
+    Type.Unsafe<string | string[]>({
+      ...listValue,
+      description: 'Field and direction: name,asc or asc,name; repeatable',
+    }),
   ),
   search: Type.Optional(Type.String({ maxLength: 500, description: 'Part of a name or id, in any case' })),
 } as const;
