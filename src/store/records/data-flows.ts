@@ -10,7 +10,7 @@ import type { RecordTables } from './schema.ts';
 type Table = RecordTables['dataFlows'];
 
 function toRow({ outputs: _, ...record }: DataFlow): Insertable<Table> {
-  return { ...record, passThrough: toFlag(record.passThrough), searchText: searchTextOf(record.name, record.id) };
+  return { ...record, passThrough: toFlag(record.passThrough), searchText: searchTextOf(record.name) };
 }
 
 async function withOutputs(db: RecordsDb, rows: readonly Selectable<Table>[]): Promise<DataFlow[]> {

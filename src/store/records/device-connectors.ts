@@ -20,7 +20,7 @@ function toRow(record: DeviceConnector, sealer: Sealer): Insertable<Table> {
     uplinkSecret: uplinkSecret === null ? null : sealer.seal(uplinkSecret),
     uplinkSecretHash: uplinkSecret === null ? null : secretHash(uplinkSecret),
     pushConfigurationAutomatically: toFlag(record.pushConfigurationAutomatically),
-    searchText: searchTextOf(record.name, record.id),
+    searchText: searchTextOf(record.name),
   };
 }
 

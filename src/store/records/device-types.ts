@@ -19,7 +19,7 @@ function toRow(record: DeviceType): Insertable<Table> {
     sampleData: toJsonTextOrNull(record.sampleData),
     uplinkScript: toJsonTextOrNull(record.uplinkScript),
     downlinkScript: toJsonTextOrNull(record.downlinkScript),
-    searchText: searchTextOf(record.name, record.meta.manufacturer, record.id),
+    searchText: searchTextOf(record.name, record.meta.manufacturer),
   };
 }
 

@@ -21,7 +21,7 @@ function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
     invokeRuleEngine: toFlag(record.invokeRuleEngine),
     useCustomPayload: toFlag(record.useCustomPayload),
     properties: record.properties === null ? null : sealer.seal(JSON.stringify(record.properties)),
-    searchText: searchTextOf(record.name, record.id),
+    searchText: searchTextOf(record.name),
   };
 }
 

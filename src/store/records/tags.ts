@@ -10,7 +10,7 @@ import type { RecordTables } from './schema.ts';
 type Table = RecordTables['tags'];
 
 function toRow(record: Tag): Insertable<Table> {
-  return { ...record, searchText: searchTextOf(record.name, record.id) };
+  return { ...record, searchText: searchTextOf(record.name) };
 }
 
 function fromRow({ searchText: _, ...record }: Selectable<Table>): Tag {

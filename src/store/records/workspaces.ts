@@ -15,7 +15,7 @@ function toRow(record: Workspace): Insertable<Table> {
     ...record,
     settings: toJsonText(record.settings),
     properties: toJsonText(record.properties),
-    searchText: searchTextOf(record.name, record.id),
+    searchText: searchTextOf(record.name),
   };
 }
 
