@@ -8,8 +8,8 @@ import type { Principal } from '../model/principal.ts';
 
 /** Who may call a route, and how the place of what it touches is found. */
 export type Access<P, B> =
-  /** Anyone; the text says why that is right. `admit` may refuse before the body is read. */
-  | { readonly open: string; readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => void }
+  /** Anyone; the text says why that is right. `admit` may refuse, also later, before the body is read. */
+  | { readonly open: string; readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => unknown }
   /** Every valid credential; the handler answers only what the principal may see. The text says why. */
   | { readonly anyCredential: string }
   | {

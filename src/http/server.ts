@@ -163,7 +163,7 @@ async function admit(
   guard: Guard,
 ): Promise<Principal | undefined> {
   if ('open' in access) {
-    access.admit?.(request.headers, request.query);
+    await access.admit?.(request.headers, request.query);
     return undefined;
   }
   const principal = await guard.identify(request.headers);

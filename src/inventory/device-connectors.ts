@@ -15,7 +15,16 @@ import {
   saveDeviceConnector,
 } from '../store/records/device-connectors.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
-import { auditView, change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from './change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  usersNamedMax,
+} from './change.ts';
 import { type ListScope, listReach } from './reach.ts';
 
 const uplinkSecretBytes = 16;
@@ -65,7 +74,9 @@ export async function createDeviceConnector(
   now: number,
 ) {
   if (draft.connectivity === 'LORA') {
-    throw problem('invalidRequest', { reason: 'body connectivity: device connectors for LORA are made by integrations' });
+    throw problem('invalidRequest', {
+      reason: 'body connectivity: device connectors for LORA are made by integrations',
+    });
   }
   const authType = draft.authType ?? 'BASIC';
   const record = await change(records, async (step) => {

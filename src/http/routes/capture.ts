@@ -6,6 +6,7 @@ import {
   captureBodyOf,
   captureRequestOf,
 } from '../../ingest/capture-request.ts';
+import type { Capture, CaptureReceipt } from '../../flows/capture.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { openRoute, type Route } from '../route.ts';
@@ -13,14 +14,9 @@ import { openRoute, type Route } from '../route.ts';
 export const captureBytesMax = 1024 * 1024;
 
 export interface CaptureParts {
-  /** Throws Problem 401 for an unknown secret, so that strangers cannot make the server read bodies. */
-  readonly admit: (request: CaptureRequest) => void;
-  readonly capture: (
-    request: CaptureRequest,
-    body: JsonObject | readonly Json[],
-    bodyBytes: number,
-    idempotencyKey: string | undefined,
-  ) => Promise<{ readonly id: string; readonly receivedAt: number }>;
+  /** Throws Problem for a wrong secret or device, so that strangers cannot make the server read bodies. */
+  readonly admit: (request: CaptureRequest) => unknown;
+  readonly capture: (input: Capture) => Promise<CaptureReceipt>;
 }
 
 export function captureRoute(parts: CaptureParts): Route {
@@ -52,13 +48,12 @@ export function captureRoute(parts: CaptureParts): Route {
     }),
     handle: async ({ query, headers, body, bodyBytes }) => {
       const key = headers['idempotency-key'];
-      const request = captureRequestOf(query, headers);
-      const done = await parts.capture(
-        request,
-        captureBodyOf(body),
+      const done = await parts.capture({
+        request: captureRequestOf(query, headers),
+        body: captureBodyOf(body),
         bodyBytes,
-        typeof key === 'string' ? key : undefined,
-      );
+        idempotencyKey: typeof key === 'string' ? key : undefined,
+      });
       return { id: done.id, timestamp: formatInstant(done.receivedAt), message: 'uplink received' };
     },
   });

@@ -15,11 +15,7 @@ const organizationTables = {
   apiKey: { table: 'apiKeys', what: 'API key' },
 } as const;
 
-export type PlacedKind =
-  | keyof typeof workspaceTables
-  | keyof typeof organizationTables
-  | 'workspace'
-  | 'organization';
+export type PlacedKind = keyof typeof workspaceTables | keyof typeof organizationTables | 'workspace' | 'organization';
 
 /** What a record of the kind is called in a 404. */
 export function nameOfKind(kind: PlacedKind): string {

@@ -1,0 +1,166 @@
+// The composition root: opens every part, hands each exactly what it uses, starts listening, and stops in reverse order.
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { apiKeyAuthenticator, type ApiKeyAuthenticator } from './access/api-key-authenticator.ts';
+import { type Authenticator, identify, noTokens } from './access/authenticator.ts';
+import { authorize } from './access/authorize.ts';
+import { bootstrap } from './access/bootstrap.ts';
+import { composeLive } from './compose-live.ts';
+import { composeRoutes } from './compose-routes.ts';
+import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
+import { type Config, ConfigError } from './config.ts';
+import { addDocs } from './http/docs.ts';
+import { createServer } from './http/server.ts';
+import { uplinkDirectory, type UplinkDirectory } from './inventory/uplink-directory.ts';
+import type { RecordChange } from './model/record.ts';
+import { openPublicHolidays } from './query/public-holidays.ts';
+import { claimDataFolder } from './store/data-folder.ts';
+import { type EmbeddedStore, openEmbeddedStore } from './store/embedded/embedded-store.ts';
+import { openRecords, type OpenRecords } from './store/records/database.ts';
+import { createTelemetry, type Telemetry } from './telemetry/events.ts';
+import { createLog } from './telemetry/log.ts';
+
+export interface Tenant {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly apiKeyId: string | null;
+  readonly generatedPassword: string | null;
+}
+
+export interface Platform {
+  /** The port that was bound, also when any free one was asked for. */
+  readonly port: number;
+  /** What the first start made; undefined on a folder that had data. */
+  readonly tenant: Tenant | undefined;
+  /** Stops taking requests, lets those under way end, makes everything durable and closes. */
+  close(reason: string): Promise<void>;
+}
+
+/** Parts that several others are given. */
+export interface Parts {
+  readonly config: Config;
+  readonly telemetry: Telemetry;
+  readonly records: OpenRecords;
+  readonly store: EmbeddedStore;
+  readonly directory: UplinkDirectory;
+  readonly apiKeys: ApiKeyAuthenticator;
+  readonly authenticators: readonly Authenticator[];
+  readonly now: () => number;
+  readonly newId: () => string;
+}
+
+type Closer = () => unknown;
+
+/** Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open then. */
+export async function startPlatform(config: Config): Promise<Platform> {
+  refuseWhatIsNotThere(config);
+  const closers: Closer[] = [];
+  try {
+    return await open(config, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+function refuseWhatIsNotThere(config: Config): void {
+  const cluster = { RECORDS_URL: config.recordsUrl, SAMPLES_URL: config.samplesUrl, BUS_URL: config.busUrl };
+  for (const [name, value] of Object.entries(cluster)) {
+    if (value !== undefined) throw new ConfigError(`${name} is set, but this version runs embedded only: unset it`);
+  }
+}
+
+async function open(config: Config, closers: Closer[]): Promise<Platform> {
+  const parts = await openParts(config, closers);
+  const { telemetry, records, now } = parts;
+  const first = await bootstrap(records, {
+    adminEmail: config.adminEmail,
+    adminPassword: config.adminPassword,
+    adminApiKey: config.adminApiKey,
+    now: now(),
+  });
+  const uplinks = await composeUplinks(parts);
+  closers.push(() => uplinks.close());
+  let notReady: string | undefined = 'starting';
+  const app = await serve(parts, uplinks, () => notReady);
+  closers.push(() => app.close());
+  const streams = composeLive(app.server, parts, uplinks);
+  closers.push(() => streams.close());
+  await app.listen({ host: config.host, port: config.port });
+  const { port } = app.server.address() as AddressInfo;
+  notReady = undefined;
+  telemetry.started({ port, dataDirectory: config.dataDirectory });
+  keepHouse(parts, uplinks, closers);
+  return {
+    port,
+    tenant: first,
+    async close(reason) {
+      const startedAt = performance.now();
+      telemetry.stopping(reason);
+      notReady = 'stopping';
+      await closeAll(closers);
+      telemetry.stopped(performance.now() - startedAt);
+    },
+  };
+}
+
+async function openParts(config: Config, closers: Closer[]): Promise<Parts> {
+  const log = createLog(config.logLevel);
+  const telemetry = createTelemetry(log);
+  const folder = claimDataFolder(config.dataDirectory);
+  closers.push(() => folder.release());
+  const now = Date.now;
+  const followers: ((change: RecordChange) => void)[] = [];
+  const records = await openRecords({
+    directory: config.dataDirectory,
+    secretsKey: config.secretsKey,
+    announce: (change) => {
+      for (const follow of followers) follow(change);
+    },
+  });
+  closers.push(() => records.close());
+  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now });
+  closers.push(() => store.close());
+  for (const damage of store.damage) telemetry.damageFound({ ...damage });
+  const directory = uplinkDirectory(records);
+  const apiKeys = apiKeyAuthenticator({ db: records.db, now });
+  closers.push(() => apiKeys.saveUses());
+  followers.push(directory.recordChanged, apiKeys.recordChanged);
+  const authenticators = [apiKeys, noTokens];
+  return { config, telemetry, records, store, directory, apiKeys, authenticators, now, newId: randomUUID };
+}
+
+async function serve(
+  parts: Parts,
+  uplinks: Uplinks,
+  notReadyBecause: () => string | undefined,
+): Promise<FastifyInstance> {
+  const { config, telemetry, authenticators, now } = parts;
+  const app = await createServer({
+    routes: composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() }),
+    guard: { identify: (headers) => identify(authenticators, headers), authorize },
+    events: telemetry,
+    now,
+    publicUrl: config.publicUrl,
+  });
+  addDocs(app);
+  return app;
+}
+
+const housekeepingEveryMs = 60_000;
+
+function keepHouse({ apiKeys, telemetry }: Parts, uplinks: Uplinks, closers: Closer[]): void {
+  const timer = setInterval(() => {
+    Promise.all([apiKeys.saveUses(), uplinks.dropOutdated()]).catch((error: unknown) =>
+      telemetry.backgroundFailed('housekeeping', error),
+    );
+  }, housekeepingEveryMs);
+  timer.unref();
+  closers.push(() => clearInterval(timer));
+}
+
+async function closeAll(closers: Closer[]): Promise<void> {
+  for (const close of closers.splice(0).reverse()) await close();
+}

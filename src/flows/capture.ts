@@ -1,0 +1,82 @@
+// From a capture request to an uplink: whose payload it is, what decodes it, which of its samples are stored.
+import type { CaptureRequest } from '../ingest/capture-request.ts';
+import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import type { Uplink } from '../model/uplink.ts';
+import type { Once } from './idempotency.ts';
+
+export interface Capture {
+  readonly request: CaptureRequest;
+  readonly body: JsonObject | readonly Json[];
+  readonly bodyBytes: number;
+  readonly idempotencyKey: string | undefined;
+}
+
+export interface CaptureReceipt {
+  readonly id: string;
+  readonly receivedAt: EpochMs;
+}
+
+export interface CaptureStages {
+  /** Throws Problem 401, 404 or 403 when secret and device do not belong together. */
+  readonly findRoute: (uplinkSecret: string, deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  readonly once: Once;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+}
+
+/** Resolves when the payload's samples are durable. */
+export async function capture(input: Capture, on: CaptureStages): Promise<CaptureReceipt> {
+  const { request, idempotencyKey } = input;
+  const route = await on.findRoute(request.secret, request.deviceId);
+  const work = async (receivedAt: EpochMs): Promise<CaptureReceipt> => {
+    const uplink = uplinkOf(input, route, on.newId(), receivedAt);
+    await on.handleUplink(uplink);
+    return { id: uplink.correlationId, receivedAt };
+  };
+  if (idempotencyKey === undefined) return work(on.now());
+  // The secret stands for the sender; two devices behind one secret choose their keys independently.
+  const call = {
+    credential: `${route.connector.id} ${route.device.id}`,
+    route: 'POST /v3/capture',
+    key: idempotencyKey,
+    body: input.body as Json,
+  };
+  const answer = await on.once(call, async (firstSeenAt) => ({ status: 201, body: { ...(await work(firstSeenAt)) } }));
+  return answer.body as unknown as CaptureReceipt;
+}
+
+function uplinkOf(input: Capture, route: UplinkRoute, correlationId: string, receivedAt: EpochMs): Uplink {
+  const { device, flow, type } = route;
+  const { topic, timestamp } = input.request;
+  const code = flow.passThrough ? undefined : type?.uplinkScript?.code;
+  return {
+    correlationId,
+    device: {
+      id: device.id,
+      deviceId: device.deviceId,
+      name: device.name,
+      description: device.description,
+      organizationId: device.organizationId,
+      workspaceId: device.workspaceId,
+      dataFlowId: flow.id,
+      customFields: {},
+      tags: route.tags.map((tag) => tag.name),
+    },
+    script: code === undefined ? null : { code, tenant: device.organizationId },
+    storedTopics: storedTopicsOf(route),
+    receivedAt,
+    topic,
+    timestamp,
+    body: input.body,
+    bodyBytes: input.bodyBytes,
+  };
+}
+
+function storedTopicsOf(route: UplinkRoute): '*' | ReadonlySet<string> {
+  const topics = route.outputs.filter(({ connector }) => connector.type === 'DATABASE').map(({ topic }) => topic);
+  return topics.includes('*') ? '*' : new Set(topics);
+}

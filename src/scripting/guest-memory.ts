@@ -1,0 +1,152 @@
+// The guest's linear memory as images: what is copied back before a run, and what a compiled script adds to it.
+import {
+  instantiateQuickJs,
+  type Pointer,
+  type QuickJsInstance,
+  scratchEnd,
+  scratchStart,
+  stackBytes,
+  stackUsedBytesMax,
+} from './quickjs.ts';
+
+/** Where things lie in the linear memory of an instance; the same for every instance of one build. */
+export interface MemoryLayout {
+  /** End of the static data, which begins at 0; the stack's lowest address. */
+  readonly staticEnd: Pointer;
+  /** Where the stack begins, growing down, and the heap, growing up. */
+  readonly heapStart: Pointer;
+  /** Address of the word that holds the end of the heap (`sbrk`). */
+  readonly heapEndWord: Pointer;
+}
+
+/** Runs of changed pages, each with its bytes. */
+interface Segment {
+  readonly at: Pointer;
+  readonly bytes: Uint8Array;
+}
+
+/** Everything that a fresh guest consists of. */
+export interface MemoryImage {
+  readonly staticData: Uint8Array;
+  readonly heap: Uint8Array;
+}
+
+/** What a compiled script changed in an image. */
+export interface ScriptImage {
+  readonly base: MemoryImage;
+  readonly segments: readonly Segment[];
+  readonly bytes: number;
+}
+
+const pageBytes = 4_096;
+
+/** Finds the layout with an instance that is thrown away; throws when the build is not the one this was written for. */
+export async function surveyMemory(module: WebAssembly.Module): Promise<MemoryLayout> {
+  const { js, memory, stackPointer } = await instantiateQuickJs(module, 0);
+  const heapStart = stackPointer;
+  const first = js._malloc(16);
+  if (first < heapStart || first - heapStart > 1_024) throw new Error('The heap does not follow the stack');
+  const staticEnd = stackPointer - stackBytes;
+  if (staticEnd > scratchStart || scratchEnd > heapStart - stackUsedBytesMax) throw new Error('The stack is elsewhere');
+  const words = (): Uint32Array => new Uint32Array(memory.buffer, 0, staticEnd >> 2).slice();
+  // A large allocation moves the end of the heap: it is the word with the largest address of those that moved with it.
+  const before = words();
+  const large = 4 * 1_048_576;
+  const end = js._malloc(large) + large;
+  let heapEndWord = 0;
+  let heapEnd = 0;
+  words().forEach((word, index) => {
+    const moved = word - before[index]!;
+    if (before[index]! <= heapStart || moved < large / 2 || moved > 2 * large || word < end || word <= heapEnd) return;
+    heapEnd = word;
+    heapEndWord = index << 2;
+  });
+  if (heapEnd === 0 || heapEnd > memory.buffer.byteLength) throw new Error('The end of the heap was not found');
+  return { staticEnd, heapStart, heapEndWord };
+}
+
+/** The memory of one instance at work. */
+export interface GuestMemory {
+  /** The memory as it is now, as an image; for the engine's own start only. */
+  capture(): MemoryImage;
+  /** Puts the image back and clears what lies beyond it, so that a difference shows only what came after. */
+  reset(image: MemoryImage): void;
+  /** What changed since `reset`. */
+  difference(base: MemoryImage): ScriptImage;
+  /** Puts a script's memory back for a run. With `clean`, nothing of any earlier run is left anywhere in memory. */
+  restore(image: ScriptImage, clean: boolean): void;
+}
+
+/** Makes the image handling for one instance. */
+export function createGuestMemory({ memory }: QuickJsInstance, layout: MemoryLayout): GuestMemory {
+  const { staticEnd, heapStart, heapEndWord } = layout;
+  const bytes = new Uint8Array(memory.buffer);
+  const endWord = new Uint32Array(memory.buffer, heapEndWord, 1);
+  // How far the heap ever reached since it was last cleared.
+  let dirtyEnd = heapStart;
+
+  const restoreBase = (image: MemoryImage): void => {
+    if (endWord[0]! > dirtyEnd) dirtyEnd = endWord[0]!;
+    bytes.set(image.staticData, 0);
+    bytes.set(image.heap, heapStart);
+  };
+  const clear = (image: MemoryImage): void => {
+    bytes.fill(0, heapStart - stackUsedBytesMax, heapStart);
+    const textEnd = bytes.indexOf(0, scratchStart);
+    bytes.fill(0, scratchStart, textEnd);
+    const end = heapStart + image.heap.length;
+    if (dirtyEnd > end) bytes.fill(0, end, dirtyEnd);
+    dirtyEnd = endWord[0]!;
+  };
+
+  return {
+    capture() {
+      const heap = bytes.slice(heapStart, endWord[0]);
+      let used = heap.length;
+      while (used > 0 && heap[used - 1] === 0) used -= 1;
+      const end = Math.min(heap.length, Math.ceil(used / pageBytes) * pageBytes);
+      return { staticData: bytes.slice(0, staticEnd), heap: heap.slice(0, end) };
+    },
+    reset(image) {
+      restoreBase(image);
+      clear(image);
+    },
+    difference(base) {
+      const segments = [
+        ...changedSegments(bytes.subarray(0, staticEnd), base.staticData, 0),
+        ...changedSegments(bytes.subarray(heapStart, endWord[0]), base.heap, heapStart),
+      ];
+      return { base, segments, bytes: segments.reduce((sum, segment) => sum + segment.bytes.length, 0) };
+    },
+    restore(image, clean) {
+      restoreBase(image.base);
+      if (clean) clear(image.base);
+      for (const { at, bytes: saved } of image.segments) bytes.set(saved, at);
+    },
+  };
+}
+
+const zeroPage = new Uint8Array(pageBytes);
+
+/** Changed pages, neighbours joined. Beyond the base's end memory was clear. */
+function changedSegments(now: Uint8Array, base: Uint8Array, at: Pointer): Segment[] {
+  const segments: Segment[] = [];
+  let from = -1;
+  for (let page = 0; page < now.length; page += pageBytes) {
+    const end = Math.min(page + pageBytes, now.length);
+    if (isSame(now, base, page, end)) {
+      if (from >= 0) segments.push({ at: at + from, bytes: now.slice(from, page) });
+      from = -1;
+    } else if (from < 0) from = page;
+  }
+  if (from >= 0) segments.push({ at: at + from, bytes: now.slice(from) });
+  return segments;
+}
+
+function isSame(now: Uint8Array, base: Uint8Array, from: number, to: number): boolean {
+  const inBase = Math.max(from, Math.min(to, base.length));
+  return (
+    Buffer.compare(now.subarray(from, inBase), base.subarray(from, inBase)) === 0 &&
+    Buffer.compare(now.subarray(inBase, to), zeroPage.subarray(0, to - inBase)) === 0
+  );
+}

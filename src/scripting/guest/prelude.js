@@ -1,0 +1,203 @@
+// The guest's side of a run: emit, the run itself and its errors. Evaluated once into the base image, inside the engine.
+// Scripts may change every built-in of their own run, so whatever is used here after the start is captured before.
+(function (record, fail, entropy, limits) {
+  'use strict';
+  const uncurry = Function.prototype.bind.bind(Function.prototype.call);
+  const { parse, stringify } = JSON;
+  const textOfAny = String;
+  const slice = uncurry(String.prototype.slice);
+  const indexOf = uncurry(String.prototype.indexOf);
+  const mapGet = uncurry(Map.prototype.get);
+  const mapSet = uncurry(Map.prototype.set);
+  const then = uncurry(Promise.prototype.then);
+  const PromiseOf = Promise;
+  const MapOf = Map;
+  const ErrorOf = Error;
+
+  let wrapper;
+  let bindings;
+  const modules = { __proto__: null };
+  let dialect;
+  let marked = false;
+  let emits = 0;
+  let pending = false;
+
+  /** Tells the host an error; nothing that the script does to the error can make this throw or run long. */
+  function report(error) {
+    let message = 'unknown error';
+    let stack = '';
+    try {
+      if (typeof error === 'string') message = error;
+      else if (typeof error !== 'object' || error === null) message = textOfAny(error);
+      else if (typeof error.message === 'string') {
+        const name = error.name;
+        const text = error.message;
+        message = typeof name === 'string' && name !== 'Error' && name !== '' ? name + ': ' + text : text;
+        if (typeof error.stack === 'string') stack = error.stack;
+      } else message = stringify(error);
+      if (typeof message !== 'string' || message === '') message = 'unknown error';
+    } catch {
+      message = 'unknown error';
+    }
+    fail(slice(message, 0, limits.errorMessageCharsMax), slice(stack, 0, limits.errorStackCharsMax), 0);
+  }
+
+  function refuse(message, ends) {
+    let stack = '';
+    try {
+      const trace = new ErrorOf('').stack;
+      if (typeof trace === 'string') stack = trace;
+    } catch {
+      stack = '';
+    }
+    fail(slice(message, 0, limits.errorMessageCharsMax), slice(stack, 0, limits.errorStackCharsMax), ends ? 1 : 0);
+  }
+
+  // A number that is not finite becomes null in JSON. Only a text that has a null in it is looked through for one.
+  function finiteText(value) {
+    return stringify(value, function (key, member) {
+      if (typeof member !== 'number' || member - member === 0) return member;
+      return textOfAny(member);
+    });
+  }
+
+  function markedText(value, paths) {
+    const pathOf = new MapOf();
+    return stringify(value, function (key, member) {
+      const parent = mapGet(pathOf, this);
+      const path = parent === undefined ? '' : parent === '' ? key : parent + '.' + key;
+      if (typeof member === 'object' && member !== null) mapSet(pathOf, member, path);
+      else if (typeof member === 'number' && member - member !== 0) {
+        paths.text += (paths.text === '' ? '' : ',') + stringify(path);
+        return null;
+      }
+      return member;
+    });
+  }
+
+  function emitNamed(name, value) {
+    let text;
+    let extra = '';
+    try {
+      text = stringify(value);
+      if (text === undefined) text = 'null';
+      else if (indexOf(text, 'null') !== -1) {
+        if (marked) {
+          const paths = { text: '' };
+          text = markedText(value, paths);
+          if (paths.text !== '') extra = ',"nonFinite":[' + paths.text + ']';
+        } else text = finiteText(value);
+      }
+    } catch (error) {
+      report(error);
+      return;
+    }
+    record('{"type":"' + name + '","event":' + text + extra + '}');
+  }
+
+  function emit(type, value) {
+    emits += 1;
+    if (emits > limits.emitsMax) {
+      refuse('emit was called more than ' + limits.emitsMax + ' times', true);
+      throw new ErrorOf('emit was called more than ' + limits.emitsMax + ' times');
+    }
+    switch (type) {
+      case 'sample':
+        return emitNamed('SAMPLE', value);
+      case 'log':
+        return emitNamed('LOG', value);
+      case 'state':
+        return emitNamed('STATE', value);
+      case 'downlink':
+        return emitNamed('DOWNLINK', value);
+      case 'action':
+        return emitNamed('ACTION', value);
+      case 'timer':
+        return emitNamed('TIMER', value);
+    }
+    let name = 'unknown';
+    try {
+      name = textOfAny(type);
+    } catch {
+      name = typeof type;
+    }
+    refuse('invalid emit type ' + name, false);
+  }
+
+  function warn(message) {
+    record('{"type":"LOG","event":{"message":' + stringify(message) + '},"warning":true}');
+  }
+
+  // A promise is awaited: the host runs the pending jobs under the same limits and then asks `unsettled`.
+  function awaited(result) {
+    if (typeof result !== 'object' || result === null || typeof result.then !== 'function') return;
+    pending = true;
+    then(
+      new PromiseOf(function (resolve) {
+        resolve(result);
+      }),
+      function () {
+        pending = false;
+      },
+      function (error) {
+        pending = false;
+        report(error);
+      },
+    );
+  }
+
+  const apply = Reflect.apply;
+
+  const entries = ['decodeUplink', 'encodeDownlink', 'decodeDownlink'];
+
+  /** One run; `mode` is twice the entry's index, plus 1 when numbers that are not finite are marked. */
+  function run(eventText, mode) {
+    marked = (mode & 1) === 1;
+    const entry = entries[mode >> 1];
+    try {
+      const event = parse(eventText);
+      if (dialect === 'codec') {
+        awaited(api.runCodec(wrapper, entry, event));
+        return;
+      }
+      const consume = apply(wrapper, undefined, bindings);
+      if (typeof consume !== 'function') {
+        fail('consume is not defined: a script must define the function consume(event)', '', 0);
+        return;
+      }
+      awaited(consume(event));
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  function unsettled() {
+    if (pending) fail('The promise of consume was never settled', '', 0);
+  }
+
+  /** Takes the compiled script; the list has for each imported name the module, or the module and the name of its export. */
+  function install(compiled, itsDialect, listText) {
+    wrapper = compiled;
+    dialect = itsDialect;
+    const list = parse(listText);
+    bindings = { length: list.length };
+    for (let i = 0; i < list.length; i++) {
+      const exported = modules[list[i][0]];
+      bindings[i] = list[i].length === 1 ? exported : exported[list[i][1]];
+    }
+  }
+
+  function addModule(name, exported) {
+    modules[name] = exported;
+  }
+
+  globalThis.emit = emit;
+  Math.random = function random() {
+    return entropy();
+  };
+  // No part of ECMAScript, and of no use to a decoder.
+  for (const name of ['performance', 'queueMicrotask', 'DOMException', 'SharedArrayBuffer']) delete globalThis[name];
+
+  const api = { run, unsettled, install, addModule, emitNamed, warn, fail, runCodec: undefined };
+  return api;
+});

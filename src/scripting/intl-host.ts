@@ -1,0 +1,114 @@
+// Answers the guest's Intl: JSON in, JSON out, with a bounded number of formatters kept because making one is dear.
+
+/** Formatters kept; a script that makes ever new ones pays for each. */
+const formattersMax = 100;
+/** Characters of one question; nobody formats a text of that length. */
+const questionCharsMax = 100_000;
+
+type Locales = string | string[] | undefined;
+type Options = Record<string, unknown>;
+
+const kinds = {
+  DateTimeFormat: (locales: Locales, options: Options) => new Intl.DateTimeFormat(locales, inUtc(options)),
+  NumberFormat: (locales: Locales, options: Options) => new Intl.NumberFormat(locales, options),
+  RelativeTimeFormat: (locales: Locales, options: Options) => new Intl.RelativeTimeFormat(locales, options),
+  ListFormat: (locales: Locales, options: Options) => new Intl.ListFormat(locales, options),
+  PluralRules: (locales: Locales, options: Options) => new Intl.PluralRules(locales, options),
+  Collator: (locales: Locales, options: Options) => new Intl.Collator(locales, options),
+} as const;
+type Kind = keyof typeof kinds;
+
+const methods: { readonly [K in Kind]: readonly string[] } = {
+  DateTimeFormat: ['format', 'formatToParts', 'formatRange', 'formatRangeToParts', 'resolvedOptions'],
+  NumberFormat: ['format', 'formatToParts', 'resolvedOptions'],
+  RelativeTimeFormat: ['format', 'formatToParts', 'resolvedOptions'],
+  ListFormat: ['format', 'formatToParts', 'resolvedOptions'],
+  PluralRules: ['select', 'resolvedOptions'],
+  Collator: ['compare', 'resolvedOptions'],
+};
+
+/** Answers one question of the guest; never throws, an error is an answer too. */
+export type IntlHost = (kind: string, key: string, method: string, argsJson: string) => string;
+
+/** Makes an answerer with its own formatters. */
+export function createIntlHost(): IntlHost {
+  const formatters = new Map<string, object>();
+
+  const formatterOf = (kind: Kind, key: string): object => {
+    const name = kind + key;
+    let formatter = formatters.get(name);
+    if (formatter === undefined) {
+      const [locales, options] = JSON.parse(key) as [Locales | null, Options | null];
+      formatter = kinds[kind](locales ?? defaultLocale, options ?? {});
+    }
+    // Put last again, so that the first of the map is the one that was not used for the longest time.
+    formatters.delete(name);
+    formatters.set(name, formatter);
+    if (formatters.size > formattersMax) formatters.delete(formatters.keys().next().value!);
+    return formatter;
+  };
+
+  const valueOf = (kind: string, key: string, method: string, args: unknown[]): unknown => {
+    if (kind === 'Date') return dateText(key, method, args[0] as number);
+    if (kind === 'Intl') return Intl.getCanonicalLocales((JSON.parse(key) as [Locales | null])[0] ?? undefined);
+    if (!Object.hasOwn(kinds, kind)) throw new TypeError(`There is no Intl.${kind}`);
+    const known = kind as Kind;
+    if (method === 'supportedLocalesOf') {
+      const { supportedLocalesOf } = Intl[known] as { supportedLocalesOf(locales: string[]): string[] };
+      return supportedLocalesOf((JSON.parse(key) as [string[] | null])[0] ?? []);
+    }
+    const formatter = formatterOf(known, key) as Record<string, (...args: unknown[]) => unknown>;
+    if (method === 'check') return null;
+    if (!methods[known].includes(method)) throw new TypeError(`There is no ${method}`);
+    return formatter[method]!(...args.map(numberFrom));
+  };
+
+  const dateText = (key: string, method: string, time: number): string => {
+    const [locales, options] = JSON.parse(key) as [Locales | null, Options | null];
+    const defaults = method.endsWith('DateString') ? dateOnly : method.endsWith('TimeString') ? timeOnly : dateAndTime;
+    const full = hasFields(options ?? {}, method) ? options : { ...options, ...defaults };
+    const formatter = formatterOf('DateTimeFormat', JSON.stringify([locales, full])) as Intl.DateTimeFormat;
+    return formatter.format(time);
+  };
+
+  return (kind, key, method, argsJson) => {
+    try {
+      if (key.length + argsJson.length > questionCharsMax) throw new RangeError('Too long a text for Intl');
+      return JSON.stringify({ value: valueOf(kind, key, method, JSON.parse(argsJson) as unknown[]) });
+    } catch (error) {
+      const { name, message } = error as Error;
+      return JSON.stringify({ error: name, message });
+    }
+  };
+}
+
+// The answers must not depend on the machine that the platform runs on.
+const defaultLocale = 'en-US';
+
+function inUtc(options: Options): Intl.DateTimeFormatOptions {
+  return { timeZone: 'UTC', ...options } as Intl.DateTimeFormatOptions;
+}
+
+// Numbers that JSON cannot hold come as an object with their text.
+function numberFrom(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if ('bigint' in value) return BigInt(value.bigint as string);
+  return 'number' in value ? Number(value.number) : value;
+}
+
+// The defaults of Date.prototype.toLocaleString and its sisters (ECMA-402, ToDateTimeOptions).
+const dateOnly = { year: 'numeric', month: 'numeric', day: 'numeric' };
+const timeOnly = { hour: 'numeric', minute: 'numeric', second: 'numeric' };
+const dateAndTime = { ...dateOnly, ...timeOnly };
+const dateFields = ['weekday', 'year', 'month', 'day', 'dateStyle'];
+const timeFields = ['dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits', 'timeStyle'];
+
+function hasFields(options: Options, method: string): boolean {
+  if (options['dateStyle'] !== undefined || options['timeStyle'] !== undefined) return true;
+  const wanted = method.endsWith('DateString')
+    ? dateFields
+    : method.endsWith('TimeString')
+      ? timeFields
+      : [...dateFields, ...timeFields];
+  return wanted.some((field) => options[field] !== undefined);
+}

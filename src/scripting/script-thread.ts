@@ -1,0 +1,185 @@
+// One worker thread as the main thread sees it: sends batches, takes answers, and ends the thread when a run gets stuck.
+import { Worker } from 'node:worker_threads';
+import type { MemoryLayout } from './guest-memory.ts';
+import type { ScriptLimits } from './limits.ts';
+import { createRecorderMemory, recorderPhases, type RecorderView, viewRecorder } from './run-recorder.ts';
+import type { Waiting } from './run-queue.ts';
+import { errorEntry } from './script-error.ts';
+import {
+  checkOnly,
+  type FromWorker,
+  resultItems,
+  type ScriptRegistration,
+  type ToWorker,
+  type WorkerStart,
+} from './worker-messages.ts';
+
+/** A run on its way; `finish` gets its entries as a JSON array. */
+export interface PendingRun extends Waiting {
+  readonly number: number;
+  /** Absent when a source is only checked; the source is then in `event`. */
+  readonly script?: ScriptRegistration;
+  readonly mode: number;
+  readonly event: string;
+  finish(entries: string, durationMs: number): void;
+  fail(error: Error): void;
+}
+
+export interface ScriptThread {
+  readonly isReady: boolean;
+  /** Batches that were sent and not answered in full. */
+  readonly batches: number;
+  /** Runs that were sent and not answered. */
+  readonly runs: ReadonlyMap<number, PendingRun>;
+  hasTenant(tenant: string): boolean;
+  send(runs: readonly PendingRun[]): void;
+  /** Looks whether the thread still moves and ends it when it does not; to be called every now and then. */
+  watch(now: number): void;
+  /** Ends the thread; whatever it was doing is lost. */
+  end(): Promise<void>;
+}
+
+export interface ThreadEvents {
+  ready(): void;
+  /** A batch was answered; some of its runs may come back because they were not begun. */
+  answered(returned: readonly PendingRun[]): void;
+  /** The thread is gone. All its runs but the one that is to blame come back. */
+  gone(returned: readonly PendingRun[], wasReady: boolean): void;
+}
+
+export interface ThreadParts {
+  readonly module: WebAssembly.Module;
+  readonly layout: MemoryLayout;
+  readonly limits: ScriptLimits;
+}
+
+/** Starts a thread. It is ready when it says so; until then nothing may be sent. */
+export function startScriptThread(parts: ThreadParts, events: ThreadEvents): ScriptThread {
+  const { limits } = parts;
+  const shared = createRecorderMemory(limits.outputBytesMax);
+  const recorder = viewRecorder(shared);
+  const silence = createSilenceClock(recorder, limits);
+  const runs = new Map<number, PendingRun>();
+  const tenants = new Map<string, number>();
+  const known = new Set<number>();
+  let isReady = false;
+  let isGone = false;
+  let batches = 0;
+
+  // The thread needs nothing of the environment; what it does not have, no script can find there.
+  const worker = new Worker(new URL('./script-worker.ts', import.meta.url), {
+    workerData: { ...parts, recorder: shared } satisfies WorkerStart,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: oldGenerationMbMax, stackSizeMb: hostStackMb },
+  });
+
+  const take = (number: number): PendingRun | undefined => {
+    const run = runs.get(number);
+    if (run === undefined) return undefined;
+    runs.delete(number);
+    const left = tenants.get(run.tenant)! - 1;
+    if (left === 0) tenants.delete(run.tenant);
+    else tenants.set(run.tenant, left);
+    return run;
+  };
+
+  const leave = (message: string): void => {
+    if (isGone) return;
+    isGone = true;
+    const guilty = recorder.phase === recorderPhases.idle ? undefined : take(recorder.run);
+    const entries = recorder.text().slice(0, -1);
+    const error = guilty?.script === undefined ? JSON.stringify({ message }) : errorEntry({ message });
+    guilty?.finish(`${entries}${entries.length > 1 ? ',' : ''}${error}]`, silence.sinceStart(performance.now()));
+    const returned = [...runs.values()];
+    runs.clear();
+    tenants.clear();
+    events.gone(returned, isReady);
+  };
+
+  worker.on('message', (message: FromWorker) => {
+    if (isGone) return;
+    if (message === 'ready') {
+      isReady = true;
+      events.ready();
+      return;
+    }
+    const { results, last, returned, forgotten } = message;
+    for (let i = 0; i < results.length; i += resultItems) {
+      take(results[i] as number)?.finish(results[i + 1] as string, results[i + 2] as number);
+    }
+    for (const id of forgotten) known.delete(id);
+    const back = returned.map((number) => take(number)!);
+    // A script that the thread has forgotten while its run was under way is sent again with the run.
+    for (const { script } of back) if (script !== undefined) known.delete(script.id);
+    if (!last) return;
+    batches -= 1;
+    events.answered(back);
+  });
+  worker.on('error', (error: Error) => leave(`The script broke its worker: ${error.message}`));
+  worker.on('exit', () => leave('The script broke its worker'));
+
+  const registration = (run: PendingRun): ScriptRegistration[] => {
+    if (run.script === undefined || known.has(run.script.id)) return [];
+    known.add(run.script.id);
+    return [run.script];
+  };
+
+  return {
+    get isReady() {
+      return isReady;
+    },
+    get batches() {
+      return batches;
+    },
+    runs,
+    hasTenant: (tenant) => tenants.has(tenant),
+    send(batch) {
+      const scripts = batch.flatMap(registration);
+      const flat: (number | string)[] = [];
+      for (const run of batch) {
+        runs.set(run.number, run);
+        tenants.set(run.tenant, (tenants.get(run.tenant) ?? 0) + 1);
+        flat.push(run.number, run.script?.id ?? checkOnly, run.mode, run.event);
+      }
+      batches += 1;
+      worker.postMessage({ scripts, runs: flat } satisfies ToWorker);
+    },
+    watch(now) {
+      if (isGone || !silence.isTooLong(now)) return;
+      leave(`The script was ended after ${Math.round(silence.sinceStart(now))} ms`);
+      void worker.terminate();
+    },
+    async end() {
+      isGone = true;
+      await worker.terminate();
+    },
+  };
+}
+
+// A source of the greatest length needs this much to be parsed.
+const oldGenerationMbMax = 512;
+const hostStackMb = 4;
+
+/** How long a run has given no sign of life. The thread's own clock is not needed: a beat that stands still is seen here. */
+function createSilenceClock(recorder: RecorderView, limits: ScriptLimits) {
+  let beat = 0;
+  let beatAt = 0;
+  let run = 0;
+  let runAt = 0;
+  return {
+    sinceStart: (now: number): number => now - runAt,
+    isTooLong(now: number): boolean {
+      if (recorder.run !== run || recorder.phase === recorderPhases.idle) {
+        run = recorder.run;
+        runAt = now;
+      }
+      if (recorder.beat !== beat || recorder.phase === recorderPhases.idle) {
+        beat = recorder.beat;
+        beatAt = now;
+      }
+      const max = recorder.phase === recorderPhases.compiling ? limits.compileMsMax : limits.silenceMsMax;
+      return now - beatAt > max;
+    },
+  };
+}
