@@ -46,8 +46,21 @@ beforeAll(async () => {
   const tenant = { id: 'o', name: 'o', description: null, logo: null, ownerId: 'u', properties: null };
   await insertOrganization(records.db, { ...tenant, ...audit });
   await insertOutputConnector(records, {
-    ...{ id: databaseConnectorId, organizationId: null, workspaceId: null, name: 'Database', scope: 'DATA_FLOW', type: 'DATABASE' },
-    ...{ sendConsecutiveAlerts: false, invokeRuleEngine: false, useCustomPayload: false, customPayload: null, properties: null },
+    ...{
+      id: databaseConnectorId,
+      organizationId: null,
+      workspaceId: null,
+      name: 'Database',
+      scope: 'DATA_FLOW',
+      type: 'DATABASE',
+    },
+    ...{
+      sendConsecutiveAlerts: false,
+      invokeRuleEngine: false,
+      useCustomPayload: false,
+      customPayload: null,
+      properties: null,
+    },
     ...audit,
   });
   workspaceId = (await createWorkspace(records, { organizationId: 'o', name: 'w' }, now)).id;
@@ -123,7 +136,8 @@ test('goal 100,000 look-ups a second: a known device needs no query', async () =
   for (let n = 0; n < 200; n += 1) await uplinks.bySecret(secret, `many-${n}`);
   const started = performance.now();
   for (let n = 0; n < 100_000; n += 1) {
-    if (uplinks.bySecret(secret, `many-${n % 200}`) instanceof Promise) throw new Error('a known device was read again');
+    if (uplinks.bySecret(secret, `many-${n % 200}`) instanceof Promise)
+      throw new Error('a known device was read again');
   }
   const ms = performance.now() - started;
   expect(ms).toBeLessThan(1_000);

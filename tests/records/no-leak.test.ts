@@ -96,19 +96,32 @@ test('what a record names must be in its own workspace: references leak nothing'
   const theirs = await makeDevice(foreign, foreignWorkspace, 'dev-1');
   expect(theirs.status, 'device ids are unique within an organization only').toBe(201);
   const refused = [
-    await foreign('POST', '/v3/data-flows', { name: 'x', workspaceId: foreignWorkspace, deviceConnector: { id: made['device-connectors'].id } }),
-    await foreign('PUT', `/v3/data-flows/${theirs.flow.id}`, { outputConnectors: [{ id: made['output-connectors'].id, topic: '*' }] }),
+    await foreign('POST', '/v3/data-flows', {
+      name: 'x',
+      workspaceId: foreignWorkspace,
+      deviceConnector: { id: made['device-connectors'].id },
+    }),
+    await foreign('PUT', `/v3/data-flows/${theirs.flow.id}`, {
+      outputConnectors: [{ id: made['output-connectors'].id, topic: '*' }],
+    }),
     await foreign('PUT', `/v3/data-flows/${theirs.flow.id}`, { deviceType: { id: made['device-types'].id } }),
     await foreign('PUT', `/v3/devices/${theirs.device.id}`, { dataFlowId: made['data-flows'].id }),
     await foreign('PUT', `/v3/devices/${theirs.device.id}`, { tags: [{ id: made['tags'].id }] }),
-    await restricted('POST', '/v3/devices', { name: 'x', deviceId: 'y', workspaceId: secondWorkspace, dataFlowId: made['data-flows'].id }),
+    await restricted('POST', '/v3/devices', {
+      name: 'x',
+      deviceId: 'y',
+      workspaceId: secondWorkspace,
+      dataFlowId: made['data-flows'].id,
+    }),
   ];
   for (const { status, body } of refused) {
     expect(status).toBe(400);
     expect(body.errorCode).toBe('40010_UNKNOWN_REFERENCE');
   }
   const unknown = await foreign('PUT', `/v3/devices/${theirs.device.id}`, { tags: [{ id: '71ffffffffffffff' }] });
-  expect(unknown.body.message.replace('71ffffffffffffff', 'ID')).toBe(refused[4]!.body.message.replace(made['tags'].id, 'ID'));
+  expect(unknown.body.message.replace('71ffffffffffffff', 'ID')).toBe(
+    refused[4]!.body.message.replace(made['tags'].id, 'ID'),
+  );
 });
 
 test('by physical id: 404 in another organization, 403 in another workspace', async () => {
@@ -130,7 +143,8 @@ test('the global database connector: read by all, changed by none', async () => 
 
 test('organizations and workspaces: each sees its own', async () => {
   const { admin, foreign, restricted, organizationId, otherOrganizationId, secondWorkspace } = world;
-  const ids = async (call: typeof admin, path: string) => (await call('GET', path)).body.content.map((item: Body) => item.id);
+  const ids = async (call: typeof admin, path: string) =>
+    (await call('GET', path)).body.content.map((item: Body) => item.id);
   expect(await ids(admin, '/v3/organizations?size=1&minimal=true')).toEqual([organizationId]);
   expect(await ids(foreign, '/v3/organizations')).toEqual([otherOrganizationId]);
   expect((await foreign('GET', `/v3/organizations/${organizationId}`)).status).toBe(404);

@@ -42,7 +42,9 @@ test('contract 0.2: a device id that is used is a 409 that names it', async () =
   const other = (await admin('POST', '/v3/devices', { ...draft, deviceId: 'dev-2' })).body;
   expect((await admin('PUT', `/v3/devices/${other.id}`, { deviceId: 'dev-1' })).status).toBe(409);
   expect((await admin('PUT', `/v3/devices/${other.id}`, { deviceId: 'dev-2', name: 'B' })).body.name).toBe('B');
-  const together = await Promise.all([1, 2, 3].map(() => admin('POST', '/v3/devices', { ...draft, deviceId: 'dev-3' })));
+  const together = await Promise.all(
+    [1, 2, 3].map(() => admin('POST', '/v3/devices', { ...draft, deviceId: 'dev-3' })),
+  );
   expect(together.map((answer) => answer.status).sort()).toEqual([201, 409, 409]);
 });
 
@@ -70,7 +72,9 @@ test('contract 10: pass-through under both names, true without a device type', a
   expect((await admin('POST', '/v3/data-flows', draft)).body.passThrough).toBe(false);
   const sent = await admin('POST', '/v3/data-flows', { ...draft, isPassThrough: true });
   expect(sent.body).toMatchObject({ passThrough: true, isPassThrough: true });
-  expect((await admin('PUT', `/v3/data-flows/${sent.body.id}`, { deviceType: null, passThrough: false })).body.passThrough).toBe(true);
+  expect(
+    (await admin('PUT', `/v3/data-flows/${sent.body.id}`, { deviceType: null, passThrough: false })).body.passThrough,
+  ).toBe(true);
 });
 
 test('contract 8 and 35: uplink secrets are for those who may change data flows', async () => {
@@ -79,22 +83,42 @@ test('contract 8 and 35: uplink secrets are for those who may change data flows'
   const path = `/v3/device-connectors/${made.connector.id}`;
   expect((await admin('GET', path)).body.uplinkSecret).toMatch(/^[0-9a-f]{32}$/);
   expect((await reader('GET', path)).body.uplinkSecret).toBeNull();
-  expect(JSON.stringify(await reader('GET', `/v3/data-flows/${made.flow.id}`))).not.toContain(made.connector.uplinkSecret);
+  expect(JSON.stringify(await reader('GET', `/v3/data-flows/${made.flow.id}`))).not.toContain(
+    made.connector.uplinkSecret,
+  );
   const lora = await admin('POST', '/v3/device-connectors', { name: 'l', workspaceId, connectivity: 'LORA' });
   expect(lora.status).toBe(400);
 });
 
 test('contract 35: secrets of output connectors are masked, and a mask sent back keeps them', async () => {
   const { admin, workspaceId, records } = world;
-  const webhookProperties = { uri: 'https://example.org/in', authType: 'BEARER', bearerToken: 'tok', headers: { 'x-a': 'one' } };
-  const { status, body } = await admin('POST', '/v3/output-connectors', { name: 'H', workspaceId, type: 'WEBHOOK', webhookProperties });
+  const webhookProperties = {
+    uri: 'https://example.org/in',
+    authType: 'BEARER',
+    bearerToken: 'tok',
+    headers: { 'x-a': 'one' },
+  };
+  const { status, body } = await admin('POST', '/v3/output-connectors', {
+    name: 'H',
+    workspaceId,
+    type: 'WEBHOOK',
+    webhookProperties,
+  });
   expect(status).toBe(201);
-  expect(body.webhookProperties).toMatchObject({ method: 'POST', bearerToken: '********', headers: { 'x-a': '********' } });
+  expect(body.webhookProperties).toMatchObject({
+    method: 'POST',
+    bearerToken: '********',
+    headers: { 'x-a': '********' },
+  });
   expect(body).toMatchObject({ mailProperties: null, scope: 'DATA_FLOW', deleted: false, global: false });
   const changed = { ...body.webhookProperties, method: 'PUT' };
   await admin('PUT', `/v3/output-connectors/${body.id}`, { webhookProperties: changed });
   const { findOutputConnector } = await import('../../src/store/records/output-connectors.ts');
-  expect((await findOutputConnector(records, body.id))!.properties).toMatchObject({ method: 'PUT', bearerToken: 'tok', headers: { 'x-a': 'one' } });
+  expect((await findOutputConnector(records, body.id))!.properties).toMatchObject({
+    method: 'PUT',
+    bearerToken: 'tok',
+    headers: { 'x-a': 'one' },
+  });
 });
 
 test.each([
@@ -143,22 +167,34 @@ test('contract 0.1: the four forms of list parameters', async () => {
   const ids: string[] = [];
   for (const deviceId of ['l1', 'l2', 'l3']) ids.push((await makeDevice(admin, workspaceId, deviceId)).device.id);
   const [one, two] = ids;
-  for (const form of [`assetIds=%5B${one}%2C%20${two}%5D`, `assetIds=${one},${two}`, `assetIds=${one}&assetIds=${two}`, `assetIds[]=${one}&assetIds%5B%5D=${two}`]) {
+  for (const form of [
+    `assetIds=%5B${one}%2C%20${two}%5D`,
+    `assetIds=${one},${two}`,
+    `assetIds=${one}&assetIds=${two}`,
+    `assetIds[]=${one}&assetIds%5B%5D=${two}`,
+  ]) {
     const { body } = await admin('GET', `/v3/assets?workspaceId=${workspaceId}&${form}`);
-    expect(body.content.map((item: Body) => item.id), form).toEqual([one, two]);
+    expect(
+      body.content.map((item: Body) => item.id),
+      form,
+    ).toEqual([one, two]);
   }
 });
 
 test('interface 4.2: asset lists', async () => {
   const { admin, workspaceId, organizationId, secondWorkspace, restricted } = world;
   expect((await admin('GET', '/v3/assets')).status).toBe(400);
-  const listed = await admin('POST', '/v3/assets/list?page=0&size=100&sort=name,asc', { workspaceIds: [workspaceId], search: 'DEV-1' });
+  const listed = await admin('POST', '/v3/assets/list?page=0&size=100&sort=name,asc', {
+    workspaceIds: [workspaceId],
+    search: 'DEV-1',
+  });
   expect(listed.body.content.map((item: Body) => item.deviceId)).toEqual(['dev-1']);
   expect((await admin('GET', `/v3/assets?organizationId=${organizationId}`)).body.size).toBe(25);
   expect((await restricted('POST', '/v3/assets/list', { organizationId })).status).toBe(403);
   expect((await restricted('POST', '/v3/assets/list', { workspaceIds: [secondWorkspace] })).status).toBe(200);
   const empty = ['integrationId=x', 'customFields.ids=%5Bx%5D', 'type=SIM_CARD'];
-  for (const query of empty) expect((await admin('GET', `/v3/assets?workspaceId=${workspaceId}&${query}`)).body.content).toEqual([]);
+  for (const query of empty)
+    expect((await admin('GET', `/v3/assets?workspaceId=${workspaceId}&${query}`)).body.content).toEqual([]);
   expect((await admin('GET', `/v3/assets?workspaceId=${workspaceId}&loraProperties.deviceClass=A`)).status).toBe(400);
 });
 
@@ -179,7 +215,13 @@ test.each<[string, object]>([
   ['/v3/devices', { name: 'x', deviceId: 'd', workspaceId: 'x', dataFlowId: 'x', onlineTimeout: 'long' }],
 ])('POST %s with %j is a 400', async (path, body) => expect((await world.admin('POST', path, body)).status).toBe(400));
 
-test.each(['/v3/tags', '/v3/devices', '/v3/workspaces', '/v3/data-flows', '/v3/device-types', '/v3/device-connectors', '/v3/output-connectors', '/v3/organizations'])(
-  '%s/unknown is a 404',
-  async (path) => expect((await world.admin('GET', `${path}/unknown`)).status).toBe(404),
-);
+test.each([
+  '/v3/tags',
+  '/v3/devices',
+  '/v3/workspaces',
+  '/v3/data-flows',
+  '/v3/device-types',
+  '/v3/device-connectors',
+  '/v3/output-connectors',
+  '/v3/organizations',
+])('%s/unknown is a 404', async (path) => expect((await world.admin('GET', `${path}/unknown`)).status).toBe(404));

@@ -50,9 +50,21 @@ const deviceKeys = `id deviceId name description type workspaceId organizationId
   excludeFromLifecycleReport ${audit}`;
 
 test.each<[string, () => string, string]>([
-  ['contract 1: organization', () => `/v3/organizations/${world.organizationId}`, `id name description logo owner alphaFeatures properties ${audit}`],
-  ['contract 3: workspace', () => `/v3/workspaces/${world.workspaceId}`, `id name description settings properties organizationId ${audit}`],
-  ['contract 6: tag', () => `/v3/tags/${tag.id}`, 'id name description workspaceId color taggedDevices created updated'],
+  [
+    'contract 1: organization',
+    () => `/v3/organizations/${world.organizationId}`,
+    `id name description logo owner alphaFeatures properties ${audit}`,
+  ],
+  [
+    'contract 3: workspace',
+    () => `/v3/workspaces/${world.workspaceId}`,
+    `id name description settings properties organizationId ${audit}`,
+  ],
+  [
+    'contract 6: tag',
+    () => `/v3/tags/${tag.id}`,
+    'id name description workspaceId color taggedDevices created updated',
+  ],
   ['contract 7: device type', () => `/v3/device-types/${type.id}`, typeDetailKeys],
   ['contract 8: device connector', () => `/v3/device-connectors/${connector.id}`, connectorKeys],
   ['contract 9: output connector', () => '/v3/output-connectors/0900000000000000', outputKeys],
@@ -69,7 +81,11 @@ test.each<[string, () => string, string]>([
 
 test.each<[string, () => string, string]>([
   ['device types without details', () => `/v3/device-types?organizationId=${world.organizationId}`, typeKeys],
-  ['device types with details', () => `/v3/device-types?organizationId=${world.organizationId}&details=true`, typeDetailKeys],
+  [
+    'device types with details',
+    () => `/v3/device-types?organizationId=${world.organizationId}&details=true`,
+    typeDetailKeys,
+  ],
   ['data flows', () => `/v3/data-flows?workspaceId=${world.workspaceId}`, flowKeys],
   ['assets', () => `/v3/assets?workspaceId=${world.workspaceId}`, deviceKeys],
   ['output connectors', () => `/v3/output-connectors?workspaceId=${world.workspaceId}`, outputKeys],
@@ -103,8 +119,18 @@ test('contract 4: what a device nests', async () => {
     workspaceId: world.workspaceId,
     organizationId: world.organizationId,
   });
-  expect(body).toMatchObject({ customFields: [], integration: null, uplinkMetrics: null, onlineState: 'UNKNOWN', online: null });
-  expect(body.loraProperties).toMatchObject({ deviceEui: '0011223344556677', applicationKey: '00', ttnProperties: null });
+  expect(body).toMatchObject({
+    customFields: [],
+    integration: null,
+    uplinkMetrics: null,
+    onlineState: 'UNKNOWN',
+    online: null,
+  });
+  expect(body.loraProperties).toMatchObject({
+    deviceEui: '0011223344556677',
+    applicationKey: '00',
+    ttnProperties: null,
+  });
   const reader = await world.keyFor(world.organizationId, undefined, { asset: ['read'] });
   const seen = (await reader('GET', `/v3/devices/${device.id}`)).body.loraProperties;
   expect(seen).toMatchObject({ deviceEui: '0011223344556677', applicationKey: null });
@@ -114,7 +140,9 @@ test('contract 4: what a device nests', async () => {
 test('contract 4: online follows the last uplink and the time-out; metrics carry every id', async () => {
   const { admin, records, clock } = world;
   const timestamp = clock.now;
-  await saveUplinkMetrics(records.db, [{ uplinkId: 'u', deviceId: device.id, uplinkSize: 12, timestamp, sqi: 3, batteryLevel: 60 }]);
+  await saveUplinkMetrics(records.db, [
+    { uplinkId: 'u', deviceId: device.id, uplinkSize: 12, timestamp, sqi: 3, batteryLevel: 60 },
+  ]);
   const read = async () => (await admin('GET', `/v3/devices/${device.id}`)).body;
   expect(await read()).toMatchObject({ online: true, onlineState: 'ONLINE' });
   expect((await read()).uplinkMetrics).toMatchObject({
@@ -164,10 +192,27 @@ test('contract 27: the processing log of a device', async () => {
     { ...entry, id: 'a', timestamp: at(1), level: 'WARN', message: 'one' },
     { ...entry, id: 'b', timestamp: at(2), level: 'ERROR', message: 'two', details: { line: 1 } },
   ]);
-  const get = async (query: string) => (await world.admin('GET', `/v3/devices/${device.id}/processing-logs${query}`)).body;
+  const get = async (query: string) =>
+    (await world.admin('GET', `/v3/devices/${device.id}/processing-logs${query}`)).body;
   expect((await get('')).content).toEqual([
-    { id: 'b', timestamp: '2026-01-01T00:02:00.000Z', level: 'ERROR', source: 'SCRIPT', message: 'two', correlationId: 'c', details: { line: 1 } },
-    { id: 'a', timestamp: '2026-01-01T00:01:00.000Z', level: 'WARN', source: 'SCRIPT', message: 'one', correlationId: 'c', details: null },
+    {
+      id: 'b',
+      timestamp: '2026-01-01T00:02:00.000Z',
+      level: 'ERROR',
+      source: 'SCRIPT',
+      message: 'two',
+      correlationId: 'c',
+      details: { line: 1 },
+    },
+    {
+      id: 'a',
+      timestamp: '2026-01-01T00:01:00.000Z',
+      level: 'WARN',
+      source: 'SCRIPT',
+      message: 'one',
+      correlationId: 'c',
+      details: null,
+    },
   ]);
   const ids = async (query: string) => (await get(query)).content.map((item: Body) => item.id);
   expect(await ids('?level=WARN')).toEqual(['a']);
@@ -180,7 +225,13 @@ test('contract 27: the processing log of a device', async () => {
 
 test('contract 23: an API key shows its secret once and works until it is deleted', async () => {
   const { owner, organizationId, stranger, secondWorkspace } = world;
-  const draft = { name: 'k', organizationId, allWorkspaces: false, workspaces: [{ id: secondWorkspace }], permissions: { asset: ['read'] } };
+  const draft = {
+    name: 'k',
+    organizationId,
+    allWorkspaces: false,
+    workspaces: [{ id: secondWorkspace }],
+    permissions: { asset: ['read'] },
+  };
   const { status, body } = await owner('POST', '/v3/api-keys', draft);
   expect(status).toBe(201);
   expect(body.secret).toMatch(/^[0-9a-f]{16}\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -190,9 +241,12 @@ test('contract 23: an API key shows its secret once and works until it is delete
     words('id name description organizationId allWorkspaces workspaces permissions secretPrefix created lastUsed'),
   );
   expect(JSON.stringify(await owner('GET', '/v3/api-keys'))).not.toContain(body.secret);
-  const use = async () => (await stranger('GET', '/v3/workspace-access?scope=ASSET&verb=READ', undefined, { 'x-api-key': body.secret }));
+  const use = async () =>
+    await stranger('GET', '/v3/workspace-access?scope=ASSET&verb=READ', undefined, { 'x-api-key': body.secret });
   expect((await use()).body).toEqual({ all: false, ids: [secondWorkspace] });
   expect((await owner('DELETE', `/v3/api-keys/${body.id}`)).status).toBe(204);
   expect((await use()).status).toBe(401);
-  expect((await owner('POST', '/v3/api-keys', { name: 'k', organizationId, permissions: { moon: ['read'] } })).status).toBe(400);
+  expect(
+    (await owner('POST', '/v3/api-keys', { name: 'k', organizationId, permissions: { moon: ['read'] } })).status,
+  ).toBe(400);
 });

@@ -25,18 +25,30 @@ import { newId } from '../../src/model/ids.ts';
 import { type Permissions, scopes, verbs } from '../../src/model/permission.ts';
 import type { RecordChange } from '../../src/model/record.ts';
 import { openRecords } from '../../src/store/records/database.ts';
-import { removeKeptAnswer, findKeptAnswer, insertKeptAnswer, saveKeptAnswer } from '../../src/store/records/idempotency-keys.ts';
+import {
+  removeKeptAnswer,
+  findKeptAnswer,
+  insertKeptAnswer,
+  saveKeptAnswer,
+} from '../../src/store/records/idempotency-keys.ts';
 import { insertOrganization } from '../../src/store/records/organizations.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Body = any;
-export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<{ status: number; body: Body }>;
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<{ status: number; body: Body }>;
 
 const adminKey = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 export const everyPermission: Permissions = Object.fromEntries(scopes.map((scope) => [scope, verbs]));
 
 /** The clock stands still unless a test moves it. */
-export async function startRecordsWorld(available: readonly ('WEBHOOK' | 'CUSTOM_DATABASE')[] = ['WEBHOOK', 'CUSTOM_DATABASE']) {
+export async function startRecordsWorld(
+  available: readonly ('WEBHOOK' | 'CUSTOM_DATABASE')[] = ['WEBHOOK', 'CUSTOM_DATABASE'],
+) {
   const directory = mkdtempSync(join(tmpdir(), 'records-world-'));
   const clock = { now: Date.UTC(2026, 0, 1) };
   const now = () => clock.now;
@@ -44,17 +56,38 @@ export async function startRecordsWorld(available: readonly ('WEBHOOK' | 'CUSTOM
   const records = await openRecords({ directory, announce: (told) => followers.forEach((follow) => follow(told)) });
   const keys = apiKeyAuthenticator({ db: records.db, now });
   followers.push(keys.recordChanged);
-  const made = (await bootstrap(records, { adminEmail: 'a@example.org', adminPassword: 'secret', adminApiKey: adminKey, now: now() }))!;
+  const made = (await bootstrap(records, {
+    adminEmail: 'a@example.org',
+    adminPassword: 'secret',
+    adminApiKey: adminKey,
+    now: now(),
+  }))!;
   const other = newId('organization');
   const named = { description: null, created: now(), updated: null, version: 0 };
-  await insertOrganization(records.db, { id: other, name: 'Other', logo: null, ownerId: made.userId, properties: null, ...named });
-  const secondWorkspace = (await createWorkspace(records, { organizationId: made.organizationId, name: 'Second' }, now())).id;
+  await insertOrganization(records.db, {
+    id: other,
+    name: 'Other',
+    logo: null,
+    ownerId: made.userId,
+    properties: null,
+    ...named,
+  });
+  const secondWorkspace = (
+    await createWorkspace(records, { organizationId: made.organizationId, name: 'Second' }, now())
+  ).id;
   const foreignWorkspace = (await createWorkspace(records, { organizationId: other, name: 'Foreign' }, now())).id;
 
   // Stands where sessions will: the owner, signed in.
   const session: Authenticator = {
     header: 'x-session',
-    authenticate: () => ({ kind: 'USER', id: made.userId, name: 'Owner', organizationId: made.organizationId, workspaces: 'all', permissions: everyPermission }),
+    authenticate: () => ({
+      kind: 'USER',
+      id: made.userId,
+      name: 'Owner',
+      organizationId: made.organizationId,
+      workspaces: 'all',
+      permissions: everyPermission,
+    }),
   };
   const { db } = records;
   const once = idempotency(
@@ -74,7 +107,16 @@ export async function startRecordsWorld(available: readonly ('WEBHOOK' | 'CUSTOM
     revealConnectorSecrets: false,
     availableOutputs: new Set(available),
   };
-  const routes: Route[] = [organizationRoutes, workspaceRoutes, tagRoutes, deviceTypeRoutes, deviceConnectorRoutes, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
+  const routes: Route[] = [
+    organizationRoutes,
+    workspaceRoutes,
+    tagRoutes,
+    deviceTypeRoutes,
+    deviceConnectorRoutes,
+    deviceRoutes,
+    assetRoutes,
+    apiKeyRoutes,
+  ].flatMap((of) => of(parts));
   routes.push(...outputConnectorRoutes(parts), ...dataFlowRoutes(parts));
   const failures: unknown[] = [];
   const app = await createServer({
@@ -85,16 +127,22 @@ export async function startRecordsWorld(available: readonly ('WEBHOOK' | 'CUSTOM
     publicUrl: 'http://localhost',
   });
 
-  const as = (headers: Record<string, string>): Call => async (method, path, body, more = {}) => {
-    const answer = await app.inject({
-      method: method as 'GET',
-      url: path,
-      headers: { ...headers, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-    });
-    return { status: answer.statusCode, body: answer.body === '' ? undefined : JSON.parse(answer.body) };
-  };
-  const keyFor = async (organizationId: string, workspaceIds: readonly string[] | undefined, permissions: Permissions) => {
+  const as =
+    (headers: Record<string, string>): Call =>
+    async (method, path, body, more = {}) => {
+      const answer = await app.inject({
+        method: method as 'GET',
+        url: path,
+        headers: { ...headers, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      });
+      return { status: answer.statusCode, body: answer.body === '' ? undefined : JSON.parse(answer.body) };
+    };
+  const keyFor = async (
+    organizationId: string,
+    workspaceIds: readonly string[] | undefined,
+    permissions: Permissions,
+  ) => {
     const workspaces = workspaceIds?.map((id) => ({ id }));
     const key = await createApiKey(records, { name: 'key', organizationId, workspaces, permissions }, now());
     return Object.assign(as({ 'x-api-key': key.secret }), { secret: key.secret, id: key.id });
@@ -127,7 +175,9 @@ export type RecordsWorld = Awaited<ReturnType<typeof startRecordsWorld>>;
 
 /** A connector, a flow with the database and a device of it; what the caller may not see is its own affair. */
 export async function makeDevice(call: Call, workspaceId: string, deviceId: string, draft: object = {}) {
-  const connector = (await call('POST', '/v3/device-connectors', { name: `c ${deviceId}`, workspaceId, connectivity: 'HTTP' })).body;
+  const connector = (
+    await call('POST', '/v3/device-connectors', { name: `c ${deviceId}`, workspaceId, connectivity: 'HTTP' })
+  ).body;
   const flow = (
     await call('POST', '/v3/data-flows', {
       name: `f ${deviceId}`,
@@ -136,6 +186,12 @@ export async function makeDevice(call: Call, workspaceId: string, deviceId: stri
       outputConnectors: [{ id: '0900000000000000', topic: '*' }],
     })
   ).body;
-  const answer = await call('POST', '/v3/devices', { name: `Device ${deviceId}`, deviceId, workspaceId, dataFlowId: flow.id, ...draft });
+  const answer = await call('POST', '/v3/devices', {
+    name: `Device ${deviceId}`,
+    deviceId,
+    workspaceId,
+    dataFlowId: flow.id,
+    ...draft,
+  });
   return { connector, flow, device: answer.body, status: answer.status };
 }
