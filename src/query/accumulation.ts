@@ -51,7 +51,7 @@ export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Ac
 }
 
 /** The accumulator of the name in any case, NONE being LAST. */
-export function readAccumulator(name: string): AccumulatorName {
+function readAccumulator(name: string): AccumulatorName {
   const accumulator = accumulatorNamed(name);
   if (accumulator !== undefined) return accumulator;
   throw problem('unknownAccumulator', { accumulator: name.slice(0, 100), valid: [...accumulatorNames, lastAlias] });

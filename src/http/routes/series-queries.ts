@@ -10,14 +10,14 @@ import {
 } from '../../contract/queries.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries } from '../../query/legacy-series.ts';
+import type { ReadingStore } from '../../query/reading-store.ts';
 import { deviceSeries } from '../../query/time-series.ts';
-import type { SampleStore } from '../../store/sample-store.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { readsDevice } from './device-access.ts';
 import { type KpiQueryParts, sourcePaths } from './kpi-queries.ts';
 
 export interface SeriesQueryParts extends KpiQueryParts {
-  readonly store: Pick<SampleStore, 'samples' | 'buckets'>;
+  readonly store: ReadingStore;
 }
 
 const tag = 'Data';
