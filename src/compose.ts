@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { apiKeyAuthenticator, type ApiKeyAuthenticator } from './access/api-key-authenticator.ts';
-import { identify, noTokens } from './access/authenticator.ts';
+import { type Authenticator, identify, noTokens } from './access/authenticator.ts';
 import { authorize } from './access/authorize.ts';
 import { bootstrap } from './access/bootstrap.ts';
+import { composeLive } from './compose-live.ts';
 import { composeRoutes } from './compose-routes.ts';
 import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -45,6 +46,7 @@ export interface Parts {
   readonly store: EmbeddedStore;
   readonly directory: UplinkDirectory;
   readonly apiKeys: ApiKeyAuthenticator;
+  readonly authenticators: readonly Authenticator[];
   readonly now: () => number;
   readonly newId: () => string;
 }
@@ -84,6 +86,8 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
   let notReady: string | undefined = 'starting';
   const app = await serve(parts, uplinks, () => notReady);
   closers.push(() => app.close());
+  const streams = composeLive(app.server, parts, uplinks);
+  closers.push(() => streams.close());
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as AddressInfo;
   notReady = undefined;
@@ -124,12 +128,16 @@ async function openParts(config: Config, closers: Closer[]): Promise<Parts> {
   const apiKeys = apiKeyAuthenticator({ db: records.db, now });
   closers.push(() => apiKeys.saveUses());
   followers.push(directory.recordChanged, apiKeys.recordChanged);
-  return { config, telemetry, records, store, directory, apiKeys, now, newId: randomUUID };
+  const authenticators = [apiKeys, noTokens];
+  return { config, telemetry, records, store, directory, apiKeys, authenticators, now, newId: randomUUID };
 }
 
-async function serve(parts: Parts, uplinks: Uplinks, notReadyBecause: () => string | undefined): Promise<FastifyInstance> {
-  const { config, telemetry, apiKeys, now } = parts;
-  const authenticators = [apiKeys, noTokens];
+async function serve(
+  parts: Parts,
+  uplinks: Uplinks,
+  notReadyBecause: () => string | undefined,
+): Promise<FastifyInstance> {
+  const { config, telemetry, authenticators, now } = parts;
   const app = await createServer({
     routes: composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() }),
     guard: { identify: (headers) => identify(authenticators, headers), authorize },

@@ -24,7 +24,7 @@ function tenantLines(config: Config, { tenant }: Platform): [string, string][] {
   return [
     ['Organization', tenant.organizationId],
     ['Workspace', tenant.workspaceId],
-    ...(tenant.firstStart ? [['Owner', config.adminEmail] satisfies [string, string]] : []),
+    ['Owner', config.adminEmail],
     ...(password === null ? [] : [['Password', `${password}  (shown this once)`] satisfies [string, string]]),
     ...(tenant.apiKeyId === null
       ? []

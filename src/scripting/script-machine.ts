@@ -48,7 +48,7 @@ export interface ScriptMachine {
 
 export interface ScriptMachineOptions {
   /** Worker threads; by default one less than there are cores, at least one. */
-  readonly workers?: number;
+  readonly workers?: number | undefined;
   readonly limits?: Partial<ScriptLimits>;
 }
 

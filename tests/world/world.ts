@@ -69,7 +69,6 @@ export async function startWorld(
   });
   const platform = await startPlatform(config);
   const base = `http://127.0.0.1:${platform.port}`;
-  const { organizationId, workspaceId } = platform.tenant!;
   let count = 0;
 
   const call: World['call'] = async (method, path, body, headers = {}) => {
@@ -91,6 +90,13 @@ export async function startWorld(
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
+
+  // A folder that had data tells over the interface what its first start made.
+  const organizationId: string =
+    platform.tenant?.organizationId ?? (await must('GET', '/v3/organizations')).content[0].id;
+  const workspaceId: string =
+    platform.tenant?.workspaceId ??
+    (await must('GET', `/v3/workspaces?organizationId=${organizationId}`)).content[0].id;
 
   return {
     base,

@@ -1,13 +1,13 @@
 // Our own platform in the shape of a peer: bulk backfill in, REST queries out, always over HTTP with an API key.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { httpRequest, mustSucceed, openConnections } from './http-load.ts';
-import { folderBytes } from './peers/debian-package.ts';
-import type { Engine, Lane } from './peers/peer.ts';
-import { type Platform, apiKey, createDevices, createFlow, startPlatform } from './platform.ts';
-import { type Query, lastSamples } from './queries.ts';
-import { type SampleColumns, type WorkloadShape, dataJsonAt, deviceName, isoText, labels } from './workload.ts';
-import type { WorkloadData } from './workload.ts';
+import { httpRequest, mustSucceed, openConnections } from '../load/http.ts';
+import { folderBytes } from './debian-package.ts';
+import type { Engine, Lane } from './peer.ts';
+import { type Platform, apiKey, createDevices, createFlow, startPlatform } from '../load/platform.ts';
+import { type Query, type QueryName, lastSamples } from './queries.ts';
+import { type SampleColumns, type WorkloadShape, dataJsonAt, deviceName, isoText, labels } from '../workload.ts';
+import type { WorkloadData } from '../workload.ts';
 
 export const heliographTitle = 'Heliograph';
 export const heliographDurability = 'fsynced journal';
@@ -26,7 +26,7 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
   const flow = await createFlow(platform, decoder);
   const names = Array.from({ length: shape.devices }, (_, i) => deviceName(i));
   const ids = await createDevices(platform, flow, names);
-  const version = await platform.call<{ info: { version: string } }>('GET', '/openapi.json').then(
+  const version = await platform.call<{ info: { version: string } }>('GET', '/v3/openapi.json').then(
     (document) => document.info.version,
     () => 'unreleased',
   );
@@ -45,7 +45,7 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
       return `stopped and started again; data folder: ${parts.join(', ')}`;
     },
     bytesAtRest: async () => folderBytes(join(folder, 'data')),
-    residentBytes: () => platform.server.residentBytes(),
+    memoryBytes: () => platform.server.memoryBytes(),
     query: (query) => ask(platform, query, ids),
     stop: () => platform.stop(),
   };
@@ -83,70 +83,62 @@ function captureRequest(batch: SampleColumns, secret: string): Buffer {
   return httpRequest('POST', path, { 'content-type': 'application/json' }, body);
 }
 
-async function ask(platform: Platform, query: Query, ids: readonly string[]): Promise<number[]> {
-  const common = { topic: 'default', dataKey: 'temperature', accumulator: 'AVG' };
-  const post = <T>(path: string, body: object): Promise<T> => platform.call<T>('POST', path, body);
-  if (query.name === 'last100') {
-    const body = { topic: 'default', limit: lastSamples };
-    return (await post<SampleAnswer[]>(`/v3/devices/${ids[query.device]!}/query`, body)).flatMap(sampleNumbers);
-  }
-  const interval = { from: new Date(query.from).toISOString(), to: new Date(query.to).toISOString() };
-  const body = { ...common, interval };
-  switch (query.name) {
-    case 'rawKpi24h':
-      return [(await post<Kpi>(`/v3/devices/${ids[query.device]!}/query/raw/kpi`, body)).kpi];
-    case 'hourlyKpi':
-      return [(await post<Kpi>(`/v3/devices/${ids[query.device]!}/query/aggregated/hourly/kpi`, body)).kpi];
-    case 'rawSeries24h':
-      return series(post, `/v3/devices/${ids[query.device]!}/query/raw/time-series`, {
-        ...body,
-        bucketInterval: 'PT1H',
-      });
-    case 'hourlySeries':
-      return series(post, `/v3/devices/${ids[query.device]!}/query/aggregated/hourly/time-series`, {
-        ...body,
-        bucketInterval: 'P1D',
-      });
-    case 'rawSum100':
-      return [await accumulated(post, body, query.devices, ids, 'SUM')];
-    case 'averageAll': {
-      const sum = await accumulated(post, body, query.devices, ids, 'SUM');
-      return [sum / (await accumulated(post, body, query.devices, ids, 'COUNT'))];
-    }
-    case 'hourlyKpiAll':
-      return everyKpi(post, body, query.devices, ids);
-  }
+function ask(platform: Platform, query: Query, ids: readonly string[]): Promise<number[]> {
+  const asked: Asked = {
+    post: (path, body) => platform.call('POST', path, body),
+    deviceIds: query.devices.map((device) => ids[device]!),
+    body: {
+      topic: 'default',
+      dataKey: 'temperature',
+      accumulator: 'AVG',
+      interval: { from: new Date(query.from).toISOString(), to: new Date(query.to).toISOString() },
+    },
+  };
+  return questions[query.name](asked);
 }
 
-type Post = <T>(path: string, body: object) => Promise<T>;
+interface Asked {
+  readonly post: <T>(path: string, body: object) => Promise<T>;
+  readonly deviceIds: readonly string[];
+  /** The fields that KPI and time-series queries have in common. */
+  readonly body: object;
+}
+
+const questions: Record<QueryName, (asked: Asked) => Promise<number[]>> = {
+  last100: async ({ post, deviceIds }) => {
+    const body = { topic: 'default', limit: lastSamples };
+    return (await post<SampleAnswer[]>(`/v3/devices/${deviceIds[0]!}/query`, body)).flatMap(sampleNumbers);
+  },
+  rawKpi24h: (asked) => kpi(asked, 'raw'),
+  rawSeries24h: (asked) => series(asked, 'raw', 'PT1H'),
+  hourlyKpi: (asked) => kpi(asked, 'aggregated/hourly'),
+  hourlySeries: (asked) => series(asked, 'aggregated/hourly', 'P1D'),
+  rawSum100: async (asked) => [await accumulated(asked, 'SUM')],
+  hourlyKpiAll: everyKpi,
+  averageAll: async (asked) => [(await accumulated(asked, 'SUM')) / (await accumulated(asked, 'COUNT'))],
+};
+
+type Source = 'raw' | 'aggregated/hourly';
 type Kpi = { readonly deviceId: string; readonly kpi: number };
 type SampleAnswer = { readonly timestamp: string; readonly data: WorkloadData };
 
-async function series(post: Post, path: string, body: object): Promise<number[]> {
-  return (await post<{ dataPoints: number[] }>(path, body)).dataPoints;
+async function kpi({ post, deviceIds, body }: Asked, source: Source): Promise<number[]> {
+  return [(await post<Kpi>(`/v3/devices/${deviceIds[0]!}/query/${source}/kpi`, body)).kpi];
 }
 
-async function accumulated(
-  post: Post,
-  body: object,
-  devices: readonly number[],
-  ids: readonly string[],
-  accumulator: 'SUM' | 'COUNT',
-): Promise<number> {
-  const deviceIds = devices.map((device) => ids[device]!);
+async function series({ post, deviceIds, body }: Asked, source: Source, bucketInterval: string): Promise<number[]> {
+  const path = `/v3/devices/${deviceIds[0]!}/query/${source}/time-series`;
+  return (await post<{ dataPoints: number[] }>(path, { ...body, bucketInterval })).dataPoints;
+}
+
+async function accumulated({ post, deviceIds, body }: Asked, accumulator: 'SUM' | 'COUNT'): Promise<number> {
   const path = '/v3/devices/query/batch/raw/accumulated-kpi';
   return (await post<{ kpi: number }>(path, { ...body, accumulator, deviceIds })).kpi;
 }
 
-async function everyKpi(
-  post: Post,
-  body: object,
-  devices: readonly number[],
-  ids: readonly string[],
-): Promise<number[]> {
+async function everyKpi({ post, deviceIds, body }: Asked): Promise<number[]> {
   const byDevice = new Map<string, number>();
-  const deviceIds = devices.map((device) => ids[device]!);
-  for (let page = 0; page * pageSize < devices.length; page++) {
+  for (let page = 0; page * pageSize < deviceIds.length; page++) {
     const path = `/v3/devices/query/batch/aggregated/hourly/kpi?page=${page}&size=${pageSize}`;
     const { content } = await post<{ content: Kpi[] }>(path, { ...body, deviceIds });
     for (const each of content) byDevice.set(each.deviceId, each.kpi);

@@ -7,32 +7,36 @@ import {
   endMsOf,
   labels,
   minuteMs,
-} from './workload.ts';
+} from '../workload.ts';
 
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
+
+export type QueryName =
+  | 'last100'
+  | 'rawKpi24h'
+  | 'rawSeries24h'
+  | 'hourlyKpi'
+  | 'hourlySeries'
+  | 'rawSum100'
+  | 'hourlyKpiAll'
+  | 'averageAll';
+
+/**
+ * Every answer is a list of numbers, so that all engines can be compared alike: a KPI is one number, a series one per bucket, a KPI of many
+ * devices one per device in the order asked, samples seven each (timestamp, four numbers, occupied as 0 or 1, index of the label), newest first.
+ */
+export interface Query extends Interval {
+  readonly name: QueryName;
+  /** Device indexes, ascending; one for queries of one device. */
+  readonly devices: readonly number[];
+}
 
 /** `from` inclusive, `to` exclusive, epoch milliseconds. */
 interface Interval {
   readonly from: number;
   readonly to: number;
 }
-
-/**
- * Every answer is a list of numbers, so that all engines can be compared alike: a KPI is one number, a series one per bucket, a KPI of many
- * devices one per device in the order asked, samples seven each (timestamp, four numbers, occupied as 0 or 1, index of the label), newest first.
- */
-export type Query =
-  | { readonly name: 'last100'; readonly device: number }
-  | ({ readonly name: 'rawKpi24h'; readonly device: number } & Interval)
-  | ({ readonly name: 'rawSeries24h'; readonly device: number } & Interval)
-  | ({ readonly name: 'hourlyKpi'; readonly device: number } & Interval)
-  | ({ readonly name: 'hourlySeries'; readonly device: number } & Interval)
-  | ({ readonly name: 'rawSum100'; readonly devices: readonly number[] } & Interval)
-  | ({ readonly name: 'hourlyKpiAll'; readonly devices: readonly number[] } & Interval)
-  | ({ readonly name: 'averageAll'; readonly devices: readonly number[] } & Interval);
-
-export type QueryName = Query['name'];
 
 export const queryTitles: Record<QueryName, string> = {
   last100: 'last 100 samples, one device',
@@ -70,25 +74,27 @@ export function queryOf(name: QueryName, n: number, shape: WorkloadShape): Query
   const slackMs = whole.to - whole.from - dayMs;
   const from = shape.startMs + Math.floor(random() * Math.max(0, slackMs));
   const hour = from - (from % hourMs);
-  switch (name) {
-    case 'last100':
-      return { name, device };
-    case 'rawKpi24h':
-      return { name, device, from, to: from + dayMs };
-    case 'rawSeries24h':
-      return { name, device, from: hour, to: hour + dayMs };
-    case 'hourlyKpi':
-    case 'hourlySeries':
-      return { name, device, ...whole };
-    case 'rawSum100': {
-      const count = Math.min(sumDevices, shape.devices);
-      const devices = Array.from({ length: count }, (_, i) => (device + i * 7) % shape.devices);
-      return { name, devices: [...new Set(devices)].sort((a, b) => a - b), from: hour, to: hour + dayMs };
-    }
-    case 'hourlyKpiAll':
-    case 'averageAll':
-      return { name, devices: Array.from({ length: shape.devices }, (_, i) => i), ...whole };
-  }
+  const aDay = { from, to: from + dayMs };
+  const hourlyDay = { from: hour, to: hour + dayMs };
+  const one = [device];
+  const all = (): number[] => Array.from({ length: shape.devices }, (_, i) => i);
+  const some = (): number[] => {
+    const count = Math.min(sumDevices, shape.devices);
+    return [...new Set(Array.from({ length: count }, (_, i) => (device + i * 7) % shape.devices))].sort(
+      (a, b) => a - b,
+    );
+  };
+  const spans: Record<QueryName, () => Omit<Query, 'name'>> = {
+    last100: () => ({ devices: one, ...whole }),
+    rawKpi24h: () => ({ devices: one, ...aDay }),
+    rawSeries24h: () => ({ devices: one, ...hourlyDay }),
+    hourlyKpi: () => ({ devices: one, ...whole }),
+    hourlySeries: () => ({ devices: one, ...whole }),
+    rawSum100: () => ({ devices: some(), ...hourlyDay }),
+    hourlyKpiAll: () => ({ devices: all(), ...whole }),
+    averageAll: () => ({ devices: all(), ...whole }),
+  };
+  return { name, ...spans[name]() };
 }
 
 /** Computes answers from the workload. Keeps what it made of each device, so that asking again is cheap. */
@@ -101,31 +107,24 @@ export function referenceFor(shape: WorkloadShape): (query: Query) => number[] {
   };
   const total = (devices: readonly number[], interval: Interval): Total =>
     devices.map((device) => totalOf(columnsOf(device), interval)).reduce(merged, { sum: 0, count: 0 });
-  const series = (query: Interval & { device: number }, stepMs: number): number[] =>
-    starts(query, stepMs).map((from) => average(total([query.device], { from, to: from + stepMs })));
-  return (query) => {
-    switch (query.name) {
-      case 'last100':
-        return lastOf(columnsOf(query.device));
-      case 'rawKpi24h':
-      case 'hourlyKpi':
-        return [average(total([query.device], query))];
-      case 'rawSeries24h':
-        return series(query, hourMs);
-      case 'hourlySeries':
-        return series(query, dayMs);
-      case 'rawSum100':
-        return [total(query.devices, query).sum / 100];
-      case 'hourlyKpiAll':
-        return query.devices.map((device) => average(total([device], query)));
-      case 'averageAll':
-        return [average(total(query.devices, query))];
-    }
+  const kpi = (query: Query): number[] => [average(total(query.devices, query))];
+  const series = (query: Query, stepMs: number): number[] =>
+    starts(query, stepMs).map((from) => average(total(query.devices, { from, to: from + stepMs })));
+  const answers: Record<QueryName, (query: Query) => number[]> = {
+    last100: (query) => lastOf(columnsOf(query.devices[0]!)),
+    rawKpi24h: kpi,
+    rawSeries24h: (query) => series(query, hourMs),
+    hourlyKpi: kpi,
+    hourlySeries: (query) => series(query, dayMs),
+    rawSum100: (query) => [total(query.devices, query).sum / 100],
+    hourlyKpiAll: (query) => query.devices.map((device) => average(total([device], query))),
+    averageAll: kpi,
   };
+  return (query) => answers[query.name](query);
 }
 
-/** The bucket starts of an interval whose `from` is itself one. */
-export function starts(interval: Interval, stepMs: number): number[] {
+// The bucket starts of an interval whose `from` is itself one.
+function starts(interval: Interval, stepMs: number): number[] {
   return Array.from(
     { length: Math.ceil((interval.to - interval.from) / stepMs) },
     (_, i) => interval.from + i * stepMs,

@@ -1,10 +1,10 @@
 // One engine through the whole workload: load, rest, check every answer, time the queries, then single requests.
 import { setTimeout as delay } from 'node:timers/promises';
-import { inLanes } from './http-load.ts';
-import { type Summary, summarize } from './measure.ts';
-import type { Engine, Peer } from './peers/peer.ts';
+import { inLanes } from '../load/http.ts';
+import { type Summary, summarize } from '../measure.ts';
+import type { Engine, Peer } from './peer.ts';
 import { type Query, type QueryName, difference, queryNames, queryOf, repetitions } from './queries.ts';
-import { type SampleColumns, type WorkloadShape, deviceOrdered, endMsOf, samplesOf, timeOrdered } from './workload.ts';
+import { type SampleColumns, type WorkloadShape, deviceOrdered, endMsOf, samplesOf, timeOrdered } from '../workload.ts';
 
 export interface RunOptions {
   readonly shape: WorkloadShape;
@@ -24,7 +24,7 @@ export interface EngineResult {
   readonly bulkPerSecond: number;
   readonly bulk: Summary;
   readonly bytesPerSample: number;
-  readonly residentMiB: number;
+  readonly memoryMiB: number;
   readonly settled: string;
   readonly single: { readonly perSecond: number; readonly durations: Summary; readonly note: string };
   readonly queries: { readonly [N in QueryName]?: QueryResult };
@@ -48,8 +48,8 @@ export async function runEngine(
   const engine = await peer.start(folder, shape);
   try {
     say(`${peer.title} ${engine.version}: loading ${samplesOf(shape)} samples`);
-    const { seconds, durations } = await load(engine, options);
-    const residentMiB = engine.residentBytes() / 2 ** 20;
+    const { seconds, durations } = await loadWorkload(engine, options);
+    const memoryMiB = engine.memoryBytes() / 2 ** 20;
     say(`  ${Math.round(samplesOf(shape) / seconds)} samples/s; settling`);
     const settled = await engine.settle();
     const bytesPerSample = (await engine.bytesAtRest()) / samplesOf(shape);
@@ -67,13 +67,17 @@ export async function runEngine(
     say(`  ${Math.round(single.perSecond)} single requests/s`);
     const bulkPerSecond = samplesOf(shape) / seconds;
     const bulk = summarize(durations);
-    return { version: engine.version, bulkPerSecond, bulk, bytesPerSample, residentMiB, settled, single, queries };
+    return { version: engine.version, bulkPerSecond, bulk, bytesPerSample, memoryMiB, settled, single, queries };
   } finally {
     await engine.stop();
   }
 }
 
-async function load(engine: Engine, options: RunOptions): Promise<{ seconds: number; durations: number[] }> {
+/** Sends every sample in bulk requests; answers the seconds of sending and the milliseconds of each request. */
+export async function loadWorkload(
+  engine: Engine,
+  options: Pick<RunOptions, 'shape' | 'order' | 'batch' | 'bulkLanes'>,
+): Promise<{ seconds: number; durations: number[] }> {
   const batches = options.order === 'device' ? deviceOrdered : timeOrdered;
   const lanes = await engine.openLanes(options.bulkLanes);
   const durations: number[] = [];

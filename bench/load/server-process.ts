@@ -1,7 +1,8 @@
 // Servers under measurement: started on loopback with a folder of their own, ended by the handle that started them.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -34,7 +35,9 @@ export interface RunningServer {
   assertAlive(): void;
   /** Ends it cleanly; kills it when it does not end in a minute. */
   stop(): Promise<void>;
-  /** Resident memory in bytes, of the process alone. */
+  /** Resident memory in bytes, of the process and its children; pages they share count once. */
+  memoryBytes(): number;
+  /** Resident memory in bytes, of the process alone and with every page it shares. */
   residentBytes(): number;
 }
 
@@ -67,11 +70,25 @@ export function startServer(server: ServerCommand): RunningServer {
       process.off('exit', killAtExit);
       if (alive()) await ended(child, server.stopSignal ?? 'SIGTERM');
     },
-    residentBytes() {
-      const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-      return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) * 1_024;
-    },
+    residentBytes: () => Number(/^VmRSS:\s+(\d+) kB/m.exec(procText(`${child.pid}/status`))?.[1]) * 1_024,
+    memoryBytes: () => (child.pid === undefined ? Number.NaN : memoryOf(child.pid)),
   };
+}
+
+function memoryOf(pid: number): number {
+  const children = procText(`${pid}/task/${pid}/children`).trim();
+  const proportional = /^Pss:\s+(\d+) kB/m.exec(procText(`${pid}/smaps_rollup`))?.[1];
+  const own = Number(proportional ?? 0) * 1_024;
+  return children.split(' ').reduce((sum, child) => (child === '' ? sum : sum + memoryOf(Number(child))), own);
+}
+
+// A process may end between being listed and being read; then it has no memory.
+function procText(path: string): string {
+  try {
+    return readFileSync(`/proc/${path}`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
@@ -95,6 +112,16 @@ export async function untilReady(
     await delay(pollMs);
   }
   throw new Error(`not ready within ${timeoutMs} ms`);
+}
+
+/** Waits until something accepts connections on the loopback port. */
+export async function untilListening(server: RunningServer, port: number): Promise<void> {
+  await untilReady(server, async () => {
+    const probe = connect(port, '127.0.0.1');
+    await once(probe, 'connect');
+    probe.destroy();
+    return true;
+  });
 }
 
 /** A loopback port that was free a moment ago. */

@@ -1,20 +1,22 @@
 // The platform under measurement: a child process on a folder of its own, set up through its public interface.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import { type RunningServer, freePort, startServer, untilReady } from './child-process.ts';
-import { type HttpTarget, httpRequest, inLanes, mustSucceed, openConnection, openConnections } from './http-load.ts';
-import { repositoryRoot } from './measure.ts';
+import { type RunningServer, freePort, startServer, untilReady } from './server-process.ts';
+import { type HttpTarget, httpRequest, inLanes, mustSucceed, openConnection, openConnections } from './http.ts';
+import { repositoryRoot } from '../measure.ts';
 
-export const platformProgram = join(repositoryRoot, 'src', 'main.ts');
+const platformProgram = join(repositoryRoot, 'src', 'main.ts');
 export const apiKey = '2800000000000001.6f1b8a56-8d0c-4a3c-9a52-0b5d2f5c7f11';
-export const readyPath = '/health/ready';
+const readyPath = '/health/ready';
 const databaseConnectorId = '0900000000000000';
 const setupLanes = 8;
 
 export interface Platform {
   readonly server: RunningServer;
   readonly target: HttpTarget;
+  readonly organizationId: string;
+  readonly workspaceId: string;
   /** One JSON call with the API key; throws unless it succeeds. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
   stop(): Promise<void>;
@@ -36,13 +38,17 @@ export function platformMissing(): string | undefined {
 export async function startPlatform(folder: string): Promise<Platform> {
   const port = await freePort();
   const target = { host: '127.0.0.1', port };
-  const server = startServer(platformCommand(folder, port));
+  const command = platformCommand(folder, port);
+  const server = startServer(command);
   await untilReady(server, () => isReady(target));
+  const { organizationId, workspaceId } = await tenantOf(server, command.logPath);
   const connection = await openConnection(target);
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   return {
     server,
     target,
+    organizationId,
+    workspaceId,
     async call<T>(method: string, path: string, body?: unknown) {
       const request = httpRequest(method, path, headers, body === undefined ? '' : JSON.stringify(body));
       const text = mustSucceed(await connection.send(request)).toString();
@@ -53,6 +59,22 @@ export async function startPlatform(folder: string): Promise<Platform> {
       await server.stop();
     },
   };
+}
+
+// The ids stand in the block that every start prints, which may come a moment after the first answer.
+async function tenantOf(
+  server: RunningServer,
+  logPath: string,
+): Promise<Pick<Platform, 'organizationId' | 'workspaceId'>> {
+  const idOf = (name: string): string | undefined =>
+    new RegExp(`^ +${name} +([0-9a-f]{16})$`, 'gm').exec(lastBlock(readFileSync(logPath, 'utf8')))?.[1];
+  await untilReady(server, async () => idOf('Workspace') !== undefined);
+  return { organizationId: idOf('Organization')!, workspaceId: idOf('Workspace')! };
+}
+
+// A log of several starts holds several blocks.
+function lastBlock(log: string): string {
+  return log.slice(Math.max(0, log.lastIndexOf('Heliograph is ready')));
 }
 
 /** The command that starts it, for benches that time the start themselves. */
@@ -86,10 +108,7 @@ export async function isReady(target: HttpTarget): Promise<boolean> {
 /** A device type with the script, an HTTP connector, and a data flow from it to the database. */
 export async function createFlow(platform: Platform, uplinkScript: string): Promise<BenchFlow> {
   type Made = { readonly id: string };
-  type Listed = { readonly content: readonly Made[] };
-  const organizationId = (await platform.call<Listed>('GET', '/v3/organizations')).content[0]!.id;
-  const workspaces = await platform.call<Listed>('GET', `/v3/workspaces?organizationId=${organizationId}`);
-  const workspaceId = workspaces.content[0]!.id;
+  const { organizationId, workspaceId } = platform;
   const deviceType = await platform.call<Made>('POST', '/v3/device-types', {
     name: 'bench',
     organizationId,

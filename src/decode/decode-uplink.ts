@@ -1,0 +1,150 @@
+// An uplink becomes samples: through the device type's script, or unchanged when there is none (interface 2.10, contract 10 and 15).
+import { type EpochMs, formatInstant, isInstant, parseInstant } from '../model/instant.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Note } from '../model/processing-note.ts';
+import { defaultTopic, type Sample } from '../model/sample.ts';
+import type { Uplink } from '../model/uplink.ts';
+import type { Emit } from '../scripting/emit.ts';
+import type { ScriptMachine } from '../scripting/script-machine.ts';
+import { deviceEvent, errorNote, nonFiniteNote } from './script-device.ts';
+
+export interface DecodedUplink {
+  /** Topics and data keys are as the script emitted them, not checked yet. */
+  readonly samples: readonly Sample[];
+  readonly notes: readonly Note[];
+  /** The new state; absent when the script emitted none. */
+  readonly state?: JsonObject;
+  /** Milliseconds in the script; 0 without one. */
+  readonly scriptMs: number;
+}
+
+/**
+ * Makes the decoder: an uplink and the state that the device's last run passed on in, samples, notes and the new state out.
+ * What a script does wrong is a note; what it emitted before an error is kept (contract 35). Rejects only with the problems
+ * of the script machine: too busy, or stopping.
+ */
+export function decodeUplink(
+  scripts: Pick<ScriptMachine, 'run'>,
+): (uplink: Uplink, state: JsonObject) => Promise<DecodedUplink> {
+  return async (uplink, state) => {
+    // An array has no data keys, so it becomes one value (contract 15).
+    const data: JsonObject = isJsonObject(uplink.body) ? uplink.body : { values: uplink.body };
+    if (uplink.script === null) return { samples: [sampleOf(uplink, data)], notes: [], scriptMs: 0 };
+    const { tenant, code: source } = uplink.script;
+    const event = uplinkEvent(uplink, data, state);
+    const { emits, durationMs } = await scripts.run({ tenant, source, event, nonFinite: 'marked' });
+    return { ...collected(uplink, emits), scriptMs: durationMs };
+  };
+}
+
+function collected(uplink: Uplink, emits: readonly Emit[]): Omit<DecodedUplink, 'scriptMs'> {
+  const samples: Sample[] = [];
+  const notes: Note[] = [];
+  let state: JsonObject | undefined;
+  for (const emit of emits) {
+    const warning = nonFiniteNote(emit);
+    if (warning !== undefined) notes.push(warning);
+    if (emit.type === 'SAMPLE') {
+      const sample = emittedSample(uplink, emit.event, notes);
+      if (sample !== undefined) samples.push(sample);
+    } else if (emit.type === 'STATE') state = emittedState(emit.event, notes) ?? state;
+    else notes.push(...otherNotes(emit));
+  }
+  return { samples, notes, ...(state === undefined ? {} : { state }) };
+}
+
+function uplinkEvent(uplink: Uplink, data: JsonObject, state: JsonObject): JsonObject {
+  const { topic, timestamp } = sampleOf(uplink, data);
+  return {
+    data,
+    device: deviceEvent(uplink.device),
+    uplinkMetrics: metricsEvent(uplink, data),
+    topic,
+    timestamp: formatInstant(timestamp),
+    state,
+  };
+}
+
+const lastPort = 255;
+
+function metricsEvent({ correlationId, device, bodyBytes, receivedAt }: Uplink, { port }: JsonObject): JsonObject {
+  const isPort = typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= lastPort;
+  return {
+    uplinkId: correlationId,
+    deviceId: device.id,
+    uplinkSize: bodyBytes,
+    timestamp: formatInstant(receivedAt),
+    ...(isPort ? { port } : {}),
+  };
+}
+
+/** A sample with the topic and the time of its uplink. */
+function sampleOf({ device, topic, timestamp, receivedAt }: Uplink, data: JsonObject): Sample {
+  return { deviceId: device.id, topic: topic ?? defaultTopic, timestamp: timestamp ?? receivedAt, data };
+}
+
+/** The sample of an emit; without a topic and a time of its own it has those of the uplink. */
+function emittedSample(uplink: Uplink, event: Json, notes: Note[]): Sample | undefined {
+  const malformed = malformation(event);
+  if (malformed !== undefined) {
+    notes.push({
+      level: 'ERROR',
+      source: 'SCRIPT',
+      message: `Malformed sample: ${malformed}`,
+      details: { sample: event },
+    });
+    return undefined;
+  }
+  const { data, meta, topic, timestamp } = event as JsonObject;
+  const sample = sampleOf(uplink, data as JsonObject);
+  return {
+    ...sample,
+    topic: topic === undefined || topic === null ? sample.topic : topicText(topic),
+    timestamp: timestamp === undefined ? sample.timestamp : emittedTime(timestamp, sample.timestamp, notes),
+    ...(isJsonObject(meta) ? { meta } : {}),
+  };
+}
+
+function malformation(event: Json): string | undefined {
+  if (!isJsonObject(event)) return 'it must be an object';
+  if (!isJsonObject(event['data'])) return 'its data must be an object';
+  const meta = event['meta'];
+  return meta === undefined || meta === null || isJsonObject(meta) ? undefined : 'its meta must be an object';
+}
+
+// A topic that is no text cannot be valid; the check of topics says so, and keeps the sample.
+function topicText(topic: Json): string {
+  return typeof topic === 'string' ? topic : JSON.stringify(topic);
+}
+
+/** Dates arrive as ISO texts. Numbers are epoch milliseconds. */
+function emittedTime(timestamp: Json, instead: EpochMs, notes: Note[]): EpochMs {
+  const time = typeof timestamp === 'string' ? parseInstant(timestamp) : timestamp;
+  if (typeof time === 'number' && isInstant(time)) return Math.floor(time);
+  const message = `The timestamp ${JSON.stringify(timestamp)} of a sample is no date or ISO-8601 text; the uplink's was used`;
+  notes.push({ level: 'WARN', source: 'SCRIPT', message });
+  return instead;
+}
+
+function emittedState(event: Json, notes: Note[]): JsonObject | undefined {
+  if (event === null) return {};
+  if (isJsonObject(event)) return event;
+  notes.push({
+    level: 'ERROR',
+    source: 'SCRIPT',
+    message: 'Malformed state: it must be an object',
+    details: { state: event },
+  });
+  return undefined;
+}
+
+/** Notes of emits that are neither samples nor state. Logs are only shown while a script is developed (interface 2.10). */
+function otherNotes({ type, event, warning }: Emit): Note[] {
+  if (type === 'ERROR') return [errorNote(event, 'SCRIPT')];
+  if (type === 'LOG') {
+    if (warning === undefined) return [];
+    return [{ level: 'WARN', source: 'SCRIPT', message: String((event as JsonObject)['message']) }];
+  }
+  const message = `emit('${type.toLowerCase()}', ...) has no effect in an uplink decoder`;
+  return [{ level: 'WARN', source: 'SCRIPT', message }];
+}

@@ -1,0 +1,29 @@
+// A device as scripts see it, and the notes that every kind of script can leave (contract 15).
+import type { Json, JsonObject } from '../model/json.ts';
+import type { Note, NoteSource } from '../model/processing-note.ts';
+import type { UplinkDevice } from '../model/uplink.ts';
+import type { Emit } from '../scripting/emit.ts';
+
+/** What scripts see of a device. */
+export type ScriptDevice = Pick<UplinkDevice, 'id' | 'deviceId' | 'name' | 'description' | 'customFields' | 'tags'>;
+
+/** The `device` member of a script's event. */
+export function deviceEvent(device: ScriptDevice): JsonObject {
+  const { id, deviceId, name, description, customFields, tags } = device;
+  return { id, deviceId, name, description, customFields, tags };
+}
+
+/** The note of an ERROR entry: its message, and the place in the source as details. */
+export function errorNote(event: Json, source: NoteSource): Note {
+  const { message, ...place } = event as JsonObject;
+  const note: Note = { level: 'ERROR', source, message: String(message) };
+  return Object.keys(place).length === 0 ? note : { ...note, details: place };
+}
+
+/** The warning of contract 16 for numbers that JSON cannot hold; undefined when the emit has none. */
+export function nonFiniteNote({ type, nonFinite }: Emit): Note | undefined {
+  if (nonFinite === undefined) return undefined;
+  const what = type.toLowerCase();
+  const message = `Numbers of the ${what} that are NaN or infinite became null: ${nonFinite.join(', ')}`;
+  return { level: 'WARN', source: 'SCRIPT', message, details: { paths: nonFinite } };
+}

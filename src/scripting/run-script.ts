@@ -1,0 +1,21 @@
+// One run on request: what run-script answers (interface 4.8, contract 16).
+import type { Json } from '../model/json.ts';
+import type { EmitType } from './emit.ts';
+import type { ScriptMachine } from './script-machine.ts';
+
+export interface MirroredEmit {
+  readonly type: EmitType;
+  readonly event: Json;
+}
+
+/**
+ * Runs a script once and mirrors its emits, in their order and as they are: no topic or key is checked, numbers that are
+ * not finite are the texts "NaN", "Infinity" and "-Infinity". Whatever goes wrong in the script is an ERROR entry.
+ */
+export async function runScript(
+  scripts: Pick<ScriptMachine, 'run'>,
+  request: { readonly tenant: string; readonly source: string; readonly event: Json },
+): Promise<MirroredEmit[]> {
+  const { emits } = await scripts.run({ ...request, nonFinite: 'text' });
+  return emits.map(({ type, event }) => ({ type, event }));
+}
