@@ -24,7 +24,7 @@ export async function oracleRun(seed: number, samples: number, queries: number):
   const stored = randomSamples(random, samples);
   const oracle = sqlOracle(stored, dataKeys);
   const { store, close } = await filledStore(stored);
-  const parts = { store, openZone: openTimeZones(), publicHolidays: openPublicHolidays() };
+  const parts = { store, openZone: openTimeZones(), publicHolidays: openPublicHolidays(), calendarOf: () => calendar };
   let points = 0;
   let nonNull = 0;
   try {
@@ -50,7 +50,7 @@ async function productAnswer(query: OracleQuery, parts: Parameters<typeof device
   const { source, topic, dataKey, accumulator, timeZone, now } = query;
   const interval = { from: new Date(query.from).toISOString(), to: new Date(query.to).toISOString() };
   const body = { topic, dataKey, accumulator, timeZone, interval };
-  const devices = query.deviceIds.map((id): QueriedDevice => ({ id, workspaceId: 'w1', calendar }));
+  const devices = query.deviceIds.map((id): QueriedDevice => ({ id, workspaceId: 'w1' }));
   if (query.bucketInterval !== undefined) {
     const series = await deviceSeries(
       devices[0]!,

@@ -45,8 +45,6 @@ function authorize(_principal: unknown, scope: string, verb: string, place?: Pla
   if (place !== undefined && place.workspaceId !== 'w1') throw problem('permissionDenied');
 }
 
-const deviceOf = (id: string) => ({ id, workspaceId: placeOfDevice(id).workspaceId!, calendar });
-
 beforeAll(async () => {
   const { store, close: closeStore } = await filledStore(samples);
   const parts = {
@@ -55,12 +53,12 @@ beforeAll(async () => {
     publicHolidays: openPublicHolidays(),
     now: () => noon + 86_400_000,
     placeOfDevice,
-    deviceOf,
+    calendarOf: () => calendar,
     placeOfTag: (id: string): Place => {
       if (id !== 'office') throw problem('notFound', { what: 'tag', id });
       return { organizationId: 'o1', workspaceId: 'w1', what: 'tag', id };
     },
-    devicesOfTag: () => ['d1', 'd2', 'empty'].map(deviceOf),
+    devicesOfTag: () => ['d1', 'd2', 'empty'].map((id) => ({ id, workspaceId: 'w1' })),
     declaredSchemas: () => ({}),
     authorize,
     aliased: (headers: IncomingHttpHeaders) => headers['akenza-client'] !== undefined,
