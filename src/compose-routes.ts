@@ -1,7 +1,7 @@
 // Composes the routes: each gets the functions that it uses, and nothing more.
 import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from './access/authorize.ts';
-import type { Parts } from './compose.ts';
+import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { captureRoute } from './http/routes/capture.ts';
 import type { DeviceAccess } from './http/routes/device-access.ts';
