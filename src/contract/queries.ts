@@ -131,13 +131,11 @@ export const exportParameters = Type.Object({
   to: Type.Optional(time('ISO-8601 date-time, exclusive')),
 });
 
+// Not spelled out as properties: a schema that describes `$id` is taken for an identifier by what resolves references.
 export const inferredSchemas = Type.Record(
   Type.String(),
-  Type.Object({
-    $id: Type.String(),
-    $schema: Type.String(),
-    title: Type.String(),
-    type: Type.Literal('object'),
-    properties: Type.Unsafe<JsonObject>({ type: 'object' }),
+  Type.Unsafe<{ $id: string; $schema: string; title: string; type: 'object'; properties: JsonObject }>({
+    type: 'object',
+    description: 'JSON Schema draft-07: $id, $schema, title, type and properties',
   }),
 );
