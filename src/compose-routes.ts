@@ -39,7 +39,10 @@ export interface RouteExtras {
 export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
   const { store, telemetry, directory, now } = parts;
   const device = deviceAccess(parts);
-  const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays: extras.publicHolidays };
+  const calendarOf = async (workspaceId: string) =>
+    (await findWorkspace(parts.records.db, workspaceId))?.settings ?? defaultWorkspaceSettings;
+  const { publicHolidays } = extras;
+  const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [
     ...healthRoutes({ notReadyBecause: extras.notReadyBecause, metrics: () => telemetry.metrics() }),
     captureRoute({
@@ -101,12 +104,10 @@ function deviceAccess(parts: Parts): DeviceAccess {
   };
   const deviceOf = async (id: string): Promise<QueriedDevice> => {
     const { workspaceId } = (await directory.byDevice(id)).device;
-    const workspace = await findWorkspace(records.db, workspaceId);
-    return { id, workspaceId, calendar: workspace?.settings ?? defaultWorkspaceSettings };
+    return { id, workspaceId };
   };
   return {
     placeOfDevice,
-    deviceOf,
     placeOfTag: (id) => placeOf(records, 'tag', id),
     devicesOfTag: async (tagId) => Promise.all((await deviceIdsOfTag(records.db, tagId)).map(deviceOf)),
     authorize,
