@@ -15,7 +15,9 @@ export const listParameters = {
       description: 'Field and direction: name,asc or asc,name; repeatable',
     }),
   ),
-  search: Type.Optional(Type.String({ maxLength: 500, description: 'Part of a name or id, in any case' })),
+  search: Type.Optional(
+    Type.String({ maxLength: 500, description: 'Part of a name, in any case; of devices also of their ids' }),
+  ),
 } as const;
 
 /** What narrows a list of workspace records. */
