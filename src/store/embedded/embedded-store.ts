@@ -11,6 +11,9 @@ import { appending } from './appending.ts';
 import { queryBuckets, type Slices } from './bucket-query.ts';
 import { catalogue as newCatalogue } from './catalogue.ts';
 import { decodedChunks } from './decoded-chunks.ts';
+import { mergeSome } from './compaction.ts';
+import { measuredKeys, usage } from './measured.ts';
+import { dropDevice, dropExpired, type RetentionParts } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
 import { internersOf, openSegments, replayFrame, type StoreDamage } from './opening.ts';
 import { readers } from './readers.ts';
@@ -78,7 +81,20 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       await journal!.dropBefore(Math.min(replayFrom, followers.slowest()));
     },
     failed: noteFailure,
+    merge: async () => {
+      while (!closed && (await segments.exclusive(() => mergeSome(changing))));
+    },
   });
+  const changing: RetentionParts = {
+    segments,
+    catalogue,
+    decoded,
+    slices,
+    limits,
+    schemas: interners.schemas,
+    sealing: background,
+    replayFrom: background.replayFrom,
+  };
   const intake = appending({
     journal: () => journal!,
     shapes: interners.shapes,
@@ -170,6 +186,13 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     get position() {
       return openedJournal.position();
     },
+    measuredKeys: async (deviceId) => {
+      const device = deviceOf(deviceId);
+      return device === undefined ? [] : measuredKeys(device);
+    },
+    usage: async () => usage(catalogue),
+    dropExpired: (keepFrom) => dropExpired(changing, keepFrom),
+    dropDevice: (deviceId) => dropDevice(changing, deviceId, openedJournal.nextPosition()),
     close: async () => {
       if (closed) return;
       closed = true;
@@ -182,7 +205,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   };
 }
 
-const noDevice: Device = { id: '', topics: new Map(), nextOrder: 0 };
+const noDevice: Device = { id: '', topics: new Map(), nextOrder: 0, dropped: false };
 
 function takeSamples(next: () => Sample | undefined, limit: number): Sample[] {
   const samples: Sample[] = [];

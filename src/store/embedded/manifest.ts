@@ -11,8 +11,16 @@ export interface Manifest {
   readonly segments: readonly string[];
   /** Every row of earlier entries is in a segment, or was dropped. */
   readonly replayFrom: number;
-  /** Devices whose samples were dropped: rows of theirs in entries before the position count no more. */
-  readonly droppedDevices: Readonly<Record<string, number>>;
+  readonly droppedDevices: DroppedDevices;
+}
+
+/**
+ * Devices whose samples were dropped: rows of theirs in entries before the position, and in segments with a smaller number, count no more.
+ */
+export type DroppedDevices = Readonly<Record<string, { readonly position: number; readonly segment: number }>>;
+
+export function segmentNumber(name: string): number {
+  return Number.parseInt(name, 10);
 }
 
 export const emptyManifest: Manifest = { nextSegment: 1, segments: [], replayFrom: 0, droppedDevices: {} };
