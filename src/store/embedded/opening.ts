@@ -3,7 +3,9 @@ import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ShapeInterner, shapeInterner } from '../../journal/data-shape.ts';
 import { decodeEntry } from '../../journal/entry-decoding.ts';
+import type { FollowerPositions } from '../../journal/follower-positions.ts';
 import type { Frame } from '../../journal/frame.ts';
+import type { Journal } from '../../journal/journal.ts';
 import type { Catalogue } from './catalogue.ts';
 import { DamagedChunk } from './chunk.ts';
 import { schemaInterner } from './chunk-schema.ts';
@@ -96,4 +98,21 @@ export function replayFrame(frame: Frame, manifest: Manifest, catalogue: Catalog
   }
   device.nextOrder = Math.max(device.nextOrder, order);
   catalogue.noteJournalled(frame.payload.length);
+}
+
+/** What opening the journal found, but for a torn tail; and whether it ends before what its followers have seen. */
+export function journalDamage(journal: Journal, followers: FollowerPositions, directory: string): StoreDamage[] {
+  const found: StoreDamage[] = [];
+  for (const { kind, path, offset, bytes, entries } of journal.damage)
+    if (kind !== 'tornTail')
+      found.push({ kind: 'journal', path, reason: `${kind} at ${offset}: ${bytes} bytes, ${entries} entries` });
+  if (followers.newest() > journal.position())
+    found.push({
+      kind: 'journal',
+      path: directory,
+      reason: `Entries before ${followers.newest()} are missing at the end`,
+    });
+  if (followers.damaged)
+    found.push({ kind: 'journal', path: directory, reason: 'The positions of followers are damaged' });
+  return found;
 }
