@@ -84,6 +84,7 @@ async function ingest(store: EmbeddedStore): Promise<void> {
   let count = 0;
   const inFlight = new Set<Promise<unknown>>();
   const startMs = performance.now();
+  const startCpu = process.cpuUsage();
   const batches = batchesOf(Number(values.batch));
   delay.enable();
   for (;;) {
@@ -108,6 +109,8 @@ async function ingest(store: EmbeddedStore): Promise<void> {
   );
   note('longest pause of the event loop while ingesting (ms)', figure(delay.max / 1e6));
   note('pause p99 (ms)', figure(delay.percentile(99) / 1e6));
+  const cpu = process.cpuUsage(startCpu);
+  note('processor time of all threads (us a sample, with generating)', figure((cpu.user + cpu.system) / count));
   note('memory after ingest (MB)', figure(process.memoryUsage.rss() / 1e6));
 }
 

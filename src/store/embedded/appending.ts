@@ -72,7 +72,7 @@ export function appending(parts: AppendingParts): Appending {
     const rows = {
       samples: [] as JournalEntry['samples'][number][],
       shapes: [] as DataShape[],
-      values: new LeafValues(),
+      values: new LeafValues(entry.samples.length * 8),
     };
     const pending = new Map<Series, PendingSamples>();
     let duplicates = 0;
