@@ -11,7 +11,7 @@ import {
 import { createIntlHost } from './intl-host.ts';
 import type { ScriptLimits } from './limits.ts';
 import type { ProvidedModuleName } from './provided-modules.ts';
-import { instantiateQuickJs, type Pointer, type QuickJs, type QuickJsInstance } from './quickjs.ts';
+import { instantiateQuickJs, type Pointer, type QuickJs } from './quickjs.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { errorEntry, scriptError } from './script-error.ts';
 import { type AnalysedScript, type CodecEntry, codecEntries } from './source-analysis.ts';
@@ -59,13 +59,12 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
   const { module, layout, limits, recorder } = parts;
   const watch = createRunWatch(parts);
   let code = '';
-  let instance: QuickJsInstance;
   let memory: GuestMemory;
   let js: QuickJs;
   let worn = false;
 
   const renew = async (): Promise<void> => {
-    instance = await instantiateQuickJs(module, limits.memoryBytesMax);
+    const instance = await instantiateQuickJs(module, limits.memoryBytesMax);
     js = instance.js;
     memory = createGuestMemory(instance, layout);
     worn = false;
@@ -113,9 +112,10 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         border.callGuest(js, guest, guest.install, [compiled, border.newString(js, guest, script.dialect), list]);
         return { image: memory.difference(base), code: script.code };
       } catch (error) {
+        worn = true;
         return { error: { message: engineFailure(error) } };
       } finally {
-        worn = isWorn(instance);
+        worn ||= memory.heapBytes() > limits.memoryBytesKept;
       }
     },
     run(script, eventText, mode, clean) {
@@ -135,7 +135,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         watch.fail(engineFailure(error));
       }
       if (watch.error !== undefined) recorder.appendText(errorEntry({ message: watch.error }));
-      worn ||= isWorn(instance);
+      worn ||= memory.heapBytes() > limits.memoryBytesKept;
     },
   };
 }
@@ -255,12 +255,6 @@ function hostCalls(
     shouldInterrupt: () => (watch.poll() ? 1 : 0),
     freeHostRef: () => undefined,
   };
-}
-
-const initialMemoryBytes = 16 * 1_048_576;
-
-function isWorn({ memory }: QuickJsInstance): boolean {
-  return memory.buffer.byteLength > initialMemoryBytes;
 }
 
 // A trap of the instance or a stack that ran out in the host; the instance is thrown away.

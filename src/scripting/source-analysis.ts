@@ -86,10 +86,10 @@ function parsed(source: string, sourceType: 'module' | 'script'): Parsed | Refus
 // The engine compiles the wrapped source as a script, where these are comments; in a module they are operators.
 function refuseHtmlComments(source: string, tokens: readonly Token[]): void {
   let previousEnd = 0;
-  for (const { start, end } of tokens) {
-    const opens = source.startsWith('<!--', start);
-    const closes = source.startsWith('-->', start) && /[\n\r\u2028\u2029]/.test(source.slice(previousEnd, start));
-    if (opens || closes) {
+  for (const { type, start, end } of tokens) {
+    const opens = type.label === '</>/<=/>=' && source.startsWith('<!--', start);
+    const closes = type.label === '++/--' && source.startsWith('-->', start);
+    if (opens || (closes && /[\n\r\u2028\u2029]/.test(source.slice(previousEnd, start)))) {
       throw Object.assign(new SyntaxError('HTML-like comments are not allowed'), { pos: start });
     }
     previousEnd = end;
@@ -98,7 +98,6 @@ function refuseHtmlComments(source: string, tokens: readonly Token[]): void {
 
 function syntaxError(error: unknown, source: string): ScriptErrorEvent {
   const { message, pos } = error as Error & { pos?: number };
-  if (error instanceof RangeError) return { message: 'SyntaxError: The script is nested too deeply' };
   if (pos === undefined) throw error;
   const { line, column } = acorn.getLineInfo(source, pos);
   return { message: `SyntaxError: ${message.replace(/ \(\d+:\d+\)$/, '')}`, line, column: column + 1 };
