@@ -11,11 +11,12 @@ import { appending } from './appending.ts';
 import { queryBuckets, type Slices } from './bucket-query.ts';
 import { catalogue as newCatalogue } from './catalogue.ts';
 import { decodedChunks } from './decoded-chunks.ts';
+import { type StoreLimits, storeLimits } from './limits.ts';
 import { internersOf, openSegments, replayFrame, type StoreDamage } from './opening.ts';
 import { readers } from './readers.ts';
 import { readEntries, replaySamples } from './replay.ts';
 import { matchingSeries, type RowReader, walkSamples } from './row-scan.ts';
-import { sealing, sealingLimits } from './sealing.ts';
+import { sealing } from './sealing.ts';
 import { segmentSet } from './segment-set.ts';
 import { type Device, groupsBetween } from './series.ts';
 
@@ -29,7 +30,7 @@ export interface EmbeddedStoreOptions {
   /** See `journalLimits`. */
   readonly resumeBytesMax?: number;
   readonly resumeAgeMsMax?: number;
-  readonly sealing?: Partial<Record<keyof typeof sealingLimits, number>>;
+  readonly limits?: Partial<StoreLimits>;
 }
 
 export interface EmbeddedStore extends SampleStore {
@@ -37,6 +38,8 @@ export interface EmbeddedStore extends SampleStore {
   readonly damage: readonly StoreDamage[];
   /** Seals and commits all rows, as closing does. */
   readonly sealAll: () => Promise<void>;
+  /** Resolves when the background work under way has ended. */
+  readonly idle: () => Promise<void>;
 }
 
 const slices: Slices = {
@@ -50,7 +53,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const journalDirectory = join(directory, 'journal');
   const segmentDirectory = join(directory, 'segments');
   for (const folder of [journalDirectory, segmentDirectory]) await mkdir(folder, { recursive: true });
-  const catalogue = newCatalogue();
+  const limits = { ...storeLimits, ...options.limits };
+  const catalogue = newCatalogue(limits);
   const interners = internersOf(catalogue);
   const opened = await openSegments(segmentDirectory, catalogue, interners, true);
   const damage: StoreDamage[] = [...opened.damage];
@@ -68,7 +72,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     schemas: interners.schemas,
     segments,
     slices,
-    limits: { ...sealingLimits, ...options.sealing },
+    limits,
     durablePosition: () => journal!.position(),
     committed: async (replayFrom) => {
       await journal!.dropBefore(Math.min(replayFrom, followers.slowest()));
@@ -110,6 +114,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   return {
     damage,
     sealAll: background.sealAll,
+    idle: background.idle,
     append: async (entry) => {
       if (closed) throw problem('stopping');
       return intake.append(entry);

@@ -3,21 +3,11 @@ import type { Catalogue } from './catalogue.ts';
 import { cutPlaces } from './catalogue.ts';
 import { sealRows } from './chunk-writing.ts';
 import type { SchemaInterner } from './chunk-schema.ts';
+import type { StoreLimits } from './limits.ts';
 import type { OpenRows } from './open-rows.ts';
 import type { Slices } from './bucket-query.ts';
 import type { Member, SegmentSet } from './segment-set.ts';
 import { addChunk, type Series } from './series.ts';
-
-export const sealingLimits = {
-  /** Sealed chunks wait in memory until so many bytes make a segment. */
-  segmentBytes: 4 * 1024 * 1024,
-  /** What a start may have to replay: rows that have been in the journal for longer are sealed, however few they are. */
-  journalTailBytes: 128 * 1024 * 1024,
-  /** What all unsealed rows may take in memory; beyond, the oldest are sealed. */
-  openBytes: 160 * 1024 * 1024,
-  /** The two limits above are looked at after so many journalled bytes. */
-  lookEveryBytes: 2 * 1024 * 1024,
-} as const;
 
 const sliceMs = 4;
 
@@ -35,7 +25,7 @@ export interface SealingParts {
   readonly committed: (replayFrom: number) => Promise<void>;
   /** Background work failed; what it works on stays where it is and is tried again later. */
   readonly failed: (error: unknown) => void;
-  readonly limits: { readonly [K in keyof typeof sealingLimits]: number };
+  readonly limits: StoreLimits;
 }
 
 export interface Sealing {
@@ -98,7 +88,7 @@ export function sealing(parts: SealingParts): Sealing {
     const sorted = rows.sorted();
     const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
     let from = 0;
-    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest)) {
+    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
       const chunk = sealRows(sorted, from, to, parts.schemas);
       addChunk(series, chunk);
       waiting.push({ series, chunk, rows });
