@@ -42,12 +42,12 @@ export async function startLoad(
   inFlight: number,
 ): Promise<CaptureLoad> {
   const connections = await openConnections(target, inFlight);
-  let stopped = false;
+  const sending = new AbortController();
   let acknowledged = 0;
   let awaited: { readonly count: number; readonly done: () => void } | undefined;
   const lane = async (connection: HttpConnection): Promise<void> => {
     try {
-      while (!stopped) {
+      while (!sending.signal.aborted) {
         if (!(await sendNext(connection, devices, book))) continue;
         acknowledged++;
         if (awaited !== undefined && acknowledged >= awaited.count) awaited.done();
@@ -62,9 +62,7 @@ export async function startLoad(
   return {
     ended,
     acknowledged: (count) => Promise.race([ended, new Promise<void>((done) => (awaited = { count, done }))]),
-    stop: () => {
-      stopped = true;
-    },
+    stop: () => sending.abort(),
   };
 }
 
