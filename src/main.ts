@@ -1,6 +1,7 @@
 // Start and stop: reads the environment, starts the platform, says where it is, stops cleanly on a signal.
 import { ConfigError, readConfig } from './config.ts';
-import { type Platform, startPlatform } from './compose.ts';
+import { startPlatform } from './compose.ts';
+import type { Platform } from './compose-parts.ts';
 import { composeDemo, demoConfig } from './compose-demo.ts';
 import { startText } from './start-text.ts';
 import { DataFolderError } from './store/data-folder.ts';

@@ -123,9 +123,13 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       code = script.code;
       watch.start();
       try {
-        const event = border.newString(js, guest, eventText);
-        const args = [event, guest.modes[mode]!];
-        settle(js, guest, border.callGuest(js, guest, guest.run, args), watch);
+        const text = border.newString(js, guest, eventText);
+        const unread = border.exceptionOf(js, guest, border.callGuest(js, guest, guest.take, [text]));
+        // Reading a long event is not the script's work.
+        watch.start();
+        if (unread === undefined)
+          settle(js, guest, border.callGuest(js, guest, guest.run, [guest.modes[mode]!]), watch);
+        else watch.fail(`The event cannot be read: ${unread.message}`);
       } catch (error) {
         worn = true;
         watch.fail(engineFailure(error));
@@ -190,11 +194,13 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
       stopped = true;
     },
     fail,
-    // The limit is CPU time, so that a busy machine does not end innocent runs. Asking for it is dear: what passed until
-    // the first poll counts as it stands on the clock.
+    // The limit is CPU time, so that a busy machine does not end innocent runs. Asking for it is dear, so the clock is
+    // looked at first; what passed until the first poll counts as it stands on the clock.
     poll() {
       recorder.beat();
-      cpuAtStart ??= cpuMs() - (performance.now() - startedAt);
+      const passed = performance.now() - startedAt;
+      if (passed < limits.cpuMs && cpuAtStart !== undefined) return stopped;
+      cpuAtStart ??= cpuMs() - passed;
       if (cpuMs() - cpuAtStart > limits.cpuMs) fail(`The script was ended after ${limits.cpuMs} ms`);
       return stopped;
     },
@@ -227,15 +233,15 @@ function hostCalls(
   };
   const answer = (argv: Pointer, id: number): Pointer => {
     if (id === border.hostCallIds.entropy) return js()._QTS_NewFloat64(guest().context, Math.random());
-    if (id === border.hostCallIds.intl) {
-      watch.poll();
+    // Calls of the host are few and their work is long, so each counts as a sign of life and a look at the limits.
+    watch.poll();
+    if (id === border.hostCallIds.intl && !watch.stopped) {
       const text = intl(textOf(argv, 0), textOf(argv, 1), textOf(argv, 2), textOf(argv, 3));
       return border.newString(js(), guest(), text);
     }
-    if (watch.stopped) return 0;
-    if (id === border.hostCallIds.record) record(argv);
-    else fail(argv);
-    return 0;
+    if (id === border.hostCallIds.record && !watch.stopped) record(argv);
+    else if (id === border.hostCallIds.fail && !watch.stopped) fail(argv);
+    return watch.stopped && id !== border.hostCallIds.intl ? js()._QTS_NewFloat64(guest().context, 1) : 0;
   };
   return {
     callFunction(_asyncify, _context, _self, _argc, argv, id) {

@@ -72,13 +72,13 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
 
   return {
     async run({ tenant, source, event, entry = 'decodeUplink', nonFinite = 'text' }) {
-      const eventText = JSON.stringify(event);
+      const eventText = textOfEvent(event);
       const refusal =
         tooLarge('script', source, limits.sourceBytesMax) ?? tooLarge('event', eventText, limits.eventBytesMax);
       if (refusal !== undefined) return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
       const mode = modeNumber({ entry, nonFinite });
       const script = registry.of(tenant, source);
-      const [entries, durationMs] = await enqueue({ tenant, script, mode, event: eventText });
+      const [entries, durationMs] = await enqueue({ tenant, script, mode, event: eventText! });
       return { emits: JSON.parse(entries) as Emit[], durationMs };
     },
     async check(tenant, source) {
@@ -94,7 +94,17 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
 // Numbers of runs are words of the memory that is shared with the workers.
 const numberMax = 0x7fff_ffff;
 
-function tooLarge(what: string, text: string, bytesMax: number): string | undefined {
+// JSON can nest deeper than it can be written.
+function textOfEvent(event: Json): string | undefined {
+  try {
+    return JSON.stringify(event);
+  } catch {
+    return undefined;
+  }
+}
+
+function tooLarge(what: string, text: string | undefined, bytesMax: number): string | undefined {
+  if (text === undefined) return `The ${what} is nested too deeply`;
   if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return undefined;
   return `The ${what} is larger than ${bytesMax} bytes`;
 }

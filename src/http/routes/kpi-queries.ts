@@ -16,7 +16,7 @@ import type { AccumulationBody, QueriedDevice } from '../../query/accumulation.t
 import type { Source } from '../../query/bucket-plan.ts';
 import { accumulatedKpi, type DeviceKpi, deviceKpis, type QueryParts } from '../../query/kpi.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { type DeviceAccess, readsDevice, readsTag } from './device-access.ts';
+import { type DeviceAccess, queriedDevice, readsDevice, readsTag } from './device-access.ts';
 
 export interface KpiQueryParts extends QueryParts, DeviceAccess {
   readonly now: () => number;
@@ -52,7 +52,7 @@ function deviceKpiRoute(path: string, source: Source, parts: KpiQueryParts): Rou
     body: kpiBody,
     response: kpiSchema,
     handle: async ({ params: { deviceId }, body }) => {
-      const device = await parts.deviceOf(deviceId);
+      const device = await queriedDevice(deviceId, parts);
       const [kpi] = await deviceKpis([device], source, body, parts.now(), parts);
       return kpi;
     },
@@ -147,7 +147,7 @@ async function readableDevices(
   const devices: QueriedDevice[] = [];
   for (const deviceId of new Set(deviceIds)) {
     parts.authorize(principal, 'asset', 'read', await parts.placeOfDevice(deviceId));
-    devices.push(await parts.deviceOf(deviceId));
+    devices.push(await queriedDevice(deviceId, parts));
   }
   return devices;
 }
