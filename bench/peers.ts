@@ -3,15 +3,15 @@
 import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { inTemporaryFolder } from './child-process.ts';
-import { type EngineResult, type RunOptions, runEngine } from './engine-run.ts';
-import { heliographDurability, heliographTitle, startHeliograph } from './heliograph.ts';
+import { inTemporaryFolder } from './load/server-process.ts';
+import { type EngineResult, type RunOptions, runEngine } from './peers/engine-run.ts';
+import { heliographDurability, heliographTitle, startHeliograph } from './peers/heliograph.ts';
 import { conditions, figure, markdownTable, writeMeasurement } from './measure.ts';
 import { installPackages } from './peers/debian-package.ts';
 import { peerTable } from './peers/peer-table.ts';
 import type { Peer } from './peers/peer.ts';
-import { platformMissing } from './platform.ts';
-import { queryNames, queryTitles, referenceFor } from './queries.ts';
+import { platformMissing } from './load/platform.ts';
+import { queryNames, queryTitles, referenceFor } from './peers/queries.ts';
 import { samplesOf, workloadW } from './workload.ts';
 
 const heliograph: Peer = {
@@ -67,8 +67,15 @@ for (const name of flags.only.split(',')) {
     console.error(missing);
     continue;
   }
-  const result = await inTemporaryFolder(name, (folder) => runEngine(peer, folder, reference, options));
-  measured.push({ peer, result });
+  try {
+    const result = await inTemporaryFolder(name, (folder) => runEngine(peer, folder, reference, options));
+    measured.push({ peer, result });
+  } catch (error) {
+    // A long run must not lose the other engines' figures; the failure stands in the report and in the exit code.
+    skipped.push(`${peer.title} FAILED: ${(error as Error).message.slice(0, 300)}`);
+    console.error(error);
+    process.exitCode = 1;
+  }
 }
 const text = report(measured);
 console.log(text);
@@ -127,7 +134,7 @@ function rowsOf(all: readonly Measured[]): string[][] {
     row('single requests', (result) => result.single.perSecond, '/s', 'better'),
     row('single request p99', (result) => result.single.durations.p99Ms, 'ms', 'worse'),
     row('at rest', (result) => result.bytesPerSample, 'B/sample', 'worse'),
-    row('memory after the load', (result) => result.residentMiB, 'MiB', 'worse'),
+    row('memory after the load', (result) => result.memoryMiB, 'MiB', 'worse'),
     ...queryNames.map((name) => row(`${queryTitles[name]}, p50`, p50(name), 'ms', 'worse')),
   ];
 }

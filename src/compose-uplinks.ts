@@ -1,14 +1,17 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
-import type { Parts } from './compose.ts';
-import { capture, type Capture, type CaptureReceipt } from './flows/capture.ts';
+import type { Parts } from './compose-parts.ts';
+import { decodeUplink } from './decode/decode-uplink.ts';
+import { capture, type Capture, type CaptureReceipt, type CaptureStages } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';
-import { idempotency, idempotencyKeptMs } from './flows/idempotency.ts';
-import { handleUplink } from './flows/uplink.ts';
+import { idempotency, idempotencyKeptMs, type Once } from './flows/idempotency.ts';
+import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
 import type { Json } from './model/json.ts';
 import type { DurableEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
+import { Problem } from './model/problem.ts';
 import type { StoredSample } from './model/sample.ts';
+import { createScriptMachine } from './scripting/script-machine.ts';
 import { findDeviceState, saveDeviceStates, saveUplinkMetrics } from './store/records/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './store/records/follower-positions.ts';
 import {
@@ -19,12 +22,15 @@ import {
   saveKeptAnswer,
 } from './store/records/idempotency-keys.ts';
 import { appendProcessingLog, dropOldProcessingLog } from './store/records/processing-log.ts';
+import type { Telemetry } from './telemetry/events.ts';
+import { validateSample } from './validate/sample-validation.ts';
 
 const statusFollower = 'device-status';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
+  readonly once: Once;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
@@ -40,7 +46,66 @@ export async function composeUplinks(parts: Parts): Promise<Uplinks> {
   const scripts = createScriptMachine({ workers: config.scriptWorkers });
   const status = await openStatus(parts);
   const intake = createIntake(intakeLimits);
-  const once = idempotency(
+  telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
+  const stages: UplinkStages = {
+    intake,
+    stateOf: status.stateOf,
+    setState: status.setState,
+    decode: decodeUplink(scripts),
+    validate: validateSample,
+    append: (entry) => store.append(entry),
+    announce: (entry) => {
+      for (const note of entry.notes) telemetry.noted(note);
+      status.follow(entry);
+      if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
+    },
+    newId,
+  };
+  const once = openIdempotency(parts);
+  const captureStages: CaptureStages = {
+    findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
+    handleUplink: (uplink) => counted(telemetry, () => handleUplink(uplink, stages)),
+    once,
+    newId,
+    now,
+  };
+  return {
+    capture: (input) => capture(input, captureStages),
+    runScript: async (source, event, principal) => {
+      const { emits } = await scripts.run({ tenant: principal.organizationId, source, event });
+      return emits.map((emit) => ({ type: emit.type, event: emit.event }));
+    },
+    once,
+    settled: status.settled,
+    follow: (listener) => void listeners.push(listener),
+    async dropOutdated() {
+      await dropOldProcessingLog(records.db, now());
+      await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
+    },
+    async close() {
+      await intake.drained();
+      await scripts.close();
+      await status.close();
+    },
+  };
+}
+
+/** Counts what became of an uplink and how long it took until it was durable. */
+async function counted(telemetry: Telemetry, work: () => Promise<DurableEntry>): Promise<DurableEntry> {
+  const startedAt = performance.now();
+  try {
+    const { samples, duplicates, ...entry } = await work();
+    const seconds = (performance.now() - startedAt) / 1_000;
+    telemetry.uplinkDurable({ samples: samples.length, duplicates, seconds });
+    return { samples, duplicates, ...entry };
+  } catch (error) {
+    telemetry.uplinkRefused(error instanceof Problem ? error.problem : 'internal');
+    throw error;
+  }
+}
+
+function openIdempotency({ records, now }: Parts): Once {
+  return idempotency(
     {
       find: (id, seenAfter) => findKeptAnswer(records.db, id, seenAfter),
       reserve: (kept) => insertKeptAnswer(records.db, kept),
@@ -49,22 +114,33 @@ export async function composeUplinks(parts: Parts): Promise<Uplinks> {
     },
     now,
   );
-  const announce = (entry: DurableEntry) => {
-    for (const note of entry.notes) telemetry.noted(note);
-    status.follow(entry);
-    if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
-  };
-  const stages = {
-    intake,
-    stateOf: status.stateOf,
-    setState: status.setState,
-    decode: decodeUplink(scripts),
-    validate: validateSample,
-    append: (entry: Parameters<typeof store.append>[0]) => store.append(entry),
-    announce,
-    newId,
-  };
-  return {
-    capture: (input) => timed(telemetry, now, () => capture(input, { ...captureStages })),
-  };
+}
+
+/** Opens the follower that writes device status, and lets it catch up with what a crash kept from it. */
+async function openStatus({ records, store, telemetry }: Parts): Promise<DeviceStatus> {
+  const status = createDeviceStatus({
+    records: {
+      write: (batch) =>
+        records.db.transaction().execute(async (step) => {
+          await saveUplinkMetrics(step, [...batch.metrics.values()]);
+          await saveDeviceStates(step, batch.states);
+          await appendProcessingLog(step, batch.notes);
+          await saveFollowerPosition(step, statusFollower, batch.position);
+        }),
+      readState: (deviceId) => findDeviceState(records.db, deviceId),
+    },
+    written: (position) => store.setFollowerPosition(statusFollower, position),
+    failed: (error) => telemetry.backgroundFailed('writing device status', error),
+    schedule: (task, delayMs) => {
+      const timer = setTimeout(task, delayMs);
+      return () => clearTimeout(timer);
+    },
+  });
+  const from = (await findFollowerPosition(records.db, statusFollower)) ?? 0;
+  store.setFollowerPosition(statusFollower, from);
+  for await (const entries of store.entriesFrom(from)) {
+    for (const entry of entries) status.follow(entry);
+    await status.settled();
+  }
+  return status;
 }

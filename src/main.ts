@@ -1,6 +1,8 @@
 // Start and stop: reads the environment, starts the platform, says where it is, stops cleanly on a signal.
 import { ConfigError, readConfig } from './config.ts';
-import { type Platform, startPlatform } from './compose.ts';
+import { startPlatform } from './compose.ts';
+import type { Platform } from './compose-parts.ts';
+import { composeDemo, demoConfig } from './compose-demo.ts';
 import { startText } from './start-text.ts';
 import { DataFolderError } from './store/data-folder.ts';
 
@@ -8,19 +10,23 @@ import { DataFolderError } from './store/data-folder.ts';
 const stopWithinMs = 5_000;
 
 async function start(): Promise<void> {
-  const config = readConfig();
+  const given = readConfig();
+  const config = given.demo ? demoConfig(given) : given;
   const platform = await startPlatform(config);
   process.stdout.write(startText(config, platform));
-  stopOnSignal(platform);
+  const stopping = new AbortController();
+  stopOnSignal(platform, stopping);
+  if (config.demo) await composeDemo(config, platform, stopping.signal);
 }
 
-function stopOnSignal(platform: Platform): void {
+function stopOnSignal(platform: Platform, demo: AbortController): void {
   let stopping = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       // A second signal is a person who will not wait.
       if (stopping) process.exit(130);
       stopping = true;
+      demo.abort();
       const late = setTimeout(() => process.exit(1), stopWithinMs);
       platform.close(signal).then(
         () => {

@@ -40,11 +40,21 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   rules: ['model', 'scripting', 'store', 'templates'],
   connectors: ['model', 'store', 'templates'],
   flows: ['model', 'telemetry', 'scripting', 'store', 'bus', 'journal', ...stages],
-  http: ['model', 'telemetry', 'contract', 'flows', ...stages],
+  http: ['model', 'telemetry', 'contract', 'store', 'flows', ...stages],
 };
 
 /** Files at the root of src; they may import anything. */
-export const rootFiles: readonly string[] = ['main', 'compose', 'config', 'start-text'];
+export const rootFiles: readonly string[] = [
+  'main',
+  'compose',
+  'compose-demo',
+  'compose-live',
+  'compose-parts',
+  'compose-routes',
+  'compose-uplinks',
+  'config',
+  'start-text',
+];
 
 /** Folders that hold implementations of a port; besides tests only compose.ts names them. */
 export const implementationFolders: readonly string[] = [

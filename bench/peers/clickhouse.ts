@@ -1,8 +1,8 @@
 // ClickHouse 18.16: tab-separated rows over HTTP in and out; one wide table with fixed columns, hours by a materialized view.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { freePort, startServer, untilReady } from '../child-process.ts';
-import { httpRequest, mustSucceed, openConnection, openConnections } from '../http-load.ts';
-import { type Query, dayMs, hourMs, lastSamples } from '../queries.ts';
+import { freePort, startServer, untilReady } from '../load/server-process.ts';
+import { httpRequest, mustSucceed, openConnection, openConnections } from '../load/http.ts';
+import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
 import { type SampleColumns, deviceName, labels, textsAt } from '../workload.ts';
 import type { Engine, Peer } from './peer.ts';
 
@@ -84,8 +84,8 @@ async function start(folder: string): Promise<Engine> {
     },
     bytesAtRest: async () =>
       Number((await ask(`select sum(bytes_on_disk) from system.parts where active and database = 'default'`))[0]![0]),
-    residentBytes: server.residentBytes,
-    query: async (query) => numbersOf(query, await ask(statementOf(query))),
+    memoryBytes: server.memoryBytes,
+    query: async (query) => numbersOf(query, await ask(statements[query.name](query))),
     async stop() {
       connection.close();
       await server.stop();
@@ -124,29 +124,25 @@ function encode(batch: SampleColumns): Buffer {
   );
 }
 
-function statementOf(query: Query): string {
-  const one = (device: number): string => `device = '${deviceName(device)}' and topic = 'default'`;
-  const list = (devices: readonly number[]): string =>
-    `device in (${devices.map((each) => `'${deviceName(each)}'`).join(',')}) and topic = 'default'`;
-  const hourlyAverage = 'sumMerge(sum_temperature) / countMerge(count)';
-  switch (query.name) {
-    case 'last100':
-      return `select ts, ${keys.join(', ')}, label from sample where ${one(query.device)} order by ts desc limit ${lastSamples}`;
-    case 'rawKpi24h':
-      return `select avg(temperature) from sample where ${one(query.device)} and ${times('ts', query)}`;
-    case 'rawSeries24h':
-      return `select avg(temperature) from sample where ${one(query.device)} and ${times('ts', query)} group by intDiv(ts, ${hourMs}) as bucket order by bucket`;
-    case 'hourlyKpi':
-      return `select ${hourlyAverage} from hourly where ${one(query.device)} and ${times('hour', query)}`;
-    case 'hourlySeries':
-      return `select ${hourlyAverage} from hourly where ${one(query.device)} and ${times('hour', query)} group by intDiv(hour, ${dayMs}) as bucket order by bucket`;
-    case 'rawSum100':
-      return `select sum(temperature) from sample where ${list(query.devices)} and ${times('ts', query)}`;
-    case 'hourlyKpiAll':
-      return `select device, ${hourlyAverage} from hourly where topic = 'default' and ${times('hour', query)} group by device`;
-    case 'averageAll':
-      return 'select avg(temperature) from sample';
-  }
+const hourlyAverage = 'sumMerge(sum_temperature) / countMerge(count)';
+
+const statements: Record<QueryName, (query: Query) => string> = {
+  last100: (query) =>
+    `select ts, ${keys.join(', ')}, label from sample where ${some(query)} order by ts desc limit ${lastSamples}`,
+  rawKpi24h: (query) => `select avg(temperature) from sample where ${some(query)} and ${times('ts', query)}`,
+  rawSeries24h: (query) =>
+    `select avg(temperature) from sample where ${some(query)} and ${times('ts', query)} group by intDiv(ts, ${hourMs}) as bucket order by bucket`,
+  hourlyKpi: (query) => `select ${hourlyAverage} from hourly where ${some(query)} and ${times('hour', query)}`,
+  hourlySeries: (query) =>
+    `select ${hourlyAverage} from hourly where ${some(query)} and ${times('hour', query)} group by intDiv(hour, ${dayMs}) as bucket order by bucket`,
+  rawSum100: (query) => `select sum(temperature) from sample where ${some(query)} and ${times('ts', query)}`,
+  hourlyKpiAll: (query) =>
+    `select device, ${hourlyAverage} from hourly where topic = 'default' and ${times('hour', query)} group by device`,
+  averageAll: () => 'select avg(temperature) from sample',
+};
+
+function some({ devices }: Query): string {
+  return `device in (${devices.map((each) => `'${deviceName(each)}'`).join(', ')}) and topic = 'default'`;
 }
 
 function times(column: string, { from, to }: { readonly from: number; readonly to: number }): string {

@@ -2,8 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const policyPath = '/usr/sbin/policy-rc.d';
+const restingPollMs = 2_000;
 const refuseAll = '#!/bin/sh\nexit 101\n';
 
 /** Undefined when the program is there, now or from before; else why it is not, in words. */
@@ -29,14 +31,36 @@ export function accountOf(user: string): { uid: number; gid: number } | undefine
   return { uid: id('-u'), gid: id('-g') };
 }
 
+/** The upstream version of an installed package: 1.6.7 of 1.6.7~rc0-1+b13. */
+export function packageVersion(name: string): string {
+  const version = execFileSync('/usr/bin/dpkg-query', ['-W', '-f=${Version}', name], { encoding: 'utf8' });
+  return /^(?:\d+:)?([\d.]+)/.exec(version)?.[1] ?? version;
+}
+
 /** Bytes of the files below a folder, as the disk holds them. */
 export function folderBytes(folder: string): number {
   return Number(execFileSync('du', ['-s', '-B1', folder], { encoding: 'utf8' }).split('\t')[0]);
 }
 
+/** The bytes of some folders once background work has left them alone for ten seconds, or after two minutes. */
+export async function restingBytes(folders: readonly string[]): Promise<number> {
+  const sum = (): number => folders.reduce((total, folder) => total + folderBytes(folder), 0);
+  let last = sum();
+  for (let calm = 0, rounds = 0; calm < 5 && rounds < 60; rounds++) {
+    await delay(restingPollMs);
+    const bytes = sum();
+    calm = bytes === last ? calm + 1 : 0;
+    last = bytes;
+  }
+  return last;
+}
+
 function apt(args: readonly string[]): boolean {
   try {
-    execFileSync('apt-get', args, { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+    execFileSync('/usr/bin/apt-get', args, {
+      stdio: 'ignore',
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
     return true;
   } catch {
     return false;

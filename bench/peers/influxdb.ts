@@ -1,13 +1,10 @@
 // InfluxDB 1.6: line protocol in, InfluxQL out, one measurement with the device as a tag.
-import { setTimeout as delay } from 'node:timers/promises';
-import { freePort, startServer, untilReady } from '../child-process.ts';
-import { httpRequest, mustSucceed, openConnection, openConnections } from '../http-load.ts';
-import { type Query, lastSamples } from '../queries.ts';
+import { freePort, startServer, untilReady } from '../load/server-process.ts';
+import { httpRequest, mustSucceed, openConnection, openConnections } from '../load/http.ts';
+import { type Query, type QueryName, lastSamples } from './queries.ts';
 import { type SampleColumns, deviceName, labels, textsAt } from '../workload.ts';
-import { folderBytes } from './debian-package.ts';
+import { packageVersion, restingBytes } from './debian-package.ts';
 import type { Engine, Peer } from './peer.ts';
-
-const restingMsMax = 120_000;
 
 const fillHourly = `SELECT count(*), sum(*), min(*), max(*) INTO hourly FROM sample WHERE time >= '2026-01-01' AND time < '2027-01-01' GROUP BY time(1h), * FILL(none)`;
 
@@ -22,26 +19,13 @@ export const influxdb: Peer = {
 };
 
 async function start(folder: string): Promise<Engine> {
+  const dataFolders = [`${folder}/data`, `${folder}/wal`];
   const [port, rpcPort] = [await freePort(), await freePort()];
   const server = startServer({
     command: influxdb.program,
     args: [],
     logPath: `${folder}/influxd.log`,
-    env: {
-      INFLUXDB_REPORTING_DISABLED: 'true',
-      INFLUXDB_BIND_ADDRESS: `127.0.0.1:${rpcPort}`,
-      INFLUXDB_HTTP_BIND_ADDRESS: `127.0.0.1:${port}`,
-      INFLUXDB_HTTP_LOG_ENABLED: 'false',
-      INFLUXDB_HTTP_MAX_ROW_LIMIT: '0',
-      INFLUXDB_MONITOR_STORE_ENABLED: 'false',
-      INFLUXDB_META_DIR: `${folder}/meta`,
-      INFLUXDB_DATA_DIR: `${folder}/data`,
-      INFLUXDB_DATA_WAL_DIR: `${folder}/wal`,
-      INFLUXDB_DATA_INDEX_VERSION: 'tsi1',
-      // Cold data is written out and compacted soon, so that bytes at rest can be read after a short wait.
-      INFLUXDB_DATA_CACHE_SNAPSHOT_WRITE_COLD_DURATION: '5s',
-      INFLUXDB_DATA_COMPACT_FULL_WRITE_COLD_DURATION: '5s',
-    },
+    env: environment(folder, port, rpcPort),
   });
   const target = { host: '127.0.0.1', port };
   const connect = async (): Promise<boolean> => {
@@ -61,7 +45,7 @@ async function start(folder: string): Promise<Engine> {
   };
   await ask('CREATE DATABASE bench');
   return {
-    version: influxVersion(await connection.send(httpRequest('GET', '/query?q=SHOW+DIAGNOSTICS', {}))),
+    version: packageVersion('influxdb'),
     encode,
     async openLanes(count) {
       const lanes = await openConnections(target, count);
@@ -74,16 +58,33 @@ async function start(folder: string): Promise<Engine> {
       const startMs = performance.now();
       await ask(fillHourly);
       const seconds = (performance.now() - startMs) / 1_000;
-      await untilResting(folder);
       return `hourly aggregates made afterwards in ${seconds.toFixed(1)} s`;
     },
-    bytesAtRest: async () => folderBytes(`${folder}/data`) + folderBytes(`${folder}/wal`),
-    residentBytes: server.residentBytes,
-    query: async (query) => numbersOf(query, await ask(statementOf(query))),
+    bytesAtRest: () => restingBytes(dataFolders),
+    memoryBytes: server.memoryBytes,
+    query: async (query) => numbersOf(query, await ask(statements[query.name](query))),
     async stop() {
       connection.close();
       await server.stop();
     },
+  };
+}
+
+function environment(folder: string, port: number, rpcPort: number): Record<string, string> {
+  return {
+    INFLUXDB_REPORTING_DISABLED: 'true',
+    INFLUXDB_BIND_ADDRESS: `127.0.0.1:${rpcPort}`,
+    INFLUXDB_HTTP_BIND_ADDRESS: `127.0.0.1:${port}`,
+    INFLUXDB_HTTP_LOG_ENABLED: 'false',
+    INFLUXDB_HTTP_MAX_ROW_LIMIT: '0',
+    INFLUXDB_MONITOR_STORE_ENABLED: 'false',
+    INFLUXDB_META_DIR: `${folder}/meta`,
+    INFLUXDB_DATA_DIR: `${folder}/data`,
+    INFLUXDB_DATA_WAL_DIR: `${folder}/wal`,
+    INFLUXDB_DATA_INDEX_VERSION: 'tsi1',
+    // Cold data is written out and compacted soon, so that bytes at rest can be read after a short wait.
+    INFLUXDB_DATA_CACHE_SNAPSHOT_WRITE_COLD_DURATION: '5s',
+    INFLUXDB_DATA_COMPACT_FULL_WRITE_COLD_DURATION: '5s',
   };
 }
 
@@ -97,10 +98,6 @@ interface InfluxAnswer {
   readonly results: readonly { readonly series?: Series[]; readonly error?: string }[];
 }
 
-function influxVersion(answer: { readonly body: Buffer }): string {
-  return /"Version"[^[]*\]?.*?"(\d+\.\d+[^"]*)"/s.exec(answer.body.toString())?.[1] ?? '1.6';
-}
-
 function encode(batch: SampleColumns): Buffer {
   let lines = '';
   for (let i = 0; i < batch.length; i++) {
@@ -112,26 +109,24 @@ function encode(batch: SampleColumns): Buffer {
   return httpRequest('POST', '/write?db=bench&precision=ms', {}, lines);
 }
 
-function statementOf(query: Query): string {
-  const one = (device: number): string => `device = '${deviceName(device)}' AND topic = 'default'`;
-  switch (query.name) {
-    case 'last100':
-      return `SELECT * FROM sample WHERE ${one(query.device)} ORDER BY time DESC LIMIT ${lastSamples}`;
-    case 'rawKpi24h':
-      return `SELECT mean(temperature) FROM sample WHERE ${one(query.device)} AND ${times(query)}`;
-    case 'rawSeries24h':
-      return `SELECT mean(temperature) FROM sample WHERE ${one(query.device)} AND ${times(query)} GROUP BY time(1h)`;
-    case 'hourlyKpi':
-      return `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query.device)} AND ${times(query)}`;
-    case 'hourlySeries':
-      return `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query.device)} AND ${times(query)} GROUP BY time(1d)`;
-    case 'rawSum100':
-      return `SELECT sum(temperature) FROM sample WHERE device =~ /^(${query.devices.map(deviceName).join('|')})$/ AND ${times(query)}`;
-    case 'hourlyKpiAll':
-      return `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${times(query)} GROUP BY device`;
-    case 'averageAll':
-      return 'SELECT mean(temperature) FROM sample';
-  }
+const statements: Record<QueryName, (query: Query) => string> = {
+  last100: (query) => `SELECT * FROM sample WHERE ${one(query)} ORDER BY time DESC LIMIT ${lastSamples}`,
+  rawKpi24h: (query) => `SELECT mean(temperature) FROM sample WHERE ${one(query)} AND ${times(query)}`,
+  rawSeries24h: (query) =>
+    `SELECT mean(temperature) FROM sample WHERE ${one(query)} AND ${times(query)} GROUP BY time(1h)`,
+  hourlyKpi: (query) =>
+    `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query)} AND ${times(query)}`,
+  hourlySeries: (query) =>
+    `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${one(query)} AND ${times(query)} GROUP BY time(1d)`,
+  rawSum100: (query) =>
+    `SELECT sum(temperature) FROM sample WHERE device =~ /^(${query.devices.map(deviceName).join('|')})$/ AND ${times(query)}`,
+  hourlyKpiAll: (query) =>
+    `SELECT sum(sum_temperature) / sum(count_temperature) FROM hourly WHERE ${times(query)} GROUP BY device`,
+  averageAll: () => 'SELECT mean(temperature) FROM sample',
+};
+
+function one({ devices }: Query): string {
+  return `device = '${deviceName(devices[0]!)}' AND topic = 'default'`;
 }
 
 function times({ from, to }: { readonly from: number; readonly to: number }): string {
@@ -153,16 +148,4 @@ function samplesOfSeries(series: Series): number[] {
     ...numeric.map((column) => Number(row[column])),
     labels.indexOf(row[label] as (typeof labels)[number]),
   ]);
-}
-
-// Compaction works in the background; the bytes rest when they have not changed for some seconds.
-async function untilResting(folder: string): Promise<void> {
-  const giveUpMs = performance.now() + restingMsMax;
-  let last = -1;
-  for (let calm = 0; calm < 6 && performance.now() < giveUpMs; ) {
-    await delay(2_000);
-    const bytes = folderBytes(`${folder}/data`) + folderBytes(`${folder}/wal`);
-    calm = bytes === last ? calm + 1 : 0;
-    last = bytes;
-  }
 }

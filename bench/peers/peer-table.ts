@@ -6,5 +6,3 @@ import { postgresql } from './postgresql.ts';
 import { victoriametrics } from './victoriametrics.ts';
 
 export const peerTable = { influxdb, victoriametrics, postgresql, clickhouse } satisfies Record<string, Peer>;
-
-export type PeerName = keyof typeof peerTable;

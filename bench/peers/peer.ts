@@ -1,5 +1,5 @@
 // What the side-by-side run asks of an engine, ours or a peer.
-import type { Query, QueryName } from '../queries.ts';
+import type { Query, QueryName } from './queries.ts';
 import type { SampleColumns, WorkloadShape } from '../workload.ts';
 
 export interface Peer {
@@ -33,7 +33,7 @@ export interface Engine {
   settle(): Promise<string>;
   /** Bytes on disk of the samples and hourly aggregates, after `settle`. */
   bytesAtRest(): Promise<number>;
-  residentBytes(): number;
+  memoryBytes(): number;
   query(query: Query): Promise<number[]>;
   stop(): Promise<void>;
 }

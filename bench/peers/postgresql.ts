@@ -1,8 +1,8 @@
 // PostgreSQL 15: COPY in, prepared statements out; samples as jsonb under a primary key of series, time and sequence.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
-import { freePort, startServer, untilReady } from '../child-process.ts';
-import { type Query, dayMs, hourMs, lastSamples } from '../queries.ts';
+import { type RunningServer, freePort, startServer, untilReady } from '../load/server-process.ts';
+import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
 import { type SampleColumns, type WorkloadShape, dataJsonAt, deviceName, labels } from '../workload.ts';
 import type { WorkloadData } from '../workload.ts';
 import { accountOf } from './debian-package.ts';
@@ -47,7 +47,7 @@ const between = 'ts >= $2::bigint and ts < $3::bigint';
 const hours = `series = ${seriesOf} and key = 'temperature' and hour >= $2::bigint and hour < $3::bigint`;
 const many = 'series in (select id from series where device = any ($1::text[]))';
 
-const statements: Record<Query['name'], string> = {
+const statements: Record<QueryName, string> = {
   last100: `select ts, data from sample where series = ${seriesOf} order by ts desc, seq desc limit ${lastSamples}`,
   rawKpi24h: `select avg(${temperature}) from sample where series = ${seriesOf} and ${between}`,
   rawSeries24h: `select avg(${temperature}) from sample where series = ${seriesOf} and ${between} group by ts / ${hourMs} order by ts / ${hourMs}`,
@@ -59,29 +59,8 @@ const statements: Record<Query['name'], string> = {
 };
 
 async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
-  const account = accountOf('postgres');
-  const data = `${folder}/data`;
-  mkdirSync(data);
-  chmodSync(folder, 0o777);
-  // The server writes its own folder, so that folder must be its own.
-  if (account !== undefined) execFileSync('chown', [`${account.uid}:${account.gid}`, data]);
-  const initialise = ['-D', data, '-U', 'bench', '-A', 'trust', '-E', 'UTF8', '--no-locale'];
-  execFileSync(`${programs}/initdb`, initialise, { stdio: 'ignore', ...account });
   const port = await freePort();
-  const settings = {
-    port,
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    shared_buffers: '1GB',
-    max_wal_size: '4GB',
-  };
-  const server = startServer({
-    command: postgresql.program,
-    args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    logPath: `${folder}/postgres.log`,
-    stopSignal: 'SIGINT',
-    ...(account === undefined ? {} : { account }),
-  });
+  const server = startCluster(folder, port);
   const open = (): Promise<PostgresConnection> => openPostgres(port, 'bench', 'postgres');
   await untilReady(server, async () => {
     const probe = await open();
@@ -113,13 +92,38 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
     },
     bytesAtRest: async () =>
       Number((await ask(`select pg_total_relation_size('sample') + pg_total_relation_size('hourly')`))[0]![0]),
-    residentBytes: server.residentBytes,
+    memoryBytes: server.memoryBytes,
     query: async (query) => numbersOf(query, await connection.exchange(runFrames(query.name, parametersOf(query)))),
     async stop() {
       connection.close();
       await server.stop();
     },
   };
+}
+
+function startCluster(folder: string, port: number): RunningServer {
+  const account = accountOf('postgres');
+  const data = `${folder}/data`;
+  mkdirSync(data);
+  chmodSync(folder, 0o777);
+  // The server writes its own folder, so that folder must be its own.
+  if (account !== undefined) execFileSync('chown', [`${account.uid}:${account.gid}`, data]);
+  const initialise = ['-D', data, '-U', 'bench', '-A', 'trust', '-E', 'UTF8', '--no-locale'];
+  execFileSync(`${programs}/initdb`, initialise, { stdio: 'ignore', ...account });
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    shared_buffers: '1GB',
+    max_wal_size: '4GB',
+  };
+  return startServer({
+    command: postgresql.program,
+    args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    logPath: `${folder}/postgres.log`,
+    stopSignal: 'SIGINT',
+    ...(account === undefined ? {} : { account }),
+  });
 }
 
 // One sample is one prepared insert, many are one COPY: each the quickest way for its size.
@@ -134,18 +138,12 @@ function encode(batch: SampleColumns): Buffer {
   return copyFrames('copy sample from stdin', rows);
 }
 
-function parametersOf(query: Query): string[] {
-  switch (query.name) {
-    case 'last100':
-      return [deviceName(query.device)];
-    case 'averageAll':
-      return [];
-    case 'rawSum100':
-    case 'hourlyKpiAll':
-      return [`{${query.devices.map(deviceName).join(',')}}`, String(query.from), String(query.to)];
-    default:
-      return [deviceName(query.device), String(query.from), String(query.to)];
-  }
+function parametersOf({ name, devices, from, to }: Query): string[] {
+  if (name === 'averageAll') return [];
+  if (name === 'last100') return [deviceName(devices[0]!)];
+  const many = name === 'rawSum100' || name === 'hourlyKpiAll';
+  const which = many ? `{${devices.map(deviceName).join(',')}}` : deviceName(devices[0]!);
+  return [which, String(from), String(to)];
 }
 
 function numbersOf(query: Query, rows: readonly Row[]): number[] {

@@ -1,9 +1,9 @@
 // VictoriaMetrics 1.79: JSON lines in, MetricsQL out, one series per device and data key. It keeps no strings.
-import { freePort, startServer, untilReady } from '../child-process.ts';
-import { httpRequest, mustSucceed, openConnection, openConnections } from '../http-load.ts';
-import { type Query, dayMs, hourMs, lastSamples } from '../queries.ts';
-import { type SampleColumns, type WorkloadShape, deviceName, endMsOf, minuteMs, textsAt } from '../workload.ts';
-import { folderBytes } from './debian-package.ts';
+import { freePort, startServer, untilReady } from '../load/server-process.ts';
+import { httpRequest, mustSucceed, openConnection, openConnections } from '../load/http.ts';
+import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
+import { type SampleColumns, deviceName, minuteMs, textsAt } from '../workload.ts';
+import { packageVersion, restingBytes } from './debian-package.ts';
 import type { Engine, Peer } from './peer.ts';
 
 const fromRaw = 'has no hourly aggregates, so it reads raw values';
@@ -26,7 +26,7 @@ export const victoriametrics: Peer = {
 const keys = ['temperature', 'humidity', 'co2', 'batteryLevel', 'occupied'] as const;
 type Key = (typeof keys)[number];
 
-async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
+async function start(folder: string): Promise<Engine> {
   const port = await freePort();
   const server = startServer({
     command: victoriametrics.program,
@@ -50,7 +50,7 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
   const get = async (path: string): Promise<string> =>
     mustSucceed(await connection.send(httpRequest('GET', path, {}))).toString();
   return {
-    version: /short_version="v?([\d.]+)/.exec(await get('/metrics'))?.[1] ?? '1.79',
+    version: packageVersion('victoria-metrics'),
     encode,
     async openLanes(count) {
       const lanes = await openConnections(target, count);
@@ -64,9 +64,9 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
       await get('/internal/force_merge');
       return 'flushed and merged by force';
     },
-    bytesAtRest: async () => folderBytes(`${folder}/data`),
-    residentBytes: server.residentBytes,
-    query: async (query) => answerOf(query, await get(pathOf(query, shape))),
+    bytesAtRest: () => restingBytes([`${folder}/data`]),
+    memoryBytes: server.memoryBytes,
+    query: async (query) => answerOf(query, await get(paths[query.name](query))),
     async stop() {
       connection.close();
       await server.stop();
@@ -86,61 +86,48 @@ function encode(batch: SampleColumns): Buffer {
   for (const [device, rows] of byDevice) {
     const timestamps = rows.map((i) => batch.timestamp[i]!).join(',');
     for (const key of keys) {
-      const values = rows.map((i) => valueText(batch, i, key)).join(',');
+      const values = rows.map((i) => valueTexts[key](batch, i)).join(',');
       lines += `{"metric":{"__name__":"${key}","device":"${deviceName(device)}","topic":"default"},"values":[${values}],"timestamps":[${timestamps}]}\n`;
     }
   }
   return httpRequest('POST', '/api/v1/import', {}, lines);
 }
 
-function valueText(batch: SampleColumns, i: number, key: Key): string {
-  const texts = textsAt(batch, i);
-  switch (key) {
-    case 'temperature':
-      return texts.temperature;
-    case 'humidity':
-      return texts.humidity;
-    case 'co2':
-      return String(batch.co2[i]!);
-    case 'batteryLevel':
-      return texts.battery;
-    case 'occupied':
-      return String(batch.occupied[i]!);
-  }
+const valueTexts: Record<Key, (batch: SampleColumns, i: number) => string> = {
+  temperature: (batch, i) => textsAt(batch, i).temperature,
+  humidity: (batch, i) => textsAt(batch, i).humidity,
+  co2: (batch, i) => String(batch.co2[i]!),
+  batteryLevel: (batch, i) => textsAt(batch, i).battery,
+  occupied: (batch, i) => String(batch.occupied[i]!),
+};
+
+// A window ends at its last millisecond and excludes the one before its start.
+const paths: Record<QueryName, (query: Query) => string> = {
+  last100: ({ devices, to }) => {
+    const match = encodeURIComponent(`{device="${deviceName(devices[0]!)}"}`);
+    return `/api/v1/export?match[]=${match}&start=${(to - lastSamples * minuteMs) / 1_000}&end=${to / 1_000}`;
+  },
+  rawKpi24h: (query) => instant(`avg_over_time(${one(query)}[${window(query)}])`, query.to),
+  rawSeries24h: (query) => range(`avg_over_time(${one(query)}[1h])`, query, hourMs),
+  hourlyKpi: (query) => instant(`avg_over_time(${one(query)}[${window(query)}])`, query.to),
+  hourlySeries: (query) => range(`avg_over_time(${one(query)}[1d])`, query, dayMs),
+  rawSum100: (query) => {
+    const devices = query.devices.map(deviceName).join('|');
+    return instant(`sum(sum_over_time(temperature{device=~"${devices}"}[${window(query)}]))`, query.to);
+  },
+  hourlyKpiAll: (query) => instant(`avg_over_time(temperature[${window(query)}])`, query.to),
+  averageAll: (query) => {
+    const each = `temperature[${window(query)}]`;
+    return instant(`sum(sum_over_time(${each})) / sum(count_over_time(${each}))`, query.to);
+  },
+};
+
+function window({ from, to }: Query): string {
+  return `${(to - from) / 1_000}s`;
 }
 
-function pathOf(query: Query, shape: WorkloadShape): string {
-  if (query.name === 'last100') {
-    const match = encodeURIComponent(`{device="${deviceName(query.device)}"}`);
-    const end = endMsOf(shape);
-    return `/api/v1/export?match[]=${match}&start=${(end - lastSamples * minuteMs) / 1_000}&end=${end / 1_000}`;
-  }
-  // A window ends at its last millisecond and excludes the one before its start.
-  const window = (query.to - query.from) / 1_000;
-  switch (query.name) {
-    case 'rawKpi24h':
-    case 'hourlyKpi':
-      return instant(`avg_over_time(${one(query.device)}[${window}s])`, query.to);
-    case 'rawSeries24h':
-      return range(`avg_over_time(${one(query.device)}[1h])`, query, hourMs);
-    case 'hourlySeries':
-      return range(`avg_over_time(${one(query.device)}[1d])`, query, dayMs);
-    case 'rawSum100': {
-      const devices = query.devices.map(deviceName).join('|');
-      return instant(`sum(sum_over_time(temperature{device=~"${devices}"}[${window}s]))`, query.to);
-    }
-    case 'hourlyKpiAll':
-      return instant(`avg_over_time(temperature[${window}s])`, query.to);
-    case 'averageAll':
-      return instant(
-        `sum(sum_over_time(temperature[${window}s])) / sum(count_over_time(temperature[${window}s]))`,
-        query.to,
-      );
-  }
-}
-
-function one(device: number): string {
-  return `temperature{device="${deviceName(device)}",topic="default"}`;
+function one({ devices }: Query): string {
+  return `temperature{device="${deviceName(devices[0]!)}",topic="default"}`;
 }
 
 function instant(expression: string, to: number): string {
@@ -172,8 +159,8 @@ function answerOf(query: Query, text: string): number[] {
 function exported(text: string): number[] {
   const series = new Map<string, { values: number[]; timestamps: number[] }>();
   for (const line of text.trim().split('\n')) {
-    const each = JSON.parse(line) as { metric: { __name__: string }; values: number[]; timestamps: number[] };
-    series.set(each.metric.__name__, each);
+    const each = JSON.parse(line) as { metric: Record<string, string>; values: number[]; timestamps: number[] };
+    series.set(each.metric['__name__']!, each);
   }
   const timestamps = series.get('temperature')?.timestamps ?? [];
   return timestamps

@@ -20,7 +20,6 @@ export interface DemoOptions {
   readonly signal: AbortSignal;
   readonly now: () => EpochMs;
   readonly print: (text: string) => void;
-  readonly fetch?: typeof globalThis.fetch;
   /** A shorter way for payloads of the past than one HTTP request each; it must run the same decoders. */
   readonly loadUplinks?: LoadUplinks;
   /** Days of history on first start. */
@@ -43,12 +42,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
 
 async function run(options: DemoOptions): Promise<never> {
   const { baseUrl, publicUrl = baseUrl, apiKey, organizationId, signal, now, print } = options;
-  const platform = connectPlatform({
-    baseUrl,
-    apiKey,
-    signal,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-  });
+  const platform = connectPlatform({ baseUrl, apiKey, signal });
   const workspace = await setUpDemo(platform, organizationId, deviceKinds);
   const { devices, uplinkSecret } = workspace;
 

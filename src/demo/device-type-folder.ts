@@ -23,6 +23,8 @@ interface LibraryMeta {
 
 export interface DeviceTypeDraft extends JsonObject {
   readonly name: string;
+  readonly schemas: Readonly<Record<string, string>>;
+  readonly uplinkScript: { readonly code: string };
 }
 
 const schemaSuffix = '.schema.json';

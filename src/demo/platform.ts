@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
+import { type Answer, keepAlive, type Send } from './keep-alive.ts';
 
 /** One raw payload of a demo device, as the device would send it at that time. */
 export interface DemoUplink {
@@ -17,7 +18,6 @@ export interface PlatformOptions {
   readonly apiKey: string;
   /** Ends every wait and request. */
   readonly signal: AbortSignal;
-  readonly fetch?: typeof globalThis.fetch;
   /** Waits between tries; the default is a timer that the signal ends. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
@@ -41,92 +41,91 @@ export class RefusedRequest extends Error {
 }
 
 export const retryLimits = { triesMax: 12, firstPauseMs: 100, pauseMaxMs: 5_000 } as const;
-const requestTimeoutMs = 30_000;
 const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 507]);
+
+interface HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: JsonObject;
+}
 
 /** A client of the platform at `baseUrl`. Requests throw RefusedRequest for a final answer, Error when tries are used up. */
 export function connectPlatform(options: PlatformOptions): Platform {
-  const { baseUrl, apiKey, signal } = options;
-  const send = options.fetch ?? globalThis.fetch;
-  const pause = options.pause ?? ((ms) => wait(ms, undefined, { signal }));
-  const root = baseUrl.replace(/\/+$/, '');
-  const withKey = { 'x-api-key': apiKey };
-
-  async function request<T>(
-    method: string,
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    body?: JsonObject,
-  ) {
-    for (let tries = 1; ; tries++) {
-      const answer = await once(method, path, headers, body);
-      if (answer.ok) return (await answer.response.json()) as T;
-      if (tries >= retryLimits.triesMax) throw new Error(`${method} ${path}: ${answer.reason} after ${tries} tries`);
-      await pause(answer.pauseMs ?? backoffMs(tries), signal);
-    }
-  }
-
-  async function once(
-    method: string,
-    path: string,
-    headers: Readonly<Record<string, string>>,
-    body?: JsonObject,
-  ): Promise<Answer> {
-    signal.throwIfAborted();
-    let response: Response;
-    try {
-      response = await send(root + path, {
-        method,
-        headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-        signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      return { ok: false, reason: String(error) };
-    }
-    if (response.ok) return { ok: true, response };
-    const message = await messageOf(response);
-    if (!passingStatuses.has(response.status))
-      throw new RefusedRequest(response.status, `${method} ${path}: ${message}`);
-    const retryAfterS = Number(response.headers.get('retry-after') ?? Number.NaN);
-    const pauseMs = retryAfterS >= 0 ? Math.min(retryAfterS * 1_000, retryLimits.pauseMaxMs) : undefined;
-    return { ok: false, reason: message, ...(pauseMs === undefined ? {} : { pauseMs }) };
-  }
-
+  const connection: Connection = { ...options, send: keepAlive(options.baseUrl, options.signal) };
+  const headers = { 'x-api-key': options.apiKey };
   return {
     get: (path, query = {}) => {
       const search = new URLSearchParams(query).toString();
-      return request('GET', search === '' ? path : `${path}?${search}`, withKey);
+      return patiently(connection, { method: 'GET', path: search === '' ? path : `${path}?${search}`, headers });
     },
-    post: (path, body) => request('POST', path, withKey, body),
-    async capture(uplink) {
-      const headers = { 'x-uplink-secret': uplink.uplinkSecret, 'x-device-id': uplink.deviceId };
-      const query = new URLSearchParams({ timestamp: formatInstant(uplink.at) });
-      try {
-        await request('POST', `/v3/capture?${query}`, headers, uplink.payload);
-        return {};
-      } catch (error) {
-        if (error instanceof RefusedRequest) return { refused: error.message };
-        throw error;
-      }
-    },
+    post: (path, body) => patiently(connection, { method: 'POST', path, headers, body }),
+    capture: (uplink) => capture(connection, uplink),
   };
 }
 
-type Answer =
-  | { readonly ok: true; readonly response: Response }
-  | { readonly ok: false; readonly reason: string; readonly pauseMs?: number };
+interface Connection extends PlatformOptions {
+  readonly send: Send;
+}
+
+async function capture(connection: Connection, uplink: DemoUplink): Promise<{ readonly refused?: string }> {
+  try {
+    await patiently(connection, {
+      method: 'POST',
+      path: `/v3/capture?timestamp=${encodeURIComponent(formatInstant(uplink.at))}`,
+      headers: { 'x-uplink-secret': uplink.uplinkSecret, 'x-device-id': uplink.deviceId },
+      body: uplink.payload,
+    });
+    return {};
+  } catch (error) {
+    if (error instanceof RefusedRequest) return { refused: error.message };
+    throw error;
+  }
+}
+
+async function patiently<T>(connection: Connection, request: HttpRequest): Promise<T> {
+  const { signal, pause = (ms) => wait(ms, undefined, { signal }) } = connection;
+  for (let tries = 1; ; tries++) {
+    const outcome = await attempt(connection, request);
+    if ('body' in outcome) return JSON.parse(outcome.body) as T;
+    if (tries >= retryLimits.triesMax) {
+      throw new Error(`${request.method} ${request.path}: ${outcome.reason} after ${tries} tries`);
+    }
+    await pause(outcome.pauseMs ?? backoffMs(tries), signal);
+  }
+}
+
+type Outcome = Answer | { readonly reason: string; readonly pauseMs?: number };
+
+async function attempt(connection: Connection, { method, path, headers, body }: HttpRequest): Promise<Outcome> {
+  const { baseUrl, signal, send } = connection;
+  let answer: Answer;
+  try {
+    const url = baseUrl.replace(/\/+$/, '') + path;
+    answer =
+      body === undefined
+        ? await send(method, url, headers, undefined)
+        : await send(method, url, { ...headers, 'content-type': 'application/json' }, JSON.stringify(body));
+  } catch (error) {
+    signal.throwIfAborted();
+    return { reason: String(error) };
+  }
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  const message = messageOf(answer);
+  if (!passingStatuses.has(answer.status)) throw new RefusedRequest(answer.status, `${method} ${path}: ${message}`);
+  const retryAfterS = Number(answer.retryAfter ?? Number.NaN);
+  if (!(retryAfterS >= 0)) return { reason: message };
+  return { reason: message, pauseMs: Math.min(retryAfterS * 1_000, retryLimits.pauseMaxMs) };
+}
 
 function backoffMs(tries: number): number {
   return Math.min(retryLimits.pauseMaxMs, retryLimits.firstPauseMs * 2 ** (tries - 1));
 }
 
-async function messageOf(response: Response): Promise<string> {
-  const text = await response.text();
+function messageOf({ status, body }: Answer): string {
   try {
-    return `${response.status} ${String((JSON.parse(text) as { message?: unknown }).message)}`;
+    return `${status} ${String((JSON.parse(body) as { message?: unknown }).message)}`;
   } catch {
-    return `${response.status} ${text.slice(0, 200)}`;
+    return `${status} ${body.slice(0, 200)}`;
   }
 }

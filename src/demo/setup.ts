@@ -25,7 +25,7 @@ export interface DemoWorkspace {
 
 const workspaceName = 'Demo';
 const connectorName = 'Demo Devices';
-export const everyDeviceTag = 'Demo';
+const everyDeviceTag = 'Demo';
 /** Marks the workspace, so that it is recognised under any name a user gives it. */
 const workspaceMark: JsonObject = { simulated: 'heliograph-demo' };
 const listSize = '1000';

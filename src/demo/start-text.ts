@@ -49,7 +49,7 @@ export function startText({ publicUrl, apiKey, organizationId, workspace, now }:
     })}`,
     '',
     '  A raw payload of a leak detector, through its decoder (the next query of the device shows the alarm):',
-    `    curl -s '${publicUrl}/v3/capture?secret=${workspace.uplinkSecret}&deviceId=${leak.device.deviceId}' -H 'content-type: application/json' -d '${wet}'`,
+    `    curl -s '${publicUrl}/v3/capture?secret=${encodeURIComponent(workspace.uplinkSecret)}&deviceId=${leak.device.deviceId}' -H 'content-type: application/json' -d '${wet}'`,
     '',
     '  Everything live, as it is stored:',
     `    npx node -e "const w = new WebSocket('${socketUrl}?xApiKey=${apiKey}'); w.onopen = () => w.send(JSON.stringify(${inDoubleQuotes(subscribe)})); w.onmessage = (m) => console.log(m.data)"`,

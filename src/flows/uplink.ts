@@ -1,6 +1,6 @@
 // The uplink journey: a payload of a known device becomes durable samples, notes and state, then everybody hears of it.
 import type { Intake } from '../ingest/intake.ts';
-import type { JsonObject } from '../model/json.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';
@@ -57,7 +57,7 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
     samples: validated.map(({ sample }) => sampleEntryOf(sample, uplink)),
     notes: notes.map((note) => logEntryOf(note, uplink, on)),
     ...(decoded.state === undefined ? {} : { state: decoded.state }),
-    metrics: metricsOf(uplink, validated),
+    metrics: Object.assign({}, metricsOf(uplink), ...validated.map((one) => one.metrics)),
   };
 }
 
@@ -95,17 +95,14 @@ function logEntryOf(note: Note, uplink: Uplink, on: UplinkStages): ProcessingLog
   };
 }
 
-function metricsOf(uplink: Uplink, validated: readonly Validated[]): UplinkMetrics {
-  const { body } = uplink;
-  const port = Array.isArray(body) ? undefined : (body as JsonObject)['port'];
-  return Object.assign(
-    {
-      uplinkId: uplink.correlationId,
-      deviceId: uplink.device.id,
-      uplinkSize: uplink.bodyBytes,
-      timestamp: uplink.receivedAt,
-    },
-    typeof port === 'number' && Number.isInteger(port) ? { port } : {},
-    ...validated.map((one) => one.metrics),
-  );
+/** What the transport tells; samples may add to it. */
+function metricsOf({ body, correlationId, device, bodyBytes, receivedAt }: Uplink): UplinkMetrics {
+  const port = isJsonObject(body) ? body['port'] : undefined;
+  return {
+    uplinkId: correlationId,
+    deviceId: device.id,
+    uplinkSize: bodyBytes,
+    timestamp: receivedAt,
+    ...(typeof port === 'number' && Number.isInteger(port) ? { port } : {}),
+  };
 }

@@ -43,11 +43,20 @@ function compile(schema: TSchema, part: string, converted: boolean): Check {
   return (value) => {
     if (value === undefined && part === 'body')
       throw problem('invalidRequest', { reason: 'The request needs a JSON body' });
-    const checked = converted ? Value.Convert(schema, value) : value;
+    const checked = converted ? unchanged(value, Value.Convert(schema, { ...(value as object) })) : value;
     if (validator.Check(checked)) return checked;
     const reasons = validator.Errors(checked).slice(0, reasonsMax);
     throw problem('invalidRequest', { reason: reasons.map((error) => describe(part, error)).join('; ') });
   };
+}
+
+// The conversion cuts fractions off: 1.5 would silently become 1 where a whole number is wanted.
+function unchanged(sent: unknown, converted: unknown): unknown {
+  const texts = sent as Readonly<Record<string, unknown>>;
+  const entries = Object.entries(converted as Readonly<Record<string, unknown>>);
+  const isChanged = ([name, value]: [string, unknown]) => typeof value === 'number' && Number(texts[name]) !== value;
+  if (!entries.some(isChanged)) return converted;
+  return Object.fromEntries(entries.map((entry) => (isChanged(entry) ? [entry[0], texts[entry[0]]] : entry)));
 }
 
 function describe(part: string, error: { instancePath: string; message: string; params?: object }): string {

@@ -1,5 +1,5 @@
 // The one place where refusals and failures become the error body of interface 7.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { formatInstant } from '../model/instant.ts';
 import { Problem, problem } from '../model/problem.ts';
@@ -72,5 +72,5 @@ const traceparentPattern = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** The trace id of the caller's `traceparent` header (W3C Trace Context), or a new one. */
 export function traceIdOf(traceparent: string | undefined): string {
-  return traceparentPattern.exec(traceparent ?? '')?.[1] ?? randomBytes(16).toString('hex');
+  return traceparentPattern.exec(traceparent ?? '')?.[1] ?? randomUUID().replaceAll('-', '');
 }

@@ -48,7 +48,6 @@ export interface ServerParts {
 
 interface RequestState {
   principal?: Principal;
-  readonly traceId: string;
   bodyBytes: number;
 }
 
@@ -57,7 +56,7 @@ const states = new WeakMap<FastifyRequest, RequestState>();
 function stateOf(request: FastifyRequest): RequestState {
   let state = states.get(request);
   if (state === undefined) {
-    state = { traceId: traceIdOf(single(request.headers['traceparent'])), bodyBytes: 0 };
+    state = { bodyBytes: 0 };
     states.set(request, state);
   }
   return state;
@@ -193,7 +192,7 @@ function sendOutput(reply: FastifyReply, output: unknown, status: number): Fasti
 }
 
 function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { traceId } = stateOf(request);
+  const traceId = traceIdOf(single(request.headers['traceparent']));
   const limits = {
     bytesMax: request.routeOptions?.bodyLimit ?? bodyBytesMaxDefault,
     contentType: request.headers['content-type'] ?? 'none',

@@ -20,7 +20,16 @@ import { findOutputConnectors } from '../store/records/output-connectors.ts';
 import { findPlace } from '../store/records/places.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import type { Step } from './change.ts';
-import { auditView, change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from './change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  usersNamedMax,
+} from './change.ts';
 import { deviceConnectorView } from './device-connectors.ts';
 import { deviceTypeView } from './device-types.ts';
 import { outputConnectorView, type Showing } from './output-connector-view.ts';
@@ -32,7 +41,10 @@ export interface DataFlowUpdate {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
   readonly deviceType?: Named | null | undefined;
-  readonly outputConnectors?: readonly { readonly id: string; readonly topic?: string | null | undefined }[] | null | undefined;
+  readonly outputConnectors?:
+    | readonly { readonly id: string; readonly topic?: string | null | undefined }[]
+    | null
+    | undefined;
   /** Clients send either name. */
   readonly passThrough?: boolean | null | undefined;
   readonly isPassThrough?: boolean | null | undefined;
@@ -80,7 +92,9 @@ async function checkReferences(step: Step, flow: DataFlow): Promise<void> {
       throw unknown('outputConnectors', 'output connector', id, 'workspace');
     }
     if (output.scope !== 'DATA_FLOW') {
-      throw problem('invalidRequest', { reason: `body outputConnectors: ${id} is an action of rules, not an output of data flows` });
+      throw problem('invalidRequest', {
+        reason: `body outputConnectors: ${id} is an action of rules, not an output of data flows`,
+      });
     }
   }
 }
@@ -187,7 +201,8 @@ export async function updateDataFlow(
   const saved = await change(records, async (step) => {
     const current = found(await findDataFlow(step.db, id), 'data flow', id);
     const deviceTypeId = sent.deviceType === undefined ? current.deviceTypeId : (sent.deviceType?.id ?? null);
-    const passThrough = sent.passThrough ?? sent.isPassThrough ?? (current.deviceTypeId !== null && current.passThrough);
+    const passThrough =
+      sent.passThrough ?? sent.isPassThrough ?? (current.deviceTypeId !== null && current.passThrough);
     const record: DataFlow = {
       ...current,
       name: orCurrent(sent.name, current.name),

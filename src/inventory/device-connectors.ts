@@ -15,7 +15,16 @@ import {
   saveDeviceConnector,
 } from '../store/records/device-connectors.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
-import { auditView, change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from './change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  usersNamedMax,
+} from './change.ts';
 import { type ListScope, listReach } from './reach.ts';
 
 const uplinkSecretBytes = 16;
@@ -36,7 +45,7 @@ export interface DeviceConnectorDraft extends DeviceConnectorUpdate {
 }
 
 /** Uplink secrets are shown to those who may change data flows (contract 35). */
-export function seesUplinkSecrets(principal: Principal): boolean {
+function seesUplinkSecrets(principal: Principal): boolean {
   return principal.permissions.dataFlow?.includes('update') ?? false;
 }
 
@@ -65,7 +74,9 @@ export async function createDeviceConnector(
   now: number,
 ) {
   if (draft.connectivity === 'LORA') {
-    throw problem('invalidRequest', { reason: 'body connectivity: device connectors for LORA are made by integrations' });
+    throw problem('invalidRequest', {
+      reason: 'body connectivity: device connectors for LORA are made by integrations',
+    });
   }
   const authType = draft.authType ?? 'BASIC';
   const record = await change(records, async (step) => {

@@ -1,11 +1,5 @@
 // Device types: create, read, list, update, delete (contract 7).
-import {
-  type DeviceType,
-  type DeviceTypeKind,
-  type DeviceTypeMeta,
-  type PayloadEncoding,
-  type Script,
-} from '../model/device-type.ts';
+import type { DeviceType, DeviceTypeKind, DeviceTypeMeta, PayloadEncoding, Script } from '../model/device-type.ts';
 import { newId } from '../model/ids.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
@@ -20,7 +14,16 @@ import {
   removeDeviceType,
   saveDeviceType,
 } from '../store/records/device-types.ts';
-import { auditView, change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from './change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  usersNamedMax,
+} from './change.ts';
 import { ownOrganization } from './reach.ts';
 
 const scriptBytesMax = 1024 * 1024;
@@ -31,7 +34,10 @@ type ScriptDraft = { readonly code?: string | null | undefined } | null | undefi
 export interface DeviceTypeUpdate {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
-  readonly meta?: (Omit<Draft<DeviceTypeMeta>, 'encoding'> & { readonly encoding?: string | null | undefined }) | null | undefined;
+  readonly meta?:
+    | (Omit<Draft<DeviceTypeMeta>, 'encoding'> & { readonly encoding?: string | null | undefined })
+    | null
+    | undefined;
   readonly schemas?: Readonly<Record<string, unknown>> | null | undefined;
   readonly sampleData?: unknown;
   readonly uplinkScript?: ScriptDraft;
@@ -78,7 +84,9 @@ function schemasFrom(sent: Readonly<Record<string, unknown>> | null): Record<str
   for (const [topic, schema] of Object.entries(sent ?? {})) {
     const text = typeof schema === 'string' ? schema : JSON.stringify(schema);
     if (!isJsonObject(parsed(text))) {
-      throw problem('invalidRequest', { reason: `body schemas.${topic}: a JSON Schema object, or one as a text, is needed` });
+      throw problem('invalidRequest', {
+        reason: `body schemas.${topic}: a JSON Schema object, or one as a text, is needed`,
+      });
     }
     schemas.push([topic, text]);
   }
@@ -118,7 +126,9 @@ export function deviceTypeView(record: DeviceType) {
 
 export async function createDeviceType(records: Records, draft: DeviceTypeDraft, now: number) {
   if (draft.type !== undefined && draft.type !== 'manual') {
-    throw problem('invalidRequest', { reason: `body type: device types of type ${draft.type} cannot be made, only manual ones` });
+    throw problem('invalidRequest', {
+      reason: `body type: device types of type ${draft.type} cannot be made, only manual ones`,
+    });
   }
   const record: DeviceType = {
     id: newId('deviceType'),

@@ -118,16 +118,19 @@ export async function readDevice(records: Records, principal: Principal, id: str
 
 /** By the physical id; 404 in another organization, 403 in another workspace. */
 export async function readDeviceByDeviceId(records: Records, principal: Principal, deviceId: string, now: number) {
-  const device = found(
-    await findDeviceByDeviceId(records, principal.organizationId, deviceId),
-    'device',
-    deviceId,
-  );
-  if (principal.workspaces !== 'all' && !principal.workspaces.has(device.workspaceId)) throw problem('permissionDenied');
+  const device = found(await findDeviceByDeviceId(records, principal.organizationId, deviceId), 'device', deviceId);
+  if (principal.workspaces !== 'all' && !principal.workspaces.has(device.workspaceId))
+    throw problem('permissionDenied');
   return one(records, principal, device, now);
 }
 
-export async function updateDevice(records: Records, principal: Principal, id: string, sent: DeviceUpdate, now: number) {
+export async function updateDevice(
+  records: Records,
+  principal: Principal,
+  id: string,
+  sent: DeviceUpdate,
+  now: number,
+) {
   const saved = await change(records, async (step) => {
     const current = found(await findDevice(step, id), 'device', id);
     const lora = sent.loraProperties === undefined ? sent.loRaProperties : sent.loraProperties;

@@ -53,7 +53,8 @@ function propertyObjects(record: OutputConnector, showing: Showing): PropertyObj
 
 /** The whole record; also nested in data flows. */
 export function outputConnectorView(record: OutputConnector, showing: Showing) {
-  const { id, name, workspaceId, scope, sendConsecutiveAlerts, invokeRuleEngine, useCustomPayload, customPayload } = record;
+  const { id, name, workspaceId, scope, sendConsecutiveAlerts, invokeRuleEngine, useCustomPayload, customPayload } =
+    record;
   return {
     id,
     ...auditView(record),

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 
 /** What stands in an answer for a secret; sent back in an update it keeps the stored one (contract 35). */
-export const secretMask = '********';
+const secretMask = '********';
 
 /** Where each type's properties stand in a record; types without a row have none. */
 export const propertiesKeys = {
@@ -74,7 +74,8 @@ function readCustomDatabase(sent: JsonObject): JsonObject {
   const topic = textOf(sent, 'topic', where);
   if (topic === null || topic === '') refuse(`${where}.topic`, 'is needed');
   const targetDeviceId = textOf(sent, 'targetDeviceId', where);
-  const useCurrentDevice = sent['useCurrentDevice'] === undefined ? targetDeviceId === null : flagOf(sent, 'useCurrentDevice', where);
+  const useCurrentDevice =
+    sent['useCurrentDevice'] === undefined ? targetDeviceId === null : flagOf(sent, 'useCurrentDevice', where);
   if (!useCurrentDevice && targetDeviceId === null) {
     refuse(`${where}.targetDeviceId`, 'is needed when useCurrentDevice is false');
   }
@@ -87,7 +88,12 @@ function readWebhook(sent: JsonObject): JsonObject {
   if (uri === null) refuse(`${where}.uri`, 'is needed');
   const url = URL.canParse(uri) ? new URL(uri) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') refuse(`${where}.uri`, 'must be an http or https URL');
-  const authType = oneOf(textOf(sent, 'authType', where), ['BEARER', 'HEADER', 'BASIC', 'NONE'], 'NONE', `${where}.authType`);
+  const authType = oneOf(
+    textOf(sent, 'authType', where),
+    ['BEARER', 'HEADER', 'BASIC', 'NONE'],
+    'NONE',
+    `${where}.authType`,
+  );
   const webhook: Readonly<Record<string, Json>> = {
     uri,
     method: oneOf(textOf(sent, 'method', where), ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], 'POST', `${where}.method`),
@@ -133,7 +139,10 @@ function mapSecrets(
     if (typeof value === 'string') mapped[name] = replace(value, name);
     if (!isJsonObject(value)) continue;
     mapped[name] = Object.fromEntries(
-      Object.entries(value).map(([key, secret]) => [key, typeof secret === 'string' ? replace(secret, name, key) : secret]),
+      Object.entries(value).map(([key, secret]) => [
+        key,
+        typeof secret === 'string' ? replace(secret, name, key) : secret,
+      ]),
     );
   }
   return mapped;

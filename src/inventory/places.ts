@@ -4,6 +4,9 @@ import { problem } from '../model/problem.ts';
 import type { Records } from '../store/records/database.ts';
 import { findPlace, nameOfKind, type PlacedKind } from '../store/records/places.ts';
 
+/** What every function of the inventory works on; the edge hands it over without knowing more of it. */
+export type Inventory = Records;
+
 /** Throws 404 when there is no such record. */
 export async function placeOf(records: Records, kind: PlacedKind, id: string): Promise<Place> {
   const place = await findPlace(records.db, kind, id);

@@ -5,7 +5,14 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Tag } from '../model/tag.ts';
 import type { Records } from '../store/records/database.ts';
-import { findTag, insertTag, listTags as listRows, removeTag, saveTag, taggedDeviceCounts } from '../store/records/tags.ts';
+import {
+  findTag,
+  insertTag,
+  listTags as listRows,
+  removeTag,
+  saveTag,
+  taggedDeviceCounts,
+} from '../store/records/tags.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import { auditView, change, firstVersion, found, nextVersion, orCurrent } from './change.ts';
 import { type ListScope, listReach } from './reach.ts';

@@ -42,7 +42,9 @@ function view(record: Workspace) {
 function settingsFrom(current: WorkspaceSettings, sent: SettingsDraft | null | undefined): WorkspaceSettings {
   if (sent === undefined) return current;
   if (sent === null) return defaultWorkspaceSettings;
-  const given = Object.fromEntries(Object.entries(sent).filter(([name, value]) => value !== undefined && Object.hasOwn(current, name)));
+  const given = Object.fromEntries(
+    Object.entries(sent).filter(([name, value]) => value !== undefined && Object.hasOwn(current, name)),
+  );
   const settings: WorkspaceSettings = { ...current, ...given };
   const { timezone } = settings;
   if (timezone !== null && openTimeZone(timezone) === undefined) {

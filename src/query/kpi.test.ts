@@ -1,6 +1,6 @@
 // KPIs and series: shapes, nulls, accumulators on mixed values, hourly widening, zones, working hours.
-import { describe, expect, test } from 'vitest';
-import { referenceStore } from '../../tests/oracle/reference-store.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type FilledStore, filledStore } from '../../tests/oracle/filled-store.ts';
 import type { Json } from '../model/json.ts';
 import { Problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
@@ -16,11 +16,27 @@ const late = Date.parse('2027-01-01T00:00:00Z');
 const openZone = openTimeZones();
 const publicHolidays = openPublicHolidays();
 
-function partsOf(samples: readonly Sample[]): QueryParts {
-  return { store: referenceStore(samples), openZone, publicHolidays };
+const filled: FilledStore[] = [];
+
+afterAll(async () => {
+  for (const { close } of filled) await close();
+});
+
+async function partsOf(samples: readonly Sample[]): Promise<QueryParts> {
+  const made = await filledStore(samples);
+  filled.push(made);
+  const calendarOf = (workspaceId: string) => calendars.get(workspaceId) ?? plain;
+  return { store: made.store, openZone, publicHolidays, calendarOf };
 }
 
-const device = (id = 'd1', calendar = plain): QueriedDevice => ({ id, workspaceId: `w-${id}`, calendar });
+const calendars = new Map<string, WorkspaceCalendar>();
+
+/** A device in a workspace of its own with the calendar. */
+function device(id = 'd1', calendar = plain): QueriedDevice {
+  const workspaceId = `w${calendars.size}`;
+  calendars.set(workspaceId, calendar);
+  return { id, workspaceId };
+}
 const sample = (time: string, value: Json, deviceId = 'd1', topic = 'default'): Sample => ({
   deviceId,
   topic,
@@ -70,27 +86,27 @@ describe('interface 4.4: kpi', () => {
     ['OCCUPANCY', 25],
   ])('%s of mixed values in [from, to) is %d', async (accumulator, kpi) => {
     const asked = body(accumulator, '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z');
-    const answer = await deviceKpis([device()], 'raw', asked, late, partsOf(samples));
+    const answer = await deviceKpis([device()], 'raw', asked, late, await partsOf(samples));
     expect(answer).toEqual([{ deviceId: 'd1', topic: 'default', dataKey: 'value', kpi }]);
   });
 
   test('contract 21: hourly kpis widen to whole hours', async () => {
     const asked = body('SUM', '2026-03-01T10:45:00Z', '2026-03-01T10:46:00Z');
-    expect((await deviceKpis([device()], 'hours', asked, late, partsOf(samples)))[0]?.kpi).toBe(6);
-    expect((await deviceKpis([device()], 'raw', asked, late, partsOf(samples)))[0]?.kpi).toBeNull();
+    expect((await deviceKpis([device()], 'hours', asked, late, await partsOf(samples)))[0]?.kpi).toBe(6);
+    expect((await deviceKpis([device()], 'raw', asked, late, await partsOf(samples)))[0]?.kpi).toBeNull();
   });
 
   test('contract: the accumulated kpi sums the kpis of the devices and leaves nulls out', async () => {
     const asked = body('MAX', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z');
     const devices = [device('d1'), device('d2'), device('d3')];
-    expect(await accumulatedKpi(devices, 'raw', asked, late, partsOf(samples))).toEqual({
+    expect(await accumulatedKpi(devices, 'raw', asked, late, await partsOf(samples))).toEqual({
       kpi: 54,
       topic: 'default',
       dataKey: 'value',
     });
-    expect((await accumulatedKpi([device('d3')], 'raw', asked, late, partsOf(samples))).kpi).toBeNull();
+    expect((await accumulatedKpi([device('d3')], 'raw', asked, late, await partsOf(samples))).kpi).toBeNull();
     const counted = { ...asked, accumulator: 'COUNT' };
-    expect((await accumulatedKpi([device('d3')], 'raw', counted, late, partsOf(samples))).kpi).toBe(0);
+    expect((await accumulatedKpi([device('d3')], 'raw', counted, late, await partsOf(samples))).kpi).toBe(0);
   });
 
   test.each([
@@ -101,7 +117,7 @@ describe('interface 4.4: kpi', () => {
     [{ topic: '*' }, '40001_INVALID_REQUEST', 'one topic'],
   ])('%j is refused', async (change, code, text) => {
     const asked = { ...body('MIN', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z'), ...change };
-    const refused = await problemOf(deviceKpis([device()], 'raw', asked, late, partsOf([])));
+    const refused = await problemOf(deviceKpis([device()], 'raw', asked, late, await partsOf([])));
     expect([refused.status, refused.code, refused.message]).toEqual([400, code, expect.stringContaining(text)]);
   });
 });
@@ -111,7 +127,7 @@ describe('interface 4.4: time series', () => {
 
   test('contract: every bucket has a point, empty ones null, stamped with their start', async () => {
     const asked = { ...body('SUM', '2026-03-01T00:10:00Z', '2026-03-01T04:00:00Z'), bucketInterval: 'PT1H' };
-    expect(await deviceSeries(device(), 'raw', asked, late, partsOf(samples))).toEqual({
+    expect(await deviceSeries(device(), 'raw', asked, late, await partsOf(samples))).toEqual({
       deviceId: 'd1',
       topic: 'default',
       dataKey: 'value',
@@ -122,7 +138,7 @@ describe('interface 4.4: time series', () => {
 
   test('contract 21: bucketInterval is PT1H when absent', async () => {
     const asked = { ...body('COUNT', '2026-03-01T00:00:00Z', '2026-03-01T04:00:00Z'), bucketInterval: null };
-    const series = await deviceSeries(device(), 'hours', asked, late, partsOf(samples));
+    const series = await deviceSeries(device(), 'hours', asked, late, await partsOf(samples));
     expect(series.dataPoints).toEqual([1, 2, null, 1]);
   });
 
@@ -130,7 +146,7 @@ describe('interface 4.4: time series', () => {
     const asked = { ...body('COUNT', '2026-02-28T00:00:00Z', '2026-03-02T00:00:00Z'), bucketInterval: 'P1D' };
     const inNewYork = device('d1', { ...plain, timezone: 'America/New_York' });
     const stamps = async (of: QueriedDevice, timeZone: string | null) =>
-      (await deviceSeries(of, 'raw', { ...asked, timeZone }, late, partsOf(samples))).timestamps.map((t) =>
+      (await deviceSeries(of, 'raw', { ...asked, timeZone }, late, await partsOf(samples))).timestamps.map((t) =>
         t.slice(8, 13),
       );
     expect(await stamps(device(), null)).toEqual(['28T00', '01T00']);
@@ -145,7 +161,7 @@ describe('interface 4.4: time series', () => {
       timestamp: { from: '2026-03-01T02:00:00Z', to: '2026-03-01T00:00:00Z' },
       bucket: { interval: 'PT1H', aggregation: 'AVG' },
     };
-    expect(await aggregationSeries(device(), older, late, partsOf(samples))).toEqual({
+    expect(await aggregationSeries(device(), older, late, await partsOf(samples))).toEqual({
       data: { dataPoints: [1, 2.5], timestamps: ['2026-03-01T00:00:00.000Z', '2026-03-01T01:00:00.000Z'] },
     });
   });
@@ -154,7 +170,8 @@ describe('interface 4.4: time series', () => {
 describe('interface 4.6: occupancy', () => {
   const occupied = (times: readonly string[]) => times.map((time) => sample(`2026-03-02T${time}:00Z`, true));
   const kpi = async (samples: readonly Sample[], from: string, to: string, calendar = plain, now = late) =>
-    (await deviceKpis([device('d1', calendar)], 'raw', body('OCCUPANCY', from, to), now, partsOf(samples)))[0]?.kpi;
+    (await deviceKpis([device('d1', calendar)], 'raw', body('OCCUPANCY', from, to), now, await partsOf(samples)))[0]
+      ?.kpi;
   const monday = ['2026-03-02T00:00:00Z', '2026-03-03T00:00:00Z'] as const;
   const officeHours = {
     enabled: true,
@@ -216,7 +233,13 @@ describe('interface 4.6: occupancy', () => {
 
   test('series count the slots of each bucket', async () => {
     const asked = { ...body('OCCUPANCY', '2026-03-02T10:30:00Z', '2026-03-02T12:00:00Z'), bucketInterval: 'PT1H' };
-    const series = await deviceSeries(device(), 'raw', asked, late, partsOf(occupied(['10:31', '11:00', '11:05'])));
+    const series = await deviceSeries(
+      device(),
+      'raw',
+      asked,
+      late,
+      await partsOf(occupied(['10:31', '11:00', '11:05'])),
+    );
     expect(series.dataPoints[0]).toBeCloseTo((1 / 6) * 100, 12);
     expect(series.dataPoints[1]).toBeCloseTo((2 / 12) * 100, 12);
   });

@@ -27,6 +27,7 @@ export function createTelemetry(log: Log) {
     'level',
     'source',
   ]);
+  const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const uplinkSeconds = new Histogram({
     name: 'heliograph_uplink_seconds',
@@ -75,6 +76,12 @@ export function createTelemetry(log: Log) {
     backgroundFailed(what: string, error: unknown): void {
       failures.inc();
       log.error({ what, err: error }, 'background work failed');
+    },
+
+    /** Damage on disk: reported, passed over, never silently wrong. */
+    damageFound(damage: Readonly<Record<string, unknown>>): void {
+      damages.inc();
+      log.error(damage, 'damage found in the data folder');
     },
 
     started(info: Readonly<Record<string, string | number>>): void {

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Platform, startPlatform } from '../../src/compose.ts';
+import { startPlatform } from '../../src/compose.ts';
+import type { Platform } from '../../src/compose-parts.ts';
 import { readConfig } from '../../src/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 
@@ -69,7 +70,6 @@ export async function startWorld(
   });
   const platform = await startPlatform(config);
   const base = `http://127.0.0.1:${platform.port}`;
-  const { organizationId, workspaceId } = platform.tenant!;
   let count = 0;
 
   const call: World['call'] = async (method, path, body, headers = {}) => {
@@ -91,6 +91,13 @@ export async function startWorld(
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
+
+  // A folder that had data tells over the interface what its first start made.
+  const organizationId: string =
+    platform.tenant?.organizationId ?? (await must('GET', '/v3/organizations')).content[0].id;
+  const workspaceId: string =
+    platform.tenant?.workspaceId ??
+    (await must('GET', `/v3/workspaces?organizationId=${organizationId}`)).content[0].id;
 
   return {
     base,
@@ -148,7 +155,7 @@ export async function startWorld(
     },
     capture(device, body, query = {}) {
       const parameters = new URLSearchParams({ secret: device.secret, deviceId: device.deviceId, ...query });
-      return call('POST', `/v3/capture?${parameters}`, body);
+      return call('POST', `/v3/capture?${parameters.toString()}`, body);
     },
     async close() {
       await platform.close('test');

@@ -38,7 +38,7 @@ export function spotReadings(place: Spot, at: EpochMs): SpotReadings {
 }
 
 /** The instants in [from, to) at which the probe of a spot gets wet, still is, or gets dry again. */
-export function leakTimes(place: Spot, from: EpochMs, to: EpochMs): EpochMs[] {
+function leakTimes(place: Spot, from: EpochMs, to: EpochMs): EpochMs[] {
   const instants: EpochMs[] = [];
   for (let week = Math.floor(from / weekMs); week * weekMs < to; week++) {
     const leak = leakOf(place, week);

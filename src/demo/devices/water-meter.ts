@@ -45,7 +45,7 @@ export function pipeMeter(place: Pipe): DailyMeter {
 }
 
 /** What the meter knows at an instant. It counts whole litres. */
-export function pipeReadings(place: Pipe, meter: DailyMeter, at: EpochMs): PipeReadings {
+function pipeReadings(place: Pipe, meter: DailyMeter, at: EpochMs): PipeReadings {
   const hour = Math.floor(at / hourMs) * hourMs;
   const indexAt = (hoursAgo: number) => Math.floor(meter.totalAt(hour - hoursAgo * hourMs));
   return {

@@ -1,0 +1,159 @@
+// Single captures a second: each decoded by a script and fsynced before its answer, against a bare node:http server in the same run.
+// node bench/capture.ts [--seconds 10] [--in-flight 64] [--devices 1000] [--write]
+import { tmpdir } from 'node:os';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { bareServerCommand } from './load/bare-server.ts';
+import { httpRequest } from './load/http.ts';
+import {
+  type BenchFlow,
+  type Platform,
+  createDevices,
+  createFlow,
+  platformMissing,
+  startPlatform,
+} from './load/platform.ts';
+import { type Storm, type StormResult, runStorm } from './load/request-storm.ts';
+import { freePort, inTemporaryFolder, startServer, untilListening } from './load/server-process.ts';
+import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import { deviceName, textsAt, timeOrdered, workloadW } from './workload.ts';
+
+const goal = { perSecond: 6_000, p99Ms: 50 };
+const requestsMax = 20_000;
+const idsPerCount = 1_000;
+
+// What a vendor's decoder does: bytes as hexadecimal text become values.
+const decoder = `function consume(event) {
+  const bits = Bits.hexToBits(event.data.payloadHex);
+  const data = {
+    temperature: Bits.bitsToSigned(bits.substr(0, 16)) / 100,
+    humidity: Bits.bitsToUnsigned(bits.substr(16, 16)) / 10,
+    co2: Bits.bitsToUnsigned(bits.substr(32, 16)),
+    batteryLevel: Bits.bitsToUnsigned(bits.substr(48, 8)),
+    occupied: Bits.bitsToUnsigned(bits.substr(56, 8)) === 1,
+  };
+  emit('sample', { data, topic: 'default' });
+}`;
+
+const { values: flags } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    warm: { type: 'string', default: '3' },
+    'in-flight': { type: 'string', default: '64' },
+    devices: { type: 'string', default: '1000' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const devices = Number(flags.devices);
+const storm = {
+  inFlight: Number(flags['in-flight']),
+  warmSeconds: Number(flags.warm),
+  seconds: Number(flags.seconds),
+};
+
+const before = await bareStorm();
+const missing = platformMissing();
+const ours = missing === undefined ? await inTemporaryFolder('capture', captureStorm) : undefined;
+const after = ours === undefined ? before : await bareStorm();
+const text = report();
+console.log(text);
+if (flags.write) writeMeasurement('Single captures', text);
+if (ours !== undefined && ours.stored !== ours.accepted) {
+  console.error(`${ours.accepted} captures were acknowledged and ${ours.stored} samples are there`);
+  process.exitCode = 1;
+}
+
+async function bareStorm(): Promise<StormResult> {
+  return inTemporaryFolder('bare', async (folder) => {
+    const target = { host: '127.0.0.1', port: await freePort() };
+    const server = startServer(bareServerCommand(folder, target.port));
+    await untilListening(server, target.port);
+    const result = await runStorm({ ...storm, target, requests: captureRequests('0'.repeat(32)) });
+    await server.stop();
+    return result;
+  });
+}
+
+async function captureStorm(folder: string): Promise<StormResult & { readonly stored: number }> {
+  const platform = await startPlatform(folder);
+  try {
+    const flow: BenchFlow = await createFlow(platform, decoder);
+    const names = Array.from({ length: devices }, (_, i) => deviceName(i));
+    const ids = await createDevices(platform, flow, names);
+    const everything: Storm = { ...storm, target: platform.target, requests: captureRequests(flow.uplinkSecret) };
+    const result = await runStorm(everything);
+    return { ...result, stored: await storedSamples(platform, ids) };
+  } finally {
+    await platform.stop();
+  }
+}
+
+/** What the platform finds when asked: every acknowledged capture must be there. */
+async function storedSamples(platform: Platform, ids: readonly string[]): Promise<number> {
+  const interval = {
+    from: new Date(Date.now() - 86_400_000).toISOString(),
+    to: new Date(Date.now() + 60_000).toISOString(),
+  };
+  let stored = 0;
+  for (let i = 0; i < ids.length; i += idsPerCount) {
+    const deviceIds = ids.slice(i, i + idsPerCount);
+    const body = { deviceIds, topic: 'default', dataKey: 'temperature', accumulator: 'COUNT', interval };
+    const path = '/v3/devices/query/batch/raw/accumulated-kpi';
+    stored += (await platform.call<{ kpi: number | null }>('POST', path, body)).kpi ?? 0;
+  }
+  return stored;
+}
+
+function captureRequests(secret: string): Buffer[] {
+  const requests: Buffer[] = [];
+  for (const sample of timeOrdered({ ...workloadW, devices, days: 1_000 }, 1)) {
+    const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, '0');
+    const battery = Math.round(Number(textsAt(sample, 0).battery));
+    const numbers =
+      hex(sample.temperatureHundredths[0]!, 4) + hex(sample.humidityTenths[0]!, 4) + hex(sample.co2[0]!, 4);
+    const body = JSON.stringify({ port: 1, payloadHex: numbers + hex(battery, 2) + hex(sample.occupied[0]!, 2) });
+    const path = `/v3/capture?secret=${secret}&deviceId=${deviceName(sample.device[0]!)}`;
+    requests.push(httpRequest('POST', path, { 'content-type': 'application/json' }, body));
+    if (requests.length === requestsMax) break;
+  }
+  return requests;
+}
+
+function report(): string {
+  const barePerSecond = (before.perSecond + after.perSecond) / 2;
+  const rows = [row('bare node:http, answers 201', before, barePerSecond)];
+  if (ours !== undefined) {
+    rows.push(
+      row('capture, decoded and durable', ours, barePerSecond),
+      row('bare node:http, again', after, barePerSecond),
+    );
+  }
+  const head = ['what', 'per second', 'of the bare server', 'p50', 'p99', 'max', 'refused'];
+  const lines = [
+    conditions(tmpdir()),
+    `${devices} devices, ${storm.inFlight} requests in flight over keep-alive connections, ${storm.seconds} s after ${storm.warmSeconds} s of warming; the generator is a thread on the same machine.`,
+    markdownTable(head, rows),
+  ];
+  if (missing !== undefined) lines.push(missing);
+  if (ours !== undefined) {
+    const { p99Ms } = summarize(ours.durationsMs);
+    const reached = ours.perSecond >= goal.perSecond && p99Ms < goal.p99Ms;
+    lines.push(
+      `Goal: ${figure(goal.perSecond)}/s with p99 under ${goal.p99Ms} ms: ${reached ? 'reached' : 'not reached'}.`,
+    );
+    lines.push(`${ours.accepted} acknowledged, ${ours.stored} found by a query afterwards.`);
+  }
+  return lines.join('\n\n');
+}
+
+function row(what: string, result: StormResult, barePerSecond: number): string[] {
+  const { p50Ms, p99Ms, maxMs } = summarize(result.durationsMs);
+  const refused = Object.entries(result.refused).map(([status, count]) => `${count} x ${status}`);
+  return [
+    what,
+    figure(result.perSecond),
+    figure(result.perSecond / barePerSecond),
+    ...[p50Ms, p99Ms, maxMs].map((ms) => `${figure(ms)} ms`),
+    refused.join(', ') || 'none',
+  ];
+}

@@ -1,0 +1,30 @@
+// The baseline of the HTTP benches: a bare node:http server that reads a body, does nothing and answers 201. Argument: the port.
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import process from 'node:process';
+import type { ServerCommand } from './server-process.ts';
+
+/** The command that starts it; its log goes to the folder. */
+export function bareServerCommand(folder: string, port: number): ServerCommand {
+  return {
+    command: process.execPath,
+    args: [import.meta.filename, String(port)],
+    logPath: join(folder, 'bare-server.log'),
+  };
+}
+
+function serve(port: number): void {
+  const answer = JSON.stringify({
+    id: '00000000-0000-4000-8000-000000000000',
+    timestamp: '2026-01-05T00:00:00.000Z',
+    message: 'uplink received',
+  });
+  const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(answer) };
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => response.writeHead(request.method === 'GET' ? 200 : 201, headers).end(answer));
+  });
+  server.listen(port, '127.0.0.1');
+}
+
+if (import.meta.main) serve(Number(process.argv[2]));

@@ -1,0 +1,154 @@
+// The platform under measurement: a child process on a folder of its own, set up through its public interface.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { type RunningServer, freePort, startServer, untilReady } from './server-process.ts';
+import { type HttpTarget, httpRequest, inLanes, mustSucceed, openConnection, openConnections } from './http.ts';
+import { repositoryRoot } from '../measure.ts';
+
+const platformProgram = join(repositoryRoot, 'src', 'main.ts');
+export const apiKey = '2800000000000001.6f1b8a56-8d0c-4a3c-9a52-0b5d2f5c7f11';
+const readyPath = '/health/ready';
+const databaseConnectorId = '0900000000000000';
+const setupLanes = 8;
+
+export interface Platform {
+  readonly server: RunningServer;
+  readonly target: HttpTarget;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  /** One JSON call with the API key; throws unless it succeeds. */
+  call<T>(method: string, path: string, body?: unknown): Promise<T>;
+  stop(): Promise<void>;
+}
+
+/** A data flow whose devices send over HTTP. */
+export interface BenchFlow {
+  readonly workspaceId: string;
+  readonly dataFlowId: string;
+  readonly uplinkSecret: string;
+}
+
+/** Undefined when the platform's program is there; else the words to print instead of figures. */
+export function platformMissing(): string | undefined {
+  return existsSync(platformProgram) ? undefined : 'Heliograph is left out: src/main.ts is not there yet';
+}
+
+/** Starts it on a data folder, new or old, and waits until it is ready. */
+export async function startPlatform(folder: string): Promise<Platform> {
+  const port = await freePort();
+  const target = { host: '127.0.0.1', port };
+  const command = platformCommand(folder, port);
+  const server = startServer(command);
+  await untilReady(server, () => isReady(target));
+  const { organizationId, workspaceId } = await tenantOf(server, command.logPath);
+  const connection = await openConnection(target);
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  return {
+    server,
+    target,
+    organizationId,
+    workspaceId,
+    async call<T>(method: string, path: string, body?: unknown) {
+      const request = httpRequest(method, path, headers, body === undefined ? '' : JSON.stringify(body));
+      const text = mustSucceed(await connection.send(request)).toString();
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    },
+    async stop() {
+      connection.close();
+      await server.stop();
+    },
+  };
+}
+
+// The ids stand in the block that every start prints, which may come a moment after the first answer.
+async function tenantOf(
+  server: RunningServer,
+  logPath: string,
+): Promise<Pick<Platform, 'organizationId' | 'workspaceId'>> {
+  const idOf = (name: string): string | undefined =>
+    new RegExp(`^ +${name} +([0-9a-f]{16})$`, 'gm').exec(lastBlock(readFileSync(logPath, 'utf8')))?.[1];
+  await untilReady(server, async () => idOf('Workspace') !== undefined);
+  return { organizationId: idOf('Organization')!, workspaceId: idOf('Workspace')! };
+}
+
+// A log of several starts holds several blocks.
+function lastBlock(log: string): string {
+  return log.slice(Math.max(0, log.lastIndexOf('Heliograph is ready')));
+}
+
+/** The command that starts it, for benches that time the start themselves. */
+export function platformCommand(folder: string, port: number): Parameters<typeof startServer>[0] {
+  return {
+    command: process.execPath,
+    args: [platformProgram],
+    logPath: join(folder, 'platform.log'),
+    env: {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATA_DIR: join(folder, 'data'),
+      ADMIN_API_KEY: apiKey,
+      MQTT_PORT: '0',
+      MQTT_TLS_PORT: '0',
+      COAP_PORT: '0',
+      LOG_LEVEL: 'warn',
+    },
+  };
+}
+
+export async function isReady(target: HttpTarget): Promise<boolean> {
+  const probe = await openConnection(target);
+  try {
+    return (await probe.send(httpRequest('GET', readyPath, {}))).status === 200;
+  } finally {
+    probe.close();
+  }
+}
+
+/** A device type with the script, an HTTP connector, and a data flow from it to the database. */
+export async function createFlow(platform: Platform, uplinkScript: string): Promise<BenchFlow> {
+  type Made = { readonly id: string };
+  const { organizationId, workspaceId } = platform;
+  const deviceType = await platform.call<Made>('POST', '/v3/device-types', {
+    name: 'bench',
+    organizationId,
+    type: 'manual',
+    meta: {},
+    uplinkScript: { code: uplinkScript },
+  });
+  const connector = await platform.call<Made & { uplinkSecret: string }>('POST', '/v3/device-connectors', {
+    name: 'bench',
+    workspaceId,
+    connectivity: 'HTTP',
+    authType: 'BASIC',
+    decodingType: 'NONE',
+  });
+  const flow = await platform.call<Made>('POST', '/v3/data-flows', {
+    name: 'bench',
+    workspaceId,
+    deviceConnector: { id: connector.id },
+    deviceType: { id: deviceType.id },
+    outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
+    isPassThrough: false,
+  });
+  return { workspaceId, dataFlowId: flow.id, uplinkSecret: connector.uplinkSecret };
+}
+
+/** Creates devices with these physical ids; answers their service ids in the same order. */
+export async function createDevices(
+  platform: Platform,
+  flow: BenchFlow,
+  deviceIds: readonly string[],
+): Promise<string[]> {
+  const ids: string[] = [];
+  const connections = await openConnections(platform.target, setupLanes);
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  await inLanes(connections, deviceIds, async (connection, deviceId, index) => {
+    const { workspaceId, dataFlowId } = flow;
+    const body = { name: deviceId, deviceId, workspaceId, dataFlowId, connectivity: 'HTTP' };
+    const answer = await connection.send(httpRequest('POST', '/v3/devices', headers, JSON.stringify(body)));
+    ids[index] = (JSON.parse(mustSucceed(answer).toString()) as { id: string }).id;
+  });
+  for (const connection of connections) connection.close();
+  return ids;
+}

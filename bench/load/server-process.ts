@@ -1,0 +1,154 @@
+// Servers under measurement: started on loopback with a folder of their own, ended by the handle that started them.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const stopMsMax = 60_000;
+const pollMs = 5;
+
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export interface ServerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Added to a minimal environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The account to run as, for programs that refuse to be root. */
+  readonly account?: Account;
+  /** Where stdout and stderr go. */
+  readonly logPath: string;
+  /** The signal that ends it cleanly, SIGTERM by default. */
+  readonly stopSignal?: NodeJS.Signals;
+}
+
+export interface RunningServer {
+  readonly pid: number;
+  /** Throws with the end of the log when the server has ended. */
+  assertAlive(): void;
+  /** Ends it cleanly; kills it when it does not end in a minute. */
+  stop(): Promise<void>;
+  /** Resident memory in bytes, of the process and its children; pages they share count once. */
+  memoryBytes(): number;
+  /** Resident memory in bytes, of the process alone and with every page it shares. */
+  residentBytes(): number;
+}
+
+export function startServer(server: ServerCommand): RunningServer {
+  const log = openSync(server.logPath, 'a');
+  const child = spawn(server.command, server.args, {
+    stdio: ['ignore', log, log],
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), LC_ALL: 'C.UTF-8', TZ: 'UTC', ...server.env },
+    ...server.account,
+  });
+  closeSync(log);
+  let failure: Error | undefined;
+  child.on('error', (error) => {
+    failure = error;
+  });
+  const killAtExit = (): void => void child.kill('SIGKILL');
+  process.once('exit', killAtExit);
+  const alive = (): boolean => failure === undefined && child.exitCode === null && child.signalCode === null;
+  return {
+    get pid() {
+      if (child.pid === undefined) throw new Error(`${server.command} did not start`);
+      return child.pid;
+    },
+    assertAlive() {
+      if (alive()) return;
+      const tail = readFileSync(server.logPath, 'utf8').slice(-2_000);
+      throw new Error(`${server.command} ended (${failure?.message ?? child.exitCode ?? child.signalCode}): ${tail}`);
+    },
+    async stop() {
+      process.off('exit', killAtExit);
+      if (alive()) await ended(child, server.stopSignal ?? 'SIGTERM');
+    },
+    residentBytes: () => Number(/^VmRSS:\s+(\d+) kB/m.exec(procText(`${child.pid}/status`))?.[1]) * 1_024,
+    memoryBytes: () => (child.pid === undefined ? Number.NaN : memoryOf(child.pid)),
+  };
+}
+
+function memoryOf(pid: number): number {
+  const children = procText(`${pid}/task/${pid}/children`).trim();
+  const proportional = /^Pss:\s+(\d+) kB/m.exec(procText(`${pid}/smaps_rollup`))?.[1];
+  const own = Number(proportional ?? 0) * 1_024;
+  return children.split(' ').reduce((sum, child) => (child === '' ? sum : sum + memoryOf(Number(child))), own);
+}
+
+// A process may end between being listed and being read; then it has no memory.
+function procText(path: string): string {
+  try {
+    return readFileSync(`/proc/${path}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const exit = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill(signal);
+  const impatience = setTimeout(() => child.kill('SIGKILL'), stopMsMax);
+  await exit;
+  clearTimeout(impatience);
+}
+
+/** Asks again and again until `ask` answers true; errors count as not yet. Throws when the server ended or the time is over. */
+export async function untilReady(
+  server: RunningServer,
+  ask: () => Promise<boolean>,
+  timeoutMs = 60_000,
+): Promise<void> {
+  const giveUpMs = performance.now() + timeoutMs;
+  while (performance.now() < giveUpMs) {
+    server.assertAlive();
+    if (await ask().catch(() => false)) return;
+    await delay(pollMs);
+  }
+  throw new Error(`not ready within ${timeoutMs} ms`);
+}
+
+/** Waits until something accepts connections on the loopback port. */
+export async function untilListening(server: RunningServer, port: number): Promise<void> {
+  await untilReady(server, async () => {
+    const probe = connect(port, '127.0.0.1');
+    await once(probe, 'connect');
+    probe.destroy();
+    return true;
+  });
+}
+
+/** A loopback port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() =>
+        address !== null && typeof address === 'object' ? resolve(address.port) : reject(new Error()),
+      );
+    });
+  });
+}
+
+/** Runs `work` in a new folder that is removed afterwards, whatever happens; owned by `account` when given. */
+export async function inTemporaryFolder<T>(
+  name: string,
+  work: (folder: string) => Promise<T>,
+  account?: Account,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), `heliograph-bench-${name}-`));
+  if (account !== undefined) chownSync(folder, account.uid, account.gid);
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

@@ -1,0 +1,162 @@
+// One engine through the whole workload: load, rest, check every answer, time the queries, then single requests.
+import { setTimeout as delay } from 'node:timers/promises';
+import { inLanes } from '../load/http.ts';
+import { type Summary, summarize } from '../measure.ts';
+import type { Engine, Peer } from './peer.ts';
+import { type Query, type QueryName, difference, queryNames, queryOf, repetitions } from './queries.ts';
+import { type SampleColumns, type WorkloadShape, deviceOrdered, endMsOf, samplesOf, timeOrdered } from '../workload.ts';
+
+export interface RunOptions {
+  readonly shape: WorkloadShape;
+  /** Samples a bulk request. */
+  readonly batch: number;
+  /** Bulk requests in flight. */
+  readonly bulkLanes: number;
+  /** Single requests in flight. */
+  readonly singleLanes: number;
+  readonly singleSeconds: number;
+  readonly order: 'device' | 'time';
+  readonly say: (line: string) => void;
+}
+
+export interface EngineResult {
+  readonly version: string;
+  readonly bulkPerSecond: number;
+  readonly bulk: Summary;
+  readonly bytesPerSample: number;
+  readonly memoryMiB: number;
+  readonly settled: string;
+  readonly single: { readonly perSecond: number; readonly durations: Summary; readonly note: string };
+  readonly queries: { readonly [N in QueryName]?: QueryResult };
+}
+
+export type QueryResult = { readonly durations: Summary } | { readonly wrong: string };
+
+// Requests are made ahead of their sending, so that making them costs no measured time; this many at once bound the memory.
+const preparedMax = 64;
+const checksMax = 5;
+const singlesMax = 60_000;
+const calmMs = 1_000;
+
+export async function runEngine(
+  peer: Pick<Peer, 'title' | 'exceptions' | 'start'>,
+  folder: string,
+  reference: (query: Query) => number[],
+  options: RunOptions,
+): Promise<EngineResult> {
+  const { shape, say } = options;
+  const engine = await peer.start(folder, shape);
+  try {
+    say(`${peer.title} ${engine.version}: loading ${samplesOf(shape)} samples`);
+    const { seconds, durations } = await loadWorkload(engine, options);
+    const memoryMiB = engine.memoryBytes() / 2 ** 20;
+    say(`  ${Math.round(samplesOf(shape) / seconds)} samples/s; settling`);
+    const settled = await engine.settle();
+    const bytesPerSample = (await engine.bytesAtRest()) / samplesOf(shape);
+    await delay(calmMs);
+    const queries: { [N in QueryName]?: QueryResult } = {};
+    for (const name of queryNames) {
+      const exception = peer.exceptions[name];
+      if (exception?.absent === true) continue;
+      const comparable = exception?.comparable ?? ((wanted: readonly number[]) => [...wanted]);
+      const result = await timeQuery(engine, name, shape, (query) => comparable(reference(query)));
+      say(`  ${name}: ${'wrong' in result ? `WRONG, ${result.wrong}` : `p50 ${result.durations.p50Ms.toFixed(3)} ms`}`);
+      queries[name] = result;
+    }
+    const single = await loadSingles(engine, options);
+    say(`  ${Math.round(single.perSecond)} single requests/s`);
+    const bulkPerSecond = samplesOf(shape) / seconds;
+    const bulk = summarize(durations);
+    return { version: engine.version, bulkPerSecond, bulk, bytesPerSample, memoryMiB, settled, single, queries };
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** Sends every sample in bulk requests; answers the seconds of sending and the milliseconds of each request. */
+export async function loadWorkload(
+  engine: Engine,
+  options: Pick<RunOptions, 'shape' | 'order' | 'batch' | 'bulkLanes'>,
+): Promise<{ seconds: number; durations: number[] }> {
+  const batches = options.order === 'device' ? deviceOrdered : timeOrdered;
+  const lanes = await engine.openLanes(options.bulkLanes);
+  const durations: number[] = [];
+  let seconds = 0;
+  let prepared: Prepared[] = [];
+  const flush = async (): Promise<void> => {
+    const startMs = performance.now();
+    await inLanes(lanes, prepared, async (lane, { request, count }) => {
+      const sentMs = performance.now();
+      await lane.send(request, count);
+      durations.push(performance.now() - sentMs);
+    });
+    seconds += (performance.now() - startMs) / 1_000;
+    prepared = [];
+  };
+  for (const batch of batches(options.shape, options.batch)) {
+    prepared.push({ request: engine.encode(batch), count: batch.length });
+    if (prepared.length === preparedMax) await flush();
+  }
+  await flush();
+  for (const lane of lanes) lane.close();
+  return { seconds, durations };
+}
+
+interface Prepared {
+  readonly request: Buffer;
+  readonly count: number;
+}
+
+async function timeQuery(
+  engine: Engine,
+  name: QueryName,
+  shape: WorkloadShape,
+  wanted: (query: Query) => number[],
+): Promise<QueryResult> {
+  const rounds = repetitions[name];
+  for (let n = 0; n < Math.min(checksMax, rounds); n++) {
+    const query = queryOf(name, n, shape);
+    // An engine that refuses a query has given a wrong answer; the others are still measured.
+    const wrong = await engine.query(query).then(
+      (got) => difference(got, wanted(query)),
+      (error: Error) => error.message.slice(0, 200),
+    );
+    if (wrong !== undefined) return { wrong };
+  }
+  const durations: number[] = [];
+  for (let n = 0; n < rounds; n++) {
+    const query = queryOf(name, n, shape);
+    const startMs = performance.now();
+    await engine.query(query);
+    durations.push(performance.now() - startMs);
+  }
+  return { durations: summarize(durations) };
+}
+
+// One sample a request, many requests in flight, for a bounded time: samples of the days after the workload.
+async function loadSingles(engine: Engine, options: RunOptions): Promise<EngineResult['single']> {
+  const shape = { ...options.shape, startMs: endMsOf(options.shape), days: 1_000 };
+  const requests: Buffer[] = [];
+  for (const sample of timeOrdered(shape, 1)) {
+    requests.push(engine.encode(sample satisfies SampleColumns));
+    if (requests.length === singlesMax) break;
+  }
+  const lanes = await engine.openLanes(options.singleLanes);
+  const durations: number[] = [];
+  let note = '';
+  const startMs = performance.now();
+  const endMs = startMs + options.singleSeconds * 1_000;
+  await inLanes(lanes, requests, async (lane, request) => {
+    const sentMs = performance.now();
+    if (sentMs > endMs || note !== '') return;
+    try {
+      await lane.send(request, 1);
+      durations.push(performance.now() - sentMs);
+    } catch (error) {
+      note = `stopped by a refusal after ${durations.length} requests: ${(error as Error).message.slice(0, 120)}`;
+    }
+  });
+  const seconds = (performance.now() - startMs) / 1_000;
+  for (const lane of lanes) lane.close();
+  return { perSecond: durations.length / seconds, durations: summarize(durations.length > 0 ? durations : [0]), note };
+}

@@ -1,0 +1,153 @@
+// Our own platform in the shape of a peer: bulk backfill in, REST queries out, always over HTTP with an API key.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { httpRequest, mustSucceed, openConnections } from '../load/http.ts';
+import { folderBytes } from './debian-package.ts';
+import type { Engine, Lane } from './peer.ts';
+import { type Platform, apiKey, createDevices, createFlow, startPlatform } from '../load/platform.ts';
+import { type Query, type QueryName, lastSamples } from './queries.ts';
+import { type SampleColumns, type WorkloadShape, dataJsonAt, deviceName, isoText, labels } from '../workload.ts';
+import type { WorkloadData } from '../workload.ts';
+
+export const heliographTitle = 'Heliograph';
+export const heliographDurability = 'fsynced journal';
+
+const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+const pageSize = 1_000;
+
+// Single uplinks are decoded: the script is what a user would write for a device that names its values otherwise.
+const decoder = `function consume(event) {
+  const { t, h, c, b, o, l } = event.data;
+  emit('sample', { data: { temperature: t, humidity: h, co2: c, batteryLevel: b, occupied: o === 1, label: l } });
+}`;
+
+export async function startHeliograph(folder: string, shape: WorkloadShape): Promise<Engine> {
+  let platform = await startPlatform(folder);
+  const flow = await createFlow(platform, decoder);
+  const names = Array.from({ length: shape.devices }, (_, i) => deviceName(i));
+  const ids = await createDevices(platform, flow, names);
+  const version = await platform.call<{ info: { version: string } }>('GET', '/v3/openapi.json').then(
+    (document) => document.info.version,
+    () => 'unreleased',
+  );
+  return {
+    version,
+    encode: (batch) => (batch.length === 1 ? captureRequest(batch, flow.uplinkSecret) : bulkRequest(batch, ids)),
+    openLanes: (count) => lanesTo(platform, count),
+    async settle() {
+      // A clean stop seals what is open, and the figures afterwards are those of a platform that has been started again.
+      await platform.stop();
+      platform = await startPlatform(folder);
+      const parts = readdirSync(join(folder, 'data')).map((name) => {
+        const bytes = folderBytes(join(folder, 'data', name));
+        return `${name} ${(bytes / 2 ** 20).toFixed(1)} MiB`;
+      });
+      return `stopped and started again; data folder: ${parts.join(', ')}`;
+    },
+    bytesAtRest: async () => folderBytes(join(folder, 'data')),
+    memoryBytes: () => platform.server.memoryBytes(),
+    query: (query) => ask(platform, query, ids),
+    stop: () => platform.stop(),
+  };
+}
+
+async function lanesTo(platform: Platform, count: number): Promise<Lane[]> {
+  const connections = await openConnections(platform.target, count);
+  return connections.map((connection) => ({
+    async send(request, samples) {
+      const body = mustSucceed(await connection.send(request));
+      if (samples === 1) return;
+      const { accepted } = JSON.parse(body.toString()) as { accepted: number };
+      if (accepted !== samples) throw new Error(`${accepted} of ${samples} samples accepted`);
+    },
+    close: connection.close,
+  }));
+}
+
+function bulkRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
+  const device = batch.device[0]!;
+  if (batch.device.some((each) => each !== device)) throw new Error('a bulk request is for one device');
+  const iso = isoText();
+  let items = '';
+  for (let i = 0; i < batch.length; i++) {
+    items += `${i === 0 ? '[' : ','}{"timestamp":"${iso(batch.timestamp[i]!)}","data":${dataJsonAt(batch, i)}}`;
+  }
+  return httpRequest('POST', `/v3/devices/${ids[device]!}/backfill/bulk`, headers, `${items}]`);
+}
+
+function captureRequest(batch: SampleColumns, secret: string): Buffer {
+  const data = JSON.parse(dataJsonAt(batch, 0)) as WorkloadData;
+  const { temperature: t, humidity: h, co2: c, batteryLevel: b, occupied, label: l } = data;
+  const path = `/v3/capture?secret=${secret}&deviceId=${deviceName(batch.device[0]!)}`;
+  const body = JSON.stringify({ t, h, c, b, o: occupied ? 1 : 0, l });
+  return httpRequest('POST', path, { 'content-type': 'application/json' }, body);
+}
+
+function ask(platform: Platform, query: Query, ids: readonly string[]): Promise<number[]> {
+  const asked: Asked = {
+    post: (path, body) => platform.call('POST', path, body),
+    deviceIds: query.devices.map((device) => ids[device]!),
+    body: {
+      topic: 'default',
+      dataKey: 'temperature',
+      accumulator: 'AVG',
+      interval: { from: new Date(query.from).toISOString(), to: new Date(query.to).toISOString() },
+    },
+  };
+  return questions[query.name](asked);
+}
+
+interface Asked {
+  readonly post: <T>(path: string, body: object) => Promise<T>;
+  readonly deviceIds: readonly string[];
+  /** The fields that KPI and time-series queries have in common. */
+  readonly body: object;
+}
+
+const questions: Record<QueryName, (asked: Asked) => Promise<number[]>> = {
+  last100: async ({ post, deviceIds }) => {
+    const body = { topic: 'default', limit: lastSamples };
+    return (await post<SampleAnswer[]>(`/v3/devices/${deviceIds[0]!}/query`, body)).flatMap(sampleNumbers);
+  },
+  rawKpi24h: (asked) => kpi(asked, 'raw'),
+  rawSeries24h: (asked) => series(asked, 'raw', 'PT1H'),
+  hourlyKpi: (asked) => kpi(asked, 'aggregated/hourly'),
+  hourlySeries: (asked) => series(asked, 'aggregated/hourly', 'P1D'),
+  rawSum100: async (asked) => [await accumulated(asked, 'SUM')],
+  hourlyKpiAll: everyKpi,
+  averageAll: async (asked) => [(await accumulated(asked, 'SUM')) / (await accumulated(asked, 'COUNT'))],
+};
+
+type Source = 'raw' | 'aggregated/hourly';
+type Kpi = { readonly deviceId: string; readonly kpi: number };
+type SampleAnswer = { readonly timestamp: string; readonly data: WorkloadData };
+
+async function kpi({ post, deviceIds, body }: Asked, source: Source): Promise<number[]> {
+  return [(await post<Kpi>(`/v3/devices/${deviceIds[0]!}/query/${source}/kpi`, body)).kpi];
+}
+
+async function series({ post, deviceIds, body }: Asked, source: Source, bucketInterval: string): Promise<number[]> {
+  const path = `/v3/devices/${deviceIds[0]!}/query/${source}/time-series`;
+  return (await post<{ dataPoints: number[] }>(path, { ...body, bucketInterval })).dataPoints;
+}
+
+async function accumulated({ post, deviceIds, body }: Asked, accumulator: 'SUM' | 'COUNT'): Promise<number> {
+  const path = '/v3/devices/query/batch/raw/accumulated-kpi';
+  return (await post<{ kpi: number }>(path, { ...body, accumulator, deviceIds })).kpi;
+}
+
+async function everyKpi({ post, deviceIds, body }: Asked): Promise<number[]> {
+  const byDevice = new Map<string, number>();
+  for (let page = 0; page * pageSize < deviceIds.length; page++) {
+    const path = `/v3/devices/query/batch/aggregated/hourly/kpi?page=${page}&size=${pageSize}`;
+    const { content } = await post<{ content: Kpi[] }>(path, { ...body, deviceIds });
+    for (const each of content) byDevice.set(each.deviceId, each.kpi);
+  }
+  return deviceIds.map((id) => byDevice.get(id) ?? Number.NaN);
+}
+
+function sampleNumbers({ timestamp, data }: SampleAnswer): number[] {
+  const label = labels.indexOf(data.label as (typeof labels)[number]);
+  const occupied = data.occupied ? 1 : 0;
+  return [Date.parse(timestamp), data.temperature, data.humidity, data.co2, data.batteryLevel, occupied, label];
+}

@@ -1,0 +1,116 @@
+// Composes the routes: each gets the functions that it uses, and nothing more.
+import type { IncomingHttpHeaders } from 'node:http';
+import { authorize } from './access/authorize.ts';
+import type { Parts } from './compose-parts.ts';
+import type { Uplinks } from './compose-uplinks.ts';
+import { captureRoute } from './http/routes/capture.ts';
+import type { DeviceAccess } from './http/routes/device-access.ts';
+import { healthRoutes } from './http/routes/health.ts';
+import { kpiQueryRoutes } from './http/routes/kpi-queries.ts';
+import { runScriptRoute } from './http/routes/run-script.ts';
+import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
+import { seriesQueryRoutes } from './http/routes/series-queries.ts';
+import { apiKeyRoutes } from './http/routes/api-keys.ts';
+import { assetRoutes } from './http/routes/assets.ts';
+import { dataFlowRoutes } from './http/routes/data-flows.ts';
+import { deviceConnectorRoutes } from './http/routes/device-connectors.ts';
+import { deviceTypeRoutes } from './http/routes/device-types.ts';
+import { deviceRoutes } from './http/routes/devices.ts';
+import { organizationRoutes } from './http/routes/organizations.ts';
+import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
+import { tagRoutes } from './http/routes/tags.ts';
+import { workspaceRoutes } from './http/routes/workspaces.ts';
+import type { Route } from './http/route.ts';
+import { placeOf } from './inventory/places.ts';
+import type { Place } from './model/place.ts';
+import { openTimeZones } from './model/time-zone.ts';
+import { defaultWorkspaceSettings } from './model/workspace.ts';
+import type { QueriedDevice } from './query/accumulation.ts';
+import type { PublicHolidays } from './query/public-holidays.ts';
+import { deviceIdsOfTag } from './store/records/tags.ts';
+import { findWorkspace } from './store/records/workspaces.ts';
+
+export interface RouteExtras {
+  /** Undefined when ready. */
+  readonly notReadyBecause: () => string | undefined;
+  readonly publicHolidays: PublicHolidays;
+}
+
+export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
+  const { store, telemetry, directory, now } = parts;
+  const device = deviceAccess(parts);
+  const calendarOf = async (workspaceId: string) =>
+    (await findWorkspace(parts.records.db, workspaceId))?.settings ?? defaultWorkspaceSettings;
+  const { publicHolidays } = extras;
+  const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
+  return [
+    ...healthRoutes({ notReadyBecause: extras.notReadyBecause, metrics: () => telemetry.metrics() }),
+    captureRoute({
+      admit: (request) => directory.bySecret(request.secret, request.deviceId),
+      capture: uplinks.capture,
+    }),
+    runScriptRoute({ runScript: uplinks.runScript }),
+    ...recordRoutes(parts, uplinks, device.aliased),
+    ...sampleQueryRoutes({
+      ...queries,
+      declaredSchemas: async (deviceId) => (await directory.byDevice(deviceId)).type?.schemas ?? {},
+    }),
+    ...kpiQueryRoutes(queries),
+    ...seriesQueryRoutes(queries),
+  ];
+}
+
+function recordRoutes(
+  { config, records, now }: Parts,
+  { once, settled }: Uplinks,
+  aliased: DeviceAccess['aliased'],
+): Route[] {
+  const parts = { records, now, once };
+  const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
+  return [
+    ...organizationRoutes(parts),
+    ...workspaceRoutes(parts),
+    ...tagRoutes(parts),
+    ...deviceTypeRoutes(parts),
+    ...deviceConnectorRoutes(parts),
+    ...outputConnectorRoutes({ ...showing, availableOutputs: new Set() }),
+    ...dataFlowRoutes(showing),
+    ...apiKeyRoutes(parts),
+    // What devices sent is written behind the journal; whoever reads it waits for that.
+    ...[...deviceRoutes(parts), ...assetRoutes(parts)].map((route) => after(settled, route)),
+  ];
+}
+
+function after(settled: () => Promise<void>, route: Route): Route {
+  const handle = async (input: never, principal: never) => {
+    // A failure to write is told by the one who writes; what is there can still be read.
+    await settled().catch(() => undefined);
+    return route.handle(input, principal);
+  };
+  return { ...route, handle };
+}
+
+/** Whether an answer to these headers carries the names that the older clients read (contract 34, 35). */
+function vendorNamed({ config }: Parts): (headers: IncomingHttpHeaders) => boolean {
+  if (config.vendorAliases === 'header') return (headers) => headers['akenza-client'] !== undefined;
+  return () => config.vendorAliases === 'always';
+}
+
+function deviceAccess(parts: Parts): DeviceAccess {
+  const { directory, records } = parts;
+  const placeOfDevice = async (id: string): Promise<Place> => {
+    const { device } = await directory.byDevice(id);
+    return { organizationId: device.organizationId, workspaceId: device.workspaceId, what: 'device', id };
+  };
+  const deviceOf = async (id: string): Promise<QueriedDevice> => {
+    const { workspaceId } = (await directory.byDevice(id)).device;
+    return { id, workspaceId };
+  };
+  return {
+    placeOfDevice,
+    placeOfTag: (id) => placeOf(records, 'tag', id),
+    devicesOfTag: async (tagId) => Promise.all((await deviceIdsOfTag(records.db, tagId)).map(deviceOf)),
+    authorize,
+    aliased: vendorNamed(parts),
+  };
+}

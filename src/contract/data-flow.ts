@@ -1,0 +1,42 @@
+// The wire form of data flows: whole records in the single answer, names in the list (contract 10).
+import Type from 'typebox';
+import { deviceConnectorSchema } from './device-connector.ts';
+import { deviceTypeSchema } from './device-type.ts';
+import { outputConnectorSchema } from './output-connector.ts';
+import { auditFields, id, list, name, optional, orNull, reference, text, updateFields } from './record-fields.ts';
+
+const headFields = {
+  id,
+  ...auditFields,
+  name,
+  description: orNull(text),
+  deviceConnector: deviceConnectorSchema,
+  workspaceId: id,
+  organizationId: id,
+  passThrough: Type.Boolean(),
+  isPassThrough: Type.Boolean(),
+};
+const topic = Type.String({ description: '`*` or one topic' });
+
+export const dataFlowSchema = Type.Object({
+  ...headFields,
+  deviceType: orNull(deviceTypeSchema),
+  outputConnectors: list(Type.Object({ ...outputConnectorSchema.properties, topic })),
+});
+
+export const dataFlowItemSchema = Type.Object({
+  ...headFields,
+  deviceType: orNull(Type.Object({ id, name, pictureUrl: orNull(text) })),
+  outputConnectors: list(Type.Object({ id, topic })),
+});
+
+const draftFields = {
+  description: optional(text),
+  deviceType: optional(reference),
+  outputConnectors: optional(list(Type.Object({ id, topic: optional(Type.String({ maxLength: 1_000 })) }))),
+  passThrough: optional(Type.Boolean()),
+  isPassThrough: optional(Type.Boolean()),
+};
+
+export const dataFlowDraft = Type.Object({ name, workspaceId: id, deviceConnector: reference, ...draftFields });
+export const dataFlowUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });

@@ -1,0 +1,37 @@
+// The wire form of device connectors (contract 8).
+import Type from 'typebox';
+import { connectivities, connectorAuthTypes, decodingTypes } from '../model/connector.ts';
+import { auditFields, id, name, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+
+export const deviceConnectorSchema = Type.Object({
+  id,
+  ...auditFields,
+  name,
+  description: orNull(text),
+  workspaceId: orNull(id),
+  readOnly: Type.Boolean(),
+  global: Type.Boolean(),
+  connectivity: oneOf(connectivities),
+  carrier: Type.Null(),
+  provider: Type.Null(),
+  integrationId: Type.Null(),
+  integrationDeleted: Type.Boolean(),
+  authType: oneOf(connectorAuthTypes),
+  uplinkSecret: orNull(Type.String({ description: 'Only for credentials with dataFlow update' })),
+  decodingType: oneOf(decodingTypes),
+  pushConfigurationAutomatically: Type.Boolean(),
+  yanziProperties: Type.Null(),
+  spacetiProperties: Type.Null(),
+});
+
+const draftFields = { description: optional(text), pushConfigurationAutomatically: optional(Type.Boolean()) };
+
+export const deviceConnectorDraft = Type.Object({
+  name,
+  workspaceId: id,
+  connectivity: oneOf(connectivities),
+  authType: optional(oneOf(connectorAuthTypes)),
+  decodingType: optional(oneOf(decodingTypes)),
+  ...draftFields,
+});
+export const deviceConnectorUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });

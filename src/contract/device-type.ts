@@ -1,0 +1,82 @@
+// The wire form of device types (contract 7).
+import Type from 'typebox';
+import { deviceTypeKinds, payloadEncodings } from '../model/device-type.ts';
+import type { Json } from '../model/json.ts';
+import { listParameter, listParameters } from './list-parameters.ts';
+import { auditFields, id, list, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+
+const encoding = oneOf(payloadEncodings);
+const script = Type.Object({ code: Type.String(), version: Type.Integer() });
+const scriptDraft = Type.Object({
+  code: optional(Type.String()),
+  version: Type.Optional(Type.Unknown({ description: 'Counted by the server' })),
+});
+const picture = Type.String({ maxLength: 1_000_000 });
+
+const metaSchema = Type.Object({
+  manufacturer: orNull(text),
+  url: orNull(text),
+  author: orNull(text),
+  properties: orNull(object),
+  firmwareVersion: orNull(text),
+  encoding: orNull(encoding),
+  connectivity: orNull(text),
+  availableSensors: orNull(list(text)),
+  outputTopics: orNull(list(text)),
+});
+
+const metaDraft = Type.Object({
+  manufacturer: optional(text),
+  url: optional(text),
+  author: optional(text),
+  properties: optional(object),
+  firmwareVersion: optional(text),
+  encoding: optional(encoding),
+  connectivity: optional(text),
+  availableSensors: optional(list(text)),
+  outputTopics: optional(list(text)),
+});
+
+const summaryFields = {
+  id,
+  name,
+  description: orNull(text),
+  type: oneOf(deviceTypeKinds),
+  organizationId: orNull(id),
+  ...auditFields,
+  meta: metaSchema,
+  libraryPath: orNull(text),
+  pictureUrl: orNull(text),
+};
+
+export const deviceTypeSchema = Type.Object({
+  ...summaryFields,
+  schemas: Type.Unsafe<Readonly<Record<string, string>>>({ type: 'object', additionalProperties: { type: 'string' } }),
+  typedSchemas: Type.Null(),
+  sampleData: Type.Unsafe<Json>({}),
+  uplinkScript: orNull(script),
+  downlinkScript: orNull(script),
+});
+
+/** An item of the list without `details`. */
+export const deviceTypeItemSchema = Type.Union([deviceTypeSchema, Type.Object(summaryFields)]);
+
+const draftFields = {
+  description: optional(text),
+  meta: optional(metaDraft),
+  schemas: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] })),
+  sampleData: Type.Optional(Type.Unsafe<Json>({})),
+  uplinkScript: optional(scriptDraft),
+  downlinkScript: optional(scriptDraft),
+  pictureUrl: optional(picture),
+};
+
+export const deviceTypeDraft = Type.Object({ name, organizationId: id, type: Type.Optional(text), ...draftFields });
+export const deviceTypeUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+
+export const deviceTypeListQuery = Type.Object({
+  ...listParameters,
+  organizationId: Type.Optional(Type.String()),
+  types: listParameter,
+  details: Type.Optional(Type.Boolean()),
+});

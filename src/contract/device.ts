@@ -1,0 +1,128 @@
+// The wire form of devices and asset lists (interface 2.1 and 4.2, contract 4).
+import Type from 'typebox';
+import { connectivities, connectorAuthTypes, decodingTypes } from '../model/connector.ts';
+import { onlineStates } from '../model/device.ts';
+import { listParameter, listParameters, workspaceListParameters } from './list-parameters.ts';
+import {
+  auditFields,
+  id,
+  list,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  reference,
+  text,
+  time,
+  updateFields,
+} from './record-fields.ts';
+
+const number = orNull(Type.Number());
+const connectivity = oneOf(connectivities);
+
+const uplinkMetricsSchema = Type.Object({
+  id,
+  uplinkId: id,
+  deviceId: id,
+  svcDeviceId: id,
+  akenzaDeviceId: id,
+  uplinkSize: Type.Integer(),
+  timestamp: time,
+  latitude: number,
+  longitude: number,
+  locationRadius: number,
+  port: number,
+  frameCountUp: number,
+  frameCountDown: number,
+  rssi: number,
+  snr: number,
+  sf: number,
+  txPower: number,
+  numberOfGateways: number,
+  esp: number,
+  sqi: number,
+  signalQuality: orNull(oneOf(['BAD', 'MEDIUM', 'GOOD'])),
+  batteryLevel: number,
+  batteryLevelStatus: orNull(oneOf(['GOOD', 'MEDIUM', 'LOW'])),
+});
+
+const nestedFlowSchema = Type.Object({
+  id,
+  name,
+  deviceType: orNull(Type.Object({ id, name, pictureUrl: orNull(text) })),
+  deviceConnector: Type.Object({ id, name, authType: oneOf(connectorAuthTypes), decodingType: oneOf(decodingTypes) }),
+  workspaceId: id,
+  organizationId: id,
+});
+
+export const deviceSchema = Type.Object({
+  id,
+  deviceId: Type.String({ description: 'Physical device id' }),
+  name,
+  description: orNull(text),
+  type: oneOf(['DEVICE']),
+  workspaceId: id,
+  organizationId: id,
+  connectivity,
+  onlineTimeout: Type.Integer({ description: 'Seconds' }),
+  online: orNull(Type.Boolean()),
+  onlineState: oneOf(onlineStates),
+  registered: orNull(Type.Boolean()),
+  properties: object,
+  dataFlowId: id,
+  dataFlow: nestedFlowSchema,
+  integration: Type.Null(),
+  integrationId: Type.Null(),
+  customFields: list(object),
+  tags: list(Type.Object({ id, name, description: orNull(text) })),
+  uplinkMetrics: orNull(uplinkMetricsSchema),
+  loraProperties: orNull(object),
+  excludeFromLifecycleReport: Type.Boolean(),
+  ...auditFields,
+});
+
+const deviceId = Type.String({ minLength: 1, maxLength: 200, description: 'Physical device id, unique' });
+const onlineTimeoutMax = 366 * 86_400;
+const draftFields = {
+  connectivity: optional(connectivity),
+  description: optional(text),
+  tags: optional(list(reference)),
+  customFields: optional(list(object)),
+  properties: optional(object),
+  onlineTimeout: optional(Type.Integer({ minimum: 1, maximum: onlineTimeoutMax, description: 'Seconds' })),
+  excludeFromLifecycleReport: optional(Type.Boolean()),
+  integrationId: optional(id),
+  loraProperties: optional(object),
+  loRaProperties: optional(object),
+};
+
+export const deviceDraft = Type.Object({ name, deviceId, workspaceId: id, dataFlowId: id, ...draftFields });
+export const deviceUpdate = Type.Object({
+  ...updateFields,
+  name: Type.Optional(name),
+  deviceId: Type.Optional(deviceId),
+  dataFlowId: Type.Optional(id),
+  ...draftFields,
+});
+
+export const deviceByDeviceIdQuery = Type.Object({ deviceId: Type.String({ description: 'Physical device id' }) });
+
+export const assetListQuery = Type.Object({
+  ...workspaceListParameters,
+  type: Type.Optional(Type.String()),
+  assetIds: listParameter,
+  dataFlowId: Type.Optional(Type.String()),
+  connectivity: Type.Optional(Type.String()),
+  state: Type.Optional(oneOf(onlineStates)),
+  online: Type.Optional(Type.Boolean()),
+  'tags.ids': listParameter,
+});
+
+export const assetListPageQuery = Type.Object(listParameters);
+export const assetListBody = Type.Object({
+  organizationId: optional(id),
+  workspaceIds: optional(list(id)),
+  search: optional(text),
+  expression: Type.Optional(Type.Unknown()),
+});

@@ -1,0 +1,30 @@
+// The wire form of organizations (contract 1).
+import Type from 'typebox';
+import { listParameters } from './list-parameters.ts';
+import { auditFields, id, name, object, optional, orNull, text, updateFields } from './record-fields.ts';
+
+const logo = Type.String({ maxLength: 1_000_000, description: 'Data URL' });
+
+export const organizationSchema = Type.Object({
+  id,
+  name,
+  description: orNull(text),
+  logo: orNull(logo),
+  owner: Type.Object({ id, name, email: text }),
+  alphaFeatures: Type.Boolean(),
+  properties: orNull(object),
+  ...auditFields,
+});
+
+/** An item of the list; with `minimal` id and name alone. */
+export const organizationItemSchema = Type.Union([organizationSchema, Type.Object({ id, name })]);
+
+export const organizationUpdate = Type.Object({
+  ...updateFields,
+  name: Type.Optional(name),
+  description: optional(text),
+  logo: optional(logo),
+  properties: optional(object),
+});
+
+export const organizationListQuery = Type.Object({ ...listParameters, minimal: Type.Optional(Type.Boolean()) });

@@ -1,0 +1,62 @@
+// The wire form of output connectors: all property objects, the unused ones null (contract 9, 34).
+import Type from 'typebox';
+import { outputScopes } from '../model/connector.ts';
+import { listParameter, workspaceListParameters } from './list-parameters.ts';
+import { auditFields, id, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+
+const properties = orNull(object);
+
+export const outputConnectorSchema = Type.Object({
+  id,
+  ...auditFields,
+  name,
+  workspaceId: orNull(id),
+  deleted: Type.Boolean(),
+  global: Type.Boolean(),
+  scope: oneOf(outputScopes),
+  type: Type.String(),
+  sendConsecutiveAlerts: Type.Boolean(),
+  invokeRuleEngine: Type.Boolean(),
+  useCustomPayload: Type.Boolean(),
+  customPayload: orNull(text),
+  customDatabaseProperties: properties,
+  customAkenzaDbProperties: properties,
+  webhookProperties: properties,
+  mailProperties: properties,
+  smsProperties: properties,
+  downlinkProperties: properties,
+  azureProperties: properties,
+  gcpProperties: properties,
+  amazonKinesisProperties: properties,
+  influxProperties: properties,
+  kafkaProperties: properties,
+  msTeamsProperties: properties,
+  slackProperties: properties,
+  sqlProperties: properties,
+});
+
+const draftFields = {
+  sendConsecutiveAlerts: optional(Type.Boolean()),
+  invokeRuleEngine: optional(Type.Boolean()),
+  useCustomPayload: optional(Type.Boolean()),
+  customPayload: optional(text),
+  customDatabaseProperties: optional(object),
+  customAkenzaDbProperties: optional(object),
+  webhookProperties: optional(object),
+};
+
+export const outputConnectorDraft = Type.Object({
+  name,
+  workspaceId: id,
+  type: Type.String({ description: 'WEBHOOK, CUSTOM_DATABASE ...' }),
+  scope: optional(oneOf(outputScopes)),
+  ...draftFields,
+});
+export const outputConnectorUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+
+export const outputConnectorListQuery = Type.Object({
+  ...workspaceListParameters,
+  scope: Type.Optional(oneOf(outputScopes)),
+  type: listParameter,
+  global: Type.Optional(Type.Boolean()),
+});

@@ -1,0 +1,47 @@
+// Fields that many records share, and the small schemas they are made of (contract 0).
+import Type, { type Static, type TSchema } from 'typebox';
+import type { JsonObject } from '../model/json.ts';
+
+const nameMax = 500;
+const textMax = 10_000;
+
+/** A nullable field of an answer: always there. */
+export function orNull<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** A field of a request that may be left out or null. */
+export function optional<T extends TSchema>(schema: T) {
+  return Type.Optional(Type.Union([schema, Type.Null()]));
+}
+
+/** A list in an answer. */
+export function list<T extends TSchema>(schema: T) {
+  return Type.Unsafe<readonly Static<T>[]>(Type.Array(schema));
+}
+
+/** One of a list of texts. */
+export function oneOf<const T extends readonly string[]>(values: T) {
+  return Type.Unsafe<T[number]>({ type: 'string', enum: values });
+}
+
+export const object = Type.Unsafe<JsonObject>({ type: 'object' });
+export const name = Type.String({ minLength: 1, maxLength: nameMax });
+export const text = Type.String({ maxLength: textMax });
+export const id = Type.String({ maxLength: nameMax });
+export const reference = Type.Object({ id });
+export const time = Type.String({ format: 'date-time' });
+
+export const idParams = Type.Object({ id: Type.String({ description: 'Record id' }) });
+
+export const auditFields = {
+  created: time,
+  updated: orNull(time),
+  version: Type.Integer({ description: 'Starts at 0, one more with every update' }),
+} as const;
+
+/** Fields that every update may carry: the id, which the path overrides, and the version the change is based on. */
+export const updateFields = {
+  id: optional(id),
+  version: optional(Type.Integer({ description: 'A stale one is refused with 409' })),
+} as const;

@@ -1,0 +1,74 @@
+// Routes of API keys: for signed-in users alone, because a key that makes keys could outlive its deletion (contract 23, 35).
+import { apiKeyDraft, apiKeyListQuery, apiKeySchema, createdApiKeySchema } from '../../contract/api-key.ts';
+import { pageSchema } from '../../contract/page-envelope.ts';
+import { idParams } from '../../contract/record-fields.ts';
+import { createApiKey, deleteApiKey, listApiKeys, readApiKey } from '../../inventory/api-keys.ts';
+import { problem } from '../../model/problem.ts';
+import { pageRequestOf } from '../list-query.ts';
+import { guardedRoute, type Route } from '../route.ts';
+import { byId, byOrganization, type RecordParts } from './record-parts.ts';
+
+const tag = 'API keys';
+const manages = { scope: 'organization', verb: 'manage', userOnly: true } as const;
+
+export function apiKeyRoutes(parts: RecordParts): Route[] {
+  const { records, now } = parts;
+  return [
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/api-keys',
+      summary: 'API keys of the organization, without their secrets',
+      tag,
+      access: { ...manages, place: { narrowedByHandler: true } },
+      query: apiKeyListQuery,
+      response: pageSchema(apiKeySchema),
+      handle: ({ query }, principal) => listApiKeys(records, principal, query, pageRequestOf(query)),
+    }),
+    guardedRoute({
+      method: 'POST',
+      path: '/v3/api-keys',
+      summary: 'Make an API key; the answer alone holds its secret',
+      tag,
+      access: { ...manages, place: byOrganization },
+      body: apiKeyDraft,
+      status: 201,
+      response: createdApiKeySchema,
+      handle: ({ body }) => createApiKey(records, body, now()),
+    }),
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/api-keys/:id',
+      summary: 'One API key, without its secret',
+      tag,
+      access: { ...manages, place: byId(parts, 'apiKey') },
+      params: idParams,
+      response: apiKeySchema,
+      handle: ({ params }) => readApiKey(records, params.id),
+    }),
+    guardedRoute({
+      method: 'PUT',
+      path: '/v3/api-keys/:id',
+      summary: 'Always refused: an API key cannot be changed',
+      tag,
+      access: { anyCredential: 'the answer is the same for everybody' },
+      params: idParams,
+      handle: () => {
+        throw problem('methodNotAllowed', {
+          reason: 'An API key cannot be changed; make a new one and delete this one',
+        });
+      },
+    }),
+    guardedRoute({
+      method: 'DELETE',
+      path: '/v3/api-keys/:id',
+      summary: 'Delete an API key; it is refused from then on',
+      tag,
+      access: { ...manages, place: byId(parts, 'apiKey') },
+      params: idParams,
+      handle: async ({ params }) => {
+        await deleteApiKey(records, params.id);
+        return undefined;
+      },
+    }),
+  ];
+}

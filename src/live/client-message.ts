@@ -1,0 +1,51 @@
+// The shape of a client message type, and what a handler sees of the session.
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { ReplyTo, ServerMessage } from '../contract/live-messages.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Principal } from '../model/principal.ts';
+import type { CatchUp } from './catch-up.ts';
+import type { Coverage } from './coverage.ts';
+import { refusal } from './live-refusal.ts';
+import type { SessionSubscriptions } from './session-subscriptions.ts';
+
+export interface MessageContext {
+  readonly subscriptions: SessionSubscriptions;
+  readonly catchUp: CatchUp;
+  readonly now: () => EpochMs;
+  readonly closed: () => boolean;
+  readonly reply: (message: ServerMessage) => void;
+  /** Who asks: by the token of the message, else by the credential of the connection, checked again. Throws a Problem. */
+  readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
+  /** Those of the devices that exist and may be read. */
+  readonly findAssets: FindAssets;
+  readonly assetsOfTag: AssetsOfTag;
+  /** What a subscription that begins now covers. */
+  readonly liveCoverage: (assetId: string) => Coverage;
+}
+
+/** Those of the given service device ids that exist and whose data the principal may read. */
+export type FindAssets = (principal: Principal, assetIds: readonly string[]) => Promise<ReadonlySet<string>>;
+
+/** Readable devices that have the tag now; undefined when the tag is unknown or forbidden. */
+export type AssetsOfTag = (principal: Principal, tagId: string) => Promise<readonly string[] | undefined>;
+
+export interface ClientMessageType {
+  /** Checks the message against its schema and handles it; throws LiveRefusal. */
+  receive(message: unknown, replyTo: ReplyTo | undefined, context: MessageContext): void | Promise<void>;
+}
+
+/** A row of the table of client messages. */
+export function clientMessage<S extends TSchema>(
+  schema: S,
+  handle: (message: Static<S>, replyTo: ReplyTo | undefined, context: MessageContext) => void | Promise<void>,
+): ClientMessageType {
+  const validator = Compile(schema);
+  return {
+    receive(message, replyTo, context) {
+      if (validator.Check(message)) return handle(message, replyTo, context);
+      const { instancePath, message: reason } = validator.Errors(message)[0]!;
+      throw refusal('INVALID_MESSAGE', { reason: `${instancePath || '/'} ${reason}` });
+    },
+  };
+}

@@ -1,0 +1,18 @@
+// Data keys as they stand, then as paths.
+import { expect, test } from 'vitest';
+import { dataValue } from './data-value.ts';
+
+test.each([
+  [{ a: 1 }, 'a', 1],
+  [{ 'a.b': 1, a: { b: 2 } }, 'a.b', 1],
+  [{ a: { b: { c: 3 } } }, 'a.b.c', 3],
+  [{ a: { 'b.c': 4 } }, 'a.b.c', 4],
+  [{ 'a.b': { c: 5 } }, 'a.b.c', 5],
+  [{ a: { x: 1 }, 'a.b': { c: 6 } }, 'a.b.c', 6],
+  [{ a: null }, 'a', null],
+  [{ a: [1, 2] }, 'a.0', undefined],
+  [{ a: 1 }, 'a.b', undefined],
+  [{}, 'constructor', undefined],
+  [{ a: {} }, 'a.constructor', undefined],
+  [{ a: { '': 1 } }, 'a.', 1],
+])('contract 35: in %j the key %s is %j', (data, key, value) => expect(dataValue(data, key)).toEqual(value));

@@ -1,0 +1,34 @@
+// A real sample store in a temporary folder, holding given samples.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Sample } from '../../src/model/sample.ts';
+import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
+import type { SampleStore } from '../../src/store/sample-store.ts';
+
+export interface FilledStore {
+  readonly store: SampleStore;
+  readonly close: () => Promise<void>;
+}
+
+const samplesAnEntry = 100;
+
+/** Stores the samples in their order, devices side by side. */
+export async function filledStore(samples: readonly Sample[]): Promise<FilledStore> {
+  const directory = mkdtempSync(join(tmpdir(), 'heliograph-filled-'));
+  const store = await openEmbeddedStore({ directory, now: () => Date.now() });
+  const rest = { organizationId: 'o1', workspaceId: 'w1', dataFlowId: null, correlationId: 'c1', stored: true };
+  for (const deviceId of new Set(samples.map((sample) => sample.deviceId))) {
+    const own = samples.filter((sample) => sample.deviceId === deviceId).map((sample) => ({ ...sample, ...rest }));
+    for (let at = 0; at < own.length; at += samplesAnEntry) {
+      await store.append({ deviceId, receivedAt: 0, samples: own.slice(at, at + samplesAnEntry), notes: [] });
+    }
+  }
+  return {
+    store,
+    async close() {
+      await store.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

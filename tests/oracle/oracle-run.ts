@@ -1,0 +1,92 @@
+// Asks queries of the product and of the SQL oracle, and tells the first difference.
+import type { QueriedDevice } from '../../src/query/accumulation.ts';
+import { accumulatedKpi, deviceKpis } from '../../src/query/kpi.ts';
+import { openPublicHolidays } from '../../src/query/public-holidays.ts';
+import { deviceSeries } from '../../src/query/time-series.ts';
+import { openTimeZones } from '../../src/model/time-zone.ts';
+import { filledStore } from './filled-store.ts';
+import { type OracleQuery, randomOf, randomQuery, randomSamples } from './random-queries.ts';
+import { type OracleAnswer, sqlOracle } from './sql-oracle.ts';
+
+const dataKeys = ['temperature', 'open', 'label', 'mixed', 'nested.level', 'dotted.key', 'sparse', 'absent'];
+const calendar = { timezone: null, workingHours: null, holidays: null, holidayRegion: null };
+const tolerance = 1e-9;
+
+export interface OracleRun {
+  readonly queries: number;
+  readonly points: number;
+  readonly nonNull: number;
+}
+
+/** Throws with query and both answers at the first one that differs by more than 1e-9. */
+export async function oracleRun(seed: number, samples: number, queries: number): Promise<OracleRun> {
+  const random = randomOf(seed);
+  const stored = randomSamples(random, samples);
+  const oracle = sqlOracle(stored, dataKeys);
+  const { store, close } = await filledStore(stored);
+  const parts = { store, openZone: openTimeZones(), publicHolidays: openPublicHolidays(), calendarOf: () => calendar };
+  let points = 0;
+  let nonNull = 0;
+  try {
+    for (let i = 0; i < queries; i++) {
+      const query = randomQuery(random);
+      const expected = oracle.answer(query);
+      const actual = await productAnswer(query, parts);
+      const difference = differenceOf(actual, expected);
+      if (difference !== undefined)
+        throw new Error(`seed ${seed}, query ${i}: ${difference}\n${JSON.stringify(query)}`);
+      const all = expected.points.flat();
+      points += all.length;
+      nonNull += all.filter((point) => point !== null).length;
+    }
+  } finally {
+    oracle.close();
+    await close();
+  }
+  return { queries, points, nonNull };
+}
+
+async function productAnswer(query: OracleQuery, parts: Parameters<typeof deviceSeries>[4]): Promise<OracleAnswer> {
+  const { source, topic, dataKey, accumulator, timeZone, now } = query;
+  const interval = { from: new Date(query.from).toISOString(), to: new Date(query.to).toISOString() };
+  const body = { topic, dataKey, accumulator, timeZone, interval };
+  const devices = query.deviceIds.map((id): QueriedDevice => ({ id, workspaceId: 'w1' }));
+  if (query.bucketInterval !== undefined) {
+    const series = await deviceSeries(
+      devices[0]!,
+      source,
+      { ...body, bucketInterval: query.bucketInterval },
+      now,
+      parts,
+    );
+    return { starts: series.timestamps.map((text) => Date.parse(text)), points: [series.dataPoints] };
+  }
+  const kpis = (await deviceKpis(devices, source, body, now, parts)).map(({ kpi }) => kpi);
+  const { kpi: total } = await accumulatedKpi(devices, source, body, now, parts);
+  const known = kpis.filter((kpi) => kpi !== null);
+  const sum = known.length === 0 ? null : known.reduce((a, b) => a + b, 0);
+  if (!isSame(total, sum)) throw new Error(`accumulated ${total} is not the sum ${sum}: ${JSON.stringify(query)}`);
+  const from = source === 'raw' ? query.from : query.from - (query.from % 3_600_000);
+  return { starts: [from], points: kpis.map((kpi) => [kpi]) };
+}
+
+function differenceOf(actual: OracleAnswer, expected: OracleAnswer): string | undefined {
+  const iso = (ms: number | undefined) => (ms === undefined ? 'none' : new Date(ms).toISOString());
+  for (let i = 0; i < Math.max(actual.starts.length, expected.starts.length); i++) {
+    if (actual.starts[i] !== expected.starts[i]) {
+      return `start ${i} is ${iso(actual.starts[i])}, not ${iso(expected.starts[i])}`;
+    }
+  }
+  for (const [d, wanted] of expected.points.entries()) {
+    for (const [i, point] of wanted.entries()) {
+      const told = actual.points[d]?.[i] ?? null;
+      if (!isSame(told, point)) return `device ${d}, ${iso(expected.starts[i])}: ${told}, not ${point}`;
+    }
+  }
+  return undefined;
+}
+
+function isSame(a: number | null, b: number | null): boolean {
+  if (a === null || b === null) return a === b;
+  return Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(a), Math.abs(b));
+}
