@@ -18,7 +18,7 @@ import { type AnalysedScript, type CodecEntry, codecEntries } from './source-ana
 
 export interface CompiledScript {
   readonly image: ScriptImage;
-  readonly code: string;
+  readonly script: AnalysedScript;
 }
 
 /** How a run is entered: codecs have three entries; scripts with `consume` have one. */
@@ -58,7 +58,7 @@ export interface EngineParts {
 export async function createEngine(parts: EngineParts): Promise<Engine> {
   const { module, layout, limits, recorder } = parts;
   const watch = createRunWatch(parts);
-  let code = '';
+  let running: AnalysedScript | undefined;
   let memory: GuestMemory;
   let js: QuickJs;
   let worn = false;
@@ -71,7 +71,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     js.callbacks = hostCalls(
       () => js,
       () => guest,
-      () => code,
+      () => running!,
       recorder,
       watch,
     );
@@ -107,10 +107,10 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         memory.reset(base);
         const compiled = border.evaluate(js, guest, script.code, guest.scriptFile);
         const exception = border.exceptionOf(js, guest, compiled);
-        if (exception !== undefined) return { error: scriptError(exception.message, exception.stack, script.code) };
+        if (exception !== undefined) return { error: scriptError(exception.message, exception.stack, script) };
         const list = border.newString(js, guest, JSON.stringify(script.bindings));
         border.callGuest(js, guest, guest.install, [compiled, border.newString(js, guest, script.dialect), list]);
-        return { image: memory.difference(base), code: script.code };
+        return { image: memory.difference(base), script };
       } catch (error) {
         worn = true;
         return { error: { message: engineFailure(error) } };
@@ -118,9 +118,9 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         worn ||= memory.heapBytes() > limits.memoryBytesKept;
       }
     },
-    run(script, eventText, mode, clean) {
-      memory.restore(script.image, clean);
-      code = script.code;
+    run({ image, script }, eventText, mode, clean) {
+      memory.restore(image, clean);
+      running = script;
       watch.start();
       try {
         const text = border.newString(js, guest, eventText);
@@ -210,7 +210,7 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
 function hostCalls(
   js: () => QuickJs,
   guest: () => border.Guest,
-  code: () => string,
+  script: () => AnalysedScript,
   recorder: RunRecorder,
   watch: RunWatch,
 ): QuickJs['callbacks'] {
@@ -228,7 +228,7 @@ function hostCalls(
   };
   const fail = (argv: Pointer): void => {
     const ends = js()._QTS_GetFloat64(guest().context, js()._QTS_ArgvGetJSValueConstPointer(argv, 2)) === 1;
-    recorder.appendText(errorEntry(scriptError(textOf(argv, 0), textOf(argv, 1), code())));
+    recorder.appendText(errorEntry(scriptError(textOf(argv, 0), textOf(argv, 1), script())));
     if (ends) watch.stop();
   };
   const answer = (argv: Pointer, id: number): Pointer => {
