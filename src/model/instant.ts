@@ -32,6 +32,11 @@ function offsetMs(zone: string): number | undefined {
   return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
+/** A time from a query string: the plus sign of its offset, when it was not percent-encoded, arrives as a space. */
+export function plusRestored(text: string): string {
+  return text.replace(/(?<=:\d{2}(?:[.,]\d+)?) (?=\d{2}(?::?\d{2})?$)/, '+');
+}
+
 /** `YYYY-MM-DDTHH:mm:ss.SSSZ`, the one form of every answer. */
 export function formatInstant(ms: EpochMs): string {
   return new Date(ms).toISOString();
