@@ -100,7 +100,8 @@ class ArrayReader {
     if (this.#depth === 0 && !this.#findStart()) return undefined;
     const group = this.#scan();
     if (group !== undefined) return group;
-    if (!this.#ended && this.#held.length - this.#elementStart > this.#limits.elementBytesMax)
+    if (this.#ended) this.#findStart();
+    else if (this.#held.length - this.#elementStart > this.#limits.elementBytesMax)
       return this.#breakOff(`it is longer than ${this.#limits.elementBytesMax} bytes`, this.#elementStart);
     return undefined;
   }
