@@ -73,7 +73,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 500 },
+    // A base address with a slash at its end makes paths that begin with two.
+    routerOptions: { maxParamLength: 500, ignoreDuplicateSlashes: true },
     genReqId: (raw) => acceptableRequestId(raw.headers['x-request-id']) ?? randomUUID(),
     http: { headersTimeout: headersTimeoutMs },
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),

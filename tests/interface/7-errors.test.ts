@@ -136,3 +136,7 @@ test('contract 0: DELETE with a content type but no body is taken, as some clien
   const answer = await world.call('DELETE', `/v3/tags/${tag.id}`, undefined, { 'content-type': 'application/json' });
   expect({ status: answer.status, body: answer.body }).toEqual({ status: 204, body: '' });
 });
+
+test('a doubled slash, as a base address with a slash at its end makes it, finds its endpoint', async () => {
+  expect((await world.call('GET', '//v3/organizations')).status).toBe(200);
+});
