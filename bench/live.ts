@@ -33,7 +33,7 @@ else await runBench(Number(process.argv[2] ?? 1_000));
 function runClient(): void {
   let received = 0;
   let latencies: number[] = [];
-  process.on('message', async (message: Order | 'report' | 'reset' | 'exit') => {
+  process.on('message', (message: Order | 'report' | 'reset' | 'exit') => {
     if (message === 'exit') process.exit(0);
     if (message === 'reset') {
       received = 0;
@@ -43,10 +43,14 @@ function runClient(): void {
       const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
       process.send!({ received, p50Ms: at(0.5), p99Ms: at(0.99) } satisfies Report);
     } else {
-      for (let i = 0; i < message.sockets; i++) await connect(message, i);
-      process.send!('ready');
+      void connectAll(message);
     }
   });
+
+  async function connectAll(order: Order): Promise<void> {
+    for (let i = 0; i < order.sockets; i++) await connect(order, i);
+    process.send!('ready');
+  }
 
   async function connect({ url, devices, frozen }: Order, i: number): Promise<void> {
     const socket = new WebSocket(url, { perMessageDeflate: false });

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Platform } from './compose.ts';
+import type { Platform } from './compose-parts.ts';
 import { type Config, ConfigError } from './config.ts';
 import { runDemo } from './demo/demo.ts';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { identify } from './access/authenticator.ts';
 import { authorize } from './access/authorize.ts';
-import type { Parts } from './compose.ts';
+import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { attachDataStreams, type DataStreams } from './http/data-streams.ts';
 import { placeOf } from './inventory/places.ts';

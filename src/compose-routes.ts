@@ -1,7 +1,7 @@
 // Composes the routes: each gets the functions that it uses, and nothing more.
 import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from './access/authorize.ts';
-import type { Parts } from './compose.ts';
+import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { captureRoute } from './http/routes/capture.ts';
 import type { DeviceAccess } from './http/routes/device-access.ts';
@@ -39,7 +39,10 @@ export interface RouteExtras {
 export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
   const { store, telemetry, directory, now } = parts;
   const device = deviceAccess(parts);
-  const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays: extras.publicHolidays };
+  const calendarOf = async (workspaceId: string) =>
+    (await findWorkspace(parts.records.db, workspaceId))?.settings ?? defaultWorkspaceSettings;
+  const { publicHolidays } = extras;
+  const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [
     ...healthRoutes({ notReadyBecause: extras.notReadyBecause, metrics: () => telemetry.metrics() }),
     captureRoute({
@@ -101,12 +104,10 @@ function deviceAccess(parts: Parts): DeviceAccess {
   };
   const deviceOf = async (id: string): Promise<QueriedDevice> => {
     const { workspaceId } = (await directory.byDevice(id)).device;
-    const workspace = await findWorkspace(records.db, workspaceId);
-    return { id, workspaceId, calendar: workspace?.settings ?? defaultWorkspaceSettings };
+    return { id, workspaceId };
   };
   return {
     placeOfDevice,
-    deviceOf,
     placeOfTag: (id) => placeOf(records, 'tag', id),
     devicesOfTag: async (tagId) => Promise.all((await deviceIdsOfTag(records.db, tagId)).map(deviceOf)),
     authorize,

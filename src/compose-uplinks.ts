@@ -1,5 +1,5 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
-import type { Parts } from './compose.ts';
+import type { Parts } from './compose-parts.ts';
 import { decodeUplink } from './decode/decode-uplink.ts';
 import { capture, type Capture, type CaptureReceipt, type CaptureStages } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';

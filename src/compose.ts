@@ -3,53 +3,25 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { apiKeyAuthenticator, type ApiKeyAuthenticator } from './access/api-key-authenticator.ts';
-import { type Authenticator, identify, noTokens } from './access/authenticator.ts';
+import { apiKeyAuthenticator } from './access/api-key-authenticator.ts';
+import { identify, noTokens } from './access/authenticator.ts';
 import { authorize } from './access/authorize.ts';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeLive } from './compose-live.ts';
+import type { Parts, Platform } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
 import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
 import { addDocs } from './http/docs.ts';
 import { createServer } from './http/server.ts';
-import { uplinkDirectory, type UplinkDirectory } from './inventory/uplink-directory.ts';
+import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
-import { type EmbeddedStore, openEmbeddedStore } from './store/embedded/embedded-store.ts';
-import { openRecords, type OpenRecords } from './store/records/database.ts';
-import { createTelemetry, type Telemetry } from './telemetry/events.ts';
+import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
+import { openRecords } from './store/records/database.ts';
+import { createTelemetry } from './telemetry/events.ts';
 import { createLog } from './telemetry/log.ts';
-
-export interface Tenant {
-  readonly organizationId: string;
-  readonly workspaceId: string;
-  readonly apiKeyId: string | null;
-  readonly generatedPassword: string | null;
-}
-
-export interface Platform {
-  /** The port that was bound, also when any free one was asked for. */
-  readonly port: number;
-  /** What the first start made; undefined on a folder that had data. */
-  readonly tenant: Tenant | undefined;
-  /** Stops taking requests, lets those under way end, makes everything durable and closes. */
-  close(reason: string): Promise<void>;
-}
-
-/** Parts that several others are given. */
-export interface Parts {
-  readonly config: Config;
-  readonly telemetry: Telemetry;
-  readonly records: OpenRecords;
-  readonly store: EmbeddedStore;
-  readonly directory: UplinkDirectory;
-  readonly apiKeys: ApiKeyAuthenticator;
-  readonly authenticators: readonly Authenticator[];
-  readonly now: () => number;
-  readonly newId: () => string;
-}
 
 type Closer = () => unknown;
 

@@ -1,5 +1,5 @@
 // What a start prints on stdout for a person, as one block: where the platform is and what was made.
-import type { Platform } from './compose.ts';
+import type { Platform } from './compose-parts.ts';
 import type { Config } from './config.ts';
 
 export function startText(config: Config, platform: Platform): string {

@@ -135,7 +135,9 @@ test.each([
 
 test('goal 20,000 authentications a second: a known key needs no query', () => {
   const started = performance.now();
-  for (let n = 0; n < 20_000; n += 1) expect(keys.authenticate(secret)).not.toBeInstanceOf(Promise);
+  for (let n = 0; n < 20_000; n += 1) {
+    if (keys.authenticate(secret) instanceof Promise) throw new Error('a known key was read again');
+  }
   expect(performance.now() - started).toBeLessThan(1_000);
 });
 

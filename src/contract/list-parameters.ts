@@ -10,9 +10,14 @@ export const listParameters = {
   page: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Zero-based page number' })),
   size: Type.Optional(Type.Integer({ minimum: 1, description: 'Items a page; more than 1,000 counts as 1,000' })),
   sort: Type.Optional(
-    Type.Unsafe<string | string[]>({ ...listValue, description: 'Field and direction: name,asc or asc,name; repeatable' }),
+    Type.Unsafe<string | string[]>({
+      ...listValue,
+      description: 'Field and direction: name,asc or asc,name; repeatable',
+    }),
   ),
-  search: Type.Optional(Type.String({ maxLength: 500, description: 'Part of a name or id, in any case' })),
+  search: Type.Optional(
+    Type.String({ maxLength: 500, description: 'Part of a name, in any case; of devices also of their ids' }),
+  ),
 } as const;
 
 /** What narrows a list of workspace records. */

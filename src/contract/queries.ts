@@ -1,6 +1,7 @@
 // The wire form of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
+import { listParameters } from './list-parameters.ts';
 
 const textMax = 1_000;
 const deviceIdsMax = 1_000;
@@ -83,6 +84,9 @@ export const batchKpiBody = Type.Object({
   deviceIds: Type.Array(Type.String({ maxLength: textMax }), { minItems: 1, maxItems: deviceIdsMax }),
 });
 export const seriesBody = Type.Object({ ...accumulation, bucketInterval });
+
+/** Pages of KPIs are in the order of the devices. */
+export const kpiPageQuery = Type.Object({ page: listParameters.page, size: listParameters.size });
 
 const kpi = Type.Union([Type.Number(), Type.Null()]);
 export const kpiSchema = Type.Object({

@@ -29,7 +29,10 @@ export interface StatusLimits {
   readonly statesMax: number;
 }
 
-export const statusLimits: StatusLimits = { batchWaitMs: 200, entriesMax: 2_000, statesMax: 20_000 };
+// The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they call `settled`.
+export const statusLimits: StatusLimits = { batchWaitMs: 1_000, entriesMax: 10_000, statesMax: 20_000 };
+
+type StatusEntry = Omit<DurableEntry, 'samples'>;
 
 export interface DeviceStatus {
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
@@ -49,8 +52,8 @@ interface StatusParts {
 }
 
 export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = statusLimits): DeviceStatus {
-  let pending: DurableEntry[] = [];
-  let writing: DurableEntry[] = [];
+  let pending: StatusEntry[] = [];
+  let writing: StatusEntry[] = [];
   let tail: Promise<void> = Promise.resolve();
   let cancelTimer: (() => void) | undefined;
   const states = new Map<string, JsonObject>();
@@ -121,7 +124,9 @@ export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = st
       else remember(deviceId, state);
     },
     follow(entry) {
-      pending.push(entry);
+      // The samples are the store's; holding them here would only cost memory.
+      const { samples: _, ...kept } = entry;
+      pending.push(kept);
       if (pending.length >= limits.entriesMax) flushInBackground();
       else cancelTimer ??= parts.schedule(flushInBackground, limits.batchWaitMs);
     },
@@ -130,11 +135,11 @@ export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = st
   };
 }
 
-function newestState(entries: readonly DurableEntry[], deviceId: string): JsonObject | undefined {
+function newestState(entries: readonly StatusEntry[], deviceId: string): JsonObject | undefined {
   return entries.findLast((entry) => entry.deviceId === deviceId && entry.state !== undefined)?.state;
 }
 
-function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
+function batchOf(entries: readonly StatusEntry[]): StatusBatch | undefined {
   const last = entries.at(-1);
   if (last === undefined) return undefined;
   const metrics = new Map<string, UplinkMetrics>();

@@ -107,11 +107,13 @@ function handshake(
       socket.destroy();
       resolve({ status: response.statusCode!, body: {} });
     });
-    asked.on('response', async (response) => {
+    asked.on('response', (response) => {
       let text = '';
-      for await (const chunk of response) text += chunk;
-      expect(response.headers['content-type']).toContain('application/json');
-      resolve({ status: response.statusCode!, body: JSON.parse(text) as Record<string, unknown> });
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('end', () => {
+        expect(response.headers['content-type']).toContain('application/json');
+        resolve({ status: response.statusCode!, body: JSON.parse(text) as Record<string, unknown> });
+      });
     });
     asked.on('error', reject);
     asked.end();

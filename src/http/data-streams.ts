@@ -10,7 +10,7 @@ import { createFlusher } from '../live/outbox.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { Problem, problem } from '../model/problem.ts';
-import { noSuchStream, pathOf, refuseHandshake } from './handshake-refusal.ts';
+import { pathOf, refuseHandshake } from './handshake-refusal.ts';
 import { type StreamCredentials, streamCredentials } from './stream-credentials.ts';
 import { type StreamSocket, openStreamSocket } from './stream-socket.ts';
 
@@ -61,7 +61,8 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
   let allGone: (() => void) | undefined;
 
   async function admitted(request: IncomingMessage): Promise<{ principal: Principal; credentials: StreamCredentials }> {
-    if (pathOf(request) !== dataStreamLimits.path) throw noSuchStream(request);
+    const path = pathOf(request);
+    if (path !== dataStreamLimits.path) throw problem('noSuchRoute', { method: request.method ?? 'GET', path });
     if (stopping) throw problem('stopping');
     if (sockets.size >= dataStreamLimits.sessionsMax) throw problem('intakeFull');
     const credentials = streamCredentials(request);
@@ -114,7 +115,7 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
     async close() {
       stopping = true;
       const empty = new Promise<void>((resolve) => (allGone = resolve));
-      for (const stream of [...sockets]) stream.end(1001, 'the server is stopping');
+      for (const stream of sockets) stream.end(1001, 'the server is stopping');
       if (sockets.size > 0) await empty;
       clearInterval(timer);
       server.off('upgrade', onUpgrade);

@@ -1,5 +1,5 @@
 // The one place where refusals and failures become the error body of interface 7.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { formatInstant } from '../model/instant.ts';
 import { Problem, problem } from '../model/problem.ts';
@@ -14,7 +14,14 @@ export interface ErrorBody {
   readonly errorId: string;
   readonly traceId: string;
   readonly errorCode: string;
+  /** What became of a backfill's samples (contract 35). */
+  readonly accepted?: number;
+  readonly duplicates?: number;
+  readonly rejected?: readonly unknown[];
 }
+
+/** Details of a refusal that its body carries for programs to read. */
+const shownDetails = ['accepted', 'duplicates', 'rejected'] as const;
 
 /** Where a request failed; `path` without query string (contract 35). */
 export interface FailedRequest {
@@ -34,6 +41,9 @@ export function errorBody(failure: Problem, request: FailedRequest, nowMs: numbe
     errorId: randomUUID(),
     traceId: request.traceId,
     errorCode: failure.code,
+    ...Object.fromEntries(
+      shownDetails.filter((name) => name in failure.details).map((name) => [name, failure.details[name]]),
+    ),
   };
 }
 
@@ -72,5 +82,5 @@ const traceparentPattern = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** The trace id of the caller's `traceparent` header (W3C Trace Context), or a new one. */
 export function traceIdOf(traceparent: string | undefined): string {
-  return traceparentPattern.exec(traceparent ?? '')?.[1] ?? randomBytes(16).toString('hex');
+  return traceparentPattern.exec(traceparent ?? '')?.[1] ?? randomUUID().replaceAll('-', '');
 }

@@ -1,41 +1,27 @@
 // Refuses a WebSocket handshake with the error body of every other answer (interface 7, contract 30).
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { formatInstant } from '../model/instant.ts';
-import { type Problem, problem } from '../model/problem.ts';
+import type { Problem } from '../model/problem.ts';
+import { errorBody, traceIdOf } from './error-body.ts';
 
 /** Answers the upgrade request with the problem's status and JSON body and closes the connection. Returns the body's `errorId`. */
 export function refuseHandshake(request: IncomingMessage, socket: Duplex, refused: Problem, nowMs: number): string {
-  const errorId = randomUUID();
-  const body = JSON.stringify({
-    timestamp: formatInstant(nowMs),
-    // Without the query string: it holds credentials.
-    path: pathOf(request),
-    status: refused.status,
-    error: STATUS_CODES[refused.status],
-    message: refused.message,
-    errorCode: refused.code,
-    requestId: randomUUID(),
-    errorId,
-    traceId: randomBytes(16).toString('hex'),
-  });
+  const { traceparent } = request.headers;
+  const traceId = traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
+  const body = errorBody(refused, { path: pathOf(request), requestId: randomUUID(), traceId }, nowMs);
+  const text = JSON.stringify(body);
   const head = [
     `HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status]}`,
     'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
     'Connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  return errorId;
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+  return body.errorId;
 }
 
-/** The refusal of an upgrade request to another path. */
-export function noSuchStream(request: IncomingMessage): Problem {
-  return problem('noSuchRoute', { method: request.method ?? 'GET', path: pathOf(request) });
-}
-
-/** The path of the request without its query. */
+/** The path of the request without its query, which holds credentials. */
 export function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0]!;
 }

@@ -32,8 +32,13 @@ export function listOf(query: object, name: string): string[] | undefined {
   const parameters = query as Readonly<Record<string, unknown>>;
   const sent = [parameters[name], parameters[`${name}[]`]].flat().filter((value) => typeof value === 'string');
   if (sent.length === 0) return undefined;
-  const values = sent.flatMap((value) => value.trim().replace(/^\[(.*)\]$/s, '$1').split(','));
-  const wanted = values.map((value) => value.trim()).filter((value) => value !== "");
+  const values = sent.flatMap((value) =>
+    value
+      .trim()
+      .replace(/^\[(.*)\]$/s, '$1')
+      .split(','),
+  );
+  const wanted = values.map((value) => value.trim()).filter((value) => value !== '');
   return wanted.length === 0 ? undefined : wanted;
 }
 

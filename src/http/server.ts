@@ -49,7 +49,6 @@ export interface ServerParts {
 
 interface RequestState {
   principal?: Principal;
-  readonly traceId: string;
   bodyBytes: number;
 }
 
@@ -58,7 +57,7 @@ const states = new WeakMap<FastifyRequest, RequestState>();
 function stateOf(request: FastifyRequest): RequestState {
   let state = states.get(request);
   if (state === undefined) {
-    state = { traceId: traceIdOf(single(request.headers['traceparent'])), bodyBytes: 0 };
+    state = { bodyBytes: 0 };
     states.set(request, state);
   }
   return state;
@@ -200,7 +199,7 @@ function setEdgeHeaders(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { traceId } = stateOf(request);
+  const traceId = traceIdOf(single(request.headers['traceparent']));
   const limits = {
     bytesMax: request.routeOptions?.bodyLimit ?? bodyBytesMaxDefault,
     contentType: request.headers['content-type'] ?? 'none',

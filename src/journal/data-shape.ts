@@ -33,6 +33,14 @@ export interface DataShape {
   readonly leaves: readonly ShapeLeaf[];
   /** Whether any leaf is an `object`: such a shape fits objects that have a better one. */
   readonly opaque: boolean;
+  /**
+   * The keys from the root to what a data key names in objects of this shape; undefined when it names nothing. The key as it stands
+   * comes first, then as a dotted path (contract 35), at every depth. Of no use with an opaque shape.
+   */
+  readonly pathOf: (dataKey: string) => readonly string[] | undefined;
+  readonly isNull: (path: readonly string[]) => boolean;
+  /** Paths whose value is null. */
+  readonly nulls: readonly (readonly string[])[];
 }
 
 export interface ShapeInterner {
@@ -138,9 +146,11 @@ function describe(data: JsonObject): string | undefined {
 
 function parseShape(text: string): DataShape {
   const leaves: ShapeLeaf[] = [];
+  const nulls: (readonly string[])[] = [];
   function node(described: Described, path: readonly string[]): LeafKind | ShapeNode {
     if (typeof described === 'number') {
-      if (described !== leafKinds.null) leaves.push({ path, kind: described });
+      if (described === leafKinds.null) nulls.push(path);
+      else leaves.push({ path, kind: described });
       return described;
     }
     const keys = described.filter((_, i) => i % 2 === 0) as string[];
@@ -148,7 +158,27 @@ function parseShape(text: string): DataShape {
     return { keys, children };
   }
   const root = node(JSON.parse(text) as Described, []);
-  return { text, root, leaves, opaque: leaves.some(({ kind }) => kind === leafKinds.object) };
+  return {
+    text,
+    root,
+    leaves,
+    nulls,
+    opaque: leaves.some(({ kind }) => kind === leafKinds.object),
+    pathOf: (dataKey) => findPath(root, dataKey),
+    isNull: (path) => nulls.some((other) => other.length === path.length && other.every((key, i) => key === path[i])),
+  };
+}
+
+function findPath(node: LeafKind | ShapeNode, dataKey: string): string[] | undefined {
+  if (typeof node === 'number') return undefined;
+  if (node.keys.includes(dataKey)) return [dataKey];
+  for (let dot = dataKey.indexOf('.'); dot >= 0; dot = dataKey.indexOf('.', dot + 1)) {
+    const head = dataKey.slice(0, dot);
+    const child = node.keys.indexOf(head);
+    const rest = child < 0 ? undefined : findPath(node.children[child]!, dataKey.slice(dot + 1));
+    if (rest !== undefined) return [head, ...rest];
+  }
+  return undefined;
 }
 
 function build(node: LeafKind | ShapeNode, values: ArrayLike<LeafValue>, from: { at: number }): Json {

@@ -242,8 +242,12 @@ function startsOf(pass: Pass): ReplayStart[] {
   if (pass.resumeFrom !== undefined) all = widened(all, { cursor: pass.resumeFrom });
   // What other subscriptions of a held device are owed must be in the stream as well.
   for (const { wildcard, topics, deliveredTo } of pass.members) {
-    const live = wildcard?.coverage !== undefined || topics.values().some(({ coverage }) => coverage !== undefined);
-    if (live && deliveredTo !== '') all = widened(all, { cursor: deliveredTo });
+    for (const subscription of [wildcard, ...topics.values()]) {
+      if (subscription?.coverage === undefined) continue;
+      // Before anything was published, what is owed begins where the subscription does.
+      const owed = deliveredTo === '' ? startsIn(subscription.coverage) : [{ cursor: deliveredTo }];
+      for (const start of owed) all = widened(all, start);
+    }
   }
   return startsIn(all);
 }

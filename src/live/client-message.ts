@@ -43,7 +43,7 @@ export function clientMessage<S extends TSchema>(
   const validator = Compile(schema);
   return {
     receive(message, replyTo, context) {
-      if (validator.Check(message)) return handle(message as Static<S>, replyTo, context);
+      if (validator.Check(message)) return handle(message, replyTo, context);
       const { instancePath, message: reason } = validator.Errors(message)[0]!;
       throw refusal('INVALID_MESSAGE', { reason: `${instancePath || '/'} ${reason}` });
     },

@@ -14,7 +14,7 @@ export const liveLimits = {
   /** Messages read in one tick; a faster client is read slower. */
   messagesPerTickMax: 5_000,
   /** Queued bytes from which on samples are not queued any more but read from the store when the reader has caught up. */
-  queuedBytesMax: 8 * 1024 * 1024,
+  queuedBytesMax: 4 * 1024 * 1024,
   /** What was queued this many ticks ago must have left, or the reader is cut off. */
   slowTicksMax: 4,
   /** A session that lives from the store for this many ticks without catching up is cut off as well. */

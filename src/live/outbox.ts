@@ -53,9 +53,13 @@ export function createOutbox({ write, cut, flusher }: OutboxOptions): Outbox {
     }
   }
 
+  function mayWrite(): boolean {
+    return !blocked && !closed && head < frames.length;
+  }
+
   function flush(): void {
     dirty = false;
-    while (!blocked && !closed && head < frames.length) {
+    while (mayWrite()) {
       let to = head;
       let bytes = 0;
       while (to < frames.length && (to === head || bytes + frames[to]!.length <= liveLimits.chunkBytesMax)) {

@@ -73,7 +73,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
     },
     remove,
     clear() {
-      for (const subscription of [...all()]) remove(subscription);
+      for (const subscription of all()) remove(subscription);
     },
     interest: (assetId) => interests.get(assetId),
     interests: () => interests.values(),

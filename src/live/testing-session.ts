@@ -46,9 +46,10 @@ export function testLog(batchSize = 2): TestLog {
     async *replay(start, wanted) {
       if (log.failure !== undefined) throw log.failure;
       if ('cursor' in start && start.cursor < log.oldest) throw problem('cursorTooOld', { oldest: log.oldest });
-      for (let at = 0; at < log.samples.length; at += batchSize) {
+      for (let at = 0; at < log.samples.length; ) {
         await log.betweenBatches();
         const batch = log.samples.slice(at, at + batchSize);
+        at += batch.length;
         yield batch.filter((sample) => startsBefore(start, sample) && wanted(sample));
       }
     },

@@ -72,6 +72,13 @@ test.each(names)('%s: the first moment of each day is the one that Temporal tell
   );
 });
 
+test('ten thousand years are answered at once: after 2200 a zone keeps its offset', () => {
+  const pieces = zoneOf('Europe/Zurich').pieces(Date.parse('0000-01-01T00:00:00Z'), Date.UTC(9999, 11, 31));
+  expect(pieces.length).toBeLessThan(600);
+  expect(pieces.at(-1)).toMatchObject({ end: Infinity });
+  expect(pieces.at(-1)!.start).toBeLessThan(Date.UTC(2201, 0, 1));
+});
+
 test.each([
   ['europe/zurich', 'Europe/Zurich'],
   ['utc', 'UTC'],

@@ -21,6 +21,8 @@ export interface TimeZone {
 // is bounded.
 const cachedFrom = Date.UTC(2000, 0, 1);
 const cachedTo = Date.UTC(2050, 0, 1);
+// Looking up transitions takes time, and nobody knows the rules of later centuries: zones keep their last offset.
+const changesUntil = Date.UTC(2200, 0, 1);
 const namePattern = /^(?:[A-Za-z][A-Za-z0-9_+/-]{0,63}|[+-]\d{2}:\d{2})$/;
 
 /** The zone of an IANA name (in any case) or an offset such as +05:30; undefined when there is none of that name. */
@@ -51,7 +53,7 @@ function readPieces(id: string, from: EpochMs, to: EpochMs): ZonePiece[] {
   // A transition at `from` itself would be skipped by looking for the one before it.
   let start = at.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')?.epochMilliseconds ?? -Infinity;
   for (;;) {
-    const next = at.getTimeZoneTransition('next');
+    const next = start > changesUntil ? null : at.getTimeZoneTransition('next');
     const end = next?.epochMilliseconds ?? Infinity;
     pieces.push({ start, end, offsetMs: at.offsetNanoseconds / 1e6 });
     if (next === null || end > to) return pieces;

@@ -30,9 +30,10 @@ export interface QueriedDevice {
   /** Service device id. */
   readonly id: string;
   readonly workspaceId: string;
-  /** Of the device's workspace. */
-  readonly calendar: WorkspaceCalendar;
 }
+
+/** The calendar of a workspace; asked only when an answer depends on it. */
+export type CalendarOf = (workspaceId: string) => WorkspaceCalendar | Promise<WorkspaceCalendar>;
 
 export type OpenZone = (name: string) => TimeZone | undefined;
 
@@ -51,15 +52,20 @@ export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Ac
 }
 
 /** The accumulator of the name in any case, NONE being LAST. */
-export function readAccumulator(name: string): AccumulatorName {
+function readAccumulator(name: string): AccumulatorName {
   const accumulator = accumulatorNamed(name);
   if (accumulator !== undefined) return accumulator;
   throw problem('unknownAccumulator', { accumulator: name.slice(0, 100), valid: [...accumulatorNames, lastAlias] });
 }
 
 /** The zone of a request: its own, else the workspace's, else UTC. */
-export function zoneOf(timeZone: string | null | undefined, calendar: WorkspaceCalendar, openZone: OpenZone): TimeZone {
-  return requestedZone(timeZone, openZone) ?? calendarZone(calendar, openZone);
+export async function zoneOf(
+  timeZone: string | null | undefined,
+  { workspaceId }: QueriedDevice,
+  calendarOf: CalendarOf,
+  openZone: OpenZone,
+): Promise<TimeZone> {
+  return requestedZone(timeZone, openZone) ?? calendarZone(await calendarOf(workspaceId), openZone);
 }
 
 /** The zone of a workspace; a name that no longer exists must not break its queries. */

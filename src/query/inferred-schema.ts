@@ -1,9 +1,9 @@
 // The schema of a device's data: what its type declares, joined with what was measured (interface 2.4 and 4.1).
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { SampleStore } from '../store/sample-store.ts';
+import type { ReadingStore } from './reading-store.ts';
 import { measuredProperties, type MeasuredProperty } from './measured-properties.ts';
 
-export const topicsMax = 50;
+const topicsMax = 50;
 const samplesATopic = 100;
 const draft07 = 'http://json-schema.org/draft-07/schema#';
 
@@ -22,7 +22,7 @@ export interface TopicSchema {
 export async function inferSchema(
   deviceId: string,
   declared: DeclaredSchemas,
-  store: Pick<SampleStore, 'topics' | 'samples'>,
+  store: Pick<ReadingStore, 'topics' | 'samples'>,
 ): Promise<Readonly<Record<string, TopicSchema>>> {
   const measured = (await store.topics(deviceId)).map(({ topic }) => topic);
   const topics = [...new Set([...measured, ...Object.keys(declared)])].slice(0, topicsMax);

@@ -25,10 +25,18 @@ afterAll(async () => {
 async function partsOf(samples: readonly Sample[]): Promise<QueryParts> {
   const made = await filledStore(samples);
   filled.push(made);
-  return { store: made.store, openZone, publicHolidays };
+  const calendarOf = (workspaceId: string) => calendars.get(workspaceId) ?? plain;
+  return { store: made.store, openZone, publicHolidays, calendarOf };
 }
 
-const device = (id = 'd1', calendar = plain): QueriedDevice => ({ id, workspaceId: `w-${id}`, calendar });
+const calendars = new Map<string, WorkspaceCalendar>();
+
+/** A device in a workspace of its own with the calendar. */
+function device(id = 'd1', calendar = plain): QueriedDevice {
+  const workspaceId = `w${calendars.size}`;
+  calendars.set(workspaceId, calendar);
+  return { id, workspaceId };
+}
 const sample = (time: string, value: Json, deviceId = 'd1', topic = 'default'): Sample => ({
   deviceId,
   topic,

@@ -3,13 +3,14 @@ import { accumulators } from '../accumulators/accumulator-table.ts';
 import { addTerm, sumOf } from '../accumulators/compensated-sum.ts';
 import { emptyPartial } from '../accumulators/partial.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { BucketRequest, SampleStore } from '../store/sample-store.ts';
+import type { BucketRequest } from '../store/sample-store.ts';
+import type { ReadingStore } from './reading-store.ts';
 import { type Accumulation, type AccumulationBody, type QueriedDevice, readAccumulation } from './accumulation.ts';
 import { type BucketPlan, type Source, singleBucket } from './bucket-plan.ts';
 import { type CalendarParts, countNoSlots, occupancySlots, type SlotsOf } from './occupancy-slots.ts';
 
 export interface QueryParts extends CalendarParts {
-  readonly store: Pick<SampleStore, 'buckets'>;
+  readonly store: Pick<ReadingStore, 'buckets'>;
 }
 
 export interface DeviceKpi {

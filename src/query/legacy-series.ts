@@ -2,7 +2,7 @@
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import type { SampleStore } from '../store/sample-store.ts';
+import type { ReadingStore } from './reading-store.ts';
 import type { QueriedDevice } from './accumulation.ts';
 import { dataValue } from '../model/data-value.ts';
 import { parseBound } from './interval.ts';
@@ -20,7 +20,7 @@ export interface RawSeriesBody {
 export async function rawSeries(
   deviceId: string,
   { topic, dataKey, timestamp }: RawSeriesBody,
-  store: Pick<SampleStore, 'samples'>,
+  store: Pick<ReadingStore, 'samples'>,
 ): Promise<{ readonly dataPoints: [Json, string][]; readonly key: string }> {
   const range = { deviceId, ...topicOf(topic), ...rangeOf(timestamp) };
   const newestFirst = await store.samples({ ...range, limit: sampleLimitMax, skip: 0 });

@@ -1,7 +1,13 @@
 // The slots that OCCUPANCY counts per device: plain ones, or those of its workspace's working hours.
 import { type CountedSlots, noSlots } from '../accumulators/occupied-slots.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { calendarZone, type OpenZone, type QueriedDevice, type WorkspaceCalendar } from './accumulation.ts';
+import {
+  type CalendarOf,
+  calendarZone,
+  type OpenZone,
+  type QueriedDevice,
+  type WorkspaceCalendar,
+} from './accumulation.ts';
 import { countedSlots, type WorkingMasks } from './counted-slots.ts';
 import type { PublicHolidays } from './public-holidays.ts';
 import { countsWorkingTime, workingMasks } from './working-hours.ts';
@@ -11,6 +17,7 @@ export type SlotsOf = (device: QueriedDevice, from: EpochMs, to: EpochMs) => Cou
 
 export interface CalendarParts {
   readonly openZone: OpenZone;
+  readonly calendarOf: CalendarOf;
   readonly publicHolidays: PublicHolidays;
 }
 
@@ -28,8 +35,9 @@ export async function occupancySlots(
   parts: CalendarParts,
 ): Promise<SlotsOf> {
   const masks = new Map<string, WorkingMasks>();
-  for (const { calendar, workspaceId } of devices) {
-    if (masks.has(workspaceId) || !countsWorkingTime(calendar)) continue;
+  for (const workspaceId of new Set(devices.map((device) => device.workspaceId))) {
+    const calendar = await parts.calendarOf(workspaceId);
+    if (!countsWorkingTime(calendar)) continue;
     masks.set(workspaceId, await masksOf(calendar, from, Math.max(from, Math.min(to, now)), parts));
   }
   const counted = new Map<WorkingMasks | undefined, Map<string, CountedSlots>>();

@@ -1,7 +1,8 @@
 // Samples of any number as one download, oldest first, made while it is read: NDJSON or CSV.
 import { formatInstant } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
-import type { SampleRange, SampleStore } from '../store/sample-store.ts';
+import type { SampleRange } from '../store/sample-store.ts';
+import type { ReadingStore } from './reading-store.ts';
 import { csvColumns, csvHeader, csvRow } from './csv-row.ts';
 
 export const exportFormats = ['csv', 'ndjson'] as const;
@@ -12,7 +13,7 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
   ndjson: 'application/x-ndjson; charset=utf-8',
 };
 
-type ExportingStore = Pick<SampleStore, 'exportSamples'>;
+type ExportingStore = Pick<ReadingStore, 'exportSamples'>;
 
 /** The text of the export, piece by piece; reading stops when the reader does. */
 export function sampleExport(range: SampleRange, format: ExportFormat, store: ExportingStore): AsyncIterable<string> {
@@ -29,7 +30,8 @@ function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string 
   return `${JSON.stringify(line)}\n`;
 }
 
-// The samples are read twice: the header comes first and needs the keys of all of them.
+// The samples are read twice: the header comes first and needs the keys of all of them. A key that is stored for the first
+// time in between has no column.
 async function* csvText(range: SampleRange, store: ExportingStore): AsyncGenerator<string> {
   const columns = csvColumns();
   for await (const batch of store.exportSamples(range)) for (const sample of batch) columns.add(sample);

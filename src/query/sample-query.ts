@@ -6,7 +6,7 @@ import { defaultTopic, type Sample } from '../model/sample.ts';
 import type { SampleRange, SampleScan } from '../store/sample-store.ts';
 import { parseBound } from './interval.ts';
 
-export const sampleLimitDefault = 8_000;
+const sampleLimitDefault = 8_000;
 export const sampleLimitMax = 10_000;
 /** Stands for all topics. */
 export const everyTopic = '*';

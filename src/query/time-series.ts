@@ -29,7 +29,7 @@ export async function deviceSeries(
   parts: QueryParts,
 ): Promise<TimeSeries> {
   const accumulation = readAccumulation(body, parts.openZone);
-  const zone = zoneOf(body.timeZone, device.calendar, parts.openZone);
+  const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
   const plan = seriesBuckets(source, accumulation.interval, body.bucketInterval ?? bucketIntervalDefault, zone);
   const slotsOf = await slotsFor([device], accumulation, plan, now, parts);
   const { finish } = accumulators[accumulation.accumulator];

@@ -10,7 +10,7 @@ import type { WorkingMasks } from './counted-slots.ts';
 const dayMs = 86_400_000;
 const slotsAnHour = hourMs / slotMs;
 /** Ten years; a longer interval of occupancy with working hours is refused. */
-export const workingDaysMax = 3_660;
+const workingDaysMax = 3_660;
 const wholeDay: readonly WorkingPeriod[] = [{ from: '00:00', to: '24:00' }];
 
 /** Whether OCCUPANCY of the workspace counts working time only; holidays alone leave whole days. */

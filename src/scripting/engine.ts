@@ -11,14 +11,14 @@ import {
 import { createIntlHost } from './intl-host.ts';
 import type { ScriptLimits } from './limits.ts';
 import type { ProvidedModuleName } from './provided-modules.ts';
-import { instantiateQuickJs, type Pointer, type QuickJs, type QuickJsInstance } from './quickjs.ts';
+import { instantiateQuickJs, type Pointer, type QuickJs } from './quickjs.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { errorEntry, scriptError } from './script-error.ts';
 import { type AnalysedScript, type CodecEntry, codecEntries } from './source-analysis.ts';
 
 export interface CompiledScript {
   readonly image: ScriptImage;
-  readonly code: string;
+  readonly script: AnalysedScript;
 }
 
 /** How a run is entered: codecs have three entries; scripts with `consume` have one. */
@@ -58,21 +58,20 @@ export interface EngineParts {
 export async function createEngine(parts: EngineParts): Promise<Engine> {
   const { module, layout, limits, recorder } = parts;
   const watch = createRunWatch(parts);
-  let code = '';
-  let instance: QuickJsInstance;
+  let running: AnalysedScript | undefined;
   let memory: GuestMemory;
   let js: QuickJs;
   let worn = false;
 
   const renew = async (): Promise<void> => {
-    instance = await instantiateQuickJs(module, limits.memoryBytesMax);
+    const instance = await instantiateQuickJs(module, limits.memoryBytesMax);
     js = instance.js;
     memory = createGuestMemory(instance, layout);
     worn = false;
     js.callbacks = hostCalls(
       () => js,
       () => guest,
-      () => code,
+      () => running!,
       recorder,
       watch,
     );
@@ -108,30 +107,35 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         memory.reset(base);
         const compiled = border.evaluate(js, guest, script.code, guest.scriptFile);
         const exception = border.exceptionOf(js, guest, compiled);
-        if (exception !== undefined) return { error: scriptError(exception.message, exception.stack, script.code) };
+        if (exception !== undefined) return { error: scriptError(exception.message, exception.stack, script) };
         const list = border.newString(js, guest, JSON.stringify(script.bindings));
         border.callGuest(js, guest, guest.install, [compiled, border.newString(js, guest, script.dialect), list]);
-        return { image: memory.difference(base), code: script.code };
+        return { image: memory.difference(base), script };
       } catch (error) {
+        worn = true;
         return { error: { message: engineFailure(error) } };
       } finally {
-        worn = isWorn(instance);
+        worn ||= memory.heapBytes() > limits.memoryBytesKept;
       }
     },
-    run(script, eventText, mode, clean) {
-      memory.restore(script.image, clean);
-      code = script.code;
+    run({ image, script }, eventText, mode, clean) {
+      memory.restore(image, clean);
+      running = script;
       watch.start();
       try {
-        const event = border.newString(js, guest, eventText);
-        const args = [event, guest.modes[mode]!];
-        settle(js, guest, border.callGuest(js, guest, guest.run, args), watch);
+        const text = border.newString(js, guest, eventText);
+        const unread = border.exceptionOf(js, guest, border.callGuest(js, guest, guest.take, [text]));
+        // Reading a long event is not the script's work.
+        watch.start();
+        if (unread === undefined)
+          settle(js, guest, border.callGuest(js, guest, guest.run, [guest.modes[mode]!]), watch);
+        else watch.fail(`The event cannot be read: ${unread.message}`);
       } catch (error) {
         worn = true;
         watch.fail(engineFailure(error));
       }
       if (watch.error !== undefined) recorder.appendText(errorEntry({ message: watch.error }));
-      worn ||= isWorn(instance);
+      worn ||= memory.heapBytes() > limits.memoryBytesKept;
     },
   };
 }
@@ -190,11 +194,13 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
       stopped = true;
     },
     fail,
-    // The limit is CPU time, so that a busy machine does not end innocent runs. Asking for it is dear: what passed until
-    // the first poll counts as it stands on the clock.
+    // The limit is CPU time, so that a busy machine does not end innocent runs. Asking for it is dear, so the clock is
+    // looked at first; what passed until the first poll counts as it stands on the clock.
     poll() {
       recorder.beat();
-      cpuAtStart ??= cpuMs() - (performance.now() - startedAt);
+      const passed = performance.now() - startedAt;
+      if (passed < limits.cpuMs && cpuAtStart !== undefined) return stopped;
+      cpuAtStart ??= cpuMs() - passed;
       if (cpuMs() - cpuAtStart > limits.cpuMs) fail(`The script was ended after ${limits.cpuMs} ms`);
       return stopped;
     },
@@ -204,7 +210,7 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
 function hostCalls(
   js: () => QuickJs,
   guest: () => border.Guest,
-  code: () => string,
+  script: () => AnalysedScript,
   recorder: RunRecorder,
   watch: RunWatch,
 ): QuickJs['callbacks'] {
@@ -222,20 +228,20 @@ function hostCalls(
   };
   const fail = (argv: Pointer): void => {
     const ends = js()._QTS_GetFloat64(guest().context, js()._QTS_ArgvGetJSValueConstPointer(argv, 2)) === 1;
-    recorder.appendText(errorEntry(scriptError(textOf(argv, 0), textOf(argv, 1), code())));
+    recorder.appendText(errorEntry(scriptError(textOf(argv, 0), textOf(argv, 1), script())));
     if (ends) watch.stop();
   };
   const answer = (argv: Pointer, id: number): Pointer => {
     if (id === border.hostCallIds.entropy) return js()._QTS_NewFloat64(guest().context, Math.random());
-    if (id === border.hostCallIds.intl) {
-      watch.poll();
+    // Calls of the host are few and their work is long, so each counts as a sign of life and a look at the limits.
+    watch.poll();
+    if (id === border.hostCallIds.intl && !watch.stopped) {
       const text = intl(textOf(argv, 0), textOf(argv, 1), textOf(argv, 2), textOf(argv, 3));
       return border.newString(js(), guest(), text);
     }
-    if (watch.stopped) return 0;
-    if (id === border.hostCallIds.record) record(argv);
-    else fail(argv);
-    return 0;
+    if (id === border.hostCallIds.record && !watch.stopped) record(argv);
+    else if (id === border.hostCallIds.fail && !watch.stopped) fail(argv);
+    return watch.stopped && id !== border.hostCallIds.intl ? js()._QTS_NewFloat64(guest().context, 1) : 0;
   };
   return {
     callFunction(_asyncify, _context, _self, _argc, argv, id) {
@@ -249,12 +255,6 @@ function hostCalls(
     shouldInterrupt: () => (watch.poll() ? 1 : 0),
     freeHostRef: () => undefined,
   };
-}
-
-const initialMemoryBytes = 16 * 1_048_576;
-
-function isWorn({ memory }: QuickJsInstance): boolean {
-  return memory.buffer.byteLength > initialMemoryBytes;
 }
 
 // A trap of the instance or a stack that ran out in the host; the instance is thrown away.

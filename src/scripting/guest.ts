@@ -20,6 +20,7 @@ export interface Guest {
   /** The numbers that say how a run is entered; see `run` of the prelude. */
   readonly modes: readonly Pointer[];
   /** Functions of the prelude. */
+  readonly take: Pointer;
   readonly run: Pointer;
   readonly unsettled: Pointer;
   readonly install: Pointer;
@@ -123,6 +124,7 @@ export function buildGuest(js: QuickJs, limits: ScriptLimits): Guest {
     ...{ runtime, context, undefinedValue, argv },
     scriptFile: keepText(js, scriptFile),
     modes: Array.from({ length: codecEntries.length * 2 }, (_, mode) => js._QTS_NewFloat64(context, mode)),
+    take: property(api, 'take'),
     run: property(api, 'run'),
     unsettled: property(api, 'unsettled'),
     install: property(api, 'install'),

@@ -1,5 +1,5 @@
 // One run on request: what run-script answers (interface 4.8, contract 16).
-import type { Json } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
 import type { EmitType } from './emit.ts';
 import type { ScriptMachine } from './script-machine.ts';
 
@@ -16,6 +16,9 @@ export async function runScript(
   scripts: Pick<ScriptMachine, 'run'>,
   request: { readonly tenant: string; readonly source: string; readonly event: Json },
 ): Promise<MirroredEmit[]> {
-  const { emits } = await scripts.run({ ...request, nonFinite: 'text' });
-  return emits.map(({ type, event }) => ({ type, event }));
+  const { event } = request;
+  // Only payload codecs have several entries; the event tells which one it is for.
+  const isDownlink = isJsonObject(event) && 'payload' in event && !('data' in event);
+  const { emits } = await scripts.run({ ...request, entry: isDownlink ? 'encodeDownlink' : 'decodeUplink' });
+  return emits.map((emit) => ({ type: emit.type, event: emit.event }));
 }

@@ -4,7 +4,7 @@ import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 
 export type SampleMetrics = Pick<UplinkMetrics, 'sqi' | 'batteryLevel'>;
 
-export const noMetrics: SampleMetrics = Object.freeze({});
+const noMetrics: SampleMetrics = Object.freeze({});
 
 /**
  * Signal quality (1, 2 or 3; of `sqi`, `signalQuality`, `signalQualityIndicator` the first with such a value) and battery level (0 to

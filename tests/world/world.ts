@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Platform, startPlatform } from '../../src/compose.ts';
+import { startPlatform } from '../../src/compose.ts';
+import type { Platform } from '../../src/compose-parts.ts';
 import { readConfig } from '../../src/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 
@@ -154,7 +155,7 @@ export async function startWorld(
     },
     capture(device, body, query = {}) {
       const parameters = new URLSearchParams({ secret: device.secret, deviceId: device.deviceId, ...query });
-      return call('POST', `/v3/capture?${parameters}`, body);
+      return call('POST', `/v3/capture?${parameters.toString()}`, body);
     },
     async close() {
       await platform.close('test');

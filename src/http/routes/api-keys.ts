@@ -53,7 +53,9 @@ export function apiKeyRoutes(parts: RecordParts): Route[] {
       access: { anyCredential: 'the answer is the same for everybody' },
       params: idParams,
       handle: () => {
-        throw problem('methodNotAllowed', { reason: 'An API key cannot be changed; make a new one and delete this one' });
+        throw problem('methodNotAllowed', {
+          reason: 'An API key cannot be changed; make a new one and delete this one',
+        });
       },
     }),
     guardedRoute({

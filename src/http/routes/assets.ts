@@ -39,7 +39,8 @@ export function assetRoutes({ records, now }: RecordParts): Route[] {
       response: pageSchema(deviceSchema),
       handle: ({ query, body }, principal) => {
         const { organizationId, workspaceIds, search, expression } = body;
-        if (expression !== undefined && expression !== null) throw problem('filterNotAvailable', { filter: 'expression' });
+        if (expression !== undefined && expression !== null)
+          throw problem('filterNotAvailable', { filter: 'expression' });
         const filter = {
           organizationId: organizationId ?? undefined,
           workspaceIds: workspaceIds ?? undefined,

@@ -5,7 +5,13 @@ import { dataFlowDraft, dataFlowItemSchema, dataFlowSchema, dataFlowUpdate } fro
 import { workspaceListParameters } from '../../contract/list-parameters.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { createDataFlow, deleteDataFlow, listDataFlows, readDataFlow, updateDataFlow } from '../../inventory/data-flows.ts';
+import {
+  createDataFlow,
+  deleteDataFlow,
+  listDataFlows,
+  readDataFlow,
+  updateDataFlow,
+} from '../../inventory/data-flows.ts';
 import { listScopeOf, pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { type ShowingParts, showingOf } from './showing.ts';
@@ -65,7 +71,8 @@ export function dataFlowRoutes(parts: RecordParts & ShowingParts): Route[] {
       params: idParams,
       body: dataFlowUpdate,
       response: dataFlowSchema,
-      handle: ({ params, body, headers }, principal) => updateDataFlow(records, principal, showing(headers), params.id, body, now()),
+      handle: ({ params, body, headers }, principal) =>
+        updateDataFlow(records, principal, showing(headers), params.id, body, now()),
     }),
     guardedRoute({
       method: 'DELETE',

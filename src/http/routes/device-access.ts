@@ -10,8 +10,6 @@ import type { QueriedDevice } from '../../query/accumulation.ts';
 export interface DeviceAccess {
   /** Where a device lives, by service device id; throws Problem `notFound`. */
   readonly placeOfDevice: (deviceId: string) => Place | Promise<Place>;
-  /** The device with the calendar of its workspace; throws Problem `notFound`. */
-  readonly deviceOf: (deviceId: string) => QueriedDevice | Promise<QueriedDevice>;
   /** Where a tag lives; throws Problem `notFound`. */
   readonly placeOfTag: (tagId: string) => Place | Promise<Place>;
   /** All devices that carry the tag, in a stable order. */
@@ -38,4 +36,14 @@ export function readsTag({ placeOfTag }: Pick<DeviceAccess, 'placeOfTag'>) {
     verb: 'read',
     place: { byParams: ({ tagId }: Static<typeof tagParams>) => placeOfTag(tagId) },
   } as const;
+}
+
+/** The device as queries know it; throws Problem `notFound`. */
+export async function queriedDevice(
+  deviceId: string,
+  { placeOfDevice }: Pick<DeviceAccess, 'placeOfDevice'>,
+): Promise<QueriedDevice> {
+  const { workspaceId } = await placeOfDevice(deviceId);
+  if (workspaceId === null) throw new Error(`Device ${deviceId} lives in no workspace`);
+  return { id: deviceId, workspaceId };
 }

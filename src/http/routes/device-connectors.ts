@@ -4,7 +4,13 @@ import { deviceConnectorDraft, deviceConnectorSchema, deviceConnectorUpdate } fr
 import { workspaceListParameters } from '../../contract/list-parameters.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { createDeviceConnector, deleteDeviceConnector, listDeviceConnectors, readDeviceConnector, updateDeviceConnector } from '../../inventory/device-connectors.ts';
+import {
+  createDeviceConnector,
+  deleteDeviceConnector,
+  listDeviceConnectors,
+  readDeviceConnector,
+  updateDeviceConnector,
+} from '../../inventory/device-connectors.ts';
 import { listScopeOf, pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';

@@ -1,8 +1,20 @@
 // Routes of device types (contract 7).
-import { deviceTypeDraft, deviceTypeItemSchema, deviceTypeListQuery, deviceTypeSchema, deviceTypeUpdate } from '../../contract/device-type.ts';
+import {
+  deviceTypeDraft,
+  deviceTypeItemSchema,
+  deviceTypeListQuery,
+  deviceTypeSchema,
+  deviceTypeUpdate,
+} from '../../contract/device-type.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { createDeviceType, deleteDeviceType, listDeviceTypes, readDeviceType, updateDeviceType } from '../../inventory/device-types.ts';
+import {
+  createDeviceType,
+  deleteDeviceType,
+  listDeviceTypes,
+  readDeviceType,
+  updateDeviceType,
+} from '../../inventory/device-types.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
 import { listOf, pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';

@@ -1,9 +1,20 @@
 // Routes of output connectors (contract 9).
 import type { IncomingHttpHeaders } from 'node:http';
-import { outputConnectorDraft, outputConnectorListQuery, outputConnectorSchema, outputConnectorUpdate } from '../../contract/output-connector.ts';
+import {
+  outputConnectorDraft,
+  outputConnectorListQuery,
+  outputConnectorSchema,
+  outputConnectorUpdate,
+} from '../../contract/output-connector.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { createOutputConnector, deleteOutputConnector, listOutputConnectors, readOutputConnector, updateOutputConnector } from '../../inventory/output-connectors.ts';
+import {
+  createOutputConnector,
+  deleteOutputConnector,
+  listOutputConnectors,
+  readOutputConnector,
+  updateOutputConnector,
+} from '../../inventory/output-connectors.ts';
 import type { OutputConnectorType } from '../../model/connector.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';

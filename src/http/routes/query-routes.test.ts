@@ -1,6 +1,7 @@
 // The query routes over a real socket: paths, shapes, pages, status codes and who may read what.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { filledStore } from '../../../tests/oracle/filled-store.ts';
 import type { Place } from '../../model/place.ts';
@@ -44,8 +45,6 @@ function authorize(_principal: unknown, scope: string, verb: string, place?: Pla
   if (place !== undefined && place.workspaceId !== 'w1') throw problem('permissionDenied');
 }
 
-const deviceOf = (id: string) => ({ id, workspaceId: placeOfDevice(id).workspaceId!, calendar });
-
 beforeAll(async () => {
   const { store, close: closeStore } = await filledStore(samples);
   const parts = {
@@ -54,12 +53,12 @@ beforeAll(async () => {
     publicHolidays: openPublicHolidays(),
     now: () => noon + 86_400_000,
     placeOfDevice,
-    deviceOf,
+    calendarOf: () => calendar,
     placeOfTag: (id: string): Place => {
       if (id !== 'office') throw problem('notFound', { what: 'tag', id });
       return { organizationId: 'o1', workspaceId: 'w1', what: 'tag', id };
     },
-    devicesOfTag: () => ['d1', 'd2', 'empty'].map(deviceOf),
+    devicesOfTag: () => ['d1', 'd2', 'empty'].map((id) => ({ id, workspaceId: 'w1' })),
     declaredSchemas: () => ({}),
     authorize,
     aliased: (headers: IncomingHttpHeaders) => headers['akenza-client'] !== undefined,
@@ -256,4 +255,40 @@ test('exports are downloads of all topics, or of one, in the range', async () =>
   for (const query of ['format=xml', 'from=x', `from=${interval.to}&to=${interval.from}`]) {
     expect((await call(`/v3/devices/d1/export?${query}`)).status).toBe(400);
   }
+});
+
+test('whatever is sent, no query route fails: it answers or refuses', async () => {
+  const value = fc.oneof(
+    fc.constantFrom('default', 'value', 'PT1H', 'P1M', '0000-01-01T00:00:00Z', '9999-12-31'),
+    fc.jsonValue(),
+  );
+  const field = fc.constantFrom(
+    'topic',
+    'dataKey',
+    'accumulator',
+    'interval',
+    'bucketInterval',
+    'timeZone',
+    'timestamp',
+  );
+  const paths = [
+    'query',
+    'query/raw/kpi',
+    'query/aggregated/hourly/time-series',
+    'query/raw/time-series',
+    'query/time-series',
+  ];
+  const endless = { ...common, interval: { from: '0000-01-01T00:00:00Z', to: '9999-12-31T23:59:59Z' } };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...paths),
+      fc.dictionary(field, value),
+      fc.boolean(),
+      async (path, change, long) => {
+        const { status, body } = await call(`/v3/devices/d1/${path}`, { ...(long ? endless : common), ...change });
+        if (status !== 200 && status !== 400) throw new Error(`${status}: ${JSON.stringify(body)}`);
+      },
+    ),
+    { numRuns: 300 },
+  );
 });

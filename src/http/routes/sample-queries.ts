@@ -14,6 +14,7 @@ import { plusRestored } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
 import { parseBound } from '../../query/interval.ts';
+import type { ReadingStore } from '../../query/reading-store.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
 import {
   everyTopic,
@@ -23,12 +24,11 @@ import {
   sampleScan,
   topicOf,
 } from '../../query/sample-query.ts';
-import type { SampleStore } from '../../store/sample-store.ts';
 import { Answer, guardedRoute, type Route } from '../route.ts';
 import { type DeviceAccess, readsDevice } from './device-access.ts';
 
 export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {
-  readonly store: Pick<SampleStore, 'samples' | 'latestSample' | 'topics' | 'exportSamples'>;
+  readonly store: ReadingStore;
   /** The schemas of the device's type, by topic; none without a type. */
   readonly declaredSchemas: (deviceId: string) => DeclaredSchemas | Promise<DeclaredSchemas>;
 }

@@ -10,14 +10,14 @@ import {
 } from '../../contract/queries.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries } from '../../query/legacy-series.ts';
+import type { ReadingStore } from '../../query/reading-store.ts';
 import { deviceSeries } from '../../query/time-series.ts';
-import type { SampleStore } from '../../store/sample-store.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { readsDevice } from './device-access.ts';
+import { queriedDevice, readsDevice } from './device-access.ts';
 import { type KpiQueryParts, sourcePaths } from './kpi-queries.ts';
 
 export interface SeriesQueryParts extends KpiQueryParts {
-  readonly store: Pick<SampleStore, 'samples' | 'buckets'>;
+  readonly store: ReadingStore;
 }
 
 const tag = 'Data';
@@ -42,7 +42,7 @@ function seriesRoute(path: string, source: Source, parts: SeriesQueryParts): Rou
     body: seriesBody,
     response: seriesSchema,
     handle: async ({ params: { deviceId }, body }) =>
-      deviceSeries(await parts.deviceOf(deviceId), source, body, parts.now(), parts),
+      deviceSeries(await queriedDevice(deviceId, parts), source, body, parts.now(), parts),
   });
 }
 
@@ -71,6 +71,6 @@ function aggregationRoute(parts: SeriesQueryParts): Route {
     body: aggregationBody,
     response: aggregationSchema,
     handle: async ({ params: { deviceId }, body }) =>
-      aggregationSeries(await parts.deviceOf(deviceId), body, parts.now(), parts),
+      aggregationSeries(await queriedDevice(deviceId, parts), body, parts.now(), parts),
   });
 }

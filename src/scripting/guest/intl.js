@@ -10,7 +10,10 @@
 
   // Locales and options are plain data; they are read once, when the formatter is made.
   function call(kind, key, method, args) {
-    const answer = parse(ask(kind, key, method, stringify(args)));
+    const text = ask(kind, key, method, stringify(args));
+    // No answer means that the run is over; the engine ends it here when it next asks the host.
+    while (text === undefined);
+    const answer = parse(text);
     if (answer.error !== undefined) throw new (errors[answer.error] || RangeError)(answer.message);
     return answer.value;
   }

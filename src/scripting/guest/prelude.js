@@ -15,6 +15,7 @@
   const ErrorOf = Error;
 
   let wrapper;
+  let event;
   let bindings;
   const modules = { __proto__: null };
   let dialect;
@@ -22,13 +23,21 @@
   let emits = 0;
   let pending = false;
 
+  // The host answers 1 when the run is over. Nothing that a script can catch ends it, but the engine asks the host every
+  // some thousand steps whether to go on, and then it ends here.
+  function obey(answer) {
+    while (answer === 1);
+  }
+
   /** Tells the host an error; nothing that the script does to the error can make this throw or run long. */
   function report(error) {
     let message = 'unknown error';
     let stack = '';
     try {
-      if (typeof error === 'string') message = error;
-      else if (typeof error !== 'object' || error === null) message = textOfAny(error);
+      // The engine throws null when it has no memory left even for an error.
+      if (error === null) message = 'null was thrown, or the script ran out of memory';
+      else if (typeof error === 'string') message = error;
+      else if (typeof error !== 'object') message = textOfAny(error);
       else if (typeof error.message === 'string') {
         const name = error.name;
         const text = error.message;
@@ -39,7 +48,7 @@
     } catch {
       message = 'unknown error';
     }
-    fail(slice(message, 0, limits.errorMessageCharsMax), slice(stack, 0, limits.errorStackCharsMax), 0);
+    obey(fail(slice(message, 0, limits.errorMessageCharsMax), slice(stack, 0, limits.errorStackCharsMax), 0));
   }
 
   function refuse(message, ends) {
@@ -50,7 +59,7 @@
     } catch {
       stack = '';
     }
-    fail(slice(message, 0, limits.errorMessageCharsMax), slice(stack, 0, limits.errorStackCharsMax), ends ? 1 : 0);
+    obey(fail(slice(message, 0, limits.errorMessageCharsMax), slice(stack, 0, limits.errorStackCharsMax), ends ? 1 : 0));
   }
 
   // A number that is not finite becomes null in JSON. Only a text that has a null in it is looked through for one.
@@ -92,15 +101,12 @@
       report(error);
       return;
     }
-    record('{"type":"' + name + '","event":' + text + extra + '}');
+    obey(record('{"type":"' + name + '","event":' + text + extra + '}'));
   }
 
   function emit(type, value) {
     emits += 1;
-    if (emits > limits.emitsMax) {
-      refuse('emit was called more than ' + limits.emitsMax + ' times', true);
-      throw new ErrorOf('emit was called more than ' + limits.emitsMax + ' times');
-    }
+    if (emits > limits.emitsMax) refuse('emit was called more than ' + limits.emitsMax + ' times', true);
     switch (type) {
       case 'sample':
         return emitNamed('SAMPLE', value);
@@ -125,7 +131,7 @@
   }
 
   function warn(message) {
-    record('{"type":"LOG","event":{"message":' + stringify(message) + '},"warning":true}');
+    obey(record('{"type":"LOG","event":{"message":' + stringify(message) + '},"warning":true}'));
   }
 
   // A promise is awaited: the host runs the pending jobs under the same limits and then asks `unsettled`.
@@ -150,12 +156,16 @@
 
   const entries = ['decodeUplink', 'encodeDownlink', 'decodeDownlink'];
 
+  /** Takes the event of the run that follows. */
+  function take(eventText) {
+    event = parse(eventText);
+  }
+
   /** One run; `mode` is twice the entry's index, plus 1 when numbers that are not finite are marked. */
-  function run(eventText, mode) {
+  function run(mode) {
     marked = (mode & 1) === 1;
     const entry = entries[mode >> 1];
     try {
-      const event = parse(eventText);
       if (dialect === 'codec') {
         awaited(api.runCodec(wrapper, entry, event));
         return;
@@ -198,6 +208,6 @@
   // No part of ECMAScript, and of no use to a decoder.
   for (const name of ['performance', 'queueMicrotask', 'DOMException', 'SharedArrayBuffer']) delete globalThis[name];
 
-  const api = { run, unsettled, install, addModule, emitNamed, warn, fail, runCodec: undefined };
+  const api = { take, run, unsettled, install, addModule, emitNamed, warn, fail, runCodec: undefined };
   return api;
 });

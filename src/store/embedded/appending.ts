@@ -5,6 +5,8 @@ import { type EntryRow, encodeEntry } from '../../journal/entry-encoding.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import type { StoredSample } from '../../model/sample.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { DecodedChunks } from './decoded-chunks.ts';
 import { type Device, findDuplicate, isAmong, type PendingSamples, type Series, seriesOf } from './series.ts';
 
 /** An entry without its duplicates. */
@@ -26,35 +28,28 @@ export interface Appending {
 export interface AppendingParts {
   readonly journal: () => Journal;
   readonly shapes: ShapeInterner;
-  readonly deviceOf: (id: string) => Device;
-  /** Makes a durable row visible. */
-  readonly addRow: (
-    series: Series,
-    row: EntryRow,
-    values: readonly LeafValue[],
-    order: number,
-    position: number,
-  ) => void;
-  /** Called after the rows of an entry were added. */
+  readonly catalogue: Catalogue;
+  readonly decoded: DecodedChunks;
+  /** Called after the rows of an entry became visible. */
   readonly afterEntry: () => void;
 }
 
 export function appending(parts: AppendingParts): Appending {
-  const { journal, shapes, deviceOf, addRow } = parts;
+  const { journal, shapes, catalogue, decoded } = parts;
   const seriesWithPending = new Set<Series>();
 
   async function append(entry: JournalEntry): Promise<DurableEntry> {
-    const device = deviceOf(entry.deviceId);
+    const device = catalogue.deviceOf(entry.deviceId);
     const pending = new Map<Series, PendingSamples>();
-    const { rows, values, duplicates, waits } = siftEntry(entry, device, shapes, pending);
+    const sifted = siftEntry(entry, device, pending);
+    const { rows, values, duplicates, waits } = sifted;
     if (rows.length === 0 && isBare(entry)) {
       if (waits) await journal().newest();
       return { ...entry, position: journal().position(), samples: [], duplicates };
     }
     const firstOrder = device.nextOrder;
-    const { position, storedAt, durable } = journal().append(
-      encodeEntry({ entry, rows, values, duplicates, firstOrder }),
-    );
+    const bytes = encodeEntry({ entry, rows, values, duplicates, firstOrder });
+    const { position, storedAt, durable } = journal().append(bytes);
     // Only now, with nothing left that may fail: whatever comes next is a duplicate of these.
     for (const [series, samples] of pending) series.pending.push(samples);
     for (const series of pending.keys()) seriesWithPending.add(series);
@@ -63,11 +58,51 @@ export function appending(parts: AppendingParts): Appending {
     const samples = rows.map(
       ({ sample }, i): StoredSample => ({ ...sample, storedAt, cursor: cursorAt(position, i + 1) }),
     );
-    for (const [i, row] of rows.entries())
-      if (row.sample.stored) addRow(seriesOf(device, row.sample.topic), row, values, firstOrder + i, position);
+    addRows(device, sifted, firstOrder, position);
+    catalogue.noteJournalled(bytes.length);
     release(pending);
     parts.afterEntry();
     return { ...entry, position, samples, duplicates };
+  }
+
+  /** Takes the samples apart that are not duplicates; `pending` gets them by series, so that repetitions within the entry are found. */
+  function siftEntry(entry: JournalEntry, device: Device, pending: Map<Series, PendingSamples>): SiftedEntry {
+    const rows: EntryRow[] = [];
+    const values: LeafValue[] = [];
+    let duplicates = 0;
+    let waits = false;
+    let shape: DataShape | undefined;
+    for (const sample of entry.samples) {
+      if (sample.stored) {
+        const series = seriesOf(device, sample.topic);
+        const own = pending.get(series);
+        const duplicate =
+          own !== undefined && isAmong(own, sample.timestamp, sample.data)
+            ? 'own'
+            : findDuplicate(series, sample.timestamp, sample.data, decoded);
+        if (duplicate !== undefined) {
+          duplicates++;
+          waits ||= duplicate === 'pending';
+          continue;
+        }
+        notePending(pending, series, sample);
+      }
+      const valuesAt = values.length;
+      shape = shapes.shapeOf(sample.data, values, shape);
+      rows.push({ sample, shape, valuesAt });
+    }
+    return { rows, values, duplicates, waits };
+  }
+
+  function addRows(device: Device, { rows, values }: SiftedEntry, firstOrder: number, position: number): void {
+    for (let i = 0; i < rows.length; i++) {
+      const { sample, shape, valuesAt } = rows[i]!;
+      if (!sample.stored) continue;
+      const origin = catalogue.origin(sample.workspaceId, sample.dataFlowId);
+      const meta = sample.meta === undefined ? undefined : JSON.stringify(sample.meta);
+      const row = { timestamp: sample.timestamp, order: firstOrder + i, shape, values, valuesAt, origin, meta };
+      catalogue.addRow(seriesOf(device, sample.topic), row, position);
+    }
   }
 
   function release(pending: ReadonlyMap<Series, PendingSamples>): void {
@@ -88,40 +123,6 @@ export function appending(parts: AppendingParts): Appending {
 
 function isBare(entry: JournalEntry): boolean {
   return entry.notes.length === 0 && entry.state === undefined && entry.metrics === undefined;
-}
-
-/** Takes the samples apart that are not duplicates; `pending` gets them by series, so that repetitions within the entry are found. */
-function siftEntry(
-  entry: JournalEntry,
-  device: Device,
-  shapes: ShapeInterner,
-  pending: Map<Series, PendingSamples>,
-): SiftedEntry {
-  const rows: EntryRow[] = [];
-  const values: LeafValue[] = [];
-  let duplicates = 0;
-  let waits = false;
-  let shape: DataShape | undefined;
-  for (const sample of entry.samples) {
-    if (sample.stored) {
-      const series = seriesOf(device, sample.topic);
-      const own = pending.get(series);
-      const duplicate =
-        own !== undefined && isAmong(own, sample.timestamp, sample.data)
-          ? 'own'
-          : findDuplicate(series, sample.timestamp, sample.data);
-      if (duplicate !== undefined) {
-        duplicates++;
-        waits ||= duplicate === 'pending';
-        continue;
-      }
-      notePending(pending, series, sample);
-    }
-    const valuesAt = values.length;
-    shape = shapes.shapeOf(sample.data, values, shape);
-    rows.push({ sample, shape, valuesAt });
-  }
-  return { rows, values, duplicates, waits };
 }
 
 function notePending(

@@ -2,7 +2,8 @@
 import type { DataShape, LeafKind, LeafValue } from '../../journal/data-shape.ts';
 import { leafKinds } from '../../journal/data-shape.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { type Column, columnName, type Rows, type SortedRows } from './rows.ts';
+import type { Origin } from './origin.ts';
+import { type Column, columnName, type RowGroup, type Rows, type SortedRows } from './rows.ts';
 
 const capacityMin = 16;
 /** What an open chunk takes at least, and each of its cells about: for the limit on the memory of all open chunks. */
@@ -54,17 +55,33 @@ function grown<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array>(
   return larger;
 }
 
-export class OpenRows implements Rows {
+export interface RowToAdd {
+  readonly timestamp: EpochMs;
+  /** Place among all rows of the device in the order of storing. */
+  readonly order: number;
+  readonly shape: DataShape;
+  readonly values: readonly LeafValue[];
+  readonly valuesAt: number;
+  readonly origin: Origin;
+  /** JSON text. */
+  readonly meta: string | undefined;
+}
+
+export class OpenRows implements Rows, RowGroup {
   length = 0;
   timestamps = new Float64Array(capacityMin);
   orders = new Float64Array(capacityMin);
   shapeIds: Uint16Array | undefined;
+  originIds: Uint16Array | undefined;
   metas: (string | undefined)[] | undefined;
+  readonly origins: Origin[] = [];
   readonly shapes: DataShape[] = [];
   readonly shapeColumns: number[][] = [];
   readonly columns: OpenColumn[] = [];
   /** Journal position of the oldest row: the journal is needed from there on. */
   readonly firstPosition: number;
+  /** Bytes that the journal had taken when the first row came. */
+  readonly firstBytes: number;
   newest = Number.NEGATIVE_INFINITY;
   oldest = Number.POSITIVE_INFINITY;
   readonly #shapeIdByText = new Map<string, number>();
@@ -74,39 +91,36 @@ export class OpenRows implements Rows {
   #sorted: SortedRows | undefined;
   #rowsByTime: Map<EpochMs, number[]> | undefined;
 
-  constructor(firstPosition: number) {
+  constructor(firstPosition: number, firstBytes: number) {
     this.firstPosition = firstPosition;
+    this.firstBytes = firstBytes;
   }
 
-  /** Adds a row; `valuesAt` is where its leaf values begin. Orders must grow from call to call. */
-  append(
-    timestamp: EpochMs,
-    order: number,
-    shape: DataShape,
-    values: readonly LeafValue[],
-    valuesAt: number,
-    meta?: string,
-  ): void {
-    const row = this.length;
-    if (row === this.timestamps.length) this.#grow(row * 2);
-    this.timestamps[row] = timestamp;
-    this.orders[row] = order;
-    const shapeId = this.#shapeId(shape);
-    if (this.shapeIds !== undefined) this.shapeIds[row] = shapeId;
+  /** Adds a row; `valuesAt` is where its leaf values begin. Rows come in the order of storing, or else in the order of time. */
+  append(row: RowToAdd): void {
+    const { timestamp, values, valuesAt, meta } = row;
+    const at = this.length;
+    if (at === this.timestamps.length) this.#grow(at * 2);
+    this.timestamps[at] = timestamp;
+    this.orders[at] = row.order;
+    const shapeId = this.#shapeId(row.shape);
+    const originId = this.#originId(row.origin);
+    if (this.originIds !== undefined) this.originIds[at] = originId;
+    if (this.shapeIds !== undefined) this.shapeIds[at] = shapeId;
     const columns = this.shapeColumns[shapeId]!;
     for (let i = 0; i < columns.length; i++)
-      this.#textBytes += this.columns[columns[i]!]!.set(row, values[valuesAt + i]!);
+      this.#textBytes += this.columns[columns[i]!]!.set(at, values[valuesAt + i]!);
     if (meta !== undefined) {
       this.metas ??= [];
-      this.metas[row] = meta;
+      this.metas[at] = meta;
       this.#textBytes += 2 * meta.length;
     }
     if (timestamp < this.newest) this.#inOrder = false;
     else this.newest = timestamp;
     if (timestamp < this.oldest) this.oldest = timestamp;
-    this.length = row + 1;
+    this.length = at + 1;
     this.#sorted = undefined;
-    if (this.#rowsByTime !== undefined) noteRow(this.#rowsByTime, timestamp, row);
+    if (this.#rowsByTime !== undefined) noteRow(this.#rowsByTime, timestamp, at);
   }
 
   /** Rows of exactly this time. */
@@ -168,6 +182,15 @@ export class OpenRows implements Rows {
     return id;
   }
 
+  #originId(origin: Origin): number {
+    const last = this.originIds === undefined ? 0 : this.originIds[this.length - 1]!;
+    if (this.origins[last] === origin) return last;
+    let id = this.origins.findIndex((o) => o.workspaceId === origin.workspaceId && o.dataFlowId === origin.dataFlowId);
+    if (id < 0) id = this.origins.push(origin) - 1;
+    if (id === 1) this.originIds ??= new Uint16Array(this.timestamps.length);
+    return id;
+  }
+
   #columnId(path: readonly string[], kind: LeafKind): number {
     const name = columnName(path, kind);
     let id = this.#columnIdByName.get(name);
@@ -182,6 +205,7 @@ export class OpenRows implements Rows {
     this.timestamps = grown(this.timestamps, capacity);
     this.orders = grown(this.orders, capacity);
     if (this.shapeIds !== undefined) this.shapeIds = grown(this.shapeIds, capacity);
+    if (this.originIds !== undefined) this.originIds = grown(this.originIds, capacity);
     for (const column of this.columns) column.grow(capacity);
   }
 }

@@ -1,103 +1,135 @@
-// Walking the samples of a device through all its chunks at once, newest or oldest first.
+// Walking the samples of a device through all its chunks at once, newest or oldest first, opening each chunk only when its time comes.
 import type { EpochMs } from '../../model/instant.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { SampleRange } from '../sample-store.ts';
-import { dataAt, metaAt, placeOf, type SortedRows } from './rows.ts';
+import { dataAt, metaAt, placeOf, type RowGroup, rowAt, type SortedRows } from './rows.ts';
 import type { Device, Series } from './series.ts';
 
-interface Source {
+export type Direction = 'newest' | 'oldest';
+
+export interface RowReader {
+  readonly groupsBetween: (series: Series, from: EpochMs, to: EpochMs) => RowGroup[];
+  /** What the reading gives; undefined when it met damage. */
+  readonly guarded: <T>(group: RowGroup, read: () => T) => T | undefined;
+}
+
+interface Waiting {
   readonly topic: string;
+  readonly group: RowGroup;
+}
+
+interface Source extends Waiting {
   readonly sorted: SortedRows;
   /** The places still to come, half-open. */
   low: number;
   high: number;
 }
 
-export type RowsBetween = (series: Series, from: EpochMs, to: EpochMs) => SortedRows[];
-
-/** The samples of the range newest first, those of one instant in reverse order of storing, after leaving out `skip`. */
-export function newestSamples(
-  device: Device,
-  range: SampleRange,
-  rowsBetween: RowsBetween,
-  skip: number,
-  limit: number,
-): Sample[] {
-  const sources = sourcesOf(device, range, rowsBetween);
-  const found: Sample[] = [];
-  let toSkip = skip;
-  while (found.length < limit) {
-    const source = newestSource(sources);
-    if (source === undefined) break;
-    // With one source left, its places come as they are, and skipped ones are never looked at.
-    if (sources.length === 1 && toSkip > 0) {
-      const skipped = Math.min(toSkip, source.high - source.low);
-      toSkip -= skipped;
-      source.high -= skipped;
-      continue;
-    }
-    source.high--;
-    if (toSkip > 0) toSkip--;
-    else found.push(sampleAt(device, source, source.high));
-  }
-  return found;
+/** The samples of a range one by one; `skip` leaves some out without building them. */
+export interface SampleWalk {
+  readonly next: () => Sample | undefined;
+  readonly skip: (count: number) => void;
 }
 
-/** The next samples of the range oldest first, at most `limit` of them; call again with what `next` says until that is undefined. */
-export function oldestSources(device: Device, range: SampleRange, rowsBetween: RowsBetween): () => Sample | undefined {
-  const sources = sourcesOf(device, range, rowsBetween);
-  return () => {
-    const source = oldestSource(sources);
-    return source === undefined ? undefined : sampleAt(device, source, source.low++);
+/** Newest first, those of one instant in reverse order of storing; or oldest first, the exact reverse. */
+export function walkSamples(device: Device, range: SampleRange, direction: Direction, reader: RowReader): SampleWalk {
+  const from = range.from ?? Number.NEGATIVE_INFINITY;
+  const to = range.to ?? Number.POSITIVE_INFINITY;
+  const newestFirst = direction === 'newest';
+  const waiting: Waiting[] = [];
+  for (const { topic, series } of matchingSeries(device, range.topic))
+    for (const group of reader.groupsBetween(series, from, to)) waiting.push({ topic, group });
+  // Sorted so that the next to come is the last.
+  waiting.sort((a, b) => (newestFirst ? a.group.newest - b.group.newest : b.group.oldest - a.group.oldest));
+  let sources: Source[] = [];
+
+  function open({ topic, group }: Waiting): void {
+    const sorted = group.sorted();
+    if (sorted === undefined) return;
+    const low = placeOf(sorted, from);
+    const high = placeOf(sorted, to);
+    if (low < high) sources.push({ topic, group, sorted, low, high });
+  }
+
+  function comesBefore(a: Source, b: Source): boolean {
+    const placeA = newestFirst ? a.high - 1 : a.low;
+    const placeB = newestFirst ? b.high - 1 : b.low;
+    const byTime = a.sorted.timestamps[placeA]! - b.sorted.timestamps[placeB]!;
+    const difference = byTime === 0 ? a.sorted.orders[placeA]! - b.sorted.orders[placeB]! : byTime;
+    return newestFirst ? difference > 0 : difference < 0;
+  }
+
+  /** Whether rows of the waiting group could come before the next row of the source. */
+  function mayPrecede({ group }: Waiting, source: Source): boolean {
+    if (newestFirst) return group.newest >= source.sorted.timestamps[source.high - 1]!;
+    return group.oldest <= source.sorted.timestamps[source.low]!;
+  }
+
+  function nextSource(): Source | undefined {
+    for (;;) {
+      let best: Source | undefined;
+      for (const source of sources)
+        if (source.low < source.high && (best === undefined || comesBefore(source, best))) best = source;
+      const candidate = waiting.at(-1);
+      if (candidate === undefined || (best !== undefined && !mayPrecede(candidate, best))) return best;
+      if (best === undefined) sources = [];
+      open(waiting.pop()!);
+    }
+  }
+
+  function sampleAt({ topic, sorted }: Source, place: number): Sample {
+    const row = rowAt(sorted, place);
+    const meta = metaAt(sorted.rows, row);
+    const data = dataAt(sorted.rows, row);
+    const sample = { deviceId: device.id, topic, timestamp: sorted.timestamps[place]!, data };
+    return meta === undefined ? sample : { ...sample, meta };
+  }
+
+  /** Skips the whole next group unread when nothing else is at its times; says how many rows that were. */
+  function skipGroup(countMax: number): number {
+    const next = waiting.at(-1);
+    if (next === undefined || sources.some((s) => s.low < s.high)) return 0;
+    const { group } = next;
+    const after = waiting.at(-2)?.group;
+    const isApart = after === undefined || (newestFirst ? after.newest < group.oldest : after.oldest > group.newest);
+    if (!isApart || group.length > countMax || group.oldest < from || group.newest >= to) return 0;
+    waiting.pop();
+    return group.length;
+  }
+
+  return {
+    next: () => {
+      for (;;) {
+        const source = nextSource();
+        if (source === undefined) return undefined;
+        const place = newestFirst ? source.high - 1 : source.low;
+        const sample = reader.guarded(source.group, () => sampleAt(source, place));
+        if (newestFirst) source.high--;
+        else source.low++;
+        if (sample !== undefined) return sample;
+        source.low = source.high;
+      }
+    },
+    skip: (count) => {
+      for (let left = count; left > 0; ) {
+        const skipped = skipGroup(left);
+        left -= skipped;
+        if (skipped > 0) continue;
+        const source = nextSource();
+        if (source === undefined) return;
+        // The last source open and nothing that may come between: its places go at once.
+        const alone = sources.every((s) => s === source || s.low === s.high) && waiting.length === 0;
+        const step = alone ? Math.min(left, source.high - source.low) : 1;
+        if (newestFirst) source.high -= step;
+        else source.low += step;
+        left -= step;
+      }
+    },
   };
 }
 
-export function matchingSeries(device: Device, topic: string | undefined): Series[] {
-  if (topic === undefined) return [...device.topics.values()];
+export function matchingSeries(device: Device, topic: string | undefined): { topic: string; series: Series }[] {
+  if (topic === undefined) return [...device.topics].map(([name, series]) => ({ topic: name, series }));
   const series = device.topics.get(topic);
-  return series === undefined ? [] : [series];
-}
-
-function sourcesOf(device: Device, range: SampleRange, rowsBetween: RowsBetween): Source[] {
-  const from = range.from ?? Number.NEGATIVE_INFINITY;
-  const to = range.to ?? Number.POSITIVE_INFINITY;
-  const sources: Source[] = [];
-  for (const series of matchingSeries(device, range.topic))
-    for (const sorted of rowsBetween(series, from, to)) {
-      const low = placeOf(sorted, from);
-      const high = placeOf(sorted, to);
-      if (low < high) sources.push({ topic: series.topic, sorted, low, high });
-    }
-  return sources;
-}
-
-function newestSource(sources: Source[]): Source | undefined {
-  let best: Source | undefined;
-  for (const source of sources) {
-    if (source.low === source.high) continue;
-    if (best === undefined || isBefore(best.sorted, best.high - 1, source.sorted, source.high - 1)) best = source;
-  }
-  return best;
-}
-
-function oldestSource(sources: Source[]): Source | undefined {
-  let best: Source | undefined;
-  for (const source of sources) {
-    if (source.low === source.high) continue;
-    if (best === undefined || isBefore(source.sorted, source.low, best.sorted, best.low)) best = source;
-  }
-  return best;
-}
-
-function isBefore(a: SortedRows, placeA: number, b: SortedRows, placeB: number): boolean {
-  const timeA = a.timestamps[placeA]!;
-  const timeB = b.timestamps[placeB]!;
-  return timeA < timeB || (timeA === timeB && a.orders[placeA]! < b.orders[placeB]!);
-}
-
-function sampleAt(device: Device, { topic, sorted }: Source, place: number): Sample {
-  const row = sorted.permutation === undefined ? place : sorted.permutation[place]!;
-  const meta = metaAt(sorted.rows, row);
-  const sample = { deviceId: device.id, topic, timestamp: sorted.timestamps[place]!, data: dataAt(sorted.rows, row) };
-  return meta === undefined ? sample : { ...sample, meta };
+  return series === undefined ? [] : [{ topic, series }];
 }

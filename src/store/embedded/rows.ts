@@ -1,5 +1,7 @@
 // Rows of one device and topic as columns: what open chunks grow and sealed chunks decode to.
 import { type DataShape, dataOf, type LeafKind, type LeafValue, leafKinds } from '../../journal/data-shape.ts';
+import type { Chunk } from './chunk.ts';
+import type { Origin } from './origin.ts';
 import type { JsonObject } from '../../model/json.ts';
 
 /** The values of one path and kind; entries of rows whose shape lacks the leaf have no meaning. */
@@ -9,7 +11,7 @@ export interface Column {
   /** Numbers, or booleans as 0 and 1; empty for texts. */
   readonly numbers: Float64Array | Uint8Array;
   /** Index into `texts` for each row; empty for numbers and booleans. */
-  readonly ids: Uint32Array;
+  readonly ids: Uint32Array | Float64Array;
   readonly texts: readonly string[];
 }
 
@@ -24,6 +26,9 @@ export interface Rows {
   /** For each shape the columns of its leaves, in their order. */
   readonly shapeColumns: readonly (readonly number[])[];
   readonly columns: readonly Column[];
+  readonly origins: readonly Origin[];
+  /** The origin of each row; undefined when there is one origin only. */
+  readonly originIds: Uint16Array | undefined;
   /** JSON texts by row; undefined when no row has meta. */
   readonly metas: readonly (string | undefined)[] | undefined;
 }
@@ -35,11 +40,31 @@ export function columnName(path: readonly string[], kind: LeafKind): string {
 
 /** The data of a row, exactly as it was stored. */
 export function dataAt(rows: Rows, row: number): JsonObject {
-  const shapeId = rows.shapeIds === undefined ? 0 : rows.shapeIds[row]!;
-  const columns = rows.shapeColumns[shapeId]!;
+  return dataOf(rows.shapes[shapeIdAt(rows, row)]!, valuesAt(rows, row));
+}
+
+function shapeIdAt({ shapeIds }: Rows, row: number): number {
+  return shapeIds === undefined ? 0 : shapeIds[row]!;
+}
+
+function valuesAt(rows: Rows, row: number): LeafValue[] {
+  const columns = rows.shapeColumns[shapeIdAt(rows, row)]!;
   const values: LeafValue[] = new Array(columns.length);
   for (let i = 0; i < columns.length; i++) values[i] = valueAt(rows.columns[columns[i]!]!, row);
-  return dataOf(rows.shapes[shapeId]!, values);
+  return values;
+}
+
+/** Everything of a row but its time and order, as it is needed to add it to other rows. */
+export function rowValuesAt(
+  rows: Rows,
+  row: number,
+): { shape: DataShape; values: LeafValue[]; origin: Origin; meta: string | undefined } {
+  return {
+    shape: rows.shapes[shapeIdAt(rows, row)]!,
+    values: valuesAt(rows, row),
+    origin: rows.origins[rows.originIds === undefined ? 0 : rows.originIds[row]!]!,
+    meta: rows.metas?.[row],
+  };
 }
 
 export function metaAt(rows: Rows, row: number): JsonObject | undefined {
@@ -47,7 +72,7 @@ export function metaAt(rows: Rows, row: number): JsonObject | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
 }
 
-export function valueAt(column: Column, row: number): LeafValue {
+function valueAt(column: Column, row: number): LeafValue {
   if (column.kind === leafKinds.number) return column.numbers[row]!;
   if (column.kind === leafKinds.boolean) return column.numbers[row] === 1;
   return column.texts[column.ids[row]!]!;
@@ -63,6 +88,22 @@ export interface SortedRows {
   readonly orders: Float64Array;
   /** The row at each place; undefined when rows are in order as they stand. */
   readonly permutation: Uint32Array | undefined;
+}
+
+/** Sorted rows that need not be read before their time comes. */
+export interface RowGroup {
+  /** The sealed chunk that the rows are in; undefined for unsealed rows. */
+  readonly chunk?: Chunk;
+  readonly oldest: number;
+  readonly newest: number;
+  readonly length: number;
+  /** Undefined when the rows cannot be read; that was reported. */
+  readonly sorted: () => SortedRows | undefined;
+}
+
+/** The row that stands at a place. */
+export function rowAt(sorted: SortedRows, place: number): number {
+  return sorted.permutation === undefined ? place : sorted.permutation[place]!;
 }
 
 /** The first place whose timestamp is not below `at`. */

@@ -1,8 +1,10 @@
-// What the store knows in memory: devices, and for each topic its chunks, open rows, and samples that wait for their fsync.
+// What the store knows in memory: devices, and for each topic its sealed chunks, unsealed rows, and samples that wait for their fsync.
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { OpenRows } from './open-rows.ts';
-import { dataAt, type SortedRows } from './rows.ts';
+import type { Chunk } from './chunk.ts';
+import type { DecodedChunks } from './decoded-chunks.ts';
+import type { OpenRows } from './open-rows.ts';
+import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
 import { sameData } from './same-data.ts';
 
 /** Samples of one entry on their way through the journal. */
@@ -15,10 +17,18 @@ export interface PendingSamples {
 export interface Series {
   readonly device: Device;
   readonly topic: string;
-  /** Undefined while there is no row that is not sealed. */
+  /** Sealed chunks by their oldest row. */
+  chunks: Chunk[];
+  /** The newest row among each chunk and all before it in the list: says how far back overlapping chunks may lie. */
+  newestSoFar: EpochMs[];
+  /** Closed rows that wait to be sealed, oldest first. */
+  closing: OpenRows[];
+  /** Undefined while no row came since the last was closed. */
   open: OpenRows | undefined;
   /** Time of the newest visible sample; -Infinity without any. */
   newest: EpochMs;
+  /** Rows of the device up to this place in its order are sealed, as far as they are of this topic. */
+  sealedOrder: number;
   pending: PendingSamples[];
 }
 
@@ -27,32 +37,100 @@ export interface Device {
   readonly topics: Map<string, Series>;
   /** Rows of the device are numbered in the order of storing. */
   nextOrder: number;
+  /** Its samples were dropped: no row becomes visible any more. */
+  dropped: boolean;
 }
 
 export function newDevice(id: string): Device {
-  return { id, topics: new Map(), nextOrder: 0 };
+  return { id, topics: new Map(), nextOrder: 0, dropped: false };
 }
 
 export function seriesOf(device: Device, topic: string): Series {
   let series = device.topics.get(topic);
   if (series === undefined) {
-    series = { device, topic, open: undefined, newest: Number.NEGATIVE_INFINITY, pending: [] };
+    series = {
+      device,
+      topic,
+      chunks: [],
+      newestSoFar: [],
+      closing: [],
+      open: undefined,
+      newest: Number.NEGATIVE_INFINITY,
+      sealedOrder: -1,
+      pending: [],
+    };
     device.topics.set(topic, series);
   }
   return series;
 }
 
-/** The open rows to append to, made when there are none; `position` is that of the entry whose row comes. */
-export function openRowsOf(series: Series, position: number): OpenRows {
-  series.open ??= new OpenRows(position);
-  return series.open;
+/** Puts a sealed chunk in its place. */
+export function addChunk(series: Series, chunk: Chunk): void {
+  const { chunks } = series;
+  let at = chunks.length;
+  while (at > 0 && chunks[at - 1]!.oldest > chunk.oldest) at--;
+  chunks.splice(at, 0, chunk);
+  noteNewest(series, at);
+  series.newest = Math.max(series.newest, chunk.newest);
+  series.sealedOrder = Math.max(series.sealedOrder, chunk.maxOrder);
+  series.device.nextOrder = Math.max(series.device.nextOrder, chunk.maxOrder + 1);
 }
 
-/** All visible rows of the series that may lie between the times, in groups that are each sorted. */
-export function sortedRowsOf(series: Series, from: EpochMs, to: EpochMs): SortedRows[] {
-  const { open } = series;
-  if (open === undefined || open.length === 0 || open.newest < from || open.oldest >= to) return [];
-  return [open.sorted()];
+/** Replaces some chunks by others with the same rows, or, with none, drops them. */
+export function exchangeChunks(series: Series, gone: ReadonlySet<Chunk>, added: readonly Chunk[]): void {
+  series.chunks = [...series.chunks.filter((chunk) => !gone.has(chunk)), ...added].sort((a, b) => a.oldest - b.oldest);
+  series.newestSoFar = [];
+  noteNewest(series, 0);
+  series.newest = newestOf(series);
+}
+
+function noteNewest(series: Series, from: number): void {
+  const { chunks, newestSoFar } = series;
+  newestSoFar.length = chunks.length;
+  for (let i = from; i < chunks.length; i++)
+    newestSoFar[i] = Math.max(chunks[i]!.newest, i === 0 ? Number.NEGATIVE_INFINITY : newestSoFar[i - 1]!);
+}
+
+function newestOf({ chunks, closing, open }: Series): EpochMs {
+  const groups = [...chunks, ...closing, ...(open === undefined ? [] : [open])];
+  return groups.reduce((newest, group) => Math.max(newest, group.newest), Number.NEGATIVE_INFINITY);
+}
+
+/** The chunks that may have rows from `from` on and before `to`, by their oldest row. */
+export function chunksBetween({ chunks, newestSoFar }: Series, from: EpochMs, to: EpochMs): Chunk[] {
+  let end = 0;
+  for (let high = chunks.length; end < high; ) {
+    const middle = (end + high) >>> 1;
+    if (chunks[middle]!.oldest < to) end = middle + 1;
+    else high = middle;
+  }
+  const found: Chunk[] = [];
+  for (let i = end - 1; i >= 0 && newestSoFar[i]! >= from; i--) {
+    const chunk = chunks[i]!;
+    if (chunk.newest >= from && !chunk.damaged) found.push(chunk);
+  }
+  return found.reverse();
+}
+
+/** The unsealed rows of the series that may lie between the times. */
+export function unsealedBetween({ closing, open }: Series, from: EpochMs, to: EpochMs): OpenRows[] {
+  if (open === undefined && closing.length === 0) return [];
+  const all = open === undefined ? closing : [...closing, open];
+  return all.filter((rows) => rows.length > 0 && rows.newest >= from && rows.oldest < to);
+}
+
+/** All visible rows of the series that may lie between the times. */
+export function groupsBetween(series: Series, from: EpochMs, to: EpochMs, decoded: DecodedChunks): RowGroup[] {
+  const sealed = chunksBetween(series, from, to).map(
+    (chunk): RowGroup => ({
+      chunk,
+      oldest: chunk.oldest,
+      newest: chunk.newest,
+      length: chunk.rows,
+      sorted: () => decoded.sorted(chunk),
+    }),
+  );
+  return [...sealed, ...unsealedBetween(series, from, to)];
 }
 
 /** Whether the sample is one of those that wait. */
@@ -62,10 +140,31 @@ export function isAmong({ samples, oldest, newest }: PendingSamples, timestamp: 
 }
 
 /** Whether the sample is stored or on its way to be: `stored`, `pending`, or neither. */
-export function findDuplicate(series: Series, timestamp: EpochMs, data: JsonObject): 'stored' | 'pending' | undefined {
+export function findDuplicate(
+  series: Series,
+  timestamp: EpochMs,
+  data: JsonObject,
+  decoded: DecodedChunks,
+): 'stored' | 'pending' | undefined {
   for (const pending of series.pending) if (isAmong(pending, timestamp, data)) return 'pending';
   if (timestamp > series.newest) return undefined;
-  const { open } = series;
-  if (open?.rowsAt(timestamp).some((row) => sameData(dataAt(open, row), data)) === true) return 'stored';
+  for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
+    if (rows.rowsAt(timestamp).some((row) => sameData(dataAt(rows, row), data))) return 'stored';
+  for (const chunk of chunksBetween(series, timestamp, timestamp + 1))
+    if (isInChunk(chunk, timestamp, data, decoded)) return 'stored';
   return undefined;
+}
+
+function isInChunk(chunk: Chunk, timestamp: EpochMs, data: JsonObject, decoded: DecodedChunks): boolean {
+  const sorted = decoded.sorted(chunk);
+  if (sorted === undefined) return false;
+  for (
+    let place = placeOf(sorted, timestamp);
+    sorted.timestamps[place] === timestamp && place < sorted.length;
+    place++
+  ) {
+    const stored = decoded.guarded(chunk, () => dataAt(sorted.rows, rowAt(sorted, place)));
+    if (stored !== undefined && sameData(stored, data)) return true;
+  }
+  return false;
 }

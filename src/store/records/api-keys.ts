@@ -19,7 +19,7 @@ function toRow(record: ApiKey): Insertable<Table> {
     allWorkspaces: toFlag(record.allWorkspaces),
     workspaceIds: toJsonText(record.workspaceIds),
     permissions: toJsonText(record.permissions),
-    searchText: searchTextOf(record.name, record.id),
+    searchText: searchTextOf(record.name),
   };
 }
 

@@ -39,3 +39,12 @@ export function contains(column: string, words: string): Expression<SqlBool> {
   const pattern = `%${words.toLowerCase().replace(/[!%_]/g, '!$&')}%`;
   return sql<SqlBool>`${sql.ref(column)} like ${pattern} escape '!'`;
 }
+
+/** Whether the column holds one of the values. One value is compared by `=`, so that an index on it also gives the order. */
+export function isOneOf(column: string, values: readonly string[]): Expression<SqlBool> {
+  const [first, ...others] = values;
+  if (first === undefined) return sql<SqlBool>`1 = 0`;
+  return others.length === 0
+    ? sql<SqlBool>`${sql.ref(column)} = ${first}`
+    : sql<SqlBool>`${sql.ref(column)} in (${sql.join([...values])})`;
+}

@@ -2,7 +2,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, fromFlag, searchTextOf, toFlag } from './columns.ts';
+import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from './columns.ts';
 import type { RecordsDb } from './database.ts';
 import { pageOfRows, type Rows, type WorkspaceFilter } from './list.ts';
 import type { RecordTables } from './schema.ts';
@@ -10,7 +10,7 @@ import type { RecordTables } from './schema.ts';
 type Table = RecordTables['dataFlows'];
 
 function toRow({ outputs: _, ...record }: DataFlow): Insertable<Table> {
-  return { ...record, passThrough: toFlag(record.passThrough), searchText: searchTextOf(record.name, record.id) };
+  return { ...record, passThrough: toFlag(record.passThrough), searchText: searchTextOf(record.name) };
 }
 
 async function withOutputs(db: RecordsDb, rows: readonly Selectable<Table>[]): Promise<DataFlow[]> {
@@ -65,7 +65,7 @@ export async function listDataFlows(
   page: PageRequest,
 ): Promise<Rows<DataFlow>> {
   let query = db.selectFrom('dataFlows').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where('workspaceId', 'in', [...filter.workspaceIds, '']);
+  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page);
   return { rows: await withOutputs(db, rows), total };

@@ -2,7 +2,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { Connectivity, ConnectorAuthType, DecodingType, DeviceConnector } from '../../model/connector.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, fromFlag, searchTextOf, toFlag } from './columns.ts';
+import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
 import type { RecordTables } from './schema.ts';
@@ -20,7 +20,7 @@ function toRow(record: DeviceConnector, sealer: Sealer): Insertable<Table> {
     uplinkSecret: uplinkSecret === null ? null : sealer.seal(uplinkSecret),
     uplinkSecretHash: uplinkSecret === null ? null : secretHash(uplinkSecret),
     pushConfigurationAutomatically: toFlag(record.pushConfigurationAutomatically),
-    searchText: searchTextOf(record.name, record.id),
+    searchText: searchTextOf(record.name),
   };
 }
 
@@ -77,7 +77,7 @@ export async function listDeviceConnectors(
   page: PageRequest,
 ): Promise<Rows<DeviceConnector>> {
   let query = db.selectFrom('deviceConnectors').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where('workspaceId', 'in', [...filter.workspaceIds, '']);
+  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page, connectorSortColumns);
   return { rows: rows.map((row) => fromRow(row, sealer)), total };

@@ -2,7 +2,15 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { DeviceType, DeviceTypeKind } from '../../model/device-type.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, fromJsonText, fromJsonTextOrNull, searchTextOf, toJsonText, toJsonTextOrNull } from './columns.ts';
+import {
+  contains,
+  isOneOf,
+  fromJsonText,
+  fromJsonTextOrNull,
+  searchTextOf,
+  toJsonText,
+  toJsonTextOrNull,
+} from './columns.ts';
 import type { RecordsDb } from './database.ts';
 import { pageOfRows, type Rows, sortColumns } from './list.ts';
 import type { RecordTables } from './schema.ts';
@@ -19,7 +27,7 @@ function toRow(record: DeviceType): Insertable<Table> {
     sampleData: toJsonTextOrNull(record.sampleData),
     uplinkScript: toJsonTextOrNull(record.uplinkScript),
     downlinkScript: toJsonTextOrNull(record.downlinkScript),
-    searchText: searchTextOf(record.name, record.meta.manufacturer, record.id),
+    searchText: searchTextOf(record.name, record.meta.manufacturer),
   };
 }
 
@@ -72,7 +80,7 @@ export async function listDeviceTypes(
     .selectFrom('deviceTypes')
     .selectAll()
     .where((eb) => eb.or([eb('organizationId', '=', filter.organizationId), eb('organizationId', 'is', null)]));
-  if (filter.types !== undefined) query = query.where('type', 'in', [...filter.types, '']);
+  if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page, typeSortColumns);
   return { rows: rows.map(fromRow), total };

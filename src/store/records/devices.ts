@@ -4,7 +4,7 @@ import type { Connectivity } from '../../model/connector.ts';
 import type { Device, OnlineState } from '../../model/device.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from './columns.ts';
+import { contains, isOneOf, fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
 import type { RecordTables } from './schema.ts';
@@ -88,31 +88,36 @@ export async function listDevices(
   page: PageRequest,
   now: number,
 ): Promise<Rows<Device>> {
-  let query = db.selectFrom('devices').selectAll('devices').where('devices.organizationId', '=', filter.organizationId);
+  let query = db.selectFrom('devices').select('devices.id').where('devices.organizationId', '=', filter.organizationId);
   const { workspaceIds, ids, tagIds } = filter;
-  if (workspaceIds !== undefined) query = query.where('devices.workspaceId', 'in', [...workspaceIds, '']);
-  if (ids !== undefined) query = query.where('devices.id', 'in', [...ids, '']);
+  if (workspaceIds !== undefined) query = query.where(isOneOf('devices.workspaceId', workspaceIds));
+  if (ids !== undefined) query = query.where(isOneOf('devices.id', ids));
   if (filter.dataFlowId !== undefined) query = query.where('devices.dataFlowId', '=', filter.dataFlowId);
   if (filter.connectivity !== undefined) query = query.where('devices.connectivity', '=', filter.connectivity);
   if (filter.search) query = query.where(contains('devices.searchText', filter.search));
   if (tagIds !== undefined) {
     query = query.where('devices.id', 'in', (eb) =>
-      eb
-        .selectFrom('deviceTags')
-        .select('deviceTags.deviceId')
-        .where('deviceTags.tagId', 'in', [...tagIds, '']),
+      eb.selectFrom('deviceTags').select('deviceTags.deviceId').where(isOneOf('deviceTags.tagId', tagIds)),
     );
   }
   const byStatus = page.sort.some((order) => order.field === 'uplinkMetrics.timestamp');
   if (filter.onlineState === undefined && filter.online === undefined && !byStatus) {
-    const { rows, total } = await pageOfRows(query, page, deviceSortColumns, 'devices');
-    return { rows: rows.map((row) => fromRow(row, sealer)), total };
+    return inFull({ db, sealer }, await pageOfRows(query, page, deviceSortColumns, 'devices'));
   }
   let joined = query.leftJoin('deviceStatus', 'deviceStatus.deviceId', 'devices.id');
   if (filter.onlineState !== undefined) joined = joined.where(isInState(filter.onlineState, now));
   if (filter.online !== undefined) joined = joined.where(isInState(filter.online ? 'ONLINE' : 'OFFLINE', now));
-  const { rows, total } = await pageOfRows(joined, page, deviceSortColumns, 'devices');
-  return { rows: rows.map((row) => fromRow(row, sealer)), total };
+  return inFull({ db, sealer }, await pageOfRows(joined, page, deviceSortColumns, 'devices'));
+}
+
+// Ids are put in order first and whole rows read for one page only: ordering whole rows of a large workspace is slow.
+async function inFull({ db, sealer }: Store, page: Rows<{ readonly id: string }>): Promise<Rows<Device>> {
+  const ids = page.rows.map((row) => row.id);
+  if (ids.length === 0) return { rows: [], total: page.total };
+  const found = await db.selectFrom('devices').selectAll().where('id', 'in', ids).execute();
+  const rows = new Map(found.map((row) => [row.id, row]));
+  const ordered = ids.flatMap((id) => rows.get(id) ?? []);
+  return { rows: ordered.map((row) => fromRow(row, sealer)), total: page.total };
 }
 
 function isInState(state: OnlineState, now: number): Expression<SqlBool> {

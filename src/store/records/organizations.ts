@@ -9,7 +9,7 @@ type Table = RecordTables['organizations'];
 
 function toRow(record: Organization): Insertable<Table> {
   const { properties, ...columns } = record;
-  return { ...columns, properties: toJsonTextOrNull(properties), searchText: searchTextOf(record.name, record.id) };
+  return { ...columns, properties: toJsonTextOrNull(properties), searchText: searchTextOf(record.name) };
 }
 
 function fromRow({ searchText: _, properties, ...columns }: Selectable<Table>): Organization {

@@ -3,7 +3,7 @@ import type { Insertable, Selectable } from 'kysely';
 import type { OutputConnector, OutputConnectorType, OutputScope } from '../../model/connector.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, fromFlag, searchTextOf, toFlag } from './columns.ts';
+import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
 import type { RecordTables } from './schema.ts';
@@ -21,7 +21,7 @@ function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
     invokeRuleEngine: toFlag(record.invokeRuleEngine),
     useCustomPayload: toFlag(record.useCustomPayload),
     properties: record.properties === null ? null : sealer.seal(JSON.stringify(record.properties)),
-    searchText: searchTextOf(record.name, record.id),
+    searchText: searchTextOf(record.name),
   };
 }
 
@@ -84,13 +84,13 @@ export async function listOutputConnectors(
     .selectAll()
     .where((eb) => {
       const own = eb('organizationId', '=', filter.organizationId);
-      const narrowed = workspaceIds === undefined ? own : eb.and([own, eb('workspaceId', 'in', [...workspaceIds, ''])]);
+      const narrowed = workspaceIds === undefined ? own : eb.and([own, isOneOf('workspaceId', workspaceIds)]);
       const everybodys = eb('organizationId', 'is', null);
       if (global === undefined) return eb.or([narrowed, everybodys]);
       return global ? everybodys : narrowed;
     });
   if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
-  if (filter.types !== undefined) query = query.where('type', 'in', [...filter.types, '']);
+  if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page, connectorSortColumns);
   return { rows: rows.map((row) => fromRow(row, sealer)), total };

@@ -2,7 +2,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { PageRequest } from '../../model/page.ts';
 import type { Tag } from '../../model/tag.ts';
-import { contains, searchTextOf } from './columns.ts';
+import { contains, isOneOf, searchTextOf } from './columns.ts';
 import type { RecordsDb } from './database.ts';
 import { pageOfRows, type Rows, type WorkspaceFilter } from './list.ts';
 import type { RecordTables } from './schema.ts';
@@ -10,7 +10,7 @@ import type { RecordTables } from './schema.ts';
 type Table = RecordTables['tags'];
 
 function toRow(record: Tag): Insertable<Table> {
-  return { ...record, searchText: searchTextOf(record.name, record.id) };
+  return { ...record, searchText: searchTextOf(record.name) };
 }
 
 function fromRow({ searchText: _, ...record }: Selectable<Table>): Tag {
@@ -39,7 +39,7 @@ export async function findTags(db: RecordsDb, ids: readonly string[]): Promise<T
 
 export async function listTags(db: RecordsDb, filter: WorkspaceFilter, page: PageRequest): Promise<Rows<Tag>> {
   let query = db.selectFrom('tags').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where('workspaceId', 'in', [...filter.workspaceIds, '']);
+  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page);
   return { rows: rows.map(fromRow), total };

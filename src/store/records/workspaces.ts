@@ -3,7 +3,7 @@ import type { Insertable, Selectable } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { defaultWorkspaceSettings, type Workspace, type WorkspaceSettings } from '../../model/workspace.ts';
-import { contains, fromJsonText, searchTextOf, toJsonText } from './columns.ts';
+import { contains, isOneOf, fromJsonText, searchTextOf, toJsonText } from './columns.ts';
 import type { RecordsDb } from './database.ts';
 import { pageOfRows, type Rows, type WorkspaceFilter } from './list.ts';
 import type { RecordTables } from './schema.ts';
@@ -15,7 +15,7 @@ function toRow(record: Workspace): Insertable<Table> {
     ...record,
     settings: toJsonText(record.settings),
     properties: toJsonText(record.properties),
-    searchText: searchTextOf(record.name, record.id),
+    searchText: searchTextOf(record.name),
   };
 }
 
@@ -39,7 +39,7 @@ export async function listWorkspaces(
   page: PageRequest,
 ): Promise<Rows<Workspace>> {
   let query = db.selectFrom('workspaces').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where('id', 'in', [...filter.workspaceIds, '']);
+  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('id', filter.workspaceIds));
   for (const words of [filter.search, filter.name]) {
     if (words) query = query.where(contains('searchText', words));
   }

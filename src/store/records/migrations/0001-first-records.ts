@@ -111,10 +111,10 @@ async function inventory(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('dataFlowId', 'text', (column) => column.notNull().references('dataFlows.id').onDelete('cascade'))
     .addColumn('outputConnectorId', 'text', (column) => column.notNull().references('outputConnectors.id'))
     .addColumn('place', 'integer', (column) => column.notNull())
-    .addPrimaryKeyConstraint('dataFlowOutputsPlace', ['dataFlowId' as never, 'place' as never])
+    .addPrimaryKeyConstraint('dataFlowOutputsPlace', ['dataFlowId', 'place'])
     .execute();
   for (const table of ['tags', 'deviceConnectors', 'outputConnectors', 'dataFlows'] as const) {
-    await index(db, table, ['workspaceId', 'searchText', 'id']);
+    await index(db, table, ['organizationId', 'workspaceId', 'searchText', 'id']);
   }
   await index(db, 'workspaces', ['organizationId', 'searchText', 'id']);
   await index(db, 'deviceTypes', ['organizationId', 'searchText', 'id']);
@@ -139,7 +139,7 @@ async function devices(db: Kysely<RecordTables>): Promise<void> {
     .addPrimaryKeyConstraint('deviceTagsOnce', ['deviceId', 'tagId'])
     .execute();
   await index(db, 'deviceTags', ['tagId', 'deviceId']);
-  await index(db, 'devices', ['workspaceId', 'searchText', 'id']);
+  await index(db, 'devices', ['organizationId', 'workspaceId', 'searchText', 'id']);
   await index(db, 'devices', ['organizationId', 'searchText', 'id']);
   await index(db, 'devices', ['dataFlowId']);
 }

@@ -1,0 +1,37 @@
+// What the composition hands around: parts that several others are given, and the platform that comes out.
+import type { ApiKeyAuthenticator } from './access/api-key-authenticator.ts';
+import type { Authenticator } from './access/authenticator.ts';
+import type { Config } from './config.ts';
+import type { UplinkDirectory } from './inventory/uplink-directory.ts';
+import type { OpenRecords } from './store/records/database.ts';
+import type { SampleStore } from './store/sample-store.ts';
+import type { Telemetry } from './telemetry/events.ts';
+
+export interface Tenant {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly apiKeyId: string | null;
+  readonly generatedPassword: string | null;
+}
+
+export interface Platform {
+  /** The port that was bound, also when any free one was asked for. */
+  readonly port: number;
+  /** What the first start made; undefined on a folder that had data. */
+  readonly tenant: Tenant | undefined;
+  /** Stops taking requests, lets those under way end, makes everything durable and closes. */
+  close(reason: string): Promise<void>;
+}
+
+/** Parts that several others are given. */
+export interface Parts {
+  readonly config: Config;
+  readonly telemetry: Telemetry;
+  readonly records: OpenRecords;
+  readonly store: SampleStore;
+  readonly directory: UplinkDirectory;
+  readonly apiKeys: ApiKeyAuthenticator;
+  readonly authenticators: readonly Authenticator[];
+  readonly now: () => number;
+  readonly newId: () => string;
+}

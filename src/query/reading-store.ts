@@ -1,0 +1,4 @@
+// What queries need of the sample store: its read side.
+import type { SampleStore } from '../store/sample-store.ts';
+
+export type ReadingStore = Pick<SampleStore, 'samples' | 'exportSamples' | 'latestSample' | 'topics' | 'buckets'>;

@@ -1,0 +1,125 @@
+// The devices of the store and their unsealed rows: where rows go, and when open rows are closed so that they can be sealed.
+import { hourMs } from '../../accumulators/occupied-slots.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { StoreLimits } from './limits.ts';
+import { OpenRows, type RowToAdd } from './open-rows.ts';
+import type { Origin } from './origin.ts';
+import { type Device, newDevice, type Series } from './series.ts';
+
+const dayMs = 24 * hourMs;
+
+export interface ClosedRows {
+  readonly series: Series;
+  readonly rows: OpenRows;
+}
+
+export interface Catalogue {
+  readonly devices: Map<string, Device>;
+  readonly deviceOf: (id: string) => Device;
+  /** The same object for the same origin. */
+  readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
+  /** Makes a row visible. `position` is that of its entry. */
+  readonly addRow: (series: Series, row: RowToAdd, position: number) => void;
+  /** Counts the bytes that the journal takes; open rows remember where theirs began. */
+  readonly noteJournalled: (bytes: number) => void;
+  readonly journalledBytes: () => number;
+  /** Series with rows that are not sealed. */
+  readonly unsealed: Set<Series>;
+  /** Closed rows that wait to be sealed, oldest first. */
+  readonly closed: ClosedRows[];
+  readonly close: (series: Series) => void;
+  /** Forgets that the series has unsealed rows when it has none. */
+  readonly settle: (series: Series) => void;
+}
+
+export function catalogue(limits: StoreLimits): Catalogue {
+  const devices = new Map<string, Device>();
+  const origins = new Map<string, Origin>();
+  const unsealed = new Set<Series>();
+  const closed: ClosedRows[] = [];
+  let last: Origin | undefined;
+  let journalled = 0;
+
+  function close(series: Series): void {
+    const { open } = series;
+    if (open === undefined) return;
+    series.open = undefined;
+    series.closing.push(open);
+    closed.push({ series, rows: open });
+  }
+
+  return {
+    devices,
+    unsealed,
+    closed,
+    close,
+    deviceOf: (id) => {
+      let device = devices.get(id);
+      if (device === undefined) {
+        device = newDevice(id);
+        devices.set(id, device);
+      }
+      return device;
+    },
+    origin: (workspaceId, dataFlowId) => {
+      // Neighbouring rows mostly have the same origin.
+      if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
+      const name = JSON.stringify([workspaceId, dataFlowId]);
+      let origin = origins.get(name);
+      if (origin === undefined) {
+        origin = { workspaceId, dataFlowId };
+        origins.set(name, origin);
+      }
+      last = origin;
+      return origin;
+    },
+    addRow: (series, row, position) => {
+      if (series.device.dropped) return;
+      if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
+      if (series.open === undefined) {
+        series.open = new OpenRows(position, journalled);
+        unsealed.add(series);
+      }
+      series.open.append(row);
+      if (row.timestamp > series.newest) series.newest = row.timestamp;
+    },
+    noteJournalled: (bytes) => {
+      journalled += bytes;
+    },
+    journalledBytes: () => journalled,
+    settle: (series) => {
+      if (series.open === undefined && series.closing.length === 0) unsealed.delete(series);
+    },
+  };
+}
+
+/** Whether the row of that time should begin new open rows. */
+function isFull(rows: OpenRows, timestamp: EpochMs, limits: StoreLimits): boolean {
+  const { length, newest } = rows;
+  if (length < limits.rowsToCloseAtDay) return rows.cells > limits.openCellsMax || rows.bytes > limits.openRowsBytesMax;
+  if (timestamp > newest && Math.floor(timestamp / dayMs) !== Math.floor(newest / dayMs)) return true;
+  if (length < limits.rowsToCloseAtHour) return rows.cells > limits.openCellsMax;
+  if (timestamp > newest && Math.floor(timestamp / hourMs) !== Math.floor(newest / hourMs)) return true;
+  return length >= limits.rowsMax;
+}
+
+/** Where sorted rows are cut so that each piece is one chunk: late rows apart, the rest at ends of days when long enough. */
+export function cutPlaces(
+  timestamps: Float64Array,
+  length: number,
+  sealedNewest: EpochMs,
+  limits: StoreLimits,
+): number[] {
+  const cuts: number[] = [];
+  let start = 0;
+  for (let i = 1; i < length; i++) {
+    const before = timestamps[i - 1]!;
+    const at = timestamps[i]!;
+    const endsLate = before <= sealedNewest && at > sealedNewest;
+    const endsDay = i - start >= limits.rowsToCloseAtDay && Math.floor(at / dayMs) !== Math.floor(before / dayMs);
+    if (!endsLate && !endsDay && i - start < limits.rowsMax) continue;
+    cuts.push(i);
+    start = i;
+  }
+  return [...cuts, length];
+}

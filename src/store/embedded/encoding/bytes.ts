@@ -1,0 +1,125 @@
+// Writing and reading the bytes of a section: varints, zigzag for signed whole numbers, doubles, and words on a four-byte grid.
+
+export class ByteWriter {
+  #buffer: Buffer;
+  #view: DataView;
+  length = 0;
+
+  constructor(capacity = 1_024) {
+    this.#buffer = Buffer.alloc(capacity);
+    this.#view = new DataView(this.#buffer.buffer, this.#buffer.byteOffset, capacity);
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#buffer[this.length++] = value;
+  }
+
+  double(value: number): void {
+    this.#reserve(8);
+    this.#view.setFloat64(this.length, value, true);
+    this.length += 8;
+  }
+
+  word(value: number): void {
+    this.#reserve(4);
+    this.#view.setUint32(this.length, value, true);
+    this.length += 4;
+  }
+
+  /** Whole numbers from 0 to 2^53. */
+  varint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest > 127) {
+      this.#buffer[this.length++] = (rest % 128) | 128;
+      rest = Math.floor(rest / 128);
+    }
+    this.#buffer[this.length++] = rest;
+  }
+
+  /** Whole numbers from -2^52 to 2^52. */
+  zigzag(value: number): void {
+    this.varint(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#buffer.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  words(words: Uint32Array, count: number): void {
+    this.align();
+    this.bytes(new Uint8Array(words.buffer, words.byteOffset, count * 4));
+  }
+
+  /** Fills with zeros up to the next multiple of four. */
+  align(): void {
+    this.#reserve(3);
+    while (this.length % 4 !== 0) this.#buffer[this.length++] = 0;
+  }
+
+  /** A view of what was written so far. */
+  written(from = 0): Buffer {
+    return this.#buffer.subarray(from, this.length);
+  }
+
+  #reserve(bytes: number): void {
+    if (this.length + bytes <= this.#buffer.length) return;
+    const larger = Buffer.alloc(Math.max(this.#buffer.length * 2, this.length + bytes));
+    larger.set(this.#buffer.subarray(0, this.length));
+    this.#buffer = larger;
+    this.#view = new DataView(larger.buffer, larger.byteOffset, larger.length);
+  }
+}
+
+/** Reads what a ByteWriter wrote; the bytes must begin on a four-byte boundary of their memory for `words`. */
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  byte(): number {
+    return this.#bytes[this.at++]!;
+  }
+
+  double(): number {
+    const { buffer, byteOffset } = this.#bytes;
+    const value = new DataView(buffer, byteOffset + this.at, 8).getFloat64(0, true);
+    this.at += 8;
+    return value;
+  }
+
+  varint(): number {
+    let value = 0;
+    let factor = 1;
+    for (;;) {
+      const byte = this.#bytes[this.at++]!;
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+      factor *= 128;
+    }
+  }
+
+  zigzag(): number {
+    const value = this.varint();
+    return value % 2 === 1 ? -(value + 1) / 2 : value / 2;
+  }
+
+  bytes(length: number): Uint8Array {
+    const bytes = this.#bytes.subarray(this.at, this.at + length);
+    this.at += length;
+    return bytes;
+  }
+
+  words(count: number): Uint32Array {
+    this.at = (this.at + 3) & ~3;
+    const words = new Uint32Array(this.#bytes.buffer, this.#bytes.byteOffset + this.at, count);
+    this.at += count * 4;
+    return words;
+  }
+}

@@ -1,0 +1,149 @@
+// Whole numbers as offsets from a base in as many bits as most of them need; the few that need more are listed apart.
+import type { ByteReader, ByteWriter } from './bytes.ts';
+
+/** About what one listed exception costs. */
+const exceptionBytes = 5;
+const probes = 48;
+
+export interface PackingPlan {
+  readonly base: number;
+  /** Bits of each offset, 0 to 53. */
+  readonly width: number;
+  readonly exceptions: number;
+  /** Estimated size. */
+  readonly bytes: number;
+}
+
+/** The cheaper of two ways: all values packed, or the common range packed and the rest listed. */
+export function planPacking(values: Float64Array, length: number): PackingPlan {
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < length; i++) {
+    const value = values[i]!;
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  if (length === 0) return { base: 0, width: 0, exceptions: 0, bytes: 0 };
+  const whole = planOf(values, length, min, max, 0);
+  if (whole.width < 3 || length < probes) return whole;
+  const sample = new Float64Array(probes);
+  for (let i = 0; i < probes; i++) sample[i] = values[Math.floor((i * length) / probes)]!;
+  sample.sort();
+  const low = sample[2]!;
+  const high = sample[probes - 3]!;
+  const width = bitsOf(high - low);
+  if (width >= whole.width) return whole;
+  // The common range, grown to what its bits can hold, as far down as there are values.
+  const base = Math.max(min, low - Math.floor((2 ** width - 1 - (high - low)) / 2));
+  const top = base + 2 ** width - 1;
+  let exceptions = 0;
+  for (let i = 0; i < length; i++) if (values[i]! < base || values[i]! > top) exceptions++;
+  const patched = planOf(values, length, base, top, exceptions);
+  return patched.bytes < whole.bytes ? patched : whole;
+}
+
+function planOf(_: Float64Array, length: number, base: number, max: number, exceptions: number): PackingPlan {
+  const width = bitsOf(max - base);
+  return { base, width, exceptions, bytes: (length * width) / 8 + exceptions * exceptionBytes + 8 };
+}
+
+/** Bits that hold every whole number from 0 to the range. */
+export function bitsOf(range: number): number {
+  if (range < 0x8000_0000) return 32 - Math.clz32(range);
+  return 32 + bitsOf(Math.floor(range / 0x1_0000_0000));
+}
+
+export function writePacked(writer: ByteWriter, values: Float64Array, length: number, plan: PackingPlan): void {
+  const { base, width, exceptions } = plan;
+  writer.zigzag(base);
+  writer.byte(width);
+  writer.varint(exceptions);
+  const top = base + 2 ** width - 1;
+  if (exceptions > 0) writeExceptions(writer, values, length, base, top);
+  if (width === 0) return;
+  const lowWidth = Math.min(width, 32);
+  writer.words(packBits(values, length, base, top, lowWidth, 1), wordsOf(length, lowWidth));
+  const highWidth = width - lowWidth;
+  if (highWidth > 0)
+    writer.words(packBits(values, length, base, top, highWidth, 0x1_0000_0000), wordsOf(length, highWidth));
+}
+
+function writeExceptions(writer: ByteWriter, values: Float64Array, length: number, base: number, top: number): void {
+  let last = 0;
+  for (let i = 0; i < length; i++) {
+    const value = values[i]!;
+    if (value >= base && value <= top) continue;
+    writer.varint(i - last);
+    writer.zigzag(value - base);
+    last = i;
+  }
+}
+
+function wordsOf(length: number, width: number): number {
+  return Math.ceil((length * width) / 32);
+}
+
+function packBits(
+  values: Float64Array,
+  length: number,
+  base: number,
+  top: number,
+  width: number,
+  divisor: number,
+): Uint32Array {
+  const words = new Uint32Array(wordsOf(length, width) + 1);
+  let bit = 0;
+  for (let i = 0; i < length; i++, bit += width) {
+    const value = values[i]!;
+    if (value < base || value > top) continue;
+    // `>>> 0` takes the low 32 bits of numbers up to 2^53.
+    const offset = Math.floor((value - base) / divisor) >>> 0;
+    const word = bit >>> 5;
+    const shift = bit & 31;
+    words[word]! |= offset << shift;
+    if (shift + width > 32) words[word + 1]! |= offset >>> (32 - shift);
+  }
+  return words;
+}
+
+/** Reads `length` values into `target` from `at` on. */
+export function readPacked(reader: ByteReader, target: Float64Array, at: number, length: number): void {
+  const base = reader.zigzag();
+  const width = reader.byte();
+  const exceptions = reader.varint();
+  const places: number[] = [];
+  const listed: number[] = [];
+  for (let i = 0, place = 0; i < exceptions; i++) {
+    place += reader.varint();
+    places.push(place);
+    listed.push(base + reader.zigzag());
+  }
+  if (width === 0) target.fill(base, at, at + length);
+  else if (width <= 32) unpackBits(reader.words(wordsOf(length, width)), target, at, length, width, base);
+  else {
+    unpackBits(reader.words(wordsOf(length, 32)), target, at, length, 32, base);
+    const high = new Float64Array(length);
+    unpackBits(reader.words(wordsOf(length, width - 32)), high, 0, length, width - 32, 0);
+    for (let i = 0; i < length; i++) target[at + i]! += high[i]! * 0x1_0000_0000;
+  }
+  for (let i = 0; i < exceptions; i++) target[at + places[i]!] = listed[i]!;
+}
+
+function unpackBits(
+  words: Uint32Array,
+  target: Float64Array,
+  at: number,
+  length: number,
+  width: number,
+  base: number,
+): void {
+  const mask = width === 32 ? -1 : (1 << width) - 1;
+  const last = at + length;
+  for (let i = at, bit = 0; i < last; i++, bit += width) {
+    const word = bit >>> 5;
+    const shift = bit & 31;
+    let offset = words[word]! >>> shift;
+    if (shift + width > 32) offset |= words[word + 1]! << (32 - shift);
+    target[i] = base + ((offset & mask) >>> 0);
+  }
+}

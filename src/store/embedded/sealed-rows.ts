@@ -1,0 +1,163 @@
+// The rows of a sealed chunk as columns, each section decoded when it is first asked for.
+import { type DataShape, type LeafKind, leafKinds } from '../../journal/data-shape.ts';
+import {
+  type Chunk,
+  fixedSections,
+  hasSection,
+  hoursSection,
+  readSection,
+  sections,
+  statistics,
+  statOf,
+} from './chunk.ts';
+import { isNumeric } from './chunk-schema.ts';
+import { readInts } from './encoding/int-column.ts';
+import { readNumbers } from './encoding/number-column.ts';
+import { readTexts } from './encoding/text-column.ts';
+import { type ChunkHours, type ColumnHours, readColumnHours, readHours } from './hour-section.ts';
+import type { Origin } from './origin.ts';
+import type { Column, Rows } from './rows.ts';
+
+/** Chunks up to this size are read at once: one read of some kilobytes costs less than two of half the size. */
+const wholeBytesMax = 64 * 1024;
+
+/** Throws DamagedChunk from any of its members. */
+export class SealedRows implements Rows {
+  readonly length: number;
+  readonly shapes: readonly DataShape[];
+  readonly shapeColumns: readonly (readonly number[])[];
+  readonly columns: readonly SealedColumn[];
+  readonly origins: readonly Origin[];
+  readonly chunk: Chunk;
+  #whole: Uint8Array | undefined;
+  #timestamps: Float64Array | undefined;
+  #orders: Float64Array | undefined;
+  #shapeIds: Uint16Array | undefined;
+  #originIds: Uint16Array | undefined;
+  #hours: ChunkHours | undefined;
+  readonly #columnHours = new Map<number, ColumnHours>();
+  #metas: readonly (string | undefined)[] | undefined;
+
+  constructor(chunk: Chunk) {
+    this.chunk = chunk;
+    this.length = chunk.rows;
+    this.shapes = chunk.schema.shapes;
+    this.shapeColumns = chunk.schema.shapeColumns;
+    this.origins = chunk.origins;
+    this.columns = chunk.schema.columns.map((_, i) => new SealedColumn(this, i));
+  }
+
+  section(section: number): ReturnType<typeof readSection> {
+    const { chunk } = this;
+    if (this.#whole === undefined && chunk.length <= wholeBytesMax)
+      this.#whole = chunk.file.read(chunk.offset, chunk.length);
+    return readSection(chunk, section, this.#whole);
+  }
+
+  get timestamps(): Float64Array {
+    this.#timestamps ??= readInts(this.section(sections.timestamps), this.length);
+    return this.#timestamps;
+  }
+
+  get orders(): Float64Array {
+    this.#orders ??= readInts(this.section(sections.orders), this.length);
+    return this.#orders;
+  }
+
+  get shapeIds(): Uint16Array | undefined {
+    if (this.shapes.length === 1) return undefined;
+    this.#shapeIds ??= Uint16Array.from(readInts(this.section(sections.shapeIds), this.length));
+    return this.#shapeIds;
+  }
+
+  get originIds(): Uint16Array | undefined {
+    if (this.origins.length === 1) return undefined;
+    this.#originIds ??= Uint16Array.from(readInts(this.section(sections.originIds), this.length));
+    return this.#originIds;
+  }
+
+  hours(): ChunkHours {
+    this.#hours ??= readHours(this.section(sections.hours));
+    return this.#hours;
+  }
+
+  /** The hours of a column that has them. */
+  columnHours(column: number): ColumnHours {
+    let found = this.#columnHours.get(column);
+    if (found === undefined) {
+      const { schema } = this.chunk;
+      const reader = this.section(hoursSection(schema, column));
+      found = readColumnHours(reader, this.hours(), schema.columns[column]!.inAllShapes);
+      this.#columnHours.set(column, found);
+    }
+    return found;
+  }
+
+  get metas(): readonly (string | undefined)[] | undefined {
+    if (!hasSection(this.chunk, sections.metas)) return undefined;
+    if (this.#metas === undefined) {
+      const { texts, ids } = readTexts(this.section(sections.metas), this.length);
+      this.#metas = Array.from(ids, (id) => (id === 0 ? undefined : texts[id - 1]));
+    }
+    return this.#metas;
+  }
+}
+
+/** Decoded values stand where their row is; rows without one have gaps of no meaning. */
+class SealedColumn implements Column {
+  readonly path: readonly string[];
+  readonly kind: LeafKind;
+  readonly #rows: SealedRows;
+  readonly #index: number;
+  #numbers: Float64Array | undefined;
+  #ids: Float64Array | undefined;
+  #texts: readonly string[] | undefined;
+
+  constructor(rows: SealedRows, index: number) {
+    const column = rows.chunk.schema.columns[index]!;
+    this.path = column.path;
+    this.kind = column.kind;
+    this.#rows = rows;
+    this.#index = index;
+  }
+
+  get numbers(): Float64Array {
+    if (this.#numbers === undefined) {
+      const reader = this.#rows.section(fixedSections + this.#index);
+      const read = this.kind === leafKinds.number ? readNumbers : readInts;
+      this.#numbers = this.#spread(read(reader, this.#present()));
+    }
+    return this.#numbers;
+  }
+
+  get ids(): Float64Array {
+    if (this.#ids === undefined) this.#readTexts();
+    return this.#ids!;
+  }
+
+  get texts(): readonly string[] {
+    if (isNumeric(this.kind)) return [];
+    if (this.#texts === undefined) this.#readTexts();
+    return this.#texts!;
+  }
+
+  #readTexts(): void {
+    const { texts, ids } = readTexts(this.#rows.section(fixedSections + this.#index), this.#present());
+    this.#texts = texts;
+    this.#ids = this.#spread(ids);
+  }
+
+  #present(): number {
+    return statOf(this.#rows.chunk, this.#index, statistics.count);
+  }
+
+  #spread(values: Float64Array): Float64Array {
+    const { inAllShapes, inShape } = this.#rows.chunk.schema.columns[this.#index]!;
+    if (inAllShapes) return values;
+    const spread = new Float64Array(this.#rows.length);
+    const shapeIds = this.#rows.shapeIds!;
+    let next = 0;
+    for (let row = 0; row < spread.length; row++) if (inShape[shapeIds[row]!]) spread[row] = values[next++]!;
+    return spread;
+  }
+}

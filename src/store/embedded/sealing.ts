@@ -1,0 +1,179 @@
+// From memory to disk in the background: closed rows become chunks in small slices, chunks become segments, the journal is let go.
+import type { Catalogue } from './catalogue.ts';
+import { cutPlaces } from './catalogue.ts';
+import { sealRows } from './chunk-writing.ts';
+import type { SchemaInterner } from './chunk-schema.ts';
+import type { StoreLimits } from './limits.ts';
+import type { OpenRows } from './open-rows.ts';
+import type { Slices } from './bucket-query.ts';
+import type { Member, SegmentSet } from './segment-set.ts';
+import { addChunk } from './series.ts';
+
+const sliceMs = 4;
+
+interface WaitingChunk extends Member {
+  readonly rows: OpenRows;
+}
+
+export interface SealingParts {
+  readonly catalogue: Catalogue;
+  readonly schemas: SchemaInterner;
+  readonly segments: SegmentSet;
+  readonly slices: Slices;
+  readonly durablePosition: () => number;
+  /** Called after a commit; nobody but followers needs the journal before the position. */
+  readonly committed: (replayFrom: number) => Promise<void>;
+  /** Called between commits: merges segments when there are enough. */
+  readonly merge: () => Promise<void>;
+  /** Background work failed; what it works on stays where it is and is tried again later. */
+  readonly failed: (error: unknown) => void;
+  readonly limits: StoreLimits;
+}
+
+export interface Sealing {
+  /** Starts background work when there is some. */
+  readonly wake: () => void;
+  /** Seals and commits everything; rejects when the disk refuses. */
+  readonly sealAll: () => Promise<void>;
+  /** The oldest position that a row not yet committed came from. */
+  readonly replayFrom: () => number;
+  /** Resolves when the background work under way has ended. */
+  readonly idle: () => Promise<void>;
+  /** Forgets the waiting chunks that are gone, and says which those were. Only where segments change exclusively. */
+  readonly forgetWaiting: (isGone: (member: Member) => boolean) => Member[];
+}
+
+export function sealing(parts: SealingParts): Sealing {
+  const { catalogue, segments, slices, limits } = parts;
+  let waiting: WaitingChunk[] = [];
+  let waitingBytes = 0;
+  let lookedAt = 0;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let working: Promise<void> | undefined;
+
+  function replayFrom(committed: readonly WaitingChunk[] = []): number {
+    let oldest = parts.durablePosition();
+    for (const { open, closing } of catalogue.unsealed) {
+      if (open !== undefined) oldest = Math.min(oldest, open.firstPosition);
+      for (const rows of closing) oldest = Math.min(oldest, rows.firstPosition);
+    }
+    const leaving = new Set(committed);
+    for (const chunk of waiting) if (!leaving.has(chunk)) oldest = Math.min(oldest, chunk.rows.firstPosition);
+    return oldest;
+  }
+
+  /** Closes rows that hold the journal back too far or take too much memory together. */
+  function closeOverdue(): void {
+    lookedAt = catalogue.journalledBytes();
+    const overdue = lookedAt - limits.journalTailBytes;
+    let bytes = 0;
+    for (const series of catalogue.unsealed) {
+      if (series.open !== undefined && series.open.firstBytes < overdue) catalogue.close(series);
+      bytes += series.open?.bytes ?? 0;
+    }
+    if (bytes <= limits.openBytes) return;
+    const open = [...catalogue.unsealed].filter((series) => series.open !== undefined);
+    open.sort((a, b) => a.open!.firstBytes - b.open!.firstBytes);
+    for (const series of open) {
+      if (bytes <= limits.openBytes * 0.75) break;
+      bytes -= series.open!.bytes;
+      catalogue.close(series);
+    }
+  }
+
+  function sealNext(): void {
+    const { series, rows } = catalogue.closed.shift()!;
+    // Dropped meanwhile with its device.
+    if (!series.closing.includes(rows)) return;
+    const sorted = rows.sorted();
+    const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
+    let from = 0;
+    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
+      const chunk = sealRows(sorted, from, to, parts.schemas);
+      addChunk(series, chunk);
+      waiting.push({ series, chunk, rows });
+      waitingBytes += chunk.length;
+      from = to;
+    }
+    series.closing = series.closing.filter((other) => other !== rows);
+    catalogue.settle(series);
+  }
+
+  function mustCommit(): boolean {
+    const overdue = catalogue.journalledBytes() - limits.journalTailBytes;
+    return waitingBytes >= limits.segmentBytes || (waiting.length > 0 && waiting[0]!.rows.firstBytes < overdue);
+  }
+
+  function commit(): Promise<void> {
+    return segments.exclusive(async () => {
+      const committing = waiting;
+      if (committing.length === 0) return;
+      let position = 0;
+      await segments.commit({
+        add: committing,
+        remove: [],
+        replayFrom: () => {
+          position = replayFrom(committing);
+          return position;
+        },
+      });
+      const done = new Set(committing);
+      waiting = waiting.filter((chunk) => !done.has(chunk));
+      waitingBytes = waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
+      await parts.committed(position);
+    });
+  }
+
+  async function work(): Promise<void> {
+    let sliceEnds = slices.clock() + sliceMs;
+    while (catalogue.closed.length > 0 || mustCommit()) {
+      if (mustCommit()) {
+        await commit();
+        await parts.merge();
+      } else sealNext();
+      if (slices.clock() < sliceEnds) continue;
+      await slices.pause();
+      sliceEnds = slices.clock() + sliceMs;
+    }
+  }
+
+  function wake(): void {
+    if (catalogue.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
+    if (working !== undefined || (catalogue.closed.length === 0 && !mustCommit())) return;
+    // After a failure it is tried again when there is something new to keep, not at every entry.
+    if (catalogue.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
+    working = slices
+      .pause()
+      .then(work)
+      .catch((error: unknown) => {
+        failedAt = catalogue.journalledBytes();
+        parts.failed(error);
+      })
+      .finally(() => {
+        working = undefined;
+      });
+  }
+
+  return {
+    wake,
+    replayFrom,
+    idle: async () => {
+      await working;
+    },
+    sealAll: async () => {
+      await working;
+      for (const series of [...catalogue.unsealed]) catalogue.close(series);
+      while (catalogue.closed.length > 0) {
+        sealNext();
+        if (catalogue.closed.length % 16 === 0) await slices.pause();
+      }
+      await commit();
+    },
+    forgetWaiting: (isGone) => {
+      const gone = waiting.filter(isGone);
+      waiting = waiting.filter((member) => !gone.includes(member));
+      waitingBytes = waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
+      return gone;
+    },
+  };
+}

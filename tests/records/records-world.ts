@@ -1,0 +1,169 @@
+// Two organizations on a real database behind the real edge: what tests of records need to call, and whom as.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiKeyAuthenticator } from '../../src/access/api-key-authenticator.ts';
+import { type Authenticator, identify, noTokens } from '../../src/access/authenticator.ts';
+import { authorize } from '../../src/access/authorize.ts';
+import { bootstrap } from '../../src/access/bootstrap.ts';
+import { idempotency } from '../../src/flows/idempotency.ts';
+import type { Route } from '../../src/http/route.ts';
+import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
+import { assetRoutes } from '../../src/http/routes/assets.ts';
+import { dataFlowRoutes } from '../../src/http/routes/data-flows.ts';
+import { deviceConnectorRoutes } from '../../src/http/routes/device-connectors.ts';
+import { deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
+import { deviceRoutes } from '../../src/http/routes/devices.ts';
+import { organizationRoutes } from '../../src/http/routes/organizations.ts';
+import { outputConnectorRoutes } from '../../src/http/routes/output-connectors.ts';
+import { tagRoutes } from '../../src/http/routes/tags.ts';
+import { workspaceRoutes } from '../../src/http/routes/workspaces.ts';
+import { createServer } from '../../src/http/server.ts';
+import { createApiKey } from '../../src/inventory/api-keys.ts';
+import { createWorkspace } from '../../src/inventory/workspaces.ts';
+import { newId } from '../../src/model/ids.ts';
+import { type Permissions, scopes, verbs } from '../../src/model/permission.ts';
+import { type OpenRecords, openRecords } from '../../src/store/records/database.ts';
+import {
+  type KeptAnswer,
+  removeKeptAnswer,
+  findKeptAnswer,
+  insertKeptAnswer,
+  saveKeptAnswer,
+} from '../../src/store/records/idempotency-keys.ts';
+import { insertOrganization } from '../../src/store/records/organizations.ts';
+
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Body = any;
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<{ status: number; body: Body }>;
+
+const adminKey = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
+const everyPermission: Permissions = Object.fromEntries(scopes.map((scope) => [scope, verbs]));
+
+const everything = ['WEBHOOK', 'CUSTOM_DATABASE'] as const;
+type Available = readonly (typeof everything)[number][];
+
+/** The clock stands still unless a test moves it. */
+export async function startRecordsWorld(available: Available = everything) {
+  const directory = mkdtempSync(join(tmpdir(), 'records-world-'));
+  const clock = { now: Date.UTC(2026, 0, 1) };
+  const now = () => clock.now;
+  const records = await openRecords({ directory, announce: (told) => keys.recordChanged(told) });
+  const keys = apiKeyAuthenticator({ db: records.db, now });
+  const tenants = await makeTenants(records, now());
+  const failures: unknown[] = [];
+  const routes = routesOf(records, now, available);
+  const app = await createServer({
+    routes,
+    guard: { identify: (headers) => identify([keys, noTokens, session(tenants)], headers), authorize },
+    events: { answered: () => {}, failed: (error) => void failures.push(error) },
+    now,
+    publicUrl: 'http://localhost',
+  });
+  const as = (headers: Record<string, string>) => callerOf(app, headers);
+  const keyFor = async (organizationId: string, workspaceIds: string[] | undefined, permissions: Permissions) => {
+    const workspaces = workspaceIds?.map((id) => ({ id }));
+    const key = await createApiKey(records, { name: 'key', organizationId, workspaces, permissions }, now());
+    return Object.assign(as({ 'x-api-key': key.secret }), { secret: key.secret, id: key.id });
+  };
+  return {
+    records,
+    clock,
+    failures,
+    routes,
+    ...tenants,
+    admin: as({ 'x-api-key': adminKey }),
+    owner: as({ 'x-session': 'owner' }),
+    stranger: as({}),
+    foreign: await keyFor(tenants.otherOrganizationId, undefined, everyPermission),
+    restricted: await keyFor(tenants.organizationId, [tenants.secondWorkspace], everyPermission),
+    keyFor,
+    async close() {
+      await app.close();
+      await records.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function makeTenants(records: OpenRecords, now: number) {
+  const settings = { adminEmail: 'a@example.org', adminPassword: 'secret', adminApiKey: adminKey, now };
+  const made = (await bootstrap(records, settings))!;
+  const { organizationId, userId } = made;
+  const otherOrganizationId = newId('organization');
+  const audit = { created: now, updated: null, version: 0 };
+  const tenant = { id: otherOrganizationId, name: 'Other', description: null, logo: null, ownerId: userId };
+  await insertOrganization(records.db, { ...tenant, properties: null, ...audit });
+  const second = await createWorkspace(records, { organizationId, name: 'Second' }, now);
+  const foreign = await createWorkspace(records, { organizationId: otherOrganizationId, name: 'Foreign' }, now);
+  return { ...made, otherOrganizationId, secondWorkspace: second.id, foreignWorkspace: foreign.id };
+}
+
+/** Stands where sessions will: the owner, signed in. */
+function session({ userId, organizationId }: { userId: string; organizationId: string }): Authenticator {
+  const permissions = everyPermission;
+  const owner = { kind: 'USER', id: userId, name: 'Owner', organizationId, workspaces: 'all', permissions } as const;
+  return { header: 'x-session', authenticate: () => owner };
+}
+
+function routesOf({ db, ...records }: OpenRecords, now: () => number, available: Available): Route[] {
+  const kept = {
+    find: (id: string, after: number) => findKeptAnswer(db, id, after),
+    reserve: (record: KeptAnswer) => insertKeptAnswer(db, record),
+    complete: (id: string, answer: NonNullable<KeptAnswer['answer']>) => saveKeptAnswer(db, id, answer),
+    release: (id: string) => removeKeptAnswer(db, id),
+  };
+  const parts = {
+    records: { db, ...records },
+    now,
+    once: idempotency(kept, now),
+    aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
+    revealConnectorSecrets: false,
+    availableOutputs: new Set(available),
+  };
+  const plain = [organizationRoutes, workspaceRoutes, tagRoutes, deviceTypeRoutes, deviceConnectorRoutes];
+  const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
+  return [...all, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
+}
+
+function callerOf(app: Awaited<ReturnType<typeof createServer>>, headers: Record<string, string>): Call {
+  return async (method, path, body, more = {}) => {
+    const answer = await app.inject({
+      method: method as 'GET',
+      url: path,
+      headers: { ...headers, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
+    return { status: answer.statusCode, body: answer.body === '' ? undefined : JSON.parse(answer.body) };
+  };
+}
+
+export type RecordsWorld = Awaited<ReturnType<typeof startRecordsWorld>>;
+
+/** A connector, a flow with the database and a device of it; what the caller may not see is its own affair. */
+export async function makeDevice(call: Call, workspaceId: string, deviceId: string, draft: object = {}) {
+  const connector = (
+    await call('POST', '/v3/device-connectors', { name: `c ${deviceId}`, workspaceId, connectivity: 'HTTP' })
+  ).body;
+  const flow = (
+    await call('POST', '/v3/data-flows', {
+      name: `f ${deviceId}`,
+      workspaceId,
+      deviceConnector: { id: connector.id },
+      outputConnectors: [{ id: '0900000000000000', topic: '*' }],
+    })
+  ).body;
+  const answer = await call('POST', '/v3/devices', {
+    name: `Device ${deviceId}`,
+    deviceId,
+    workspaceId,
+    dataFlowId: flow.id,
+    ...draft,
+  });
+  return { connector, flow, device: answer.body, status: answer.status };
+}
