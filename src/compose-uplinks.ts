@@ -1,9 +1,11 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
 import type { Parts } from './compose-parts.ts';
 import { decodeUplink } from './decode/decode-uplink.ts';
+import { backfill, type Backfill, type BackfillReceipt, type BackfillStages } from './flows/backfill.ts';
 import { capture, type Capture, type CaptureReceipt, type CaptureStages } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';
-import { idempotency, idempotencyKeptMs, type Once } from './flows/idempotency.ts';
+import { idempotency, idempotencyKeptMs, type IdempotencyRecords, type Once } from './flows/idempotency.ts';
+import { type OnceStreamed, streamedIdempotency } from './flows/streamed-idempotency.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
 import type { Json } from './model/json.ts';
@@ -32,7 +34,9 @@ const durableMark = 'device-status-durable';
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
+  readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly once: Once;
+  readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
@@ -43,7 +47,7 @@ export interface Uplinks {
 }
 
 /** Opens the way in and brings followers up to the journal's end. */
-export async function composeUplinks(parts: Parts): Promise<Uplinks> {
+export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
   const { config, telemetry, records, store, directory, now, newId } = parts;
   const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
   const scripts = createScriptMachine({ workers: config.scriptWorkers });
@@ -67,7 +71,8 @@ export async function composeUplinks(parts: Parts): Promise<Uplinks> {
     },
     newId,
   };
-  const once = openIdempotency(parts);
+  const keptAnswers = keptAnswersOf(parts);
+  const once = idempotency(keptAnswers, now);
   const captureStages: CaptureStages = {
     findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
     handleUplink: (uplink) => counted(telemetry, () => handleUplink(uplink, stages)),
@@ -75,13 +80,18 @@ export async function composeUplinks(parts: Parts): Promise<Uplinks> {
     newId,
     now,
   };
+  const { validate, append, announce } = stages;
+  const findDevice = (deviceId: string) => directory.byDevice(deviceId);
+  const backfillStages: BackfillStages = { findRoute: findDevice, validate, append, announce, stopping, newId };
   return {
     capture: (input) => capture(input, captureStages),
+    backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: async (source, event, principal) => {
       const { emits } = await scripts.run({ tenant: principal.organizationId, source, event });
       return emits.map((emit) => ({ type: emit.type, event: emit.event }));
     },
     once,
+    onceStreamed: streamedIdempotency(keptAnswers, now),
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
     async keepHouse() {
@@ -115,16 +125,24 @@ async function counted(telemetry: Telemetry, work: () => Promise<DurableEntry>):
   }
 }
 
-function openIdempotency({ records, now }: Parts): Once {
-  return idempotency(
-    {
-      find: (id, seenAfter) => findKeptAnswer(records.db, id, seenAfter),
-      reserve: (kept) => insertKeptAnswer(records.db, kept),
-      complete: (id, answer) => saveKeptAnswer(records.db, id, answer),
-      release: (id) => removeKeptAnswer(records.db, id),
-    },
-    now,
-  );
+async function countedBackfill(telemetry: Telemetry, work: () => Promise<BackfillReceipt>): Promise<BackfillReceipt> {
+  try {
+    const receipt = await work();
+    telemetry.backfilled({ ...receipt, rejected: receipt.rejected.length });
+    return receipt;
+  } catch (error) {
+    telemetry.backfillRefused(error instanceof Problem ? error.problem : 'internal');
+    throw error;
+  }
+}
+
+function keptAnswersOf({ records }: Parts): IdempotencyRecords {
+  return {
+    find: (id, seenAfter) => findKeptAnswer(records.db, id, seenAfter),
+    reserve: (kept) => insertKeptAnswer(records.db, kept),
+    complete: (id, answer, bodyHash) => saveKeptAnswer(records.db, id, answer, bodyHash),
+    release: (id) => removeKeptAnswer(records.db, id),
+  };
 }
 
 /** Opens the follower that writes device status, and lets it catch up with what a crash kept from it. */
