@@ -12,12 +12,14 @@ import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { openApiOptions, swaggerSchema } from './open-api.ts';
 import { type Access, Answer, type Route, type RouteInput } from './route.ts';
+import { streamedBody, withRestRead } from './streamed-body.ts';
 
 export const bodyBytesMaxDefault = 4 * 1024 * 1024;
 const headersTimeoutMs = 20_000;
 const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 75_000;
 const retryAfterSeconds = 1;
+const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
 
 export interface Guard {
   /** Throws Problem 401 when the headers hold no valid credential, or two. */
@@ -106,13 +108,17 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     });
   });
   await app.register(fastifySwagger, openApiOptions(parts.publicUrl));
-  for (const route of parts.routes) addRoute(app, route, parts);
+  for (const route of parts.routes) if (route.streamedBody === undefined) addRoute(app, route, parts);
+  await app.register(async (streaming) => {
+    leaveBodies(streaming);
+    for (const route of parts.routes) if (route.streamedBody === true) addRoute(streaming, route, parts);
+  });
   return app;
 }
 
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:;|$)/, { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser(jsonType, { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     stateOf(request).bodyBytes = bytes.length;
     try {
@@ -121,6 +127,12 @@ function readBodies(app: FastifyInstance): void {
       done(error as Error);
     }
   });
+}
+
+/** Routes that read their body themselves are given it unread. */
+function leaveBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(jsonType, (_request, _payload, done) => done(null));
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void {
@@ -140,7 +152,7 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
       const input: RouteInput<unknown, unknown, unknown> = {
         params: checks.params(request.params),
         query: checks.query(request.query),
-        body: route.streamedBody ? request.raw : checks.body(request.body),
+        body: route.streamedBody ? streamedBody(request.raw, route.bodyBytesMax) : checks.body(request.body),
         headers: request.headers,
         requestId: request.id,
         path: pathOf(request),
@@ -150,7 +162,8 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
         },
       };
       await admitBody(access, input.body, principal, parts.guard);
-      const output: unknown = await route.handle(input as never, principal as never);
+      const handled = route.handle(input as never, principal as never);
+      const output: unknown = route.streamedBody ? await withRestRead(handled, request.raw, reply) : await handled;
       return sendOutput(reply, output, route.status ?? 200);
     },
   });

@@ -102,7 +102,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     renew,
     compile(script) {
       try {
-        watch.start();
+        watch.release();
         const base = imageWith(script.modules);
         memory.reset(base);
         const compiled = border.evaluate(js, guest, script.code, guest.scriptFile);
@@ -154,7 +154,10 @@ function settle(js: QuickJs, guest: border.Guest, result: Pointer, watch: RunWat
 
 /** What keeps one run within its limits. */
 interface RunWatch {
+  /** From now on the limits hold. */
   start(): void;
+  /** From now on nothing is limited: what is built is ours. */
+  release(): void;
   /** Whether the run is to end; nothing that it still emits counts. */
   readonly stopped: boolean;
   /** Why the host ended it, when it did. */
@@ -168,6 +171,7 @@ interface RunWatch {
 }
 
 function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
+  let limited = false;
   let stopped = false;
   let error: string | undefined;
   let startedAt = 0;
@@ -184,7 +188,12 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
     get error() {
       return error;
     },
+    release() {
+      limited = false;
+      stopped = false;
+    },
     start() {
+      limited = true;
       stopped = false;
       error = undefined;
       cpuAtStart = undefined;
@@ -198,6 +207,7 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
     // looked at first; what passed until the first poll counts as it stands on the clock.
     poll() {
       recorder.beat();
+      if (!limited) return false;
       const passed = performance.now() - startedAt;
       if (passed < limits.cpuMs && cpuAtStart !== undefined) return stopped;
       cpuAtStart ??= cpuMs() - passed;
