@@ -15,7 +15,7 @@ const path = '/v3/capture';
 
 /** A request as a device makes it: without the API key of the world. */
 async function send(query: Record<string, string>, headers: Record<string, string>, body: string): Promise<Answered> {
-  const answer = await fetch(`${world.base}${path}?${new URLSearchParams(query)}`, {
+  const answer = await fetch(`${world.base}${path}?${new URLSearchParams(query).toString()}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body,
