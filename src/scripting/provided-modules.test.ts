@@ -51,8 +51,25 @@ test('luxon answers as it does here, named zones across daylight saving included
 });
 
 test('the local zone of a script is UTC, wherever the platform runs', async () => {
-  const source = `import { DateTime } from 'luxon';\n${log('[DateTime.fromMillis(0).toISO(), new Date(0).toString(), new Date(2026, 6, 1).getTimezoneOffset()]')}`;
-  expect((await run(source))!.event).toEqual(['1970-01-01T00:00:00.000+00:00', expect.stringContaining('GMT+0000'), 0]);
+  const before = process.env['TZ'];
+  process.env['TZ'] = 'America/New_York';
+  const elsewhere = createScriptMachine({ workers: 1 });
+  try {
+    expect(new Date(2026, 6, 1).getTimezoneOffset()).toBe(240);
+    const source = `import { DateTime } from 'luxon';
+      ${log('[DateTime.fromMillis(0).toISO(), new Date(0).toString(), new Date(2026, 6, 1).getTimezoneOffset(), new Date(2026, 6, 1)]')}`;
+    const { emits } = await elsewhere.run({ tenant: 'tenant', source, event: {} });
+    expect(emits[0]!.event).toEqual([
+      '1970-01-01T00:00:00.000+00:00',
+      expect.stringContaining('GMT+0000'),
+      0,
+      '2026-07-01T00:00:00.000Z',
+    ]);
+  } finally {
+    await elsewhere.close();
+    if (before === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = before;
+  }
 });
 
 const withMoment = [
