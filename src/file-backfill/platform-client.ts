@@ -22,7 +22,7 @@ export interface PlatformClient {
 }
 
 /** The platform's final word on a request. */
-export class RefusedError extends Error {
+class RefusedError extends Error {
   override readonly name = 'RefusedError';
   readonly status: number;
 
