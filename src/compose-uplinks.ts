@@ -23,11 +23,13 @@ import {
   removeKeptAnswer,
   saveKeptAnswer,
 } from './store/records/idempotency-keys.ts';
+import { lazyTransaction } from './store/records/database.ts';
 import { appendProcessingLog, dropOldProcessingLog } from './store/records/processing-log.ts';
 import type { Telemetry } from './telemetry/events.ts';
 import { validateSample } from './validate/sample-validation.ts';
 
 const statusFollower = 'device-status';
+const durableMark = 'device-status-durable';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
@@ -39,7 +41,8 @@ export interface Uplinks {
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
   readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
-  readonly dropOutdated: () => Promise<void>;
+  /** To be called now and then: drops what is outdated, and lets the journal forget what the records have for good. */
+  readonly keepHouse: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -48,7 +51,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const { config, telemetry, records, store, directory, now, newId } = parts;
   const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
   const scripts = createScriptMachine({ workers: config.scriptWorkers });
-  const status = await openStatus(parts);
+  let statusPosition: number | undefined;
+  const status = await openStatus(parts, (position) => {
+    statusPosition = position;
+  });
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
   const stages: UplinkStages = {
@@ -88,9 +94,14 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     onceStreamed: streamedIdempotency(keptAnswers, now),
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
-    async dropOutdated() {
+    async keepHouse() {
+      const position = statusPosition;
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
+      if (position === undefined) return;
+      // This commit waits for the disk, and with it is durable what was written before, so the journal may forget it.
+      await saveFollowerPosition(records.db, durableMark, position);
+      store.setFollowerPosition(statusFollower, position);
     },
     async close() {
       await intake.drained();
@@ -135,11 +146,14 @@ function keptAnswersOf({ records }: Parts): IdempotencyRecords {
 }
 
 /** Opens the follower that writes device status, and lets it catch up with what a crash kept from it. */
-async function openStatus({ records, store, telemetry }: Parts): Promise<DeviceStatus> {
+async function openStatus(
+  { records, store, telemetry }: Parts,
+  written: (position: number) => void,
+): Promise<DeviceStatus> {
   const status = createDeviceStatus({
     records: {
       write: (batch) =>
-        records.db.transaction().execute(async (step) => {
+        lazyTransaction(records.db, async (step) => {
           await saveUplinkMetrics(step, [...batch.metrics.values()]);
           await saveDeviceStates(step, batch.states);
           await appendProcessingLog(step, batch.notes);
@@ -147,7 +161,7 @@ async function openStatus({ records, store, telemetry }: Parts): Promise<DeviceS
         }),
       readState: (deviceId) => findDeviceState(records.db, deviceId),
     },
-    written: (position) => store.setFollowerPosition(statusFollower, position),
+    written,
     failed: (error) => telemetry.backgroundFailed('writing device status', error),
     schedule: (task, delayMs) => {
       const timer = setTimeout(task, delayMs);

@@ -125,7 +125,7 @@ const housekeepingEveryMs = 60_000;
 
 function keepHouse({ apiKeys, telemetry }: Parts, uplinks: Uplinks, closers: Closer[]): void {
   const timer = setInterval(() => {
-    Promise.all([apiKeys.saveUses(), uplinks.dropOutdated()]).catch((error: unknown) =>
+    Promise.all([apiKeys.saveUses(), uplinks.keepHouse()]).catch((error: unknown) =>
       telemetry.backgroundFailed('housekeeping', error),
     );
   }, housekeepingEveryMs);

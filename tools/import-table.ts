@@ -50,6 +50,7 @@ export const rootFiles: readonly string[] = [
   'compose',
   'compose-demo',
   'compose-live',
+  'compose-parts',
   'compose-routes',
   'compose-uplinks',
   'config',

@@ -7,6 +7,7 @@ import type { Scope, Verb } from '../model/permission.ts';
 import type { Place } from '../model/place.ts';
 import type { Principal } from '../model/principal.ts';
 import { requestChecks } from './body-check.ts';
+import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { openApiOptions, swaggerSchema } from './open-api.ts';
@@ -73,9 +74,11 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 500 },
+    // A base address with a slash at its end makes paths that begin with two.
+    routerOptions: { maxParamLength: 500, ignoreDuplicateSlashes: true },
     genReqId: (raw) => acceptableRequestId(raw.headers['x-request-id']) ?? randomUUID(),
     http: { headersTimeout: headersTimeoutMs },
+    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
     // The framework's own log is off: one function per event says what is worth saying.
     logger: false,
     frameworkErrors: (error, request, reply) =>
@@ -92,9 +95,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     throw problem('noSuchRoute', { method: request.method, path });
   });
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('cache-control', 'no-store');
-    reply.header('x-content-type-options', 'nosniff');
+    setEdgeHeaders(request, reply);
   });
   app.addHook('onResponse', async (request, reply) => {
     parts.events.answered({
@@ -204,6 +205,12 @@ function sendOutput(reply: FastifyReply, output: unknown, status: number): Fasti
   return reply.code(output.status).send(output.body);
 }
 
+function setEdgeHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.header('cache-control', 'no-store');
+  reply.header('x-content-type-options', 'nosniff');
+}
+
 function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const traceId = traceIdOf(single(request.headers['traceparent']));
   const limits = {
@@ -214,6 +221,8 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
   const path = pathOf(request);
   const body = errorBody(known ?? problem('internal'), { path, requestId: request.id, traceId }, parts.now());
   if (known === undefined) parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
+  // A request that the framework refuses by itself has not passed the hook that sets them.
+  setEdgeHeaders(request, reply);
   if (body.status === 503) reply.header('retry-after', retryAfterSeconds);
   return reply.code(body.status).header('content-type', 'application/json; charset=utf-8').send(body);
 }

@@ -14,7 +14,7 @@ import { findDevice, findDeviceByDeviceId } from '../store/records/devices.ts';
 import { findOutputConnectors } from '../store/records/output-connectors.ts';
 import { tagsOfDevices } from '../store/records/tags.ts';
 
-export const directoryLimits = { devicesMax: 100_000, flowsMax: 20_000, secretsMax: 20_000 } as const;
+const directoryLimits = { devicesMax: 100_000, flowsMax: 20_000, secretsMax: 20_000 } as const;
 
 /** A data flow with everything it names. */
 export interface FlowRoute {
@@ -129,7 +129,8 @@ function forgetDevice(id: string, routes: Map<string, UplinkRoute>, serviceIds: 
 }
 
 function ofConnector(route: UplinkRoute, connector: DeviceConnector): UplinkRoute {
-  if (route.connector.id !== connector.id) throw problem('permissionDenied');
+  const { deviceId } = route.device;
+  if (route.connector.id !== connector.id) throw problem('deviceNotOnConnector', { deviceId });
   return route;
 }
 

@@ -95,6 +95,11 @@ function offsetMs(zone: string): number | undefined {
   return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
+/** A time from a query string: the plus sign of its offset, when it was not percent-encoded, arrives as a space. */
+export function plusRestored(text: string): string {
+  return text.replace(/(?<=:\d{2}(?:[.,]\d+)?) (?=\d{2}(?::?\d{2})?$)/, '+');
+}
+
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 const threeDigits = Array.from({ length: 1_000 }, (_, n) => String(n).padStart(3, '0'));
 

@@ -163,6 +163,11 @@ export const problems = {
     code: '40500_METHOD_NOT_ALLOWED',
     message: (d: { reason: string }) => d.reason,
   },
+  requestTimeout: {
+    status: 408,
+    code: '40800_REQUEST_TIMEOUT',
+    message: 'The request did not arrive in time',
+  },
   deviceIdNotUnique: {
     status: 409,
     code: '40900_DEVICE_ID_NOT_UNIQUE',
@@ -199,6 +204,11 @@ export const problems = {
     status: 422,
     code: '42200_IDEMPOTENCY_KEY_REUSED',
     message: 'The Idempotency-Key was used with another body',
+  },
+  headersTooLarge: {
+    status: 431,
+    code: '43100_HEADERS_TOO_LARGE',
+    message: 'The request line and headers are larger than 16 KiB',
   },
   internal: { status: 500, code: '50000_INTERNAL', message: 'Internal error' },
   intakeFull: {
