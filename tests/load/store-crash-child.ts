@@ -11,6 +11,18 @@ if (folder === undefined || first === undefined) throw new Error('usage: store-c
 const store = await openEmbeddedStore({ directory: folder, now: Date.now, limits: crashLimits });
 let next = Number(first);
 
+/** A pipe whose reader is behind refuses for a moment; what it took is a whole line or nothing, as lines are short. */
+function tell(text: string): void {
+  for (;;) {
+    try {
+      writeSync(1, text);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
+}
+
 /** Entries of a few samples, one after the other, as one connection sends them. */
 async function connection(): Promise<void> {
   for (;;) {
@@ -18,7 +30,7 @@ async function connection(): Promise<void> {
     const device = crashDevices[ids[0]! % crashDevices.length]!;
     await store.append(entryOf(device, ids.map(crashSample)));
     // At once and unbuffered: what the parent reads was acknowledged.
-    writeSync(1, ids.map((id) => `${id}\n`).join(''));
+    tell(ids.map((id) => `${id}\n`).join(''));
   }
 }
 
@@ -32,5 +44,5 @@ async function housekeeping(): Promise<void> {
   }
 }
 
-writeSync(1, 'open\n');
+tell('open\n');
 await Promise.all([...Array.from({ length: 16 }, connection), housekeeping()]);

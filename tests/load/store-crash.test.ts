@@ -29,7 +29,8 @@ async function acknowledgedUntilKilled(folder: string, firstId: number, afterMs:
     output += chunk.toString();
     isOpen();
   });
-  const ended = once(running, 'exit');
+  // The end of its output, not only of the process.
+  const ended = once(running, 'close');
   // One in six is killed while it opens the folder, at any moment from the start of the process on.
   if (firstId % 6 !== 0) await Promise.race([opened, ended]);
   const killing = setTimeout(() => running.kill('SIGKILL'), afterMs);
