@@ -1,9 +1,9 @@
 // An open chunk: durable rows of one device and topic in memory, in the order of arrival, until they are sealed.
-import { type DataShape, type LeafKind, leafKinds } from '../../journal/data-shape.ts';
+import { type DataShape, type LeafKind, leafKinds, leafName } from '../../journal/data-shape.ts';
 import type { LeafValues } from '../../journal/leaf-values.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Origin } from './origin.ts';
-import { type Column, columnName, type RowGroup, type Rows, type SortedRows } from './rows.ts';
+import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
 
 /** What an open chunk takes at least, and each of its cells about: for the limit on the memory of all open chunks. */
 const baseBytes = 3_000;
@@ -193,7 +193,7 @@ export class OpenRows implements Rows, RowGroup {
   }
 
   #columnId(path: readonly string[], kind: LeafKind): number {
-    const name = columnName(path, kind);
+    const name = leafName({ path, kind });
     let id = this.#columnIdByName.get(name);
     if (id === undefined) {
       id = this.columns.push(new OpenColumn(path, kind, this.timestamps.length)) - 1;
