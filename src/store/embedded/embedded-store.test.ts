@@ -117,11 +117,11 @@ test('background work merges segments, so that their number stays small', async 
 
 test('what arrives while everything is sealed and segments are merged is in the folder, once, also after a crash', async () => {
   const directory = await temporaryFolder();
-  const store = await openIn(directory, { now: 1 }, { ...small, rowsToCloseAtDay: 5, journalTailBytes: 3_000 });
+  const store = await openIn(directory, { now: 1 }, { rowsToCloseAtDay: 5, rowsToCloseAtHour: 5, rowsMax: 5 });
   let sent = 0;
   for (let round = 0; round < 12; round++) {
     const sealed = store.sealAll();
-    for (let k = 0; k < 8; k++, sent++)
+    for (let k = 0; k < 20; k++, sent++)
       await store.append(
         entryOf(
           `d${sent % 3}`,
