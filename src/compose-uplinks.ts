@@ -13,6 +13,7 @@ import type { DurableEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
 import type { StoredSample } from './model/sample.ts';
+import { runScript } from './scripting/run-script.ts';
 import { createScriptMachine } from './scripting/script-machine.ts';
 import { findDeviceState, saveDeviceStates, saveUplinkMetrics } from './store/records/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './store/records/follower-positions.ts';
@@ -86,10 +87,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   return {
     capture: (input) => capture(input, captureStages),
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
-    runScript: async (source, event, principal) => {
-      const { emits } = await scripts.run({ tenant: principal.organizationId, source, event });
-      return emits.map((emit) => ({ type: emit.type, event: emit.event }));
-    },
+    runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,
     onceStreamed: streamedIdempotency(keptAnswers, now),
     settled: status.settled,
