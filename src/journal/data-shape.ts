@@ -1,5 +1,5 @@
 // The shape of a data object: its keys in order, nested, with the kind of value at each leaf. Rows of one shape differ in values only.
-import type { Json, JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LeafSource, LeafValues } from './leaf-values.ts';
 
 /**
@@ -21,6 +21,11 @@ interface ShapeNode {
 export interface ShapeLeaf {
   readonly path: readonly string[];
   readonly kind: LeafKind;
+}
+
+/** One name for a leaf's path and kind, whatever characters the keys have. */
+export function leafName({ path, kind }: ShapeLeaf): string {
+  return kind + JSON.stringify(path);
 }
 
 export interface DataShape {
@@ -91,11 +96,11 @@ function kindOf(value: Json): LeafKind | undefined {
 // Adds the leaf values while they fit; the caller takes back what was added when they do not.
 function matches(node: LeafKind | ShapeNode, value: Json, values: LeafValues): boolean {
   if (typeof node === 'number') return matchesLeaf(node, value, values);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { keys, children } = node;
   let i = 0;
   for (const key in value) {
-    const child = (value as JsonObject)[key];
+    const child = value[key];
     if (child === undefined) continue;
     if (keys[i] !== key || !matches(children[i]!, child, values)) return false;
     i++;

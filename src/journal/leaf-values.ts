@@ -9,9 +9,14 @@ export interface LeafSource {
 
 export class LeafValues {
   /** Numbers, booleans as 0 and 1, and for texts their index in `texts`. */
-  numbers = new Float64Array(16);
+  numbers: Float64Array;
   readonly texts: string[] = [];
   length = 0;
+
+  /** Grows beyond the capacity by itself; the right one saves copying. */
+  constructor(capacity = 16) {
+    this.numbers = new Float64Array(capacity);
+  }
 
   addNumber(value: number): void {
     if (this.length === this.numbers.length) {

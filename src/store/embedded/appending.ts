@@ -29,7 +29,7 @@ export interface Appending {
 }
 
 export interface AppendingParts {
-  readonly journal: () => Journal;
+  readonly journal: Journal;
   readonly shapes: ShapeInterner;
   readonly catalogue: Catalogue;
   readonly decoded: DecodedChunks;
@@ -46,12 +46,12 @@ export function appending(parts: AppendingParts): Appending {
     const sifted = sift(entry, device);
     const { rows, duplicates } = sifted;
     if (rows.samples.length === 0 && isBare(entry)) {
-      if (sifted.waits) await journal().newest();
-      return { ...entry, position: journal().position(), samples: [], duplicates };
+      if (sifted.waits) await journal.newest();
+      return { ...entry, position: journal.position(), samples: [], duplicates };
     }
     const firstOrder = device.nextOrder;
     const bytes = encodeEntry({ entry, rows, duplicates, firstOrder });
-    const { position, storedAt, durable } = journal().append(bytes);
+    const { position, storedAt, durable } = journal.append(bytes);
     // Only now, with nothing left that may fail: whatever comes next is a duplicate of these.
     for (const [series, samples] of sifted.pending) {
       series.pending.push(samples);
@@ -72,7 +72,7 @@ export function appending(parts: AppendingParts): Appending {
     const rows = {
       samples: [] as JournalEntry['samples'][number][],
       shapes: [] as DataShape[],
-      values: new LeafValues(),
+      values: new LeafValues(entry.samples.length * 8),
     };
     const pending = new Map<Series, PendingSamples>();
     let duplicates = 0;

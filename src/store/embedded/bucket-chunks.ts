@@ -1,5 +1,4 @@
-// Partials per bucket from sealed chunks: from statistics where a chunk lies in one bucket, from hours where buckets are whole hours,
-// and from the rows where neither tells.
+// Partials per bucket from sealed chunks: statistics where a chunk lies in one bucket, else hours, else rows.
 import { addTerm } from '../../accumulators/compensated-sum.ts';
 import { hourMs } from '../../accumulators/occupied-slots.ts';
 import type { Facet, Partial } from '../../accumulators/partial.ts';

@@ -57,7 +57,7 @@ function addObjects(partials: Partials, sorted: SortedRows, { edges, dataKey, fa
     while (timestamp >= edges[bucket + 1]!) bucket++;
     const value = lookUp(dataAt(sorted.rows, rowAt(sorted, place)), dataKey);
     if (value === undefined || value === null) continue;
-    addValue(partialAt(partials, bucket), facet, value, timestamp, sorted.orders[place]!);
+    addValue(partialAt(partials, bucket), facet, value, timestamp, sorted.orders[place]);
   }
 }
 

@@ -109,7 +109,7 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
     if (sorted === undefined) return undefined;
     sources.push({ sorted, at: 0 });
   }
-  const rows = new OpenRows(0, 0);
+  const rows = new OpenRows(0, 0, 1_024);
   const values = new LeafValues();
   for (;;) {
     let next: (typeof sources)[number] | undefined;

@@ -1,11 +1,10 @@
 // An open chunk: durable rows of one device and topic in memory, in the order of arrival, until they are sealed.
-import { type DataShape, type LeafKind, leafKinds } from '../../journal/data-shape.ts';
+import { type DataShape, type LeafKind, leafKinds, leafName } from '../../journal/data-shape.ts';
 import type { LeafValues } from '../../journal/leaf-values.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Origin } from './origin.ts';
-import { type Column, columnName, type RowGroup, type Rows, type SortedRows } from './rows.ts';
+import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
 
-const capacityMin = 16;
 /** What an open chunk takes at least, and each of its cells about: for the limit on the memory of all open chunks. */
 const baseBytes = 3_000;
 const cellBytes = 9;
@@ -65,8 +64,8 @@ export interface RowToAdd {
 
 export class OpenRows implements Rows, RowGroup {
   length = 0;
-  timestamps = new Float64Array(capacityMin);
-  orders = new Float64Array(capacityMin);
+  timestamps: Float64Array;
+  orders: Float64Array;
   shapeIds: Uint16Array | undefined;
   originIds: Uint16Array | undefined;
   metas: (string | undefined)[] | undefined;
@@ -87,7 +86,10 @@ export class OpenRows implements Rows, RowGroup {
   #sorted: SortedRows | undefined;
   #rowsByTime: Map<EpochMs, number[]> | undefined;
 
-  constructor(firstPosition: number, firstBytes: number) {
+  /** Room for `capacity` rows is made at once; it doubles whenever they are more. */
+  constructor(firstPosition: number, firstBytes: number, capacity: number) {
+    this.timestamps = new Float64Array(capacity);
+    this.orders = new Float64Array(capacity);
     this.firstPosition = firstPosition;
     this.firstBytes = firstBytes;
   }
@@ -191,7 +193,7 @@ export class OpenRows implements Rows, RowGroup {
   }
 
   #columnId(path: readonly string[], kind: LeafKind): number {
-    const name = columnName(path, kind);
+    const name = leafName({ path, kind });
     let id = this.#columnIdByName.get(name);
     if (id === undefined) {
       id = this.columns.push(new OpenColumn(path, kind, this.timestamps.length)) - 1;

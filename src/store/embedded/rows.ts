@@ -34,11 +34,6 @@ export interface Rows {
   readonly metas: readonly (string | undefined)[] | undefined;
 }
 
-/** One name for a path and kind, whatever characters the keys have. */
-export function columnName(path: readonly string[], kind: LeafKind): string {
-  return kind + JSON.stringify(path);
-}
-
 /** The data of a row, exactly as it was stored. */
 export function dataAt(rows: Rows, row: number): JsonObject {
   const shapeId = shapeIdAt(rows, row);

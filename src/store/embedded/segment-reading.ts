@@ -59,7 +59,9 @@ export function openSegment(path: string, interners: Interners): OpenedSegment {
   } catch (error) {
     file.close();
     // A checksum that fits says that we wrote it; whatever goes wrong before is damage too.
-    throw error instanceof DamagedChunk ? error : new DamagedChunk(`The index of ${file.name} is damaged: ${error}`);
+    throw error instanceof DamagedChunk
+      ? error
+      : new DamagedChunk(`The index of ${file.name} is damaged: ${String(error)}`);
   }
 }
 
