@@ -39,7 +39,7 @@ export interface EmbeddedStore extends SampleStore {
   readonly tornBytes: number;
   /** Seals and commits all rows, as closing does. */
   readonly sealAll: () => Promise<void>;
-  /** Resolves when the background work under way has ended. */
+  /** Resolves when the background work under way has ended and the positions of followers are saved. */
   readonly idle: () => Promise<void>;
 }
 
@@ -112,7 +112,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     damage,
     tornBytes: journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0),
     sealAll: background.sealAll,
-    idle: background.idle,
+    idle: async () => {
+      await background.idle();
+      await followers.save(true);
+    },
     append: async (entry) => {
       if (closed) throw problem('stopping');
       return intake.append(entry);
