@@ -41,6 +41,8 @@ function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== 'reserve')
     .map((entry) => join(entry.parentPath, entry.name))
+    // An empty file can neither be cut nor flipped.
+    .filter((path) => statSync(path).size > 0)
     .sort();
 }
 
