@@ -29,7 +29,7 @@ const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 if (process.argv[2] === 'client') runClient();
-else await runBench(Number(process.argv[2] ?? 1_000));
+else await runBench(Number(process.argv.slice(2).find((word) => !word.startsWith('-')) ?? 1_000));
 
 function runClient(): void {
   let received = 0;

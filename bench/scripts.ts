@@ -12,7 +12,7 @@ interface Workload {
   readonly events: readonly JsonObject[];
 }
 
-const secondsPerSlice = Number(process.argv[2] ?? 2);
+const secondsPerSlice = Number(process.argv.slice(2).find((word) => !word.startsWith('-')) ?? 2);
 const slices = 5;
 /** Runs under way at once: enough for full batches, few enough for a queue that stays short. */
 const runsUnderWay = 64;
