@@ -49,6 +49,7 @@ export const rootFiles: readonly string[] = [
   'main',
   'compose',
   'compose-demo',
+  'compose-house',
   'compose-live',
   'compose-parts',
   'compose-routes',
