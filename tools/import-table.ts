@@ -54,8 +54,10 @@ export const rootFiles: readonly string[] = [
   'compose-parts',
   'compose-routes',
   'compose-uplinks',
+  'compose-verify',
   'config',
   'start-text',
+  'verify-text',
 ];
 
 /** Folders that hold implementations of a port; besides tests only compose.ts names them. */
