@@ -60,7 +60,7 @@ export const rootFiles: readonly string[] = [
   'verify-text',
 ];
 
-/** Folders that hold implementations of a port; besides tests only compose.ts names them. */
+/** Folders that hold implementations of a port; besides tests only compose.ts and compose-verify.ts name them. */
 export const implementationFolders: readonly string[] = [
   'store/embedded',
   'store/cluster',
