@@ -11,7 +11,7 @@ import {
   statOf,
 } from './chunk.ts';
 import { isNumeric } from './chunk-schema.ts';
-import { readInts } from './encoding/int-column.ts';
+import { intAt, readInts } from './encoding/int-column.ts';
 import { readNumbers } from './encoding/number-column.ts';
 import { readTexts } from './encoding/text-column.ts';
 import { type ChunkHours, type ColumnHours, readColumnHours, readHours } from './hour-section.ts';
@@ -31,6 +31,7 @@ export class SealedRows implements Rows {
   readonly chunk: Chunk;
   #whole: Uint8Array | undefined;
   #timestamps: Float64Array | undefined;
+  #timestampAt: ((place: number) => number) | undefined;
   #orders: Float64Array | undefined;
   #shapeIds: Uint16Array | undefined;
   #originIds: Uint16Array | undefined;
@@ -57,6 +58,24 @@ export class SealedRows implements Rows {
   get timestamps(): Float64Array {
     this.#timestamps ??= readInts(this.section(sections.timestamps), this.length);
     return this.#timestamps;
+  }
+
+  /** The first place whose timestamp is not below `at`, without decoding all timestamps where that is possible. */
+  placeOf(at: number): number {
+    if (at <= this.chunk.oldest) return 0;
+    if (at > this.chunk.newest) return this.length;
+    if (this.#timestampAt === undefined && this.#timestamps === undefined)
+      this.#timestampAt = intAt(this.section(sections.timestamps));
+    const { timestamps } = this.#timestampAt === undefined ? this : { timestamps: undefined };
+    const timestampAt = this.#timestampAt ?? ((place: number) => timestamps![place]!);
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (timestampAt(middle) < at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   get orders(): Float64Array {

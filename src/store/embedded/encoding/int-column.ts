@@ -1,6 +1,6 @@
 // A column of whole numbers (timestamps, orders, ids, scaled decimals): the smallest of five ways, chosen per chunk.
 import type { ByteReader, ByteWriter } from './bytes.ts';
-import { type PackingPlan, planPacking, readPacked, writePacked } from './packed-ints.ts';
+import { type PackingPlan, packedAt, planPacking, readPacked, writePacked } from './packed-ints.ts';
 
 const ways = { constant: 0, packed: 1, deltas: 2, line: 3, runs: 4 } as const;
 /** About what a run costs beside its packed length. */
@@ -72,6 +72,20 @@ export function readInts(reader: ByteReader, length: number): Float64Array {
   else if (way === ways.runs) readRuns(reader, values);
   else throw new Error(`There is no way ${way} of writing whole numbers`);
   return values;
+}
+
+/**
+ * A reader of single values, for columns that can be read without decoding all of them: lines and packed numbers without exceptions.
+ * Undefined for the others.
+ */
+export function intAt(reader: ByteReader): ((index: number) => number) | undefined {
+  const way = reader.byte();
+  if (way === ways.packed) return packedAt(reader);
+  if (way !== ways.line) return undefined;
+  const first = reader.zigzag();
+  const step = reader.double();
+  const distanceAt = packedAt(reader);
+  return distanceAt === undefined ? undefined : (index) => distanceAt(index) + first + Math.floor(index * step);
 }
 
 function readDeltas(reader: ByteReader, values: Float64Array, length: number): void {
