@@ -43,7 +43,7 @@ export function openSegmentFile(path: string): SegmentFile {
     path,
     name: basename(path),
     bytes: size,
-    read: (offset, length) => readAt(fd, offset, length),
+    read: (offset, length, into) => readAt(fd, offset, length, into),
     close: () => {
       if (!closed) closeSync(fd);
       closed = true;
@@ -65,9 +65,8 @@ export function openSegment(path: string, interners: Interners): OpenedSegment {
   }
 }
 
-// In new memory each time: callers keep views into it.
-function readAt(fd: number, offset: number, length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
+function readAt(fd: number, offset: number, length: number, into: Uint8Array | undefined): Uint8Array {
+  const bytes = into === undefined || into.length < length ? new Uint8Array(length) : into.subarray(0, length);
   let done = 0;
   while (done < length) {
     const read = readSync(fd, bytes, done, length - done, offset + done);

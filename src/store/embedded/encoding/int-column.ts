@@ -61,11 +61,11 @@ function writeRuns(writer: ByteWriter, values: Float64Array, length: number, run
   writePacked(writer, heads, runs, planPacking(heads, runs));
 }
 
-/** Reads as many values as were written. */
-export function readInts(reader: ByteReader, length: number): Float64Array {
-  const values = new Float64Array(length);
+/** Reads as many values as were written, into `target` when that is given and long enough. */
+export function readInts(reader: ByteReader, length: number, target?: Float64Array): Float64Array {
+  const values = target === undefined || target.length < length ? new Float64Array(length) : target;
   const way = reader.byte();
-  if (way === ways.constant) return values.fill(reader.zigzag());
+  if (way === ways.constant) return values.fill(reader.zigzag(), 0, length);
   if (way === ways.packed) readPacked(reader, values, 0, length);
   else if (way === ways.deltas) readDeltas(reader, values, length);
   else if (way === ways.line) readLine(reader, values, length);
