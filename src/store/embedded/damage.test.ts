@@ -38,10 +38,14 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 function filesOf(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name !== 'reserve')
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
+  return (
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name !== 'reserve')
+      .map((entry) => join(entry.parentPath, entry.name))
+      // An empty file can neither be cut nor flipped.
+      .filter((path) => statSync(path).size > 0)
+      .sort()
+  );
 }
 
 /** Cuts the file or flips a bit; says what was done. */
