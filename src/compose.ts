@@ -9,7 +9,7 @@ import { authorize } from './access/authorize.ts';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeHouse } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
-import type { Parts, Platform } from './compose-parts.ts';
+import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
 import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -20,6 +20,7 @@ import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
+import { firstWorkspace } from './store/records/workspaces.ts';
 import { openRecords } from './store/records/database.ts';
 import { createTelemetry } from './telemetry/events.ts';
 import { createLog } from './telemetry/log.ts';
@@ -69,7 +70,7 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   closers.push(() => house.close());
   return {
     port,
-    tenant: first,
+    tenant: first === undefined ? await knownTenant(parts) : { isNew: true, ...first },
     keepHouse: house.keep,
     async close(reason) {
       const startedAt = performance.now();
@@ -121,6 +122,13 @@ async function serve(
   });
   addDocs(app);
   return app;
+}
+
+async function knownTenant({ records }: Parts): Promise<Tenant | undefined> {
+  const workspace = await firstWorkspace(records.db);
+  if (workspace === undefined) return undefined;
+  const { id: workspaceId, organizationId } = workspace;
+  return { isNew: false, organizationId, workspaceId, apiKeyId: null, generatedPassword: null };
 }
 
 async function closeAll(closers: Closer[]): Promise<void> {
