@@ -12,6 +12,7 @@ import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { assetRoutes } from './http/routes/assets.ts';
+import { customFieldRoutes } from './http/routes/custom-fields.ts';
 import { dataFlowRoutes } from './http/routes/data-flows.ts';
 import { deviceConnectorRoutes } from './http/routes/device-connectors.ts';
 import { deviceTypeRoutes } from './http/routes/device-types.ts';
@@ -71,6 +72,7 @@ function recordRoutes(
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),
     ...tagRoutes(parts),
+    ...customFieldRoutes(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs: new Set() }),

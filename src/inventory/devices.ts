@@ -5,6 +5,7 @@ import { newId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
+import { findCustomFields, saveCustomFieldValues } from '../store/records/custom-fields.ts';
 import { findDataFlow } from '../store/records/data-flows.ts';
 import type { Records } from '../store/records/database.ts';
 import { findDeviceConnector } from '../store/records/device-connectors.ts';
@@ -12,6 +13,7 @@ import { findDevice, findDeviceByDeviceId, insertDevice, removeDevice, saveDevic
 import { findTags, saveDeviceTags } from '../store/records/tags.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import { change, firstVersion, found, nextVersion, orCurrent, type Step } from './change.ts';
+import { checkRequired, customFieldsFrom } from './custom-field-values.ts';
 import { deviceViews } from './device-view.ts';
 import { loraPropertiesFrom } from './lora-properties.ts';
 
@@ -44,16 +46,12 @@ export interface DeviceDraft extends DeviceUpdate {
   readonly dataFlowId: string;
 }
 
-/** What a device names must be of its workspace; there are no integrations and no custom fields to name. */
+/** What a device names must be of its workspace. */
 async function checkReferences(step: Step, device: Device, sent: DeviceUpdate): Promise<void> {
   const flow = await findDataFlow(step.db, device.dataFlowId);
   if (flow?.workspaceId !== device.workspaceId) throw unknown('dataFlowId', 'data flow', device.dataFlowId);
+  // Integrations are not part of this version, so there is none to name.
   if (sent.integrationId) throw unknown('integrationId', 'integration', sent.integrationId);
-  const field = sent.customFields?.[0];
-  if (field !== undefined) {
-    const id = typeof field === 'object' && field !== null && 'fieldMetaId' in field ? String(field.fieldMetaId) : '';
-    throw unknown('customFields', 'custom field', id);
-  }
   const other = await findDeviceByDeviceId(step, device.organizationId, device.deviceId);
   if (other !== undefined && other.id !== device.id) throw problem('deviceIdNotUnique', { deviceId: device.deviceId });
 }
@@ -66,6 +64,16 @@ async function saveTags(step: Step, device: Device, sent: DeviceUpdate['tags']):
   const missing = ids.find((id) => !own.some((tag) => tag.id === id));
   if (missing !== undefined) throw unknown('tags', 'tag', missing);
   await saveDeviceTags(step.db, device.id, ids);
+}
+
+/** Sets the sent values; a new device needs one in every required field. */
+async function saveCustomFields(step: Step, device: Device, sent: DeviceUpdate, isNew: boolean): Promise<void> {
+  if (!isNew && !sent.customFields) return;
+  const { organizationId, workspaceId, id } = device;
+  const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [workspaceId] });
+  const values = customFieldsFrom(sent.customFields, fields);
+  checkRequired(fields, values, isNew ? new Set() : 'all');
+  await saveCustomFieldValues(step.db, id, values, device.updated ?? device.created);
 }
 
 function unknown(field: string, what: string, id: string) {
@@ -94,12 +102,14 @@ export async function createDevice(records: Records, principal: Principal, draft
       onlineTimeoutSeconds: draft.onlineTimeout ?? onlineTimeoutSecondsDefault,
       properties: draft.properties ?? {},
       loraProperties: loraPropertiesFrom(null, draft.loraProperties ?? draft.loRaProperties),
+      integrationId: null,
       excludeFromLifecycleReport: draft.excludeFromLifecycleReport ?? false,
       ...firstVersion(now),
     };
     await checkReferences(step, device, draft);
     await insertDevice(step, device);
     await saveTags(step, device, draft.tags);
+    await saveCustomFields(step, device, draft, true);
     step.announce({ kind: 'device', id: device.id, action: 'created' });
     return device;
   });
@@ -150,6 +160,7 @@ export async function updateDevice(
     await checkReferences(step, record, sent);
     await saveDevice(step, record);
     await saveTags(step, record, sent.tags);
+    await saveCustomFields(step, record, sent, false);
     step.announce({ kind: 'device', id, action: 'updated' });
     return record;
   });

@@ -94,6 +94,16 @@ export const problems = {
     code: '40012_FILTER_NOT_AVAILABLE',
     message: (d: { filter: string }) => `Assets cannot be filtered by ${d.filter}`,
   },
+  expressionInvalid: {
+    status: 400,
+    code: '40013_EXPRESSION_INVALID',
+    message: (d: { where: string; reason: string }) => `body ${d.where}: ${d.reason}`,
+  },
+  customFieldInvalid: {
+    status: 400,
+    code: '40014_CUSTOM_FIELD_INVALID',
+    message: (d: { field: string; reason: string }) => `body customFields: ${d.field} ${d.reason}`,
+  },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
   twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
@@ -128,6 +138,11 @@ export const problems = {
     status: 409,
     code: '40900_DEVICE_ID_NOT_UNIQUE',
     message: (d: { deviceId: string }) => `The device id ${d.deviceId} is used by another device`,
+  },
+  nameNotUnique: {
+    status: 409,
+    code: '40903_NAME_NOT_UNIQUE',
+    message: (d: { what: string; name: string }) => `There is another ${d.what} named ${d.name} in this workspace`,
   },
   staleVersion: {
     status: 409,

@@ -10,6 +10,7 @@ import { idempotency } from '../../src/flows/idempotency.ts';
 import type { Route } from '../../src/http/route.ts';
 import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
 import { assetRoutes } from '../../src/http/routes/assets.ts';
+import { customFieldRoutes } from '../../src/http/routes/custom-fields.ts';
 import { dataFlowRoutes } from '../../src/http/routes/data-flows.ts';
 import { deviceConnectorRoutes } from '../../src/http/routes/device-connectors.ts';
 import { deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
@@ -126,7 +127,14 @@ function routesOf({ db, ...records }: OpenRecords, now: () => number, available:
     revealConnectorSecrets: false,
     availableOutputs: new Set(available),
   };
-  const plain = [organizationRoutes, workspaceRoutes, tagRoutes, deviceTypeRoutes, deviceConnectorRoutes];
+  const plain = [
+    organizationRoutes,
+    workspaceRoutes,
+    tagRoutes,
+    customFieldRoutes,
+    deviceTypeRoutes,
+    deviceConnectorRoutes,
+  ];
   const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
   return [...all, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
 }

@@ -4,6 +4,7 @@ import type { DeviceType, DeviceTypeKind } from '../../model/device-type.ts';
 import type { PageRequest } from '../../model/page.ts';
 import {
   contains,
+  keyOf,
   isOneOf,
   fromJsonText,
   fromJsonTextOrNull,
@@ -28,10 +29,11 @@ function toRow(record: DeviceType): Insertable<Table> {
     uplinkScript: toJsonTextOrNull(record.uplinkScript),
     downlinkScript: toJsonTextOrNull(record.downlinkScript),
     searchText: searchTextOf(record.name, record.meta.manufacturer),
+    nameKey: keyOf(record.name),
   };
 }
 
-function fromRow({ searchText: _, ...row }: Selectable<Table>): DeviceType {
+function fromRow({ searchText: _, nameKey: __, ...row }: Selectable<Table>): DeviceType {
   return {
     ...row,
     type: row.type as DeviceTypeKind,
