@@ -53,9 +53,9 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
     adminApiKey: config.adminApiKey,
     now: now(),
   });
-  const uplinks = await composeUplinks(parts);
-  closers.push(() => uplinks.close());
   let notReady: string | undefined = 'starting';
+  const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
+  closers.push(() => uplinks.close());
   const app = await serve(parts, uplinks, () => notReady);
   closers.push(() => app.close());
   const streams = composeLive(app.server, parts, uplinks);
@@ -125,7 +125,7 @@ const housekeepingEveryMs = 60_000;
 
 function keepHouse({ apiKeys, telemetry }: Parts, uplinks: Uplinks, closers: Closer[]): void {
   const timer = setInterval(() => {
-    Promise.all([apiKeys.saveUses(), uplinks.dropOutdated()]).catch((error: unknown) =>
+    Promise.all([apiKeys.saveUses(), uplinks.keepHouse()]).catch((error: unknown) =>
       telemetry.backgroundFailed('housekeeping', error),
     );
   }, housekeepingEveryMs);

@@ -1,5 +1,5 @@
 // The wire form of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
 import { listParameters } from './list-parameters.ts';
 
@@ -135,11 +135,12 @@ export const exportParameters = Type.Object({
   to: Type.Optional(time('ISO-8601 date-time, exclusive')),
 });
 
-// Not spelled out as properties: a schema that describes `$id` is taken for an identifier by what resolves references.
-export const inferredSchemas = Type.Record(
-  Type.String(),
-  Type.Unsafe<{ $id: string; $schema: string; title: string; type: 'object'; properties: JsonObject }>({
-    type: 'object',
-    description: 'JSON Schema draft-07: $id, $schema, title, type and properties',
-  }),
+// As patterns, because the writer of the interface reference takes a member called $id for the id of a schema.
+const idMembers = { '^\\$id$': { type: 'string' }, '^\\$schema$': { type: 'string' } };
+const inferredSchema = Type.Object(
+  { title: Type.String(), type: Type.Literal('object'), properties: Type.Unsafe<JsonObject>({ type: 'object' }) },
+  { patternProperties: idMembers },
 );
+export const inferredSchemas = Type.Unsafe<
+  Readonly<Record<string, Static<typeof inferredSchema> & { readonly $id: string; readonly $schema: string }>>
+>({ type: 'object', additionalProperties: inferredSchema });

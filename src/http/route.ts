@@ -36,7 +36,7 @@ export interface RouteInput<P, Q, B> {
   readonly requestId: string;
   /** The path without query string. */
   readonly path: string;
-  /** Bytes of the body as it came in. */
+  /** Bytes of the body as it came in; 0 for one that the handler reads itself. */
   readonly bodyBytes: number;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
@@ -72,7 +72,10 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
   readonly status?: number;
   readonly response?: R;
   readonly bodyBytesMax?: number;
-  /** Whether the raw request stream is handed over instead of a parsed body. */
+  /**
+   * Whether the handler reads the body itself while it comes in, bounded by `bodyBytesMax`: declare `body` as
+   * `Type.Unsafe<BodyStream>(...)`, whose schema then only documents it. Success means that the body was read to its end.
+   */
   readonly streamedBody?: true;
 }
 

@@ -7,16 +7,19 @@ import type { Scope, Verb } from '../model/permission.ts';
 import type { Place } from '../model/place.ts';
 import type { Principal } from '../model/principal.ts';
 import { requestChecks } from './body-check.ts';
+import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { openApiOptions, swaggerSchema } from './open-api.ts';
 import { type Access, Answer, type Route, type RouteInput } from './route.ts';
+import { streamedBody, withRestRead } from './streamed-body.ts';
 
 export const bodyBytesMaxDefault = 4 * 1024 * 1024;
 const headersTimeoutMs = 20_000;
 const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 75_000;
 const retryAfterSeconds = 1;
+const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
 
 export interface Guard {
   /** Throws Problem 401 when the headers hold no valid credential, or two. */
@@ -71,9 +74,11 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 500 },
+    // A base address with a slash at its end makes paths that begin with two.
+    routerOptions: { maxParamLength: 500, ignoreDuplicateSlashes: true },
     genReqId: (raw) => acceptableRequestId(raw.headers['x-request-id']) ?? randomUUID(),
     http: { headersTimeout: headersTimeoutMs },
+    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
     // The framework's own log is off: one function per event says what is worth saying.
     logger: false,
     frameworkErrors: (error, request, reply) =>
@@ -90,9 +95,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     throw problem('noSuchRoute', { method: request.method, path });
   });
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('cache-control', 'no-store');
-    reply.header('x-content-type-options', 'nosniff');
+    setEdgeHeaders(request, reply);
   });
   app.addHook('onResponse', async (request, reply) => {
     parts.events.answered({
@@ -105,13 +108,17 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     });
   });
   await app.register(fastifySwagger, openApiOptions(parts.publicUrl));
-  for (const route of parts.routes) addRoute(app, route, parts);
+  for (const route of parts.routes) if (route.streamedBody === undefined) addRoute(app, route, parts);
+  await app.register(async (streaming) => {
+    leaveBodies(streaming);
+    for (const route of parts.routes) if (route.streamedBody === true) addRoute(streaming, route, parts);
+  });
   return app;
 }
 
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:;|$)/, { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser(jsonType, { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     stateOf(request).bodyBytes = bytes.length;
     try {
@@ -120,6 +127,12 @@ function readBodies(app: FastifyInstance): void {
       done(error as Error);
     }
   });
+}
+
+/** Routes that read their body themselves are given it unread. */
+function leaveBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(jsonType, (_request, _payload, done) => done(null));
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void {
@@ -139,7 +152,7 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
       const input: RouteInput<unknown, unknown, unknown> = {
         params: checks.params(request.params),
         query: checks.query(request.query),
-        body: route.streamedBody ? request.raw : checks.body(request.body),
+        body: route.streamedBody ? streamedBody(request.raw, route.bodyBytesMax) : checks.body(request.body),
         headers: request.headers,
         requestId: request.id,
         path: pathOf(request),
@@ -149,7 +162,8 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
         },
       };
       await admitBody(access, input.body, principal, parts.guard);
-      const output: unknown = await route.handle(input as never, principal as never);
+      const handled = route.handle(input as never, principal as never);
+      const output: unknown = route.streamedBody ? await withRestRead(handled, request.raw, reply) : await handled;
       return sendOutput(reply, output, route.status ?? 200);
     },
   });
@@ -191,6 +205,12 @@ function sendOutput(reply: FastifyReply, output: unknown, status: number): Fasti
   return reply.code(output.status).send(output.body);
 }
 
+function setEdgeHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.header('cache-control', 'no-store');
+  reply.header('x-content-type-options', 'nosniff');
+}
+
 function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const traceId = traceIdOf(single(request.headers['traceparent']));
   const limits = {
@@ -201,6 +221,8 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
   const path = pathOf(request);
   const body = errorBody(known ?? problem('internal'), { path, requestId: request.id, traceId }, parts.now());
   if (known === undefined) parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
+  // A request that the framework refuses by itself has not passed the hook that sets them.
+  setEdgeHeaders(request, reply);
   if (body.status === 503) reply.header('retry-after', retryAfterSeconds);
   return reply.code(body.status).header('content-type', 'application/json; charset=utf-8').send(body);
 }

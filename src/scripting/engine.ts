@@ -18,7 +18,7 @@ import { type AnalysedScript, type CodecEntry, codecEntries } from './source-ana
 
 export interface CompiledScript {
   readonly image: ScriptImage;
-  readonly code: string;
+  readonly script: AnalysedScript;
 }
 
 /** How a run is entered: codecs have three entries; scripts with `consume` have one. */
@@ -58,7 +58,7 @@ export interface EngineParts {
 export async function createEngine(parts: EngineParts): Promise<Engine> {
   const { module, layout, limits, recorder } = parts;
   const watch = createRunWatch(parts);
-  let code = '';
+  let running: AnalysedScript | undefined;
   let memory: GuestMemory;
   let js: QuickJs;
   let worn = false;
@@ -71,7 +71,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     js.callbacks = hostCalls(
       () => js,
       () => guest,
-      () => code,
+      () => running!,
       recorder,
       watch,
     );
@@ -102,15 +102,15 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     renew,
     compile(script) {
       try {
-        watch.start();
+        watch.release();
         const base = imageWith(script.modules);
         memory.reset(base);
         const compiled = border.evaluate(js, guest, script.code, guest.scriptFile);
         const exception = border.exceptionOf(js, guest, compiled);
-        if (exception !== undefined) return { error: scriptError(exception.message, exception.stack, script.code) };
+        if (exception !== undefined) return { error: scriptError(exception.message, exception.stack, script) };
         const list = border.newString(js, guest, JSON.stringify(script.bindings));
         border.callGuest(js, guest, guest.install, [compiled, border.newString(js, guest, script.dialect), list]);
-        return { image: memory.difference(base), code: script.code };
+        return { image: memory.difference(base), script };
       } catch (error) {
         worn = true;
         return { error: { message: engineFailure(error) } };
@@ -118,9 +118,9 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         worn ||= memory.heapBytes() > limits.memoryBytesKept;
       }
     },
-    run(script, eventText, mode, clean) {
-      memory.restore(script.image, clean);
-      code = script.code;
+    run({ image, script }, eventText, mode, clean) {
+      memory.restore(image, clean);
+      running = script;
       watch.start();
       try {
         const text = border.newString(js, guest, eventText);
@@ -154,7 +154,10 @@ function settle(js: QuickJs, guest: border.Guest, result: Pointer, watch: RunWat
 
 /** What keeps one run within its limits. */
 interface RunWatch {
+  /** From now on the limits hold. */
   start(): void;
+  /** From now on nothing is limited: what is built is ours. */
+  release(): void;
   /** Whether the run is to end; nothing that it still emits counts. */
   readonly stopped: boolean;
   /** Why the host ended it, when it did. */
@@ -168,6 +171,7 @@ interface RunWatch {
 }
 
 function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
+  let limited = false;
   let stopped = false;
   let error: string | undefined;
   let startedAt = 0;
@@ -184,7 +188,12 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
     get error() {
       return error;
     },
+    release() {
+      limited = false;
+      stopped = false;
+    },
     start() {
+      limited = true;
       stopped = false;
       error = undefined;
       cpuAtStart = undefined;
@@ -198,6 +207,7 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
     // looked at first; what passed until the first poll counts as it stands on the clock.
     poll() {
       recorder.beat();
+      if (!limited) return false;
       const passed = performance.now() - startedAt;
       if (passed < limits.cpuMs && cpuAtStart !== undefined) return stopped;
       cpuAtStart ??= cpuMs() - passed;
@@ -210,7 +220,7 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
 function hostCalls(
   js: () => QuickJs,
   guest: () => border.Guest,
-  code: () => string,
+  script: () => AnalysedScript,
   recorder: RunRecorder,
   watch: RunWatch,
 ): QuickJs['callbacks'] {
@@ -228,7 +238,7 @@ function hostCalls(
   };
   const fail = (argv: Pointer): void => {
     const ends = js()._QTS_GetFloat64(guest().context, js()._QTS_ArgvGetJSValueConstPointer(argv, 2)) === 1;
-    recorder.appendText(errorEntry(scriptError(textOf(argv, 0), textOf(argv, 1), code())));
+    recorder.appendText(errorEntry(scriptError(textOf(argv, 0), textOf(argv, 1), script())));
     if (ends) watch.stop();
   };
   const answer = (argv: Pointer, id: number): Pointer => {

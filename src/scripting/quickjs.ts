@@ -49,7 +49,7 @@ export interface QuickJsInstance {
 /** The stack's range; the heap follows it. It was chosen when the engine was built. */
 export const stackBytes = 5 * 1_048_576;
 /** What a run can use of the stack, from its end down: the guest's own limit and what the engine needs above it. */
-export const stackUsedBytesMax = 512 * 1_024;
+export const stackUsedBytesMax = 320 * 1_024;
 /** Addresses at the stack's far end that are free for texts on their way into the guest. */
 export const scratchStart = 131_072;
 export const scratchEnd = scratchStart + 4 * 1_048_576;

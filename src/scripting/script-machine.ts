@@ -1,5 +1,5 @@
-// The script machine: runs users' scripts in worker threads, each run in a fresh realm and within limits. It knows no
-// device, rule or store: a source and an event go in, emits come out (interface 2.10, 4.8; contract 15, 16, 35).
+// The script machine: runs users' scripts in worker threads, each run in a fresh realm and within limits.
+// It knows no device, rule or store: a source and an event go in, emits come out (interface 2.10, 4.8; contract 15, 16, 35).
 import { availableParallelism } from 'node:os';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';

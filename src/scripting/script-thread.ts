@@ -110,8 +110,6 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
     }
     for (const id of forgotten) known.delete(id);
     const back = returned.map((number) => take(number)!);
-    // A script that the thread has forgotten while its run was under way is sent again with the run.
-    for (const { script } of back) if (script !== undefined) known.delete(script.id);
     if (!last) return;
     batches -= 1;
     events.answered(back);

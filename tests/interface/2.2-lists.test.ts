@@ -54,6 +54,18 @@ describe('interface 2.2: the envelope', () => {
       expect(body).toEqual(pageEnvelope({ content: expect.any(Array), on, total: on }));
     });
 
+  for (const query of [
+    'page=&size=&sort=',
+    'search=',
+    'type=&dataFlowId=&connectivity=',
+    'state=&online=',
+    'assetIds=&tags.ids=[]',
+  ])
+    test(`contract 0.1: a parameter without a value counts as absent: ${query}`, async () => {
+      const { body } = await list(`workspaceId=${world.workspaceId}&${query}`);
+      expect(body).toEqual(pageEnvelope({ content: expect.any(Array), on: 3, total: 3, size: 25 }));
+    });
+
   for (const query of ['page=-1', 'page=x', 'size=0', 'size=-5', 'size=1.5', 'size=many'])
     test(`a page that cannot be is refused: ${query}`, async () => {
       const refused = await list(`workspaceId=${world.workspaceId}&${query}`);

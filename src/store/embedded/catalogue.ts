@@ -74,6 +74,7 @@ export function catalogue(limits: StoreLimits): Catalogue {
       return origin;
     },
     addRow: (series, row, position) => {
+      if (series.device.dropped) return;
       if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
       if (series.open === undefined) {
         series.open = new OpenRows(position, journalled);

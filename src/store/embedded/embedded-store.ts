@@ -11,8 +11,11 @@ import { appending } from './appending.ts';
 import { queryBuckets, type Slices } from './bucket-query.ts';
 import { catalogue as newCatalogue } from './catalogue.ts';
 import { decodedChunks } from './decoded-chunks.ts';
+import { mergeSome } from './compaction.ts';
+import { measuredKeys, usage } from './measured.ts';
+import { dropDevice, dropExpired, type RetentionParts } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
-import { internersOf, openSegments, replayFrame, type StoreDamage } from './opening.ts';
+import { internersOf, journalDamage, openSegments, replayFrame, type StoreDamage } from './opening.ts';
 import { readers } from './readers.ts';
 import { readEntries, replaySamples } from './replay.ts';
 import { matchingSeries, type RowReader, walkSamples } from './row-scan.ts';
@@ -34,8 +37,10 @@ export interface EmbeddedStoreOptions {
 }
 
 export interface EmbeddedStore extends SampleStore {
-  /** What opening and reading found damaged so far. The torn tail that a crash leaves in the journal is not damage. */
+  /** What opening and reading found damaged so far. */
   readonly damage: readonly StoreDamage[];
+  /** Bytes that opening cut off the end of the journal: the normal trace of a crash, never acknowledged. */
+  readonly tornBytes: number;
   /** Seals and commits all rows, as closing does. */
   readonly sealAll: () => Promise<void>;
   /** Resolves when the background work under way has ended. */
@@ -78,7 +83,20 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       await journal!.dropBefore(Math.min(replayFrom, followers.slowest()));
     },
     failed: noteFailure,
+    merge: async () => {
+      while (!closed && (await segments.exclusive(() => mergeSome(changing))));
+    },
   });
+  const changing: RetentionParts = {
+    segments,
+    catalogue,
+    decoded,
+    slices,
+    limits,
+    schemas: interners.schemas,
+    sealing: background,
+    replayFrom: background.replayFrom,
+  };
   const intake = appending({
     journal: () => journal!,
     shapes: interners.shapes,
@@ -96,9 +114,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     ...(options.resumeAgeMsMax === undefined ? {} : { resumeAgeMsMax: options.resumeAgeMsMax }),
   });
   const openedJournal = journal;
-  for (const { kind, path, offset, bytes, entries } of journal.damage)
-    if (kind !== 'tornTail')
-      damage.push({ kind: 'journal', path, reason: `${kind} at ${offset}: ${bytes} bytes, ${entries} entries` });
+  damage.push(...journalDamage(journal, followers, journalDirectory));
   background.wake();
 
   const reader: RowReader = {
@@ -113,6 +129,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
 
   return {
     damage,
+    tornBytes: journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0),
     sealAll: background.sealAll,
     idle: background.idle,
     append: async (entry) => {
@@ -170,6 +187,13 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     get position() {
       return openedJournal.position();
     },
+    measuredKeys: async (deviceId) => {
+      const device = deviceOf(deviceId);
+      return device === undefined ? [] : measuredKeys(device);
+    },
+    usage: async () => usage(catalogue),
+    dropExpired: (keepFrom) => dropExpired(changing, keepFrom),
+    dropDevice: (deviceId) => dropDevice(changing, deviceId, openedJournal.nextPosition()),
     close: async () => {
       if (closed) return;
       closed = true;
@@ -182,7 +206,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   };
 }
 
-const noDevice: Device = { id: '', topics: new Map(), nextOrder: 0 };
+const noDevice: Device = { id: '', topics: new Map(), nextOrder: 0, dropped: false };
 
 function takeSamples(next: () => Sample | undefined, limit: number): Sample[] {
   const samples: Sample[] = [];

@@ -17,6 +17,12 @@ export const storeLimits = {
   openBytes: 160 * 1024 * 1024,
   /** The two limits above are looked at after so many journalled bytes. */
   lookEveryBytes: 2 * 1024 * 1024,
+  /** So many segments of about one size are merged into one. */
+  segmentsToMerge: 6,
+  /** Larger segments are left as they are. */
+  mergedBytesMax: 256 * 1024 * 1024,
+  /** Overlapping chunks are merged up to so many rows at a time. */
+  mergeRowsMax: 8_192,
 } as const;
 
 export type StoreLimits = { readonly [K in keyof typeof storeLimits]: number };

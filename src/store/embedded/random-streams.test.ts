@@ -18,6 +18,7 @@ const tiny: Partial<StoreLimits> = {
   segmentBytes: 3_000,
   journalTailBytes: 8_000,
   lookEveryBytes: 1_000,
+  segmentsToMerge: 3,
 };
 
 async function runStreams(seeds: readonly number[]): Promise<void> {
