@@ -13,9 +13,14 @@ import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { assetRoutes } from './http/routes/assets.ts';
+import { blobRoutes } from './http/routes/blobs.ts';
 import { customFieldRoutes } from './http/routes/custom-fields.ts';
+import { dashboardGroupRoutes } from './http/routes/dashboard-groups.ts';
+import { dashboardRoutes } from './http/routes/dashboards.ts';
 import { dataFlowRoutes } from './http/routes/data-flows.ts';
+import { deviceConfigurationRoutes } from './http/routes/device-configurations.ts';
 import { deviceConnectorRoutes } from './http/routes/device-connectors.ts';
+import { deviceCredentialRoutes } from './http/routes/device-credentials.ts';
 import { deviceTypeRoutes } from './http/routes/device-types.ts';
 import { deviceRoutes } from './http/routes/devices.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
@@ -75,6 +80,11 @@ function recordRoutes(
     ...workspaceRoutes(parts),
     ...tagRoutes(parts),
     ...customFieldRoutes(parts),
+    ...deviceCredentialRoutes(parts),
+    ...deviceConfigurationRoutes(parts),
+    ...blobRoutes(parts),
+    ...dashboardRoutes(parts),
+    ...dashboardGroupRoutes(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs: new Set() }),

@@ -188,6 +188,21 @@ export const problems = {
     code: '40903_NAME_NOT_UNIQUE',
     message: (d: { what: string; name: string }) => `There is another ${d.what} named ${d.name} in this workspace`,
   },
+  credentialNotUnique: {
+    status: 409,
+    code: '40904_CREDENTIAL_NOT_UNIQUE',
+    message: (d: { fingerprint: string }) => `The device has a credential with the key ${d.fingerprint} already`,
+  },
+  configurationNotPushable: {
+    status: 409,
+    code: '40905_CONFIGURATION_NOT_PUSHABLE',
+    message: (d: { reason: string }) => `The configuration cannot be sent to the device: ${d.reason}`,
+  },
+  operationRunning: {
+    status: 409,
+    code: '40906_OPERATION_RUNNING',
+    message: (d: { id: string }) => `The operation ${d.id} is still running`,
+  },
   staleVersion: {
     status: 409,
     code: '40901_STALE_VERSION',
@@ -214,6 +229,12 @@ export const problems = {
     status: 415,
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
     message: (d: { contentType: string }) => `Content type ${d.contentType} is not supported; send application/json`,
+  },
+  blobTypeNotTaken: {
+    status: 415,
+    code: '41501_BLOB_TYPE_NOT_TAKEN',
+    message: (d: { contentType: string; taken: readonly string[] }) =>
+      `Files of type ${d.contentType} are not kept; these are: ${d.taken.join(', ')}`,
   },
   idempotencyKeyReused: {
     status: 422,

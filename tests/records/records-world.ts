@@ -10,9 +10,14 @@ import { idempotency } from '../../src/flows/idempotency.ts';
 import type { Route } from '../../src/http/route.ts';
 import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
 import { assetRoutes } from '../../src/http/routes/assets.ts';
+import { blobRoutes } from '../../src/http/routes/blobs.ts';
 import { customFieldRoutes } from '../../src/http/routes/custom-fields.ts';
+import { dashboardGroupRoutes } from '../../src/http/routes/dashboard-groups.ts';
+import { dashboardRoutes } from '../../src/http/routes/dashboards.ts';
 import { dataFlowRoutes } from '../../src/http/routes/data-flows.ts';
+import { deviceConfigurationRoutes } from '../../src/http/routes/device-configurations.ts';
 import { deviceConnectorRoutes } from '../../src/http/routes/device-connectors.ts';
+import { deviceCredentialRoutes } from '../../src/http/routes/device-credentials.ts';
 import { deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
 import { deviceRoutes } from '../../src/http/routes/devices.ts';
 import { organizationRoutes } from '../../src/http/routes/organizations.ts';
@@ -41,7 +46,7 @@ export type Call = (
   path: string,
   body?: unknown,
   headers?: Record<string, string>,
-) => Promise<{ status: number; body: Body }>;
+) => Promise<{ status: number; body: Body; headers: Record<string, unknown> }>;
 
 const adminKey = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 const everyPermission: Permissions = Object.fromEntries(scopes.map((scope) => [scope, verbs]));
@@ -132,6 +137,11 @@ function routesOf({ db, ...records }: OpenRecords, now: () => number, available:
     workspaceRoutes,
     tagRoutes,
     customFieldRoutes,
+    blobRoutes,
+    dashboardRoutes,
+    dashboardGroupRoutes,
+    deviceCredentialRoutes,
+    deviceConfigurationRoutes,
     deviceTypeRoutes,
     deviceConnectorRoutes,
   ];
@@ -144,10 +154,12 @@ function callerOf(app: Awaited<ReturnType<typeof createServer>>, headers: Record
     const answer = await app.inject({
       method: method as 'GET',
       url: path,
-      headers: { ...headers, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
+      ...(body === undefined ? {} : { payload: body instanceof Buffer ? body : JSON.stringify(body) }),
     });
-    return { status: answer.statusCode, body: answer.body === '' ? undefined : JSON.parse(answer.body) };
+    const isJson = String(answer.headers['content-type']).includes('application/json');
+    const read = answer.body === '' ? undefined : isJson ? JSON.parse(answer.body) : answer.rawPayload;
+    return { status: answer.statusCode, body: read, headers: answer.headers };
   };
 }
 

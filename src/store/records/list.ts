@@ -28,13 +28,14 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
   request: PageRequest,
   columns: Readonly<Record<string, string>> = sortColumns,
   table?: T,
+  idColumn = 'id',
 ): Promise<Rows<O>> {
   const orders = request.sort.flatMap((order) => {
     const column = Object.hasOwn(columns, order.field) ? columns[order.field] : undefined;
     return column === undefined ? [] : [{ column, direction: order.direction }];
   });
-  if (orders.length === 0) orders.push({ column: columns['name'] ?? 'id', direction: 'asc' });
-  orders.push({ column: 'id', direction: 'asc' });
+  if (orders.length === 0) orders.push({ column: columns['name'] ?? idColumn, direction: 'asc' });
+  orders.push({ column: idColumn, direction: 'asc' });
   const prefix = table === undefined ? '' : `${table}.`;
   let ordered = query;
   for (const { column, direction } of orders) {
