@@ -21,8 +21,11 @@ import { dataFlowRoutes } from './http/routes/data-flows.ts';
 import { deviceConfigurationRoutes } from './http/routes/device-configurations.ts';
 import { deviceConnectorRoutes } from './http/routes/device-connectors.ts';
 import { deviceCredentialRoutes } from './http/routes/device-credentials.ts';
+import { deviceFileRoutes } from './http/routes/device-files.ts';
+import { deviceTypeImportRoute } from './http/routes/device-type-import.ts';
 import { deviceTypeRoutes } from './http/routes/device-types.ts';
 import { deviceRoutes } from './http/routes/devices.ts';
+import { operationRoutes } from './http/routes/operations.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
 import { tagRoutes } from './http/routes/tags.ts';
@@ -69,7 +72,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
 }
 
 function recordRoutes(
-  { config, records, now }: Parts,
+  { config, records, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
 ): Route[] {
@@ -79,12 +82,15 @@ function recordRoutes(
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),
     ...tagRoutes(parts),
+    ...operationRoutes({ ...parts, startOperation: operations.start }),
+    ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
     ...customFieldRoutes(parts),
     ...deviceCredentialRoutes(parts),
     ...deviceConfigurationRoutes(parts),
     ...blobRoutes(parts),
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),
+    deviceTypeImportRoute(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs: new Set() }),

@@ -12,15 +12,18 @@ import type { Parts, Platform } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
 import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
+import { createOperationRunner, type OperationRunner } from './flows/operation-runner.ts';
 import { addDocs } from './http/docs.ts';
 import { createServer } from './http/server.ts';
+import { runOperationChunk } from './inventory/operations.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
-import { openRecords } from './store/records/database.ts';
-import { createTelemetry } from './telemetry/events.ts';
+import { type OpenRecords, openRecords } from './store/records/database.ts';
+import { unfinishedOperations } from './store/records/operations.ts';
+import { createTelemetry, type Telemetry } from './telemetry/events.ts';
 import { createLog } from './telemetry/log.ts';
 
 type Closer = () => unknown;
@@ -64,6 +67,7 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
   const { port } = app.server.address() as AddressInfo;
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
+  await parts.operations.resume();
   keepHouse(parts, uplinks, closers);
   return {
     port,
@@ -101,7 +105,20 @@ async function openParts(config: Config, closers: Closer[]): Promise<Parts> {
   closers.push(() => apiKeys.saveUses());
   followers.push(directory.recordChanged, apiKeys.recordChanged);
   const authenticators = [apiKeys, noTokens];
-  return { config, telemetry, records, store, directory, apiKeys, authenticators, now, newId: randomUUID };
+  const operations = composeOperations(records, telemetry, now);
+  closers.push(() => operations.close());
+  const newId = randomUUID;
+  return { config, telemetry, records, store, directory, apiKeys, authenticators, now, newId, operations };
+}
+
+function composeOperations(records: OpenRecords, telemetry: Telemetry, now: () => number): OperationRunner {
+  return createOperationRunner({
+    runChunk: (id, isTimeUp) => runOperationChunk(records, id, now, isTimeUp),
+    unfinished: () => unfinishedOperations(records.db),
+    failed: (error) => telemetry.backgroundFailed('running an operation', error),
+    clock: () => performance.now(),
+    pause: () => new Promise((resolve) => void setImmediate(resolve)),
+  });
 }
 
 async function serve(
@@ -123,9 +140,9 @@ async function serve(
 
 const housekeepingEveryMs = 60_000;
 
-function keepHouse({ apiKeys, telemetry }: Parts, uplinks: Uplinks, closers: Closer[]): void {
+function keepHouse({ apiKeys, telemetry, operations }: Parts, uplinks: Uplinks, closers: Closer[]): void {
   const timer = setInterval(() => {
-    Promise.all([apiKeys.saveUses(), uplinks.keepHouse()]).catch((error: unknown) =>
+    Promise.all([apiKeys.saveUses(), uplinks.keepHouse(), operations.resume()]).catch((error: unknown) =>
       telemetry.backgroundFailed('housekeeping', error),
     );
   }, housekeepingEveryMs);

@@ -143,6 +143,12 @@ export const problems = {
     code: '40014_CUSTOM_FIELD_INVALID',
     message: (d: { field: string; reason: string }) => `body customFields: ${d.field} ${d.reason}`,
   },
+  importInvalid: {
+    status: 400,
+    code: '40015_IMPORT_INVALID',
+    message: (d: { count: number; line: number; field: string | null; message: string }) =>
+      `The file has ${d.count} problems and nothing of it was taken; the first is on line ${d.line}: ${d.field ?? 'the line'} ${d.message}. A dry run tells them all`,
+  },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
   twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
@@ -197,11 +203,6 @@ export const problems = {
     status: 409,
     code: '40905_CONFIGURATION_NOT_PUSHABLE',
     message: (d: { reason: string }) => `The configuration cannot be sent to the device: ${d.reason}`,
-  },
-  operationRunning: {
-    status: 409,
-    code: '40906_OPERATION_RUNNING',
-    message: (d: { id: string }) => `The operation ${d.id} is still running`,
   },
   staleVersion: {
     status: 409,

@@ -7,6 +7,7 @@ import { type Authenticator, identify, noTokens } from '../../src/access/authent
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
 import { idempotency } from '../../src/flows/idempotency.ts';
+import { createOperationRunner } from '../../src/flows/operation-runner.ts';
 import type { Route } from '../../src/http/route.ts';
 import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
 import { assetRoutes } from '../../src/http/routes/assets.ts';
@@ -18,14 +19,18 @@ import { dataFlowRoutes } from '../../src/http/routes/data-flows.ts';
 import { deviceConfigurationRoutes } from '../../src/http/routes/device-configurations.ts';
 import { deviceConnectorRoutes } from '../../src/http/routes/device-connectors.ts';
 import { deviceCredentialRoutes } from '../../src/http/routes/device-credentials.ts';
+import { deviceFileRoutes } from '../../src/http/routes/device-files.ts';
+import { deviceTypeImportRoute } from '../../src/http/routes/device-type-import.ts';
 import { deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
 import { deviceRoutes } from '../../src/http/routes/devices.ts';
+import { operationRoutes } from '../../src/http/routes/operations.ts';
 import { organizationRoutes } from '../../src/http/routes/organizations.ts';
 import { outputConnectorRoutes } from '../../src/http/routes/output-connectors.ts';
 import { tagRoutes } from '../../src/http/routes/tags.ts';
 import { workspaceRoutes } from '../../src/http/routes/workspaces.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createApiKey } from '../../src/inventory/api-keys.ts';
+import { runOperationChunk } from '../../src/inventory/operations.ts';
 import { createWorkspace } from '../../src/inventory/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import { type Permissions, scopes, verbs } from '../../src/model/permission.ts';
@@ -37,6 +42,7 @@ import {
   insertKeptAnswer,
   saveKeptAnswer,
 } from '../../src/store/records/idempotency-keys.ts';
+import { unfinishedOperations } from '../../src/store/records/operations.ts';
 import { insertOrganization } from '../../src/store/records/organizations.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -63,7 +69,14 @@ export async function startRecordsWorld(available: Available = everything) {
   const keys = apiKeyAuthenticator({ db: records.db, now });
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
-  const routes = routesOf(records, now, available);
+  const operations = createOperationRunner({
+    runChunk: (id, isTimeUp) => runOperationChunk(records, id, now, isTimeUp),
+    unfinished: () => unfinishedOperations(records.db),
+    failed: (error) => void failures.push(error),
+    clock: () => performance.now(),
+    pause: () => new Promise((resolve) => void setImmediate(resolve)),
+  });
+  const routes = routesOf(records, now, available, operations.start);
   const app = await createServer({
     routes,
     guard: { identify: (headers) => identify([keys, noTokens, session(tenants)], headers), authorize },
@@ -82,6 +95,7 @@ export async function startRecordsWorld(available: Available = everything) {
     clock,
     failures,
     routes,
+    operations,
     ...tenants,
     admin: as({ 'x-api-key': adminKey }),
     owner: as({ 'x-session': 'owner' }),
@@ -90,6 +104,7 @@ export async function startRecordsWorld(available: Available = everything) {
     restricted: await keyFor(tenants.organizationId, [tenants.secondWorkspace], everyPermission),
     keyFor,
     async close() {
+      await operations.close();
       await app.close();
       await records.close();
       rmSync(directory, { recursive: true, force: true });
@@ -117,7 +132,12 @@ function session({ userId, organizationId }: { userId: string; organizationId: s
   return { header: 'x-session', authenticate: () => owner };
 }
 
-function routesOf({ db, ...records }: OpenRecords, now: () => number, available: Available): Route[] {
+function routesOf(
+  { db, ...records }: OpenRecords,
+  now: () => number,
+  available: Available,
+  startOperation: (id: string) => void,
+): Route[] {
   const kept = {
     find: (id: string, after: number) => findKeptAnswer(db, id, after),
     reserve: (record: KeptAnswer) => insertKeptAnswer(db, record),
@@ -131,6 +151,7 @@ function routesOf({ db, ...records }: OpenRecords, now: () => number, available:
     aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
     revealConnectorSecrets: false,
     availableOutputs: new Set(available),
+    startOperation,
   };
   const plain = [
     organizationRoutes,
@@ -146,7 +167,8 @@ function routesOf({ db, ...records }: OpenRecords, now: () => number, available:
     deviceConnectorRoutes,
   ];
   const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
-  return [...all, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
+  const bulk = [...operationRoutes(parts), ...deviceFileRoutes(parts), deviceTypeImportRoute(parts)];
+  return [...all, ...bulk, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
 }
 
 function callerOf(app: Awaited<ReturnType<typeof createServer>>, headers: Record<string, string>): Call {

@@ -54,6 +54,16 @@ export async function findDeviceType(db: RecordsDb, id: string): Promise<DeviceT
   return row && fromRow(row);
 }
 
+/** The types that came from a library into the organization; null for those of the installation. */
+export async function findLibraryTypes(db: RecordsDb, organizationId: string | null): Promise<DeviceType[]> {
+  const query = db.selectFrom('deviceTypes').selectAll().where('libraryPath', 'is not', null);
+  const own =
+    organizationId === null
+      ? query.where('organizationId', 'is', null)
+      : query.where('organizationId', '=', organizationId);
+  return (await own.execute()).map(fromRow);
+}
+
 /** Id, name and picture alone: scripts and schemas are large. */
 export async function findDeviceTypeNames(
   db: RecordsDb,

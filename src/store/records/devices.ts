@@ -94,6 +94,36 @@ export async function findDeviceByDeviceId(
   return row && fromRow(row, sealer);
 }
 
+// Few enough for every engine's parameter limit.
+const idsPerStatement = 500;
+
+/** The devices that have these physical ids, by physical id. */
+export async function serviceIdsOf(
+  db: RecordsDb,
+  organizationId: string,
+  deviceIds: readonly string[],
+): Promise<Map<string, { readonly id: string; readonly workspaceId: string }>> {
+  const found = new Map<string, { readonly id: string; readonly workspaceId: string }>();
+  for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
+    const query = db.selectFrom('devices').select(['id', 'deviceId', 'workspaceId']);
+    const some = deviceIds.slice(from, from + idsPerStatement);
+    const rows = await query.where('organizationId', '=', organizationId).where('deviceId', 'in', some).execute();
+    for (const { deviceId, ...row } of rows) found.set(deviceId, row);
+  }
+  return found;
+}
+
+/** The workspace's devices behind a service id, in order of it. */
+export async function devicesAfter(
+  { db, sealer }: Store,
+  workspaceId: string,
+  after: string,
+  max: number,
+): Promise<Device[]> {
+  const query = db.selectFrom('devices').selectAll().where('workspaceId', '=', workspaceId).where('id', '>', after);
+  return (await query.orderBy('id').limit(max).execute()).map((row) => fromRow(row, sealer));
+}
+
 export interface DeviceFilter extends WorkspaceFilter {
   readonly ids?: readonly string[] | undefined;
   readonly dataFlowId?: string | undefined;

@@ -35,4 +35,5 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .on('operations')
     .columns(['workspaceId', 'started'])
     .execute();
+  await schema.createIndex('devicesByworkspaceIdid').on('devices').columns(['workspaceId', 'id']).execute();
 }
