@@ -29,9 +29,11 @@ import { operationRoutes } from './http/routes/operations.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
 import { tagRoutes } from './http/routes/tags.ts';
+import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
 import { placeOf } from './inventory/places.ts';
+import type { OutputConnectorType } from './model/connector.ts';
 import type { Place } from './model/place.ts';
 import { openTimeZones } from './model/time-zone.ts';
 import { defaultWorkspaceSettings } from './model/workspace.ts';
@@ -77,10 +79,12 @@ function recordRoutes(
   aliased: DeviceAccess['aliased'],
 ): Route[] {
   const parts = { records, now, once };
+  const availableOutputs: ReadonlySet<OutputConnectorType> = new Set();
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
   return [
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),
+    ...workspaceConfigurationRoutes({ ...parts, availableOutputs }),
     ...tagRoutes(parts),
     ...operationRoutes({ ...parts, startOperation: operations.start }),
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
@@ -93,7 +97,7 @@ function recordRoutes(
     deviceTypeImportRoute(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),
-    ...outputConnectorRoutes({ ...showing, availableOutputs: new Set() }),
+    ...outputConnectorRoutes({ ...showing, availableOutputs }),
     ...dataFlowRoutes(showing),
     ...apiKeyRoutes(parts),
     // What devices sent is written behind the journal; whoever reads it waits for that.

@@ -27,6 +27,7 @@ import { operationRoutes } from '../../src/http/routes/operations.ts';
 import { organizationRoutes } from '../../src/http/routes/organizations.ts';
 import { outputConnectorRoutes } from '../../src/http/routes/output-connectors.ts';
 import { tagRoutes } from '../../src/http/routes/tags.ts';
+import { workspaceConfigurationRoutes } from '../../src/http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from '../../src/http/routes/workspaces.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createApiKey } from '../../src/inventory/api-keys.ts';
@@ -167,7 +168,12 @@ function routesOf(
     deviceConnectorRoutes,
   ];
   const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
-  const bulk = [...operationRoutes(parts), ...deviceFileRoutes(parts), deviceTypeImportRoute(parts)];
+  const bulk = [
+    ...operationRoutes(parts),
+    ...deviceFileRoutes(parts),
+    deviceTypeImportRoute(parts),
+    ...workspaceConfigurationRoutes(parts),
+  ];
   return [...all, ...bulk, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
 }
 
