@@ -60,7 +60,7 @@ async function create(world: World, setup: Setup, from: number, count: number) {
       name: `Sensor ${(n * 7_919) % 100_003} ${['roof', 'cellar', 'hall', 'office'][n % 4]}`,
       deviceId: `EUI-${String(n).padStart(8, '0')}`,
       dataFlowId,
-      tags: [{ id: tags[n % 20] }, { id: tags[(n * 3 + 1) % 20] }],
+      tags: [{ id: tags[n % 20] }, { id: tags[(n * 7 + Math.floor(n / 20)) % 20] }],
       customFields: [
         { fieldMetaId: fields['serial'], STRING: `SN-${n}` },
         { fieldMetaId: fields['floor'], NUMBER: n % 50 },

@@ -20,6 +20,8 @@ export interface Platform {
   readonly port: number;
   /** What the first start made; undefined on a folder that had data. */
   readonly tenant: Tenant | undefined;
+  /** Does now what is done once a minute: drops what is outdated, expired or deleted. */
+  keepHouse(): Promise<void>;
   /** Stops taking requests, lets those under way end, makes everything durable and closes. */
   close(reason: string): Promise<void>;
 }

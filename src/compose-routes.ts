@@ -29,6 +29,7 @@ import { operationRoutes } from './http/routes/operations.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
 import { tagRoutes } from './http/routes/tags.ts';
+import { usageRoute } from './http/routes/usage.ts';
 import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
@@ -74,17 +75,26 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
 }
 
 function recordRoutes(
-  { config, records, now, operations }: Parts,
+  { config, records, store, telemetry, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
 ): Route[] {
   const parts = { records, now, once };
   const availableOutputs: ReadonlySet<OutputConnectorType> = new Set();
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
+  const dropSamples = async (deviceId: string) => {
+    try {
+      telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
+    } catch (error) {
+      // The deletion stands, and housekeeping tries again.
+      telemetry.backgroundFailed('dropping samples of deleted devices', error);
+    }
+  };
   return [
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),
     ...workspaceConfigurationRoutes({ ...parts, availableOutputs }),
+    usageRoute({ records, usage: () => store.usage() }),
     ...tagRoutes(parts),
     ...operationRoutes({ ...parts, startOperation: operations.start }),
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
@@ -101,7 +111,7 @@ function recordRoutes(
     ...dataFlowRoutes(showing),
     ...apiKeyRoutes(parts),
     // What devices sent is written behind the journal; whoever reads it waits for that.
-    ...[...deviceRoutes(parts), ...assetRoutes(parts)].map((route) => after(settled, route)),
+    ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) => after(settled, route)),
   ];
 }
 

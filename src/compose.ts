@@ -7,6 +7,7 @@ import { apiKeyAuthenticator } from './access/api-key-authenticator.ts';
 import { identify, noTokens } from './access/authenticator.ts';
 import { authorize } from './access/authorize.ts';
 import { bootstrap } from './access/bootstrap.ts';
+import { composeHouse } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import type { Parts, Platform } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
@@ -21,19 +22,19 @@ import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
-import { type OpenRecords, openRecords } from './store/records/database.ts';
+import { type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { unfinishedOperations } from './store/records/operations.ts';
 import { createTelemetry, type Telemetry } from './telemetry/events.ts';
 import { createLog } from './telemetry/log.ts';
 
 type Closer = () => unknown;
 
-/** Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open then. */
-export async function startPlatform(config: Config): Promise<Platform> {
+/** Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open then. `now` is its only clock. */
+export async function startPlatform(config: Config, now: () => number = Date.now): Promise<Platform> {
   refuseWhatIsNotThere(config);
   const closers: Closer[] = [];
   try {
-    return await open(config, closers);
+    return await open(config, now, closers);
   } catch (error) {
     await closeAll(closers);
     throw error;
@@ -47,9 +48,9 @@ function refuseWhatIsNotThere(config: Config): void {
   }
 }
 
-async function open(config: Config, closers: Closer[]): Promise<Platform> {
-  const parts = await openParts(config, closers);
-  const { telemetry, records, now } = parts;
+async function open(config: Config, now: () => number, closers: Closer[]): Promise<Platform> {
+  const parts = await openParts(config, now, closers);
+  const { telemetry, records } = parts;
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
     adminPassword: config.adminPassword,
@@ -68,10 +69,12 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
-  keepHouse(parts, uplinks, closers);
+  const house = composeHouse(parts, uplinks);
+  closers.push(() => house.close());
   return {
     port,
     tenant: first,
+    keepHouse: house.keep,
     async close(reason) {
       const startedAt = performance.now();
       telemetry.stopping(reason);
@@ -82,12 +85,11 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
   };
 }
 
-async function openParts(config: Config, closers: Closer[]): Promise<Parts> {
+async function openParts(config: Config, now: () => number, closers: Closer[]): Promise<Parts> {
   const log = createLog(config.logLevel);
   const telemetry = createTelemetry(log);
   const folder = claimDataFolder(config.dataDirectory);
   closers.push(() => folder.release());
-  const now = Date.now;
   const followers: ((change: RecordChange) => void)[] = [];
   const records = await openRecords({
     directory: config.dataDirectory,
@@ -113,7 +115,12 @@ async function openParts(config: Config, closers: Closer[]): Promise<Parts> {
 
 function composeOperations(records: OpenRecords, telemetry: Telemetry, now: () => number): OperationRunner {
   return createOperationRunner({
-    runChunk: (id, isTimeUp) => runOperationChunk(records, id, now, isTimeUp),
+    runChunk: async (id, isTimeUp) => {
+      const isDone = await runOperationChunk(records, id, now, isTimeUp);
+      // What was counted before many devices came or went misleads the query planner.
+      if (isDone) await refreshStatistics(records.db);
+      return isDone;
+    },
     unfinished: () => unfinishedOperations(records.db),
     failed: (error) => telemetry.backgroundFailed('running an operation', error),
     clock: () => performance.now(),
@@ -136,18 +143,6 @@ async function serve(
   });
   addDocs(app);
   return app;
-}
-
-const housekeepingEveryMs = 60_000;
-
-function keepHouse({ apiKeys, telemetry, operations }: Parts, uplinks: Uplinks, closers: Closer[]): void {
-  const timer = setInterval(() => {
-    Promise.all([apiKeys.saveUses(), uplinks.keepHouse(), operations.resume()]).catch((error: unknown) =>
-      telemetry.backgroundFailed('housekeeping', error),
-    );
-  }, housekeepingEveryMs);
-  timer.unref();
-  closers.push(() => clearInterval(timer));
 }
 
 async function closeAll(closers: Closer[]): Promise<void> {

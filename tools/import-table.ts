@@ -20,6 +20,7 @@ export const stageFolders: readonly string[] = stages;
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   demo: ['model'],
+  'file-backfill': ['model'],
   telemetry: [],
   contract: ['model'],
   accumulators: ['model'],
@@ -48,15 +49,18 @@ export const rootFiles: readonly string[] = [
   'main',
   'compose',
   'compose-demo',
+  'compose-house',
   'compose-live',
   'compose-parts',
   'compose-routes',
   'compose-uplinks',
+  'compose-verify',
   'config',
   'start-text',
+  'verify-text',
 ];
 
-/** Folders that hold implementations of a port; besides tests only compose.ts names them. */
+/** Folders that hold implementations of a port; besides tests only compose.ts and compose-verify.ts name them. */
 export const implementationFolders: readonly string[] = [
   'store/embedded',
   'store/cluster',

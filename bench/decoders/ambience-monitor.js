@@ -63,7 +63,7 @@ function comfort(temperature, humidity) {
   return humidity >= 30 && humidity <= 60 ? 'GOOD' : 'FAIR';
 }
 
-function consume(event) {
+export function consume(event) {
   const { port, payloadHex } = event.data;
   if (port === 0) return;
   const { topics, unknown } = decode(Hex.hexToBytes(payloadHex));

@@ -74,7 +74,7 @@ function readBeacons(reader) {
   return beacons.sort((a, b) => b.rssi - a.rssi);
 }
 
-function consume(event) {
+export function consume(event) {
   const { port, payloadHex } = event.data;
   const reader = new Reader(Hex.hexToBytes(payloadHex));
   const state = event.state || {};

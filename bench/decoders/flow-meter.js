@@ -69,7 +69,7 @@ function decodeHistory(bits, timestamp) {
   return readings;
 }
 
-function consume(event) {
+export function consume(event) {
   const bits = Bits.hexToBits(event.data.payloadHex);
   const state = event.state || {};
   const kind = unsigned(bits, 0, 8);

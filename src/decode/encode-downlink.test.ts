@@ -24,7 +24,12 @@ test('contract 15: the event has payload, port, confirmed, device and state, and
   });
   const payload = { payloadHex: '0a' };
   expect(downlinks[0]!.payload).toEqual({
-    ...{ payload, data: payload, payloadHex: '0a', port: 1, confirmed: false, state: {} },
+    payload,
+    data: payload,
+    payloadHex: '0a',
+    port: 1,
+    confirmed: false,
+    state: {},
     device,
   });
 });

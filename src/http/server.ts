@@ -14,7 +14,7 @@ import { openApiOptions, swaggerSchema } from './open-api.ts';
 import { type Access, Answer, type Route, type RouteInput } from './route.ts';
 import { streamedBody, withRestRead } from './streamed-body.ts';
 
-export const bodyBytesMaxDefault = 4 * 1024 * 1024;
+const bodyBytesMaxDefault = 4 * 1024 * 1024;
 const headersTimeoutMs = 20_000;
 const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 75_000;

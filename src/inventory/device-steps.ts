@@ -137,9 +137,10 @@ export async function updateDeviceStep(step: Step, id: string, sent: DeviceUpdat
   return record;
 }
 
-export async function deleteDeviceStep(step: Step, id: string): Promise<Device> {
+/** What it stored is dropped afterwards, by who deletes it or by housekeeping. */
+export async function deleteDeviceStep(step: Step, id: string, now: number): Promise<Device> {
   const device = found(await findDevice(step, id), 'device', id);
-  await removeDevice(step.db, id);
+  await removeDevice(step.db, id, now);
   step.announce({ kind: 'device', id, action: 'deleted' });
   return device;
 }

@@ -48,6 +48,7 @@ export async function updateDevice(
   return one(records, principal, saved, now);
 }
 
-export async function deleteDevice(records: Records, id: string): Promise<void> {
-  await change(records, (step) => deleteDeviceStep(step, id));
+/** What it stored is dropped afterwards. */
+export async function deleteDevice(records: Records, id: string, now: number): Promise<void> {
+  await change(records, (step) => deleteDeviceStep(step, id, now));
 }

@@ -43,7 +43,7 @@ function onDevice(
 ): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
   switch (plan.work) {
     case 'delete':
-      return deleteDeviceStep(step, id);
+      return deleteDeviceStep(step, id, now);
     case 'move':
       return moveDeviceStep(step, id, plan, now);
     case 'tag':

@@ -9,7 +9,7 @@ import { type Appended, JournalWriter } from './journal-writer.ts';
 import { offsetBefore, type Segment } from './segment-list.ts';
 import { scanSegment } from './segment-scan.ts';
 
-export const journalLimits = {
+const journalLimits = {
   /** A segment is closed when it is longer; the unit in which the journal is dropped. */
   segmentBytes: 16 * 1024 * 1024,
   /** What live streams may resume from, beyond what followers and the store still need: at most so much and so old. */

@@ -1,4 +1,5 @@
 // The catalogue of refusals: one stable code, one status, one sentence each. Product code names the row; the edge makes the body.
+import { inventoryProblems } from './inventory-problems.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
 
@@ -25,6 +26,7 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 }
 
 export const problems = {
+  ...inventoryProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',
@@ -133,22 +135,6 @@ export const problems = {
     code: '40012_FILTER_NOT_AVAILABLE',
     message: (d: { filter: string }) => `Assets cannot be filtered by ${d.filter}`,
   },
-  expressionInvalid: {
-    status: 400,
-    code: '40013_EXPRESSION_INVALID',
-    message: (d: { where: string; reason: string }) => `body ${d.where}: ${d.reason}`,
-  },
-  customFieldInvalid: {
-    status: 400,
-    code: '40014_CUSTOM_FIELD_INVALID',
-    message: (d: { field: string; reason: string }) => `body customFields: ${d.field} ${d.reason}`,
-  },
-  importInvalid: {
-    status: 400,
-    code: '40015_IMPORT_INVALID',
-    message: (d: { count: number; line: number; field: string | null; message: string }) =>
-      `The file has ${d.count} problems and nothing of it was taken; the first is on line ${d.line}: ${d.field ?? 'the line'} ${d.message}. A dry run tells them all`,
-  },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
   twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
@@ -189,21 +175,6 @@ export const problems = {
     code: '40900_DEVICE_ID_NOT_UNIQUE',
     message: (d: { deviceId: string }) => `The device id ${d.deviceId} is used by another device`,
   },
-  nameNotUnique: {
-    status: 409,
-    code: '40903_NAME_NOT_UNIQUE',
-    message: (d: { what: string; name: string }) => `There is another ${d.what} named ${d.name} in this workspace`,
-  },
-  credentialNotUnique: {
-    status: 409,
-    code: '40904_CREDENTIAL_NOT_UNIQUE',
-    message: (d: { fingerprint: string }) => `The device has a credential with the key ${d.fingerprint} already`,
-  },
-  configurationNotPushable: {
-    status: 409,
-    code: '40905_CONFIGURATION_NOT_PUSHABLE',
-    message: (d: { reason: string }) => `The configuration cannot be sent to the device: ${d.reason}`,
-  },
   staleVersion: {
     status: 409,
     code: '40901_STALE_VERSION',
@@ -230,12 +201,6 @@ export const problems = {
     status: 415,
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
     message: (d: { contentType: string }) => `Content type ${d.contentType} is not supported; send application/json`,
-  },
-  blobTypeNotTaken: {
-    status: 415,
-    code: '41501_BLOB_TYPE_NOT_TAKEN',
-    message: (d: { contentType: string; taken: readonly string[] }) =>
-      `Files of type ${d.contentType} are not kept; these are: ${d.taken.join(', ')}`,
   },
   idempotencyKeyReused: {
     status: 422,

@@ -96,7 +96,9 @@ export function createGuestMemory({ memory }: QuickJsInstance, layout: MemoryLay
   };
   const clear = (image: MemoryImage): void => {
     bytes.fill(0, heapStart - stackUsedBytesMax, heapStart);
-    const textEnd = bytes.indexOf(0, scratchStart);
+    // A text may lie before the rest of a longer, earlier one; after the last of them come two zeros.
+    let textEnd = scratchStart;
+    while (bytes[textEnd] !== 0) textEnd = bytes.indexOf(0, textEnd) + 1;
     bytes.fill(0, scratchStart, textEnd);
     const end = heapStart + image.heap.length;
     if (dirtyEnd > end) bytes.fill(0, end, dirtyEnd);

@@ -1,4 +1,5 @@
 // The provided date modules and Intl: the same answers as the real packages give with V8 (interface 2.10, contract 15).
+import { runInThisContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DateTime, Duration, Interval } from 'luxon';
 import moment from 'moment';
@@ -39,7 +40,7 @@ const withLuxon = [
 
 test('luxon answers as it does here, named zones across daylight saving included', async () => {
   const source = `import { DateTime, Duration, Interval } from 'luxon';\n${log(`[${withLuxon.join(',\n')}]`)}`;
-  const expected = new Function('DateTime', 'Duration', 'Interval', `return [${withLuxon.join(',\n')}]`) as (
+  const expected = runInThisContext(`(DateTime, Duration, Interval) => [${withLuxon.join(',\n')}]`) as (
     ...modules: unknown[]
   ) => Json[];
   const values = JSON.parse(JSON.stringify(expected(DateTime, Duration, Interval))) as Json[];
@@ -50,8 +51,25 @@ test('luxon answers as it does here, named zones across daylight saving included
 });
 
 test('the local zone of a script is UTC, wherever the platform runs', async () => {
-  const source = `import { DateTime } from 'luxon';\n${log('[DateTime.fromMillis(0).toISO(), new Date(0).toString(), new Date(2026, 6, 1).getTimezoneOffset()]')}`;
-  expect((await run(source))!.event).toEqual(['1970-01-01T00:00:00.000+00:00', expect.stringContaining('GMT+0000'), 0]);
+  const before = process.env['TZ'];
+  process.env['TZ'] = 'America/New_York';
+  const elsewhere = createScriptMachine({ workers: 1 });
+  try {
+    expect(new Date(2026, 6, 1).getTimezoneOffset()).toBe(240);
+    const source = `import { DateTime } from 'luxon';
+      ${log('[DateTime.fromMillis(0).toISO(), new Date(0).toString(), new Date(2026, 6, 1).getTimezoneOffset(), new Date(2026, 6, 1)]')}`;
+    const { emits } = await elsewhere.run({ tenant: 'tenant', source, event: {} });
+    expect(emits[0]!.event).toEqual([
+      '1970-01-01T00:00:00.000+00:00',
+      expect.stringContaining('GMT+0000'),
+      0,
+      '2026-07-01T00:00:00.000Z',
+    ]);
+  } finally {
+    await elsewhere.close();
+    if (before === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = before;
+  }
 });
 
 const withMoment = [
@@ -68,7 +86,7 @@ for (const importing of [
   'import { default as moment } from "moment"',
 ]) {
   test(`moment answers as it does here: ${importing}`, async () => {
-    const expected = new Function('moment', `return [${withMoment.join()}]`) as (module: unknown) => Json[];
+    const expected = runInThisContext(`(moment) => [${withMoment.join()}]`) as (module: unknown) => Json[];
     const entry = await run(`${importing};\n${log(`[${withMoment.join()}]`)}`);
     expect(entry!.event).toEqual(JSON.parse(JSON.stringify(expected(moment))));
   });
@@ -131,7 +149,7 @@ const withIntl = [
 ];
 
 test('Intl answers as it does here', async () => {
-  const expected = new Function(`return [${withIntl.join(',\n')}]`) as () => Json[];
+  const expected = runInThisContext(`() => [${withIntl.join(',\n')}]`) as () => Json[];
   const values = JSON.parse(JSON.stringify(expected())) as Json[];
   const entry = await run(log(`[${withIntl.join(',\n')}]`));
   expect(withIntl.map((text, i) => [text, (entry!.event as Json[])[i]])).toEqual(

@@ -67,7 +67,7 @@ test('one tenant with endless scripts does not keep others waiting for all of th
 test('too many waiting runs are refused with 503, and the others run', async () => {
   const machine = start({ workers: 1, limits: { tenantQueueMax: 10, queueMax: 15 } });
   const run = (tenant: string) => machine.run({ tenant, source: echo, event: 1 });
-  const settled = await Promise.allSettled([...'aaaaaaaaaaaaabbbbbbb'].map(run));
+  const settled = await Promise.allSettled('aaaaaaaaaaaaabbbbbbb'.split('').map(run));
   const refused = settled.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
   expect(refused).toHaveLength(5);
   for (const { reason } of refused) expect(reason).toMatchObject({ problem: 'intakeFull', status: 503 });

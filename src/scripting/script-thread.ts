@@ -141,6 +141,7 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
         flat.push(run.number, run.script?.id ?? checkOnly, run.mode, run.event);
       }
       batches += 1;
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
       worker.postMessage({ scripts, runs: flat } satisfies ToWorker);
     },
     watch(now) {

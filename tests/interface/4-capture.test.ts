@@ -15,7 +15,7 @@ const path = '/v3/capture';
 
 /** A request as a device makes it: without the API key of the world. */
 async function send(query: Record<string, string>, headers: Record<string, string>, body: string): Promise<Answered> {
-  const answer = await fetch(`${world.base}${path}?${new URLSearchParams(query)}`, {
+  const answer = await fetch(`${world.base}${path}?${new URLSearchParams(query).toString()}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body,
@@ -207,5 +207,36 @@ describe('contract 10: the database connector decides what can be queried', () =
     await world.must('PUT', `/v3/data-flows/${one.dataFlowId}`, { outputConnectors });
     await world.capture(one, { a: 2 });
     expect(await stored(one)).toEqual(['default']);
+  });
+});
+
+describe('records change, the next payload knows', () => {
+  test('a new deviceId counts at once, the old one is unknown', async () => {
+    const one = await world.device({ name: 'renamed' });
+    await world.capture(one, { a: 1 });
+    await world.must('PUT', `/v3/devices/${one.id}`, { deviceId: 'its-new-id' });
+    expectRefusal(await world.capture(one, { a: 2 }), 404, '40400_NOT_FOUND', { path });
+    expect((await world.capture({ ...one, deviceId: 'its-new-id' }, { a: 3 })).status).toBe(201);
+  });
+  test('a device moved to a flow of another connector is refused with the old secret', async () => {
+    const one = await world.device({ name: 'moved' });
+    const two = await world.device({ name: 'stays' });
+    await world.capture(one, { a: 1 });
+    await world.must('PUT', `/v3/devices/${one.id}`, { dataFlowId: two.dataFlowId });
+    expectRefusal(await world.capture(one, { a: 2 }), 403, '40301_DEVICE_NOT_ON_CONNECTOR', { path });
+    expect((await world.capture({ ...one, secret: two.secret }, { a: 3 })).status).toBe(201);
+  });
+  test('a deleted device is unknown to capture and queries; its successor begins without samples', async () => {
+    const one = await world.device({ name: 'deleted' });
+    await world.capture(one, { a: 1 });
+    await world.must('DELETE', `/v3/devices/${one.id}`);
+    expectRefusal(await world.capture(one, { a: 2 }), 404, '40400_NOT_FOUND', { path });
+    const query = `/v3/devices/${one.id}/query`;
+    expectRefusal(await world.call('POST', query, {}), 404, '40400_NOT_FOUND', { path: query });
+    const { deviceId, dataFlowId } = one;
+    const draft = { name: 'again', deviceId, dataFlowId, workspaceId: world.workspaceId, connectivity: 'HTTP' };
+    const again = await world.must('POST', '/v3/devices', draft);
+    expect(await world.must('POST', `/v3/devices/${again.id}/query`, { topic: '*' })).toEqual([]);
+    expect((await world.capture(one, { a: 3 })).status).toBe(201);
   });
 });

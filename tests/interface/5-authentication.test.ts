@@ -259,7 +259,7 @@ describe('rows of another organization do not exist', () => {
     };
     expect((await as(keys.foreign, 'POST', '/v3/devices', draft)).status).toBe(201);
     const query = new URLSearchParams({ secret: connector.body.uplinkSecret, deviceId: device.deviceId });
-    expect((await bare('POST', `/v3/capture?${query}`, {}, { twin: 1 })).status).toBe(201);
+    expect((await bare('POST', `/v3/capture?${query.toString()}`, {}, { twin: 1 })).status).toBe(201);
     expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toEqual([]);
   });
 });

@@ -338,6 +338,24 @@ describe('contract, decisions: resume without gap or repetition', () => {
     live.close();
   });
 
+  test('a since that is empty refuses the message', async () => {
+    const live = await open();
+    const answer = await live.ask({ type: 'subscribe', id: 1, since: '', subscriptions: [{ assetId: a.id }] });
+    expect(answer).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'INVALID_MESSAGE' });
+    live.close();
+  });
+
+  for (const since of ['nonsense', '2026-02-31T00:00:00Z', '9'.repeat(20)])
+    test(`a since that is no place in the order of storing is an error, and the subscription is live: ${since}`, async () => {
+      const live = await open();
+      const subscribed = await live.ask({ type: 'subscribe', id: 1, since, subscriptions: [{ assetId: a.id }] });
+      expect(subscribed).toMatchObject({ type: 'subscribed', subscriptions: [item(a.id, 'default')] });
+      expect(await live.next()).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'INVALID_REQUEST' });
+      await world.capture(a, { after: since });
+      expect(await live.next()).toMatchObject({ type: 'sample_insert', sample: { data: { after: since } } });
+      live.close();
+    });
+
   test('a time before everything and one in the future', async () => {
     const device = await world.device({ name: 'twice' });
     await captured(device, 0, 2);

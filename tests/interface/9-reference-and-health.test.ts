@@ -43,7 +43,7 @@ describe('the reference at /v3/openapi.json', () => {
       expect(operation.summary, where).toMatch(/\S/);
       expect(operation.tags, where).toHaveLength(1);
       const inPath = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path');
-      const wanted = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+      const wanted = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
       expect(inPath.map(({ name }) => name).sort(), where).toEqual(wanted.sort());
       for (const parameter of operation.parameters ?? []) {
         expect(parameter, where).toMatchObject({ name: expect.any(String), schema: expect.any(Object) });

@@ -88,15 +88,19 @@ export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
         return undefined;
       },
     }),
-    guardedRoute({
-      method: 'POST',
-      path: `${path}/push`,
-      summary: 'Send the latest configuration to the device',
-      tag,
-      access: update,
-      params: idParams,
-      response: pushedSchema,
-      handle: ({ params }) => pushDeviceConfiguration(records, params.id, parts.push),
-    }),
+    pushRoute(parts),
   ];
+}
+
+function pushRoute(parts: ConfigurationParts): Route {
+  return guardedRoute({
+    method: 'POST',
+    path: `${path}/push`,
+    summary: 'Send the latest configuration to the device',
+    tag,
+    access: { scope: 'asset', verb: 'update', place: byId(parts, 'device') },
+    params: idParams,
+    response: pushedSchema,
+    handle: ({ params }) => pushDeviceConfiguration(parts.records, params.id, parts.push),
+  });
 }

@@ -1,4 +1,5 @@
 // Intl for the guest: the engine has none, so the classes below ask the host, which answers with its own Intl.
+// oxlint-disable no-unused-expressions -- The file is one function, which the host calls.
 (function (ask) {
   'use strict';
   const { parse, stringify } = JSON;
@@ -20,6 +21,7 @@
     if (text !== undefined) return text;
     text = ask(kind, key, method, stringify(args));
     // No answer means that the run is over; the engine ends it here when it next asks the host.
+    // oxlint-disable-next-line no-unmodified-loop-condition
     while (text === undefined);
     if (isFixed) setFixed(fixed, name, text);
     return text;

@@ -23,7 +23,8 @@ const lastUplinkAt = sql`(select ${sql.ref('lastUplinkAt')} from ${sql.table('de
 
 /** `now` decides who is online. */
 export function assetSources(json: JsonSql, now: EpochMs): Sources {
-  const onlineUntil = sql`${lastUplinkAt} + ${sql.ref('devices.onlineTimeoutSeconds')} * 1000`;
+  // Read once a row: the comparison is true, false, or unknown for a device that was never heard.
+  const isOnline = sql`${lastUplinkAt} + ${sql.ref('devices.onlineTimeoutSeconds')} * 1000 > ${now}`;
   return {
     id: column('devices.id'),
     name: column('devices.nameKey'),
@@ -31,9 +32,9 @@ export function assetSources(json: JsonSql, now: EpochMs): Sources {
     deviceId: column('devices.deviceIdKey'),
     type: { value: sql.lit('device') },
     connectivity: lowered(sql.ref('devices.connectivity')),
-    online: { value: sql`case when ${onlineUntil} > ${now} then 1 when ${onlineUntil} <= ${now} then 0 end` },
+    online: { value: sql`case ${isOnline} when true then 1 when false then 0 end` },
     onlineState: {
-      value: sql`case when ${onlineUntil} > ${now} then 'online' when ${onlineUntil} <= ${now} then 'offline' else 'unknown' end`,
+      value: sql`case ${isOnline} when true then 'online' when false then 'offline' else 'unknown' end`,
     },
     onlineTimeout: column('devices.onlineTimeoutSeconds'),
     // Devices are registered with network servers by integrations alone.

@@ -35,5 +35,4 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .on('operations')
     .columns(['workspaceId', 'started'])
     .execute();
-  await schema.createIndex('devicesByworkspaceIdid').on('devices').columns(['workspaceId', 'id']).execute();
 }
