@@ -2,6 +2,7 @@
 import type { ApiKeyAuthenticator } from './access/api-key-authenticator.ts';
 import type { Authenticator } from './access/authenticator.ts';
 import type { Config } from './config.ts';
+import type { OperationRunner } from './flows/operation-runner.ts';
 import type { UplinkDirectory } from './inventory/uplink-directory.ts';
 import type { OpenRecords } from './store/records/database.ts';
 import type { SampleStore } from './store/sample-store.ts';
@@ -38,4 +39,6 @@ export interface Parts {
   readonly authenticators: readonly Authenticator[];
   readonly now: () => number;
   readonly newId: () => string;
+  /** Work on many devices that goes on behind the answers. */
+  readonly operations: OperationRunner;
 }
