@@ -67,7 +67,7 @@ export function apiKeyAuthenticator(parts: {
   };
 }
 
-export function principalOf(key: ApiKey): Principal {
+function principalOf(key: ApiKey): Principal {
   return {
     kind: 'API_KEY',
     id: key.id,

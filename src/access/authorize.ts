@@ -5,7 +5,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 
 /** Whether a permission covers scope and verb. Reading the organization is always granted (interface 2.6). */
-export function grants(principal: Principal, scope: Scope, verb: Verb): boolean {
+function grants(principal: Principal, scope: Scope, verb: Verb): boolean {
   if (scope === 'organization' && verb === 'read') return true;
   return principal.permissions[scope]?.includes(verb) ?? false;
 }

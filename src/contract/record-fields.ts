@@ -2,8 +2,8 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import type { JsonObject } from '../model/json.ts';
 
-export const nameMax = 500;
-export const textMax = 10_000;
+const nameMax = 500;
+const textMax = 10_000;
 
 /** A nullable field of an answer: always there. */
 export function orNull<T extends TSchema>(schema: T) {

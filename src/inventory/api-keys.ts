@@ -46,7 +46,7 @@ function permissionsFrom(sent: ApiKeyDraft['permissions']): Permissions {
 }
 
 async function workspacesFrom(step: Step, draft: ApiKeyDraft): Promise<string[]> {
-  if (draft.allWorkspaces ?? draft.workspaces == null) return [];
+  if (draft.allWorkspaces ?? !draft.workspaces) return [];
   const ids = [...new Set((draft.workspaces ?? []).map((workspace) => workspace.id))];
   for (const id of ids) {
     const place = await findPlace(step.db, 'workspace', id);

@@ -45,7 +45,7 @@ export interface DeviceConnectorDraft extends DeviceConnectorUpdate {
 }
 
 /** Uplink secrets are shown to those who may change data flows (contract 35). */
-export function seesUplinkSecrets(principal: Principal): boolean {
+function seesUplinkSecrets(principal: Principal): boolean {
   return principal.permissions.dataFlow?.includes('update') ?? false;
 }
 

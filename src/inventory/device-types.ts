@@ -1,11 +1,5 @@
 // Device types: create, read, list, update, delete (contract 7).
-import {
-  type DeviceType,
-  type DeviceTypeKind,
-  type DeviceTypeMeta,
-  type PayloadEncoding,
-  type Script,
-} from '../model/device-type.ts';
+import type { DeviceType, DeviceTypeKind, DeviceTypeMeta, PayloadEncoding, Script } from '../model/device-type.ts';
 import { newId } from '../model/ids.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';

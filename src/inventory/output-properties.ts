@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 
 /** What stands in an answer for a secret; sent back in an update it keeps the stored one (contract 35). */
-export const secretMask = '********';
+const secretMask = '********';
 
 /** Where each type's properties stand in a record; types without a row have none. */
 export const propertiesKeys = {

@@ -46,21 +46,17 @@ beforeAll(async () => {
   const tenant = { id: 'o', name: 'o', description: null, logo: null, ownerId: 'u', properties: null };
   await insertOrganization(records.db, { ...tenant, ...audit });
   await insertOutputConnector(records, {
-    ...{
-      id: databaseConnectorId,
-      organizationId: null,
-      workspaceId: null,
-      name: 'Database',
-      scope: 'DATA_FLOW',
-      type: 'DATABASE',
-    },
-    ...{
-      sendConsecutiveAlerts: false,
-      invokeRuleEngine: false,
-      useCustomPayload: false,
-      customPayload: null,
-      properties: null,
-    },
+    id: databaseConnectorId,
+    organizationId: null,
+    workspaceId: null,
+    name: 'Database',
+    scope: 'DATA_FLOW',
+    type: 'DATABASE',
+    sendConsecutiveAlerts: false,
+    invokeRuleEngine: false,
+    useCustomPayload: false,
+    customPayload: null,
+    properties: null,
     ...audit,
   });
   workspaceId = (await createWorkspace(records, { organizationId: 'o', name: 'w' }, now)).id;

@@ -14,7 +14,7 @@ import { findDevice, findDeviceByDeviceId } from '../store/records/devices.ts';
 import { findOutputConnectors } from '../store/records/output-connectors.ts';
 import { tagsOfDevices } from '../store/records/tags.ts';
 
-export const directoryLimits = { devicesMax: 100_000, flowsMax: 20_000, secretsMax: 20_000 } as const;
+const directoryLimits = { devicesMax: 100_000, flowsMax: 20_000, secretsMax: 20_000 } as const;
 
 /** A data flow with everything it names. */
 export interface FlowRoute {

@@ -45,7 +45,7 @@ test('contract 0.2: a device id that is used is a 409 that names it', async () =
   const together = await Promise.all(
     [1, 2, 3].map(() => admin('POST', '/v3/devices', { ...draft, deviceId: 'dev-3' })),
   );
-  expect(together.map((answer) => answer.status).sort()).toEqual([201, 409, 409]);
+  expect(together.map((answer) => answer.status).sort((a, b) => a - b)).toEqual([201, 409, 409]);
 });
 
 test('what is used is not deleted: 409 names the users', async () => {

@@ -23,9 +23,9 @@ import { createApiKey } from '../../src/inventory/api-keys.ts';
 import { createWorkspace } from '../../src/inventory/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import { type Permissions, scopes, verbs } from '../../src/model/permission.ts';
-import type { RecordChange } from '../../src/model/record.ts';
-import { openRecords } from '../../src/store/records/database.ts';
+import { type OpenRecords, openRecords } from '../../src/store/records/database.ts';
 import {
+  type KeptAnswer,
   removeKeptAnswer,
   findKeptAnswer,
   insertKeptAnswer,
@@ -43,106 +43,30 @@ export type Call = (
 ) => Promise<{ status: number; body: Body }>;
 
 const adminKey = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
-export const everyPermission: Permissions = Object.fromEntries(scopes.map((scope) => [scope, verbs]));
+const everyPermission: Permissions = Object.fromEntries(scopes.map((scope) => [scope, verbs]));
+
+const everything = ['WEBHOOK', 'CUSTOM_DATABASE'] as const;
+type Available = readonly (typeof everything)[number][];
 
 /** The clock stands still unless a test moves it. */
-export async function startRecordsWorld(
-  available: readonly ('WEBHOOK' | 'CUSTOM_DATABASE')[] = ['WEBHOOK', 'CUSTOM_DATABASE'],
-) {
+export async function startRecordsWorld(available: Available = everything) {
   const directory = mkdtempSync(join(tmpdir(), 'records-world-'));
   const clock = { now: Date.UTC(2026, 0, 1) };
   const now = () => clock.now;
-  const followers: ((change: RecordChange) => void)[] = [];
-  const records = await openRecords({ directory, announce: (told) => followers.forEach((follow) => follow(told)) });
+  const records = await openRecords({ directory, announce: (told) => keys.recordChanged(told) });
   const keys = apiKeyAuthenticator({ db: records.db, now });
-  followers.push(keys.recordChanged);
-  const made = (await bootstrap(records, {
-    adminEmail: 'a@example.org',
-    adminPassword: 'secret',
-    adminApiKey: adminKey,
-    now: now(),
-  }))!;
-  const other = newId('organization');
-  const named = { description: null, created: now(), updated: null, version: 0 };
-  await insertOrganization(records.db, {
-    id: other,
-    name: 'Other',
-    logo: null,
-    ownerId: made.userId,
-    properties: null,
-    ...named,
-  });
-  const secondWorkspace = (
-    await createWorkspace(records, { organizationId: made.organizationId, name: 'Second' }, now())
-  ).id;
-  const foreignWorkspace = (await createWorkspace(records, { organizationId: other, name: 'Foreign' }, now())).id;
-
-  // Stands where sessions will: the owner, signed in.
-  const session: Authenticator = {
-    header: 'x-session',
-    authenticate: () => ({
-      kind: 'USER',
-      id: made.userId,
-      name: 'Owner',
-      organizationId: made.organizationId,
-      workspaces: 'all',
-      permissions: everyPermission,
-    }),
-  };
-  const { db } = records;
-  const once = idempotency(
-    {
-      find: (id, after) => findKeptAnswer(db, id, after),
-      reserve: (record) => insertKeptAnswer(db, record),
-      complete: (id, answer) => saveKeptAnswer(db, id, answer),
-      release: (id) => removeKeptAnswer(db, id),
-    },
-    now,
-  );
-  const parts = {
-    records,
-    now,
-    once,
-    aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
-    revealConnectorSecrets: false,
-    availableOutputs: new Set(available),
-  };
-  const routes: Route[] = [
-    organizationRoutes,
-    workspaceRoutes,
-    tagRoutes,
-    deviceTypeRoutes,
-    deviceConnectorRoutes,
-    deviceRoutes,
-    assetRoutes,
-    apiKeyRoutes,
-  ].flatMap((of) => of(parts));
-  routes.push(...outputConnectorRoutes(parts), ...dataFlowRoutes(parts));
+  const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
+  const routes = routesOf(records, now, available);
   const app = await createServer({
     routes,
-    guard: { identify: (headers) => identify([keys, noTokens, session], headers), authorize },
+    guard: { identify: (headers) => identify([keys, noTokens, session(tenants)], headers), authorize },
     events: { answered: () => {}, failed: (error) => void failures.push(error) },
     now,
     publicUrl: 'http://localhost',
   });
-
-  const as =
-    (headers: Record<string, string>): Call =>
-    async (method, path, body, more = {}) => {
-      const answer = await app.inject({
-        method: method as 'GET',
-        url: path,
-        headers: { ...headers, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-      });
-      return { status: answer.statusCode, body: answer.body === '' ? undefined : JSON.parse(answer.body) };
-    };
-  const keyFor = async (
-    organizationId: string,
-    workspaceIds: readonly string[] | undefined,
-    permissions: Permissions,
-  ) => {
+  const as = (headers: Record<string, string>) => callerOf(app, headers);
+  const keyFor = async (organizationId: string, workspaceIds: string[] | undefined, permissions: Permissions) => {
     const workspaces = workspaceIds?.map((id) => ({ id }));
     const key = await createApiKey(records, { name: 'key', organizationId, workspaces, permissions }, now());
     return Object.assign(as({ 'x-api-key': key.secret }), { secret: key.secret, id: key.id });
@@ -150,24 +74,72 @@ export async function startRecordsWorld(
   return {
     records,
     clock,
-    followers,
     failures,
     routes,
-    ...made,
-    otherOrganizationId: other,
-    secondWorkspace,
-    foreignWorkspace,
+    ...tenants,
     admin: as({ 'x-api-key': adminKey }),
     owner: as({ 'x-session': 'owner' }),
     stranger: as({}),
-    foreign: await keyFor(other, undefined, everyPermission),
-    restricted: await keyFor(made.organizationId, [secondWorkspace], everyPermission),
+    foreign: await keyFor(tenants.otherOrganizationId, undefined, everyPermission),
+    restricted: await keyFor(tenants.organizationId, [tenants.secondWorkspace], everyPermission),
     keyFor,
     async close() {
       await app.close();
       await records.close();
       rmSync(directory, { recursive: true, force: true });
     },
+  };
+}
+
+async function makeTenants(records: OpenRecords, now: number) {
+  const settings = { adminEmail: 'a@example.org', adminPassword: 'secret', adminApiKey: adminKey, now };
+  const made = (await bootstrap(records, settings))!;
+  const { organizationId, userId } = made;
+  const otherOrganizationId = newId('organization');
+  const audit = { created: now, updated: null, version: 0 };
+  const tenant = { id: otherOrganizationId, name: 'Other', description: null, logo: null, ownerId: userId };
+  await insertOrganization(records.db, { ...tenant, properties: null, ...audit });
+  const second = await createWorkspace(records, { organizationId, name: 'Second' }, now);
+  const foreign = await createWorkspace(records, { organizationId: otherOrganizationId, name: 'Foreign' }, now);
+  return { ...made, otherOrganizationId, secondWorkspace: second.id, foreignWorkspace: foreign.id };
+}
+
+/** Stands where sessions will: the owner, signed in. */
+function session({ userId, organizationId }: { userId: string; organizationId: string }): Authenticator {
+  const permissions = everyPermission;
+  const owner = { kind: 'USER', id: userId, name: 'Owner', organizationId, workspaces: 'all', permissions } as const;
+  return { header: 'x-session', authenticate: () => owner };
+}
+
+function routesOf({ db, ...records }: OpenRecords, now: () => number, available: Available): Route[] {
+  const kept = {
+    find: (id: string, after: number) => findKeptAnswer(db, id, after),
+    reserve: (record: KeptAnswer) => insertKeptAnswer(db, record),
+    complete: (id: string, answer: NonNullable<KeptAnswer['answer']>) => saveKeptAnswer(db, id, answer),
+    release: (id: string) => removeKeptAnswer(db, id),
+  };
+  const parts = {
+    records: { db, ...records },
+    now,
+    once: idempotency(kept, now),
+    aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
+    revealConnectorSecrets: false,
+    availableOutputs: new Set(available),
+  };
+  const plain = [organizationRoutes, workspaceRoutes, tagRoutes, deviceTypeRoutes, deviceConnectorRoutes];
+  const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
+  return [...all, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
+}
+
+function callerOf(app: Awaited<ReturnType<typeof createServer>>, headers: Record<string, string>): Call {
+  return async (method, path, body, more = {}) => {
+    const answer = await app.inject({
+      method: method as 'GET',
+      url: path,
+      headers: { ...headers, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
+    return { status: answer.statusCode, body: answer.body === '' ? undefined : JSON.parse(answer.body) };
   };
 }
 

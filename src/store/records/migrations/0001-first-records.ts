@@ -111,7 +111,7 @@ async function inventory(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('dataFlowId', 'text', (column) => column.notNull().references('dataFlows.id').onDelete('cascade'))
     .addColumn('outputConnectorId', 'text', (column) => column.notNull().references('outputConnectors.id'))
     .addColumn('place', 'integer', (column) => column.notNull())
-    .addPrimaryKeyConstraint('dataFlowOutputsPlace', ['dataFlowId' as never, 'place' as never])
+    .addPrimaryKeyConstraint('dataFlowOutputsPlace', ['dataFlowId', 'place'])
     .execute();
   for (const table of ['tags', 'deviceConnectors', 'outputConnectors', 'dataFlows'] as const) {
     await index(db, table, ['organizationId', 'workspaceId', 'searchText', 'id']);
