@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import { DataFolderError } from '../data-folder.ts';
 import * as firstRecords from './migrations/0001-first-records.ts';
 import * as idempotencyKeys from './migrations/0002-idempotency-keys.ts';
+import * as access from './migrations/0003-access.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
@@ -10,7 +11,7 @@ interface Migration {
 }
 
 /** Version n is reached by entry n - 1. Entries are only ever added. */
-const migrations: readonly Migration[] = [firstRecords, idempotencyKeys];
+const migrations: readonly Migration[] = [firstRecords, idempotencyKeys, access];
 
 interface VersionTable {
   schemaVersion: { version: number };
