@@ -1,20 +1,21 @@
 // The composition root: opens every part, hands each exactly what it uses, starts listening, and stops in reverse order.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { apiKeyAuthenticator } from './access/api-key-authenticator.ts';
-import { identify, noTokens } from './access/authenticator.ts';
-import { authorize } from './access/authorize.ts';
 import { bootstrap } from './access/bootstrap.ts';
+import { composeAccess, guardOf } from './compose-access.ts';
 import { composeLive } from './compose-live.ts';
 import type { Parts, Platform } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
 import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
 import { addDocs } from './http/docs.ts';
+import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
+import type { Actor } from './model/actor.ts';
 import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
@@ -56,7 +57,9 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
   const uplinks = await composeUplinks(parts);
   closers.push(() => uplinks.close());
   let notReady: string | undefined = 'starting';
-  const app = await serve(parts, uplinks, () => notReady);
+  const notReadyBecause = () => notReady;
+  const routes = composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() });
+  const app = await serve(parts, routes);
   closers.push(() => app.close());
   const streams = composeLive(app.server, parts, uplinks);
   closers.push(() => streams.close());
@@ -68,6 +71,7 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
   return {
     port,
     tenant: first,
+    routes,
     async close(reason) {
       const startedAt = performance.now();
       telemetry.stopping(reason);
@@ -85,47 +89,42 @@ async function openParts(config: Config, closers: Closer[]): Promise<Parts> {
   closers.push(() => folder.release());
   const now = Date.now;
   const followers: ((change: RecordChange) => void)[] = [];
+  const acting = new AsyncLocalStorage<Actor>();
   const records = await openRecords({
     directory: config.dataDirectory,
     secretsKey: config.secretsKey,
     announce: (change) => {
       for (const follow of followers) follow(change);
     },
+    actor: () => acting.getStore(),
+    now,
   });
   closers.push(() => records.close());
   const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now });
   closers.push(() => store.close());
   for (const damage of store.damage) telemetry.damageFound({ ...damage });
   const directory = uplinkDirectory(records);
-  const apiKeys = apiKeyAuthenticator({ db: records.db, now });
-  closers.push(() => apiKeys.saveUses());
-  followers.push(directory.recordChanged, apiKeys.recordChanged);
-  const authenticators = [apiKeys, noTokens];
-  return { config, telemetry, records, store, directory, apiKeys, authenticators, now, newId: randomUUID };
+  const access = composeAccess(config, records, acting, now);
+  closers.push(() => access.keepHouse());
+  followers.push(directory.recordChanged, access.recordChanged);
+  const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
+  return { config, telemetry, records, store, directory, access, followChanges, now, newId: randomUUID };
 }
 
-async function serve(
-  parts: Parts,
-  uplinks: Uplinks,
-  notReadyBecause: () => string | undefined,
-): Promise<FastifyInstance> {
-  const { config, telemetry, authenticators, now } = parts;
-  const app = await createServer({
-    routes: composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() }),
-    guard: { identify: (headers) => identify(authenticators, headers), authorize },
-    events: telemetry,
-    now,
-    publicUrl: config.publicUrl,
-  });
+async function serve(parts: Parts, routes: readonly Route[]): Promise<FastifyInstance> {
+  const { config, telemetry, access, now } = parts;
+  const { publicUrl, trustedProxies, corsOrigins } = config;
+  const guard = guardOf(access, config, now);
+  const app = await createServer({ routes, guard, events: telemetry, now, publicUrl, trustedProxies, corsOrigins });
   addDocs(app);
   return app;
 }
 
 const housekeepingEveryMs = 60_000;
 
-function keepHouse({ apiKeys, telemetry }: Parts, uplinks: Uplinks, closers: Closer[]): void {
+function keepHouse({ access, telemetry }: Parts, uplinks: Uplinks, closers: Closer[]): void {
   const timer = setInterval(() => {
-    Promise.all([apiKeys.saveUses(), uplinks.dropOutdated()]).catch((error: unknown) =>
+    Promise.all([access.keepHouse(), uplinks.dropOutdated()]).catch((error: unknown) =>
       telemetry.backgroundFailed('housekeeping', error),
     );
   }, housekeepingEveryMs);

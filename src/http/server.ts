@@ -2,15 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import fastifySwagger from '@fastify/swagger';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { RequestLimit } from '../access/request-limit.ts';
 import { problem } from '../model/problem.ts';
 import type { Scope, Verb } from '../model/permission.ts';
 import type { Place } from '../model/place.ts';
+import type { Actor } from '../model/actor.ts';
 import type { Principal } from '../model/principal.ts';
 import { requestChecks } from './body-check.ts';
+import { answerUnreadable, headersBytesMax } from './client-error.ts';
+import { addCors } from './cors.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { openApiOptions, swaggerSchema } from './open-api.ts';
 import { type Access, Answer, type Route, type RouteInput } from './route.ts';
+import { addSecurityHeaders } from './security-headers.ts';
 
 export const bodyBytesMaxDefault = 4 * 1024 * 1024;
 const headersTimeoutMs = 20_000;
@@ -20,9 +25,16 @@ const retryAfterSeconds = 1;
 
 export interface Guard {
   /** Throws Problem 401 when the headers hold no valid credential, or two. */
-  identify(headers: Readonly<Record<string, string | string[] | undefined>>): Principal | Promise<Principal>;
+  identify(
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    method: string,
+  ): Principal | Promise<Principal>;
   /** Throws Problem 403, or 404 for a place of another organization. Without a place only scope and verb count. */
   authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void;
+  /** What is left of a credential's requests; absent when there is no limit. */
+  readonly limit?: RequestLimit | undefined;
+  /** Runs work that may change something, so that the change is told under the actor's name. */
+  readonly actAs?: <T>(actor: Actor, work: () => T) => T;
 }
 
 /** What the edge tells about requests; log and metrics stand behind it. */
@@ -44,6 +56,10 @@ export interface ServerParts {
   readonly events: EdgeEvents;
   readonly now: () => number;
   readonly publicUrl: string;
+  /** Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[];
+  /** Origins whose pages may call the interface; without any, none but our own. */
+  readonly corsOrigins?: readonly string[];
 }
 
 interface RequestState {
@@ -73,7 +89,9 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: 500 },
     genReqId: (raw) => acceptableRequestId(raw.headers['x-request-id']) ?? randomUUID(),
-    http: { headersTimeout: headersTimeoutMs },
+    http: { headersTimeout: headersTimeoutMs, maxHeaderSize: headersBytesMax },
+    trustProxy: parts.trustedProxies?.length ? [...parts.trustedProxies] : false,
+    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, parts.now()),
     // The framework's own log is off: one function per event says what is worth saying.
     logger: false,
     frameworkErrors: (error, request, reply) =>
@@ -86,14 +104,15 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.setErrorHandler((error, request, reply) => sendFailure(parts, error, request, reply));
   app.setNotFoundHandler(async (request) => {
     const path = pathOf(request);
-    if (path.startsWith('/v3/')) await parts.guard.identify(request.headers);
+    if (path.startsWith('/v3/')) await parts.guard.identify(request.headers, request.method);
     throw problem('noSuchRoute', { method: request.method, path });
   });
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('cache-control', 'no-store');
-    reply.header('x-content-type-options', 'nosniff');
   });
+  addSecurityHeaders(app, parts.publicUrl.startsWith('https:'));
+  addCors(app, parts.corsOrigins ?? []);
   app.addHook('onResponse', async (request, reply) => {
     parts.events.answered({
       method: request.method,
@@ -113,6 +132,7 @@ function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:;|$)/, { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
+    if (routeOf(request)?.form) return done(problem('formExpected'));
     stateOf(request).bodyBytes = bytes.length;
     try {
       done(null, parseJsonBody(bytes.toString('utf8')));
@@ -120,6 +140,14 @@ function readBodies(app: FastifyInstance): void {
       done(error as Error);
     }
   });
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (request, body, done) => {
+    if (routeOf(request)?.form) return done(null, body);
+    done(problem('unsupportedMediaType', { contentType: 'application/x-www-form-urlencoded' }));
+  });
+}
+
+function routeOf(request: FastifyRequest): Route | undefined {
+  return (request.routeOptions?.config as { readonly route?: Route } | undefined)?.route;
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void {
@@ -129,9 +157,10 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
     method: route.method,
     url: route.path,
     schema: swaggerSchema(route),
+    config: { route } as object,
     ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
-    onRequest: async (request) => {
-      const principal = await admit(access, request, parts.guard);
+    onRequest: async (request, reply) => {
+      const principal = await admit(access, request, reply, parts.guard);
       if (principal !== undefined) stateOf(request).principal = principal;
     },
     handler: async (request, reply) => {
@@ -142,6 +171,7 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
         body: route.streamedBody ? request.raw : checks.body(request.body),
         headers: request.headers,
         requestId: request.id,
+        ip: request.ip,
         path: pathOf(request),
         bodyBytes,
         get signal() {
@@ -149,7 +179,10 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
         },
       };
       await admitBody(access, input.body, principal, parts.guard);
-      const output: unknown = await route.handle(input as never, principal as never);
+      const handle = () => route.handle(input as never, principal as never);
+      const { actAs } = parts.guard;
+      const quiet = principal === undefined || actAs === undefined || route.method === 'GET';
+      const output: unknown = await (quiet ? handle() : actAs(actorOf(principal, request), handle));
       return sendOutput(reply, output, route.status ?? 200);
     },
   });
@@ -159,18 +192,34 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
 async function admit(
   access: Access<never, never>,
   request: FastifyRequest,
+  reply: FastifyReply,
   guard: Guard,
 ): Promise<Principal | undefined> {
   if ('open' in access) {
     await access.admit?.(request.headers, request.query);
     return undefined;
   }
-  const principal = await guard.identify(request.headers);
-  if ('anyCredential' in access) return principal;
+  const principal = await guard.identify(request.headers, request.method);
+  if (guard.limit !== undefined) spend(guard.limit, principal, reply);
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
+  if ('anyCredential' in access) return principal;
   const place = 'byParams' in access.place ? await access.place.byParams(request.params as never) : undefined;
   guard.authorize(principal, access.scope, access.verb, place);
   return principal;
+}
+
+/** Counts the request and tells in headers what is left (contract 0.2). Throws Problem 429. */
+function spend(limit: RequestLimit, principal: Principal, reply: FastifyReply): void {
+  const left = limit(principal.id);
+  reply.header('x-ratelimit-limit', left.limit);
+  reply.header('x-ratelimit-remaining', left.remaining);
+  reply.header('x-ratelimit-reset', left.resetSeconds);
+  if (!left.allowed) throw problem('rateLimited', { retryAfterSeconds: left.retryAfterSeconds });
+}
+
+function actorOf(principal: Principal, request: FastifyRequest): Actor {
+  const { kind, id, name } = principal;
+  return { type: kind, id, name, requestId: request.id, ip: request.ip };
 }
 
 async function admitBody(
@@ -187,7 +236,8 @@ function sendOutput(reply: FastifyReply, output: unknown, status: number): Fasti
   if (!(output instanceof Answer)) {
     return output === undefined ? reply.code(204).send() : reply.code(status).send(output);
   }
-  for (const [name, value] of Object.entries(output.headers)) reply.header(name, value);
+  for (const [name, value] of Object.entries(output.headers))
+    reply.header(name, typeof value === 'string' ? value : [...value]);
   return reply.code(output.status).send(output.body);
 }
 
@@ -201,7 +251,11 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
   const path = pathOf(request);
   const body = errorBody(known ?? problem('internal'), { path, requestId: request.id, traceId }, parts.now());
   if (known === undefined) parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
-  if (body.status === 503) reply.header('retry-after', retryAfterSeconds);
+  const wait = known?.details['retryAfterSeconds'] ?? (body.status === 503 ? retryAfterSeconds : undefined);
+  if (typeof wait === 'number') reply.header('retry-after', wait);
+  if (body.status === 401) reply.header('www-authenticate', 'Bearer');
+  const shaped = routeOf(request)?.refusal?.(known ?? problem('internal'));
+  if (shaped !== undefined) return sendOutput(reply, shaped, body.status);
   return reply.code(body.status).header('content-type', 'application/json; charset=utf-8').send(body);
 }
 

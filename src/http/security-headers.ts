@@ -1,0 +1,42 @@
+// Headers that keep browsers from doing more with our answers than they should.
+import type { FastifyInstance } from 'fastify';
+
+// Answers of the interface are data: nothing in them may run, load or be framed.
+const dataPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+// Pages of the console run scripts of this server alone and talk to it alone.
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "worker-src 'self' blob:",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const always = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+} as const;
+const strictTransport = 'max-age=31536000; includeSubDomains';
+
+/** `secure`: the platform is reached by https, and never again without. */
+export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers(always);
+    if (secure) reply.header('strict-transport-security', strictTransport);
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (reply.hasHeader('content-security-policy')) return;
+    const isPage = String(reply.getHeader('content-type') ?? '').startsWith('text/html');
+    reply.header('content-security-policy', isPage ? pagePolicy : dataPolicy);
+  });
+}
