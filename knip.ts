@@ -2,7 +2,18 @@
 import type { KnipConfig } from 'knip';
 
 export default {
+<<<<<<< HEAD
   entry: ['src/main.ts', 'tests/load/*-child.ts', 'bench/*.ts', 'tools/*.ts', 'bin/*.{js,ts}'],
+=======
+  entry: [
+    'src/main.ts',
+    'src/file-backfill/command.ts',
+    'tests/load/kill-platform.ts',
+    'bench/*.ts',
+    'tools/*.ts',
+    'bin/*.{js,ts}',
+  ],
+>>>>>>> backfill
   project: ['src/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts', 'tools/**/*.ts', 'bin/*.{js,ts}'],
   ignoreExportsUsedInFile: { interface: true, type: true },
   // tools/check.ts runs these by name; the linter finds its type-aware part by itself.

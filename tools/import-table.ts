@@ -20,6 +20,7 @@ export const stageFolders: readonly string[] = stages;
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   demo: ['model'],
+  'file-backfill': ['model'],
   telemetry: [],
   contract: ['model'],
   accumulators: ['model'],
