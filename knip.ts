@@ -2,11 +2,17 @@
 import type { KnipConfig } from 'knip';
 
 export default {
-  entry: ['src/main.ts', 'bench/*.ts', 'tools/*.ts', 'bin/*.{js,ts}'],
+  entry: [
+    'src/main.ts',
+    'src/file-backfill/command.ts',
+    'tests/load/kill-platform.ts',
+    'tests/load/*-child.ts',
+    'bench/*.ts',
+    'tools/*.ts',
+    'bin/*.{js,ts}',
+  ],
   project: ['src/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts', 'tools/**/*.ts', 'bin/*.{js,ts}'],
   ignoreExportsUsedInFile: { interface: true, type: true },
   // tools/check.ts runs these by name; the linter finds its type-aware part by itself.
   ignoreDependencies: ['@biomejs/biome', 'oxlint', 'oxlint-tsgolint'],
-  // Benches install the databases they compare with from Debian.
-  ignoreBinaries: ['apt-get'],
 } satisfies KnipConfig;

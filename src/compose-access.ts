@@ -11,7 +11,7 @@ import { type SigningKeys, signingKeys } from './access/signing-keys.ts';
 import { clockSkewSeconds, tokenLifetimeSeconds, type TokenService, tokenService } from './access/token-service.ts';
 import type { Config } from './config.ts';
 import type { DataStreams } from './http/data-streams.ts';
-import type { Guard } from './http/server.ts';
+import type { Guard } from './http/admission.ts';
 import type { Actor } from './model/actor.ts';
 import type { Principal } from './model/principal.ts';
 import type { RecordChange } from './model/record.ts';

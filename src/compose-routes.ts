@@ -4,6 +4,7 @@ import { authorize } from './access/authorize.ts';
 import { tokenPaths } from './access/token-service.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
+import { backfillRoutes } from './http/routes/backfill.ts';
 import { captureRoute } from './http/routes/capture.ts';
 import type { DeviceAccess } from './http/routes/device-access.ts';
 import { healthRoutes } from './http/routes/health.ts';
@@ -56,6 +57,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,
     }),
+    ...backfillRoutes({ ...device, ...uplinks, now }),
     runScriptRoute({ runScript: uplinks.runScript }),
     ...recordRoutes(parts, uplinks, device.aliased),
     ...accessRoutes(parts, uplinks),

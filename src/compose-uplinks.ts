@@ -1,9 +1,11 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
 import type { Parts } from './compose-parts.ts';
 import { decodeUplink } from './decode/decode-uplink.ts';
+import { backfill, type Backfill, type BackfillReceipt, type BackfillStages } from './flows/backfill.ts';
 import { capture, type Capture, type CaptureReceipt, type CaptureStages } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';
-import { idempotency, idempotencyKeptMs, type Once } from './flows/idempotency.ts';
+import { idempotency, idempotencyKeptMs, type IdempotencyRecords, type Once } from './flows/idempotency.ts';
+import { type OnceStreamed, streamedIdempotency } from './flows/streamed-idempotency.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
 import type { Json } from './model/json.ts';
@@ -21,30 +23,38 @@ import {
   removeKeptAnswer,
   saveKeptAnswer,
 } from './store/records/idempotency-keys.ts';
+import { lazyTransaction } from './store/records/database.ts';
 import { appendProcessingLog, dropOldProcessingLog } from './store/records/processing-log.ts';
 import type { Telemetry } from './telemetry/events.ts';
 import { validateSample } from './validate/sample-validation.ts';
 
 const statusFollower = 'device-status';
+const durableMark = 'device-status-durable';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
+  readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly once: Once;
+  readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
   readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
-  readonly dropOutdated: () => Promise<void>;
+  /** To be called now and then: drops what is outdated, and lets the journal forget what the records have for good. */
+  readonly keepHouse: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 /** Opens the way in and brings followers up to the journal's end. */
-export async function composeUplinks(parts: Parts): Promise<Uplinks> {
+export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
   const { config, telemetry, records, store, directory, now, newId } = parts;
   const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
   const scripts = createScriptMachine({ workers: config.scriptWorkers });
-  const status = await openStatus(parts);
+  let statusPosition: number | undefined;
+  const status = await openStatus(parts, (position) => {
+    statusPosition = position;
+  });
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
   const stages: UplinkStages = {
@@ -61,7 +71,8 @@ export async function composeUplinks(parts: Parts): Promise<Uplinks> {
     },
     newId,
   };
-  const once = openIdempotency(parts);
+  const keptAnswers = keptAnswersOf(parts);
+  const once = idempotency(keptAnswers, now);
   const captureStages: CaptureStages = {
     findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
     handleUplink: (uplink) => counted(telemetry, () => handleUplink(uplink, stages)),
@@ -69,18 +80,28 @@ export async function composeUplinks(parts: Parts): Promise<Uplinks> {
     newId,
     now,
   };
+  const { validate, append, announce } = stages;
+  const findDevice = (deviceId: string) => directory.byDevice(deviceId);
+  const backfillStages: BackfillStages = { findRoute: findDevice, validate, append, announce, stopping, newId };
   return {
     capture: (input) => capture(input, captureStages),
+    backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: async (source, event, principal) => {
       const { emits } = await scripts.run({ tenant: principal.organizationId, source, event });
       return emits.map((emit) => ({ type: emit.type, event: emit.event }));
     },
     once,
+    onceStreamed: streamedIdempotency(keptAnswers, now),
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
-    async dropOutdated() {
+    async keepHouse() {
+      const position = statusPosition;
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
+      if (position === undefined) return;
+      // This commit waits for the disk, and with it is durable what was written before, so the journal may forget it.
+      await saveFollowerPosition(records.db, durableMark, position);
+      store.setFollowerPosition(statusFollower, position);
     },
     async close() {
       await intake.drained();
@@ -104,24 +125,35 @@ async function counted(telemetry: Telemetry, work: () => Promise<DurableEntry>):
   }
 }
 
-function openIdempotency({ records, now }: Parts): Once {
-  return idempotency(
-    {
-      find: (id, seenAfter) => findKeptAnswer(records.db, id, seenAfter),
-      reserve: (kept) => insertKeptAnswer(records.db, kept),
-      complete: (id, answer) => saveKeptAnswer(records.db, id, answer),
-      release: (id) => removeKeptAnswer(records.db, id),
-    },
-    now,
-  );
+async function countedBackfill(telemetry: Telemetry, work: () => Promise<BackfillReceipt>): Promise<BackfillReceipt> {
+  try {
+    const receipt = await work();
+    telemetry.backfilled({ ...receipt, rejected: receipt.rejected.length });
+    return receipt;
+  } catch (error) {
+    telemetry.backfillRefused(error instanceof Problem ? error.problem : 'internal');
+    throw error;
+  }
+}
+
+function keptAnswersOf({ records }: Parts): IdempotencyRecords {
+  return {
+    find: (id, seenAfter) => findKeptAnswer(records.db, id, seenAfter),
+    reserve: (kept) => insertKeptAnswer(records.db, kept),
+    complete: (id, answer, bodyHash) => saveKeptAnswer(records.db, id, answer, bodyHash),
+    release: (id) => removeKeptAnswer(records.db, id),
+  };
 }
 
 /** Opens the follower that writes device status, and lets it catch up with what a crash kept from it. */
-async function openStatus({ records, store, telemetry }: Parts): Promise<DeviceStatus> {
+async function openStatus(
+  { records, store, telemetry }: Parts,
+  written: (position: number) => void,
+): Promise<DeviceStatus> {
   const status = createDeviceStatus({
     records: {
       write: (batch) =>
-        records.db.transaction().execute(async (step) => {
+        lazyTransaction(records.db, async (step) => {
           await saveUplinkMetrics(step, [...batch.metrics.values()]);
           await saveDeviceStates(step, batch.states);
           await appendProcessingLog(step, batch.notes);
@@ -129,7 +161,7 @@ async function openStatus({ records, store, telemetry }: Parts): Promise<DeviceS
         }),
       readState: (deviceId) => findDeviceState(records.db, deviceId),
     },
-    written: (position) => store.setFollowerPosition(statusFollower, position),
+    written,
     failed: (error) => telemetry.backgroundFailed('writing device status', error),
     schedule: (task, delayMs) => {
       const timer = setTimeout(task, delayMs);

@@ -54,9 +54,9 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
     adminApiKey: config.adminApiKey,
     now: now(),
   });
-  const uplinks = await composeUplinks(parts);
-  closers.push(() => uplinks.close());
   let notReady: string | undefined = 'starting';
+  const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
+  closers.push(() => uplinks.close());
   const notReadyBecause = () => notReady;
   const routes = composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() });
   const app = await serve(parts, routes);
@@ -124,7 +124,7 @@ const housekeepingEveryMs = 60_000;
 
 function keepHouse({ access, telemetry }: Parts, uplinks: Uplinks, closers: Closer[]): void {
   const timer = setInterval(() => {
-    Promise.all([access.keepHouse(), uplinks.dropOutdated()]).catch((error: unknown) =>
+    Promise.all([access.keepHouse(), uplinks.keepHouse()]).catch((error: unknown) =>
       telemetry.backgroundFailed('housekeeping', error),
     );
   }, housekeepingEveryMs);

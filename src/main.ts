@@ -8,6 +8,7 @@ import { DataFolderError } from './store/data-folder.ts';
 
 // A supervisor gives ten seconds at most; nothing acknowledged is lost even if this passes.
 const stopWithinMs = 5_000;
+const samePressMs = 1_000;
 
 async function start(): Promise<void> {
   const given = readConfig();
@@ -20,12 +21,13 @@ async function start(): Promise<void> {
 }
 
 function stopOnSignal(platform: Platform, demo: AbortController): void {
-  let stopping = false;
+  let askedAt: number | undefined;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      // A second signal is a person who will not wait.
-      if (stopping) process.exit(130);
-      stopping = true;
+      // A second signal is a person who will not wait; one right after the first is the same key press, passed on by npm.
+      if (askedAt !== undefined && performance.now() - askedAt > samePressMs) process.exit(130);
+      if (askedAt !== undefined) return;
+      askedAt = performance.now();
       demo.abort();
       const late = setTimeout(() => process.exit(1), stopWithinMs);
       platform.close(signal).then(

@@ -20,6 +20,7 @@ export const stageFolders: readonly string[] = stages;
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   demo: ['model'],
+  'file-backfill': ['model'],
   telemetry: [],
   contract: ['model'],
   accumulators: ['model'],
@@ -50,6 +51,7 @@ export const rootFiles: readonly string[] = [
   'compose-access',
   'compose-demo',
   'compose-live',
+  'compose-parts',
   'compose-routes',
   'compose-uplinks',
   'config',

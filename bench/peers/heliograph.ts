@@ -64,7 +64,8 @@ async function lanesTo(platform: Platform, count: number): Promise<Lane[]> {
   }));
 }
 
-function bulkRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
+/** The samples of one device as a bulk backfill. */
+export function bulkRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
   const device = batch.device[0]!;
   if (batch.device.some((each) => each !== device)) throw new Error('a bulk request is for one device');
   const iso = isoText();

@@ -69,7 +69,7 @@ export function emptyPartial(): Partial {
 }
 
 /** The number of a value: numbers, and booleans as 0 and 1; NaN for everything that has none. */
-export function numberOf(value: Json): number {
+function numberOf(value: Json): number {
   if (typeof value === 'number') return value;
   return typeof value === 'boolean' ? Number(value) : Number.NaN;
 }

@@ -1,14 +1,6 @@
-// The wire form of pages: the query parameters of a list and the envelope around its items (interface 2.2, contract 0.1).
+// The wire form of pages: the envelope around the items of a list (interface 2.2, contract 0.1).
 import Type, { type Static, type TSchema } from 'typebox';
-import { type Page, pageSizeDefault, pageSizeMax } from '../model/page.ts';
-
-/** Query parameters of a list without sorting. */
-export const pageQuery = Type.Object({
-  page: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Zero-based page number' })),
-  size: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: pageSizeMax, description: `Items a page, ${pageSizeDefault} when absent` }),
-  ),
-});
+import type { Page } from '../model/page.ts';
 
 /** The envelope around items of a schema. */
 export function pageSchema<T extends TSchema>(item: T) {

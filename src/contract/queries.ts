@@ -1,6 +1,7 @@
 // The wire form of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
+import { listParameters } from './list-parameters.ts';
 
 const textMax = 1_000;
 const deviceIdsMax = 1_000;
@@ -84,6 +85,9 @@ export const batchKpiBody = Type.Object({
 });
 export const seriesBody = Type.Object({ ...accumulation, bucketInterval });
 
+/** Pages of KPIs are in the order of the devices. */
+export const kpiPageQuery = Type.Object({ page: listParameters.page, size: listParameters.size });
+
 const kpi = Type.Union([Type.Number(), Type.Null()]);
 export const kpiSchema = Type.Object({
   deviceId: Type.String(),
@@ -131,13 +135,12 @@ export const exportParameters = Type.Object({
   to: Type.Optional(time('ISO-8601 date-time, exclusive')),
 });
 
-export const inferredSchemas = Type.Record(
-  Type.String(),
-  Type.Object({
-    $id: Type.String(),
-    $schema: Type.String(),
-    title: Type.String(),
-    type: Type.Literal('object'),
-    properties: Type.Unsafe<JsonObject>({ type: 'object' }),
-  }),
+// As patterns, because the writer of the interface reference takes a member called $id for the id of a schema.
+const idMembers = { '^\\$id$': { type: 'string' }, '^\\$schema$': { type: 'string' } };
+const inferredSchema = Type.Object(
+  { title: Type.String(), type: Type.Literal('object'), properties: Type.Unsafe<JsonObject>({ type: 'object' }) },
+  { patternProperties: idMembers },
 );
+export const inferredSchemas = Type.Unsafe<
+  Readonly<Record<string, Static<typeof inferredSchema> & { readonly $id: string; readonly $schema: string }>>
+>({ type: 'object', additionalProperties: inferredSchema });

@@ -76,7 +76,8 @@ function uplinkOf(input: Capture, route: UplinkRoute, correlationId: string, rec
   };
 }
 
-function storedTopicsOf(route: UplinkRoute): '*' | ReadonlySet<string> {
+/** Topics whose samples are stored, being those of the database connector; others are only forwarded. */
+export function storedTopicsOf(route: UplinkRoute): '*' | ReadonlySet<string> {
   const topics = route.outputs.filter(({ connector }) => connector.type === 'DATABASE').map(({ topic }) => topic);
   return topics.includes('*') ? '*' : new Set(topics);
 }

@@ -30,7 +30,7 @@ export interface StatusLimits {
 }
 
 // The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they call `settled`.
-export const statusLimits: StatusLimits = { batchWaitMs: 1_000, entriesMax: 10_000, statesMax: 20_000 };
+const statusLimits: StatusLimits = { batchWaitMs: 1_000, entriesMax: 10_000, statesMax: 20_000 };
 
 type StatusEntry = Omit<DurableEntry, 'samples'>;
 

@@ -23,7 +23,8 @@ export interface IdempotencyRecord {
 export interface IdempotencyRecords {
   readonly find: (id: string, seenAfter: EpochMs) => Promise<IdempotencyRecord | undefined>;
   readonly reserve: (record: IdempotencyRecord) => Promise<void>;
-  readonly complete: (id: string, answer: FirstAnswer) => Promise<void>;
+  /** `bodyHash` is given when it was not known at first. */
+  readonly complete: (id: string, answer: FirstAnswer, bodyHash?: string) => Promise<void>;
   readonly release: (id: string) => Promise<void>;
 }
 
@@ -65,10 +66,7 @@ export function idempotency(records: IdempotencyRecords, now: () => EpochMs): On
   }
 
   return async (call, work) => {
-    if (call.key.length > keyLengthMax) {
-      throw problem('invalidRequest', { reason: `Idempotency-Key is longer than ${keyLengthMax} characters` });
-    }
-    const id = hash(`${call.credential}\n${call.route}\n${call.key}`);
+    const id = keptIdOf(call);
     const bodyHash = hash(JSON.stringify(call.body ?? null));
     const other = underWay.get(id);
     if (other !== undefined) {
@@ -83,6 +81,14 @@ export function idempotency(records: IdempotencyRecords, now: () => EpochMs): On
       underWay.delete(id);
     }
   };
+}
+
+/** Under which a key is kept. Throws Problem `invalidRequest` for a key that is too long. */
+export function keptIdOf({ credential, route, key }: Omit<IdempotentCall, 'body'>): string {
+  if (key.length > keyLengthMax) {
+    throw problem('invalidRequest', { reason: `Idempotency-Key is longer than ${keyLengthMax} characters` });
+  }
+  return hash(`${credential}\n${route}\n${key}`);
 }
 
 function hash(text: string): string {

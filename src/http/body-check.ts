@@ -6,6 +6,7 @@ import type * as TypeBoxValue from 'typebox/value';
 import { problem } from '../model/problem.ts';
 import type { Route } from './route.ts';
 
+type Texts = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => unknown;
 
 // The compiler is the largest part of the schema library, and a starting server does not need it yet.
@@ -43,11 +44,25 @@ function compile(schema: TSchema, part: string, converted: boolean): Check {
   return (value) => {
     if (value === undefined && part === 'body')
       throw problem('invalidRequest', { reason: 'The request needs a JSON body' });
-    const checked = converted ? Value.Convert(schema, value) : value;
+    const sent = converted ? withoutEmpty(value as Texts) : {};
+    const checked = converted ? unchanged(sent, Value.Convert(schema, { ...sent })) : value;
     if (validator.Check(checked)) return checked;
     const reasons = validator.Errors(checked).slice(0, reasonsMax);
     throw problem('invalidRequest', { reason: reasons.map((error) => describe(part, error)).join('; ') });
   };
+}
+
+/** Clients that fill in a form write `search=` for what they leave open. */
+function withoutEmpty(sent: Texts): Texts {
+  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== ''));
+}
+
+// The conversion cuts fractions off: 1.5 would silently become 1 where a whole number is wanted.
+function unchanged(texts: Texts, converted: unknown): unknown {
+  const entries = Object.entries(converted as Readonly<Record<string, unknown>>);
+  const isChanged = ([name, value]: [string, unknown]) => typeof value === 'number' && Number(texts[name]) !== value;
+  if (!entries.some(isChanged)) return converted;
+  return Object.fromEntries(entries.map((entry) => (isChanged(entry) ? [entry[0], texts[entry[0]]] : entry)));
 }
 
 function describe(part: string, error: { instancePath: string; message: string; params?: object }): string {

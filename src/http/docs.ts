@@ -25,17 +25,15 @@ export function addDocs(app: FastifyInstance): void {
     page ??= openPage();
     return (await page).inject({ method: 'GET', url });
   };
-  for (const path of ['/docs', '/docs/*']) {
-    app.get(path, { schema: { hide: true } }, async (request, reply) => {
-      const answer = await serve(request.url);
-      for (const name of ['content-type', 'location'] as const) {
-        const value = answer.headers[name];
-        if (value !== undefined) reply.header(name, value);
-      }
-      reply.header('content-security-policy', contentSecurityPolicy);
-      return reply.code(answer.statusCode).serializer(passThrough).send(answer.rawPayload);
-    });
-  }
+  // The page names its script from where it stands, so it must stand at a folder.
+  app.get('/docs', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs/', 308));
+  app.get('/docs/*', { schema: { hide: true } }, async (request, reply) => {
+    const answer = await serve(request.url);
+    const type = answer.headers['content-type'];
+    if (type !== undefined) reply.header('content-type', type);
+    reply.header('content-security-policy', contentSecurityPolicy);
+    return reply.code(answer.statusCode).serializer(passThrough).send(answer.rawPayload);
+  });
 }
 
 const passThrough = (payload: unknown) => payload as string;

@@ -14,7 +14,14 @@ export interface ErrorBody {
   readonly errorId: string;
   readonly traceId: string;
   readonly errorCode: string;
+  /** What became of a backfill's samples (contract 35). */
+  readonly accepted?: number;
+  readonly duplicates?: number;
+  readonly rejected?: readonly unknown[];
 }
+
+/** Details of a refusal that its body carries for programs to read. */
+const shownDetails = ['accepted', 'duplicates', 'rejected'] as const;
 
 /** Where a request failed; `path` without query string (contract 35). */
 export interface FailedRequest {
@@ -34,6 +41,9 @@ export function errorBody(failure: Problem, request: FailedRequest, nowMs: numbe
     errorId: randomUUID(),
     traceId: request.traceId,
     errorCode: failure.code,
+    ...Object.fromEntries(
+      shownDetails.filter((name) => name in failure.details).map((name) => [name, failure.details[name]]),
+    ),
   };
 }
 

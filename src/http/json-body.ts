@@ -3,7 +3,7 @@ import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 
 /** Deeper bodies are refused: no device or client needs them, and recursive code must not meet them. */
-export const jsonDepthMax = 64;
+const jsonDepthMax = 64;
 
 /** Parses a body; undefined for an empty one. Throws Problem `invalidJson` with the reason and place. */
 export function parseJsonBody(text: string): Json | undefined {

@@ -40,11 +40,16 @@ const errorSchema = {
   },
 };
 
+function described(response: object): object {
+  return { description: 'Done', ...response };
+}
+
 /** What the reference says of one route. */
 export function swaggerSchema(route: Route): FastifySchema & Record<string, unknown> {
   const guarded = !('open' in route.access);
   const permission = 'scope' in route.access ? `Needs \`${route.access.scope}\` \`${route.access.verb}\`.` : undefined;
-  const success = route.status ?? 200;
+  const nothingToSay = route.response === undefined && route.method === 'DELETE';
+  const success = route.status ?? (nothingToSay ? 204 : 200);
   return {
     tags: [route.tag],
     summary: route.summary,
@@ -54,7 +59,7 @@ export function swaggerSchema(route: Route): FastifySchema & Record<string, unkn
     ...(route.body === undefined ? {} : { body: route.body }),
     security: guarded ? [{ apiKey: [] }, { bearer: [] }] : [],
     response: {
-      [success]: route.response ?? { description: 'Done', type: 'null' },
+      [success]: route.response === undefined ? { description: 'Done', type: 'null' } : described(route.response),
       '4XX': { description: 'Refused; `message` says why and `errorCode` is stable.', ...errorSchema },
     },
   };

@@ -39,7 +39,7 @@ export interface RouteInput<P, Q, B> {
   readonly ip: string;
   /** The path without query string. */
   readonly path: string;
-  /** Bytes of the body as it came in. */
+  /** Bytes of the body as it came in; 0 for one that the handler reads itself. */
   readonly bodyBytes: number;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
@@ -77,7 +77,10 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
   readonly status?: number;
   readonly response?: R;
   readonly bodyBytesMax?: number;
-  /** Whether the raw request stream is handed over instead of a parsed body. */
+  /**
+   * Whether the handler reads the body itself while it comes in, bounded by `bodyBytesMax`: declare `body` as
+   * `Type.Unsafe<BodyStream>(...)`, whose schema then only documents it. Success means that the body was read to its end.
+   */
   readonly streamedBody?: true;
   /** Whether the body is a form (`application/x-www-form-urlencoded`), handed over as text; other routes refuse forms. */
   readonly form?: true;

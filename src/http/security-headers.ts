@@ -1,5 +1,5 @@
 // Headers that keep browsers from doing more with our answers than they should.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 // Answers of the interface are data: nothing in them may run, load or be framed.
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
@@ -29,11 +29,13 @@ const always = {
 const strictTransport = 'max-age=31536000; includeSubDomains';
 
 /** `secure`: the platform is reached by https, and never again without. */
-export function addSecurityHeaders(app: FastifyInstance, secure: boolean): void {
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.headers(always);
-    if (secure) reply.header('strict-transport-security', strictTransport);
-  });
+export function setSecurityHeaders(reply: FastifyReply, secure: boolean): void {
+  reply.headers(always);
+  if (secure) reply.header('strict-transport-security', strictTransport);
+}
+
+/** Gives every answer the policy of its kind, unless its route set one. */
+export function addContentPolicy(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply) => {
     if (reply.hasHeader('content-security-policy')) return;
     const isPage = String(reply.getHeader('content-type') ?? '').startsWith('text/html');

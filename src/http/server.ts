@@ -2,40 +2,25 @@
 import { randomUUID } from 'node:crypto';
 import fastifySwagger from '@fastify/swagger';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { RequestLimit } from '../access/request-limit.ts';
 import { problem } from '../model/problem.ts';
-import type { Scope, Verb } from '../model/permission.ts';
-import type { Place } from '../model/place.ts';
-import type { Actor } from '../model/actor.ts';
 import type { Principal } from '../model/principal.ts';
+import { actorOf, admit, admitBody, type Guard } from './admission.ts';
 import { requestChecks } from './body-check.ts';
-import { answerUnreadable, headersBytesMax } from './client-error.ts';
 import { addCors } from './cors.ts';
+import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { openApiOptions, swaggerSchema } from './open-api.ts';
-import { type Access, Answer, type Route, type RouteInput } from './route.ts';
-import { addSecurityHeaders } from './security-headers.ts';
+import { Answer, type Route, type RouteInput } from './route.ts';
+import { addContentPolicy, setSecurityHeaders } from './security-headers.ts';
+import { streamedBody, withRestRead } from './streamed-body.ts';
 
-export const bodyBytesMaxDefault = 4 * 1024 * 1024;
+const bodyBytesMaxDefault = 4 * 1024 * 1024;
 const headersTimeoutMs = 20_000;
 const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 75_000;
 const retryAfterSeconds = 1;
-
-export interface Guard {
-  /** Throws Problem 401 when the headers hold no valid credential, or two. */
-  identify(
-    headers: Readonly<Record<string, string | string[] | undefined>>,
-    method: string,
-  ): Principal | Promise<Principal>;
-  /** Throws Problem 403, or 404 for a place of another organization. Without a place only scope and verb count. */
-  authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void;
-  /** What is left of a credential's requests; absent when there is no limit. */
-  readonly limit?: RequestLimit | undefined;
-  /** Runs work that may change something, so that the change is told under the actor's name. */
-  readonly actAs?: <T>(actor: Actor, work: () => T) => T;
-}
+const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
 
 /** What the edge tells about requests; log and metrics stand behind it. */
 export interface EdgeEvents {
@@ -87,11 +72,12 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     requestTimeout: requestTimeoutMs,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 500 },
+    // A base address with a slash at its end makes paths that begin with two.
+    routerOptions: { maxParamLength: 500, ignoreDuplicateSlashes: true },
     genReqId: (raw) => acceptableRequestId(raw.headers['x-request-id']) ?? randomUUID(),
-    http: { headersTimeout: headersTimeoutMs, maxHeaderSize: headersBytesMax },
+    http: { headersTimeout: headersTimeoutMs },
     trustProxy: parts.trustedProxies?.length ? [...parts.trustedProxies] : false,
-    clientErrorHandler: (error, socket) => answerUnreadable(error, socket, parts.now()),
+    clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
     // The framework's own log is off: one function per event says what is worth saying.
     logger: false,
     frameworkErrors: (error, request, reply) =>
@@ -108,10 +94,9 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     throw problem('noSuchRoute', { method: request.method, path });
   });
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    reply.header('cache-control', 'no-store');
+    setEdgeHeaders(parts, request, reply);
   });
-  addSecurityHeaders(app, parts.publicUrl.startsWith('https:'));
+  addContentPolicy(app);
   addCors(app, parts.corsOrigins ?? []);
   app.addHook('onResponse', async (request, reply) => {
     parts.events.answered({
@@ -124,13 +109,17 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     });
   });
   await app.register(fastifySwagger, openApiOptions(parts.publicUrl));
-  for (const route of parts.routes) addRoute(app, route, parts);
+  for (const route of parts.routes) if (route.streamedBody === undefined) addRoute(app, route, parts);
+  await app.register(async (streaming) => {
+    leaveBodies(streaming);
+    for (const route of parts.routes) if (route.streamedBody === true) addRoute(streaming, route, parts);
+  });
   return app;
 }
 
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json(?:;|$)/, { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser(jsonType, { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     if (routeOf(request)?.form) return done(problem('formExpected'));
     stateOf(request).bodyBytes = bytes.length;
@@ -148,6 +137,12 @@ function readBodies(app: FastifyInstance): void {
 
 function routeOf(request: FastifyRequest): Route | undefined {
   return (request.routeOptions?.config as { readonly route?: Route } | undefined)?.route;
+}
+
+/** Routes that read their body themselves are given it unread. */
+function leaveBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(jsonType, (_request, _payload, done) => done(null));
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void {
@@ -168,7 +163,7 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
       const input: RouteInput<unknown, unknown, unknown> = {
         params: checks.params(request.params),
         query: checks.query(request.query),
-        body: route.streamedBody ? request.raw : checks.body(request.body),
+        body: route.streamedBody ? streamedBody(request.raw, route.bodyBytesMax) : checks.body(request.body),
         headers: request.headers,
         requestId: request.id,
         ip: request.ip,
@@ -182,54 +177,11 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
       const handle = () => route.handle(input as never, principal as never);
       const { actAs } = parts.guard;
       const quiet = principal === undefined || actAs === undefined || route.method === 'GET';
-      const output: unknown = await (quiet ? handle() : actAs(actorOf(principal, request), handle));
+      const handled = quiet ? handle() : actAs(actorOf(principal, request), handle);
+      const output: unknown = route.streamedBody ? await withRestRead(handled, request.raw, reply) : await handled;
       return sendOutput(reply, output, route.status ?? 200);
     },
   });
-}
-
-/** 401, then 404 for the place, then 403; all before the body is read. */
-async function admit(
-  access: Access<never, never>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  guard: Guard,
-): Promise<Principal | undefined> {
-  if ('open' in access) {
-    await access.admit?.(request.headers, request.query);
-    return undefined;
-  }
-  const principal = await guard.identify(request.headers, request.method);
-  if (guard.limit !== undefined) spend(guard.limit, principal, reply);
-  if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
-  if ('anyCredential' in access) return principal;
-  const place = 'byParams' in access.place ? await access.place.byParams(request.params as never) : undefined;
-  guard.authorize(principal, access.scope, access.verb, place);
-  return principal;
-}
-
-/** Counts the request and tells in headers what is left (contract 0.2). Throws Problem 429. */
-function spend(limit: RequestLimit, principal: Principal, reply: FastifyReply): void {
-  const left = limit(principal.id);
-  reply.header('x-ratelimit-limit', left.limit);
-  reply.header('x-ratelimit-remaining', left.remaining);
-  reply.header('x-ratelimit-reset', left.resetSeconds);
-  if (!left.allowed) throw problem('rateLimited', { retryAfterSeconds: left.retryAfterSeconds });
-}
-
-function actorOf(principal: Principal, request: FastifyRequest): Actor {
-  const { kind, id, name } = principal;
-  return { type: kind, id, name, requestId: request.id, ip: request.ip };
-}
-
-async function admitBody(
-  access: Access<never, never>,
-  body: unknown,
-  principal: Principal | undefined,
-  guard: Guard,
-): Promise<void> {
-  if (principal === undefined || !('scope' in access) || !('byBody' in access.place)) return;
-  guard.authorize(principal, access.scope, access.verb, await access.place.byBody(body as never, principal));
 }
 
 function sendOutput(reply: FastifyReply, output: unknown, status: number): FastifyReply {
@@ -239,6 +191,12 @@ function sendOutput(reply: FastifyReply, output: unknown, status: number): Fasti
   for (const [name, value] of Object.entries(output.headers))
     reply.header(name, typeof value === 'string' ? value : [...value]);
   return reply.code(output.status).send(output.body);
+}
+
+function setEdgeHeaders(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id);
+  reply.header('cache-control', 'no-store');
+  setSecurityHeaders(reply, parts.publicUrl.startsWith('https:'));
 }
 
 function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -251,6 +209,8 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
   const path = pathOf(request);
   const body = errorBody(known ?? problem('internal'), { path, requestId: request.id, traceId }, parts.now());
   if (known === undefined) parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
+  // A request that the framework refuses by itself has not passed the hook that sets them.
+  setEdgeHeaders(parts, request, reply);
   const wait = known?.details['retryAfterSeconds'] ?? (body.status === 503 ? retryAfterSeconds : undefined);
   if (typeof wait === 'number') reply.header('retry-after', wait);
   if (body.status === 401) reply.header('www-authenticate', 'Bearer');

@@ -1,6 +1,6 @@
 // What an HTTP capture request says besides its body, in every header and query variant (contract 18).
 import type { IncomingHttpHeaders } from 'node:http';
-import { type EpochMs, isInstant, parseInstant } from '../model/instant.ts';
+import { type EpochMs, isInstant, parseInstant, plusRestored } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 
@@ -45,8 +45,7 @@ function first(...values: readonly (string | readonly string[] | undefined)[]): 
 }
 
 function timestampOf(text: string): EpochMs {
-  // A plus sign that was not percent-encoded arrives as a space.
-  const ms = parseInstant(text.replace(/ (?=\d{2}:?\d{2}$)/, '+')) ?? epochMsOf(text);
+  const ms = parseInstant(plusRestored(text)) ?? epochMsOf(text);
   if (ms === undefined || !isInstant(ms)) throw problem('timestampInvalid', { value: text });
   return ms;
 }

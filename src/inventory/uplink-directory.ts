@@ -129,7 +129,8 @@ function forgetDevice(id: string, routes: Map<string, UplinkRoute>, serviceIds: 
 }
 
 function ofConnector(route: UplinkRoute, connector: DeviceConnector): UplinkRoute {
-  if (route.connector.id !== connector.id) throw problem('permissionDenied');
+  const { deviceId } = route.device;
+  if (route.connector.id !== connector.id) throw problem('deviceNotOnConnector', { deviceId });
   return route;
 }
 

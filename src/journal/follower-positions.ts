@@ -1,13 +1,16 @@
 // How far each follower of the journal has come, kept in a small file that is replaced as a whole.
 // Losing the newest positions repeats entries to followers, which they bear; so they are written now and then, not at every step.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EpochMs } from '../model/instant.ts';
-import { replaceFile } from './durable-file.ts';
+import { readChecked, replaceChecked } from './durable-file.ts';
 
 const saveEveryMs = 1_000;
 
 export interface FollowerPositions {
+  /** The file was damaged, so that all positions were forgotten. */
+  readonly damaged: boolean;
+  /** The largest position; 0 without followers. */
+  readonly newest: () => number;
   readonly get: (follower: string) => number | undefined;
   readonly set: (follower: string, position: number) => void;
   readonly remove: (follower: string) => void;
@@ -17,14 +20,18 @@ export interface FollowerPositions {
   readonly save: (force?: boolean) => Promise<void>;
 }
 
-/** Reads the file of the folder; without one, or when it is damaged, nobody has followed anything yet. */
+/** Reads the file of the folder; without one nobody has followed anything yet, and when it is damaged nobody knows. */
 export async function openFollowerPositions(directory: string, now: () => EpochMs): Promise<FollowerPositions> {
   const path = join(directory, 'followers.json');
-  const positions = new Map<string, number>(await readPositions(path));
+  const found = await readChecked(path);
+  const saved = found === undefined || found === 'damaged' ? {} : (JSON.parse(found.text) as Record<string, number>);
+  const positions = new Map<string, number>(Object.entries(saved));
   let changed = false;
   let savedAt = Number.NEGATIVE_INFINITY;
   let saving: Promise<void> | undefined;
   return {
+    damaged: found === 'damaged',
+    newest: () => Math.max(...positions.values(), 0),
     get: (follower) => positions.get(follower),
     set: (follower, position) => {
       changed ||= positions.get(follower) !== position;
@@ -39,7 +46,7 @@ export async function openFollowerPositions(directory: string, now: () => EpochM
       if (!changed || (!force && now() - savedAt < saveEveryMs)) return;
       changed = false;
       savedAt = now();
-      saving = replaceFile(path, JSON.stringify(Object.fromEntries(positions)));
+      saving = replaceChecked(path, JSON.stringify(Object.fromEntries(positions)));
       try {
         await saving;
       } catch (error) {
@@ -50,14 +57,4 @@ export async function openFollowerPositions(directory: string, now: () => EpochM
       }
     },
   };
-}
-
-async function readPositions(path: string): Promise<[string, number][]> {
-  try {
-    const parsed = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
-    return Object.entries(parsed).filter((row): row is [string, number] => Number.isSafeInteger(row[1]));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return [];
-    throw error;
-  }
 }

@@ -5,10 +5,9 @@ import type { EpochMs } from '../model/instant.ts';
 
 export const frameHeaderBytes = 28;
 /** Nothing larger is ever written, so a larger length is damage. */
-export const framePayloadBytesMax = 512 * 1024 * 1024;
+const framePayloadBytesMax = 512 * 1024 * 1024;
 
 export const frameTypes = { segmentStart: 0, entry: 1 } as const;
-export type FrameType = (typeof frameTypes)[keyof typeof frameTypes];
 
 const magic = 0x314a_4c48;
 const magicBytes = Buffer.from([0x48, 0x4c, 0x4a, 0x31]);

@@ -78,6 +78,10 @@ export class JournalWriter {
     return this.#newest;
   }
 
+  get nextPosition(): number {
+    return this.#nextPosition;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await this.#flushing;

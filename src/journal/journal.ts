@@ -9,7 +9,7 @@ import { type Appended, JournalWriter } from './journal-writer.ts';
 import { offsetBefore, type Segment } from './segment-list.ts';
 import { scanSegment } from './segment-scan.ts';
 
-export const journalLimits = {
+const journalLimits = {
   /** A segment is closed when it is longer; the unit in which the journal is dropped. */
   segmentBytes: 16 * 1024 * 1024,
   /** What live streams may resume from, beyond what followers and the store still need: at most so much and so old. */
@@ -37,6 +37,8 @@ export interface Journal {
   readonly newest: () => Promise<void>;
   /** The position behind the newest durable entry. */
   readonly position: () => number;
+  /** The position that the next append gets; what was appended before and is not lost has smaller ones. */
+  readonly nextPosition: () => number;
   /** The oldest position that is kept. */
   readonly firstPosition: () => number;
   /** Entry frames from the position on to the newest durable one, also those that arrive meanwhile. Damage is stepped over. */
@@ -71,6 +73,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     append: (payload) => writer.append(payload),
     newest: () => writer.newest,
     position: () => writer.durablePosition,
+    nextPosition: () => writer.nextPosition,
     firstPosition: () => segments[0]?.firstPosition ?? writer.durablePosition,
     read: (position) => readFrames(segments, () => writer.durablePosition, position, readers),
     positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),

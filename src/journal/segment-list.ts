@@ -23,7 +23,7 @@ export interface Segment {
   readonly marks: Mark[];
 }
 
-export function segmentPath(directory: string, firstPosition: number): string {
+function segmentPath(directory: string, firstPosition: number): string {
   return join(directory, String(firstPosition).padStart(15, '0') + suffix);
 }
 

@@ -54,3 +54,23 @@ test('whatever is written can be read', () => {
     }),
   );
 });
+
+test('the form of answers, digit by digit, is read like the same moment in another form', () => {
+  const number = (max: number, length: number) => fc.nat(max).map((n) => String(n).padStart(length, '0'));
+  const date = fc.tuple(number(9_999, 4), number(14, 2), number(33, 2)).map((parts) => parts.join('-'));
+  const time = fc.tuple(number(25, 2), number(61, 2), number(61, 2)).map((parts) => parts.join(':'));
+  fc.assert(
+    fc.property(date, time, number(999, 3), (day, clock, milliseconds) => {
+      const text = `${day}T${clock}.${milliseconds}`;
+      expect(parseInstant(`${text}Z`)).toBe(parseInstant(`${text}+00:00`));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test.each([
+  '2026-01-05T1a:00:00.000Z',
+  '2026/01/05T10:00:00.000Z',
+  '2026-01-05T10:00:00.000X',
+  '1900-02-29T00:00:00.000Z',
+])('%s looks like a moment and is none', (text) => expect(parseInstant(text)).toBeUndefined());

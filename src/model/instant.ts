@@ -15,6 +15,65 @@ const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Reads an ISO-8601 date-time; undefined when the text is none or no such moment exists. */
 export function parseInstant(text: string): EpochMs | undefined {
+  return ownForm(text) ?? anyForm(text);
+}
+
+const dayMs = 86_400_000;
+// `YYYY-MM-DDTHH:mm:ss.SSSZ`, the form of every answer and of most that comes in: where its digits stand, and what stands between.
+const separators: readonly (readonly [at: number, code: number])[] = [
+  [10, 0x54],
+  [13, 0x3a],
+  [16, 0x3a],
+  [19, 0x2e],
+  [23, 0x5a],
+];
+
+/** Undefined for every other form, and for a moment that does not exist. */
+function ownForm(text: string): EpochMs | undefined {
+  if (text.length !== 24) return undefined;
+  for (const [at, code] of separators) if (text.charCodeAt(at) !== code) return undefined;
+  const hour = digits(text, 11, 2);
+  const minute = digits(text, 14, 2);
+  const second = digits(text, 17, 2);
+  const milliseconds = digits(text, 20, 3);
+  if (!(hour < 24 && minute < 60 && second < 60 && milliseconds >= 0)) return undefined;
+  const day = dayOf(text);
+  return day === undefined ? undefined : day + ((hour * 60 + minute) * 60 + second) * 1_000 + milliseconds;
+}
+
+/** The start of the day, by arithmetic on the civil calendar: years begin in March, so that the leap day ends one. */
+function dayOf(text: string): EpochMs | undefined {
+  if (text.charCodeAt(4) !== 0x2d || text.charCodeAt(7) !== 0x2d) return undefined;
+  const year = digits(text, 0, 4);
+  const month = digits(text, 5, 2);
+  const day = digits(text, 8, 2);
+  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month))) return undefined;
+  const marchYear = month > 2 ? year : year - 1;
+  const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
+  const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400);
+  return (marchYear * 365 + leapDays + dayOfYear - daysBeforeEpoch) * dayMs;
+}
+
+/** From 1 March of the year 0 to 1 January 1970. */
+const daysBeforeEpoch = 719_468;
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** NaN when one of them is no digit. */
+function digits(text: string, at: number, count: number): number {
+  let value = 0;
+  for (let i = at; i < at + count; i++) {
+    const digit = text.charCodeAt(i) - 48;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+function anyForm(text: string): EpochMs | undefined {
   const match = isoPattern.exec(text);
   if (match === null) return undefined;
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = match;
@@ -36,7 +95,11 @@ function offsetMs(zone: string): number | undefined {
   return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-const dayMs = 86_400_000;
+/** A time from a query string: the plus sign of its offset, when it was not percent-encoded, arrives as a space. */
+export function plusRestored(text: string): string {
+  return text.replace(/(?<=:\d{2}(?:[.,]\d+)?) (?=\d{2}(?::?\d{2})?$)/, '+');
+}
+
 const twoDigits = Array.from({ length: 100 }, (_, n) => String(n).padStart(2, '0'));
 const threeDigits = Array.from({ length: 1_000 }, (_, n) => String(n).padStart(3, '0'));
 
@@ -49,7 +112,7 @@ export function formatInstant(ms: EpochMs): string {
   const days = Math.floor(ms / dayMs);
   const time = Math.floor(ms - days * dayMs);
   // Years begin in March here, so that a leap day is the last of its year; eras of 400 years all have the same days.
-  const sinceMarch = days + 719_468;
+  const sinceMarch = days + daysBeforeEpoch;
   const era = Math.floor(sinceMarch / 146_097);
   const dayOfEra = sinceMarch - era * 146_097;
   const leapDays = Math.floor(dayOfEra / 1_460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);

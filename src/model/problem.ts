@@ -9,6 +9,21 @@ interface ProblemRow {
   readonly message: string | ((details: never) => string);
 }
 
+/** What became of a backfill's samples so far; error bodies carry it too. */
+type BackfillOutcome = {
+  readonly accepted: number;
+  readonly duplicates: number;
+  readonly rejected: readonly { readonly index: number; readonly errorCode: string; readonly message: string }[];
+};
+
+function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): string {
+  if (accepted + duplicates + rejected.length === 0) return 'Nothing was stored';
+  return (
+    `Of the samples before, ${accepted} were stored, ${duplicates} were stored already and ${rejected.length} rejected; ` +
+    'sending samples with the same timestamps again stores none of them twice'
+  );
+}
+
 export const problems = {
   invalidJson: {
     status: 400,
@@ -66,6 +81,30 @@ export const problems = {
     code: '40035_BAD_BOUND',
     message: (d: { bound: string; value: string }) =>
       `${d.bound} is ${d.value}, which is no ISO-8601 date-time such as 2026-01-31T08:00:00Z`,
+  },
+  sampleNotAnObject: { status: 400, code: '40040_SAMPLE_NOT_AN_OBJECT', message: 'A sample must be a JSON object' },
+  sampleDataMissing: {
+    status: 400,
+    code: '40041_SAMPLE_DATA_MISSING',
+    message: 'A sample needs data, a JSON object',
+  },
+  sampleTopicNotText: { status: 400, code: '40042_SAMPLE_TOPIC_NOT_TEXT', message: 'The topic must be a text' },
+  sampleMetaNotAnObject: {
+    status: 400,
+    code: '40043_SAMPLE_META_NOT_AN_OBJECT',
+    message: 'The meta must be a JSON object',
+  },
+  backfillRejected: {
+    status: 400,
+    code: '40044_BACKFILL_REJECTED',
+    message: (d: BackfillOutcome) =>
+      d.rejected.length === 1 ? 'The sample was rejected' : `All ${d.rejected.length} samples were rejected`,
+  },
+  backfillBroken: {
+    status: 400,
+    code: '40045_BACKFILL_BROKEN',
+    message: (d: BackfillOutcome & { reason: string; index: number; byte: number }) =>
+      `The body breaks at byte ${d.byte}, in sample ${d.index}: ${d.reason}. ${storedBefore(d)}`,
   },
   uplinkSecretMissing: {
     status: 401,
@@ -148,11 +187,15 @@ export const problems = {
     code: '40401_NO_SUCH_ROUTE',
     message: (d: { method: string; path: string }) => `There is no ${d.method} ${d.path}`,
   },
-  requestTimeout: { status: 408, code: '40800_REQUEST_TIMEOUT', message: 'The request took too long to arrive' },
   methodNotAllowed: {
     status: 405,
     code: '40500_METHOD_NOT_ALLOWED',
     message: (d: { reason: string }) => d.reason,
+  },
+  requestTimeout: {
+    status: 408,
+    code: '40800_REQUEST_TIMEOUT',
+    message: 'The request did not arrive in time',
   },
   deviceIdNotUnique: {
     status: 409,
@@ -185,6 +228,12 @@ export const problems = {
     code: '41300_PAYLOAD_TOO_LARGE',
     message: (d: { bytesMax: number }) => `The body is larger than ${d.bytesMax} bytes`,
   },
+  backfillTooLarge: {
+    status: 413,
+    code: '41301_BACKFILL_TOO_LARGE',
+    message: (d: BackfillOutcome & { limit: string }) =>
+      `The request has more than ${d.limit}: send it in parts. ${storedBefore(d)}`,
+  },
   unsupportedMediaType: {
     status: 415,
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
@@ -213,7 +262,7 @@ export const problems = {
   headersTooLarge: {
     status: 431,
     code: '43100_HEADERS_TOO_LARGE',
-    message: (d: { bytesMax: number }) => `The headers are larger than ${d.bytesMax} bytes`,
+    message: 'The request line and headers are larger than 16 KiB',
   },
   internal: { status: 500, code: '50000_INTERNAL', message: 'Internal error' },
   intakeFull: {
@@ -222,6 +271,16 @@ export const problems = {
     message: 'Too many payloads at once; send again after the time in Retry-After',
   },
   stopping: { status: 503, code: '50301_STOPPING', message: 'The server is stopping' },
+  backfillStorageFull: {
+    status: 507,
+    code: '50701_BACKFILL_STORAGE_FULL',
+    message: (d: BackfillOutcome) => `The disk is full. ${storedBefore(d)}`,
+  },
+  backfillInterrupted: {
+    status: 503,
+    code: '50303_BACKFILL_INTERRUPTED',
+    message: (d: BackfillOutcome) => `The server stopped taking samples. ${storedBefore(d)}`,
+  },
   storageFull: { status: 507, code: '50700_STORAGE_FULL', message: 'The disk is full; nothing was stored' },
   storageStopped: {
     status: 503,

@@ -30,7 +30,8 @@ function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string 
   return `${JSON.stringify(line)}\n`;
 }
 
-// The samples are read twice: the header comes first and needs the keys of all of them.
+// The samples are read twice: the header comes first and needs the keys of all of them. A key that is stored for the first
+// time in between has no column.
 async function* csvText(range: SampleRange, store: ExportingStore): AsyncGenerator<string> {
   const columns = csvColumns();
   for await (const batch of store.exportSamples(range)) for (const sample of batch) columns.add(sample);

@@ -11,14 +11,14 @@ import {
 import { createIntlHost } from './intl-host.ts';
 import type { ScriptLimits } from './limits.ts';
 import type { ProvidedModuleName } from './provided-modules.ts';
-import { instantiateQuickJs, type Pointer, type QuickJs, type QuickJsInstance } from './quickjs.ts';
+import { instantiateQuickJs, type Pointer, type QuickJs } from './quickjs.ts';
 import type { RunRecorder } from './run-recorder.ts';
 import { errorEntry, scriptError } from './script-error.ts';
 import { type AnalysedScript, type CodecEntry, codecEntries } from './source-analysis.ts';
 
 export interface CompiledScript {
   readonly image: ScriptImage;
-  readonly code: string;
+  readonly script: AnalysedScript;
 }
 
 /** How a run is entered: codecs have three entries; scripts with `consume` have one. */
@@ -58,21 +58,20 @@ export interface EngineParts {
 export async function createEngine(parts: EngineParts): Promise<Engine> {
   const { module, layout, limits, recorder } = parts;
   const watch = createRunWatch(parts);
-  let code = '';
-  let instance: QuickJsInstance;
+  let running: AnalysedScript | undefined;
   let memory: GuestMemory;
   let js: QuickJs;
   let worn = false;
 
   const renew = async (): Promise<void> => {
-    instance = await instantiateQuickJs(module, limits.memoryBytesMax);
+    const instance = await instantiateQuickJs(module, limits.memoryBytesMax);
     js = instance.js;
     memory = createGuestMemory(instance, layout);
     worn = false;
     js.callbacks = hostCalls(
       () => js,
       () => guest,
-      () => code,
+      () => running!,
       recorder,
       watch,
     );
@@ -103,24 +102,25 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
     renew,
     compile(script) {
       try {
-        watch.start();
+        watch.release();
         const base = imageWith(script.modules);
         memory.reset(base);
         const compiled = border.evaluate(js, guest, script.code, guest.scriptFile);
         const exception = border.exceptionOf(js, guest, compiled);
-        if (exception !== undefined) return { error: scriptError(exception.message, exception.stack, script.code) };
+        if (exception !== undefined) return { error: scriptError(exception.message, exception.stack, script) };
         const list = border.newString(js, guest, JSON.stringify(script.bindings));
         border.callGuest(js, guest, guest.install, [compiled, border.newString(js, guest, script.dialect), list]);
-        return { image: memory.difference(base), code: script.code };
+        return { image: memory.difference(base), script };
       } catch (error) {
+        worn = true;
         return { error: { message: engineFailure(error) } };
       } finally {
-        worn = isWorn(instance);
+        worn ||= memory.heapBytes() > limits.memoryBytesKept;
       }
     },
-    run(script, eventText, mode, clean) {
-      memory.restore(script.image, clean);
-      code = script.code;
+    run({ image, script }, eventText, mode, clean) {
+      memory.restore(image, clean);
+      running = script;
       watch.start();
       try {
         const text = border.newString(js, guest, eventText);
@@ -135,7 +135,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         watch.fail(engineFailure(error));
       }
       if (watch.error !== undefined) recorder.appendText(errorEntry({ message: watch.error }));
-      worn ||= isWorn(instance);
+      worn ||= memory.heapBytes() > limits.memoryBytesKept;
     },
   };
 }
@@ -154,7 +154,10 @@ function settle(js: QuickJs, guest: border.Guest, result: Pointer, watch: RunWat
 
 /** What keeps one run within its limits. */
 interface RunWatch {
+  /** From now on the limits hold. */
   start(): void;
+  /** From now on nothing is limited: what is built is ours. */
+  release(): void;
   /** Whether the run is to end; nothing that it still emits counts. */
   readonly stopped: boolean;
   /** Why the host ended it, when it did. */
@@ -168,6 +171,7 @@ interface RunWatch {
 }
 
 function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
+  let limited = false;
   let stopped = false;
   let error: string | undefined;
   let startedAt = 0;
@@ -184,7 +188,12 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
     get error() {
       return error;
     },
+    release() {
+      limited = false;
+      stopped = false;
+    },
     start() {
+      limited = true;
       stopped = false;
       error = undefined;
       cpuAtStart = undefined;
@@ -198,6 +207,7 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
     // looked at first; what passed until the first poll counts as it stands on the clock.
     poll() {
       recorder.beat();
+      if (!limited) return false;
       const passed = performance.now() - startedAt;
       if (passed < limits.cpuMs && cpuAtStart !== undefined) return stopped;
       cpuAtStart ??= cpuMs() - passed;
@@ -210,7 +220,7 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
 function hostCalls(
   js: () => QuickJs,
   guest: () => border.Guest,
-  code: () => string,
+  script: () => AnalysedScript,
   recorder: RunRecorder,
   watch: RunWatch,
 ): QuickJs['callbacks'] {
@@ -228,7 +238,7 @@ function hostCalls(
   };
   const fail = (argv: Pointer): void => {
     const ends = js()._QTS_GetFloat64(guest().context, js()._QTS_ArgvGetJSValueConstPointer(argv, 2)) === 1;
-    recorder.appendText(errorEntry(scriptError(textOf(argv, 0), textOf(argv, 1), code())));
+    recorder.appendText(errorEntry(scriptError(textOf(argv, 0), textOf(argv, 1), script())));
     if (ends) watch.stop();
   };
   const answer = (argv: Pointer, id: number): Pointer => {
@@ -255,12 +265,6 @@ function hostCalls(
     shouldInterrupt: () => (watch.poll() ? 1 : 0),
     freeHostRef: () => undefined,
   };
-}
-
-const initialMemoryBytes = 16 * 1_048_576;
-
-function isWorn({ memory }: QuickJsInstance): boolean {
-  return memory.buffer.byteLength > initialMemoryBytes;
 }
 
 // A trap of the instance or a stack that ran out in the host; the instance is thrown away.

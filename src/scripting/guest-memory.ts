@@ -40,9 +40,11 @@ export interface ScriptImage {
 
 const pageBytes = 4_096;
 
+const surveyBytes = 16 * 1_048_576;
+
 /** Finds the layout with an instance that is thrown away; throws when the build is not the one this was written for. */
 export async function surveyMemory(module: WebAssembly.Module): Promise<MemoryLayout> {
-  const { js, memory, stackPointer } = await instantiateQuickJs(module, 0);
+  const { js, memory, stackPointer } = await instantiateQuickJs(module, surveyBytes);
   const heapStart = stackPointer;
   const first = js._malloc(16);
   if (first < heapStart || first - heapStart > 1_024) throw new Error('The heap does not follow the stack');
@@ -75,6 +77,8 @@ export interface GuestMemory {
   difference(base: MemoryImage): ScriptImage;
   /** Puts a script's memory back for a run. With `clean`, nothing of any earlier run is left anywhere in memory. */
   restore(image: ScriptImage, clean: boolean): void;
+  /** How far the heap reaches now, in bytes. */
+  heapBytes(): number;
 }
 
 /** Makes the image handling for one instance. */
@@ -92,7 +96,9 @@ export function createGuestMemory({ memory }: QuickJsInstance, layout: MemoryLay
   };
   const clear = (image: MemoryImage): void => {
     bytes.fill(0, heapStart - stackUsedBytesMax, heapStart);
-    const textEnd = bytes.indexOf(0, scratchStart);
+    // A text may lie before the rest of a longer, earlier one; after the last of them come two zeros.
+    let textEnd = scratchStart;
+    while (bytes[textEnd] !== 0) textEnd = bytes.indexOf(0, textEnd) + 1;
     bytes.fill(0, scratchStart, textEnd);
     const end = heapStart + image.heap.length;
     if (dirtyEnd > end) bytes.fill(0, end, dirtyEnd);
@@ -100,6 +106,7 @@ export function createGuestMemory({ memory }: QuickJsInstance, layout: MemoryLay
   };
 
   return {
+    heapBytes: () => endWord[0]! - heapStart,
     capture() {
       const heap = bytes.slice(heapStart, endWord[0]);
       let used = heap.length;

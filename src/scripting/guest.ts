@@ -121,7 +121,10 @@ export function buildGuest(js: QuickJs, limits: ScriptLimits): Guest {
   call(load('codec'), [api]);
   requireUtc(js, own, file);
   return {
-    ...{ runtime, context, undefinedValue, argv },
+    runtime,
+    context,
+    undefinedValue,
+    argv,
     scriptFile: keepText(js, scriptFile),
     modes: Array.from({ length: codecEntries.length * 2 }, (_, mode) => js._QTS_NewFloat64(context, mode)),
     take: property(api, 'take'),

@@ -86,7 +86,7 @@ export function createIntlHost(): IntlHost {
 const defaultLocale = 'en-US';
 
 function inUtc(options: Options): Intl.DateTimeFormatOptions {
-  return { timeZone: 'UTC', ...options } as Intl.DateTimeFormatOptions;
+  return { timeZone: 'UTC', ...options };
 }
 
 // Numbers that JSON cannot hold come as an object with their text.

@@ -14,13 +14,15 @@ export const scriptLimits = {
   /** Silence after which a run is taken to be stuck in a builtin that cannot be interrupted; its worker is ended. */
   silenceMsMax: 250,
   /** The same while a source is parsed and compiled, which polls nothing. */
-  compileMsMax: 3_000,
+  compileMsMax: 5_000,
   /** How often the silence is looked at. */
   watchIntervalMs: 25,
   /** Heap of the guest; beyond it the guest sees an out of memory error. */
   heapBytesMax: 32 * 1_048_576,
-  /** Linear memory of the engine, the heap with all its overhead. */
+  /** Linear memory of the engine, the heap with all its overhead. It is reserved, and used only as far as runs need it. */
   memoryBytesMax: 64 * 1_048_576,
+  /** Memory that a run may have touched without the instance being thrown away after it. */
+  memoryBytesKept: 16 * 1_048_576,
   /** Stack of the guest; beyond it the guest sees a RangeError. */
   stackBytesMax: 256 * 1_024,
   /** Characters kept of an error's message and of its stack. */

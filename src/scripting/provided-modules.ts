@@ -7,6 +7,8 @@ interface ProvidedModule {
   /** Its build for browsers, one file that sets one global. */
   readonly file: string;
   readonly global: string;
+  /** Uses of the module that fill its own caches before the image is taken. */
+  readonly warmUp: string;
   /** What can be imported by name; `default` and the namespace are the module itself. */
   readonly exports: readonly string[];
 }
@@ -15,6 +17,10 @@ export const providedModules = {
   luxon: {
     file: '../global/luxon.min.js',
     global: 'luxon',
+    warmUp: `
+      const time = m.DateTime.fromISO('2026-03-01T10:00:00.000Z', { zone: 'utc' });
+      [time.toISO(), time.toJSDate(), time.toFormat('yyyy-LL-dd HH:mm:ss'), m.DateTime.now().toISO()];
+      [m.DateTime.fromMillis(0).toLocal().plus({ days: 1 }).startOf('day').diff(time, 'hours').toObject()];`,
     exports: [
       'DateTime',
       'Duration',
@@ -32,6 +38,7 @@ export const providedModules = {
   moment: {
     file: 'min/moment.min.js',
     global: 'moment',
+    warmUp: `const time = m('2026-03-01T10:00:00.000Z'); [time.toISOString(), time.format(), time.add(1, 'day').valueOf()];`,
     exports: ['duration', 'invalid', 'isDate', 'isDuration', 'isMoment', 'locale', 'parseZone', 'unix', 'utc'],
   },
 } as const satisfies Record<string, ProvidedModule>;
@@ -44,9 +51,10 @@ export function isProvidedModule(name: string): name is ProvidedModuleName {
 
 /** An expression that evaluates the module in the guest and yields what it exports. */
 export function moduleExpression(name: ProvidedModuleName): string {
-  const { file, global } = providedModules[name];
+  const { file, global, warmUp } = providedModules[name];
   const main = createRequire(import.meta.url).resolve(name);
   const source = readFileSync(join(dirname(main), file), 'utf8');
   // The build must find neither a module loader nor the global object of its host, so it sets a variable of this function.
-  return `(function () { var exports, module, define; ${source}\n; return typeof ${global} === 'undefined' ? this.${global} : ${global}; }).call({})`;
+  const build = `(function () { var exports, module, define; ${source}\n; return typeof ${global} === 'undefined' ? this.${global} : ${global}; }).call({})`;
+  return `(function (m) { ${warmUp} return m; })(${build})`;
 }

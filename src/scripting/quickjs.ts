@@ -49,13 +49,12 @@ export interface QuickJsInstance {
 /** The stack's range; the heap follows it. It was chosen when the engine was built. */
 export const stackBytes = 5 * 1_048_576;
 /** What a run can use of the stack, from its end down: the guest's own limit and what the engine needs above it. */
-export const stackUsedBytesMax = 512 * 1_024;
+export const stackUsedBytesMax = 320 * 1_024;
 /** Addresses at the stack's far end that are free for texts on their way into the guest. */
 export const scratchStart = 131_072;
 export const scratchEnd = scratchStart + 4 * 1_048_576;
 
 const pageBytes = 65_536;
-const initialBytes = 16 * 1_048_576;
 
 /** Compiles the engine once; the result can be sent to workers, which makes their start cheap. */
 export async function compileQuickJs(): Promise<WebAssembly.Module> {
@@ -63,12 +62,10 @@ export async function compileQuickJs(): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await readFile(new URL(url)));
 }
 
-/** Makes an instance with a fresh linear memory that can grow up to `memoryBytesMax`. It prints nothing and has no files. */
+/** Makes an instance with a fresh linear memory of `memoryBytesMax`. It prints nothing and has no files. */
 export async function instantiateQuickJs(module: WebAssembly.Module, memoryBytesMax: number): Promise<QuickJsInstance> {
-  const memory = new WebAssembly.Memory({
-    initial: initialBytes / pageBytes,
-    maximum: Math.max(initialBytes, memoryBytesMax) / pageBytes,
-  });
+  // The memory has its greatest size from the start: growing would move it away from those who look at it.
+  const memory = new WebAssembly.Memory({ initial: memoryBytesMax / pageBytes, maximum: memoryBytesMax / pageBytes });
   const load = loadQuickJs as unknown as (options: object) => Promise<QuickJs>;
   let stackPointer = (): Pointer => 0;
   const js = await load({

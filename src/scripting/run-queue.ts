@@ -8,7 +8,10 @@ export interface RunQueue<Run extends Waiting> {
   readonly size: number;
   /** Puts a run at the end of its tenant's queue; false when that queue or all of them are full. */
   push(run: Run): boolean;
-  /** Puts runs back that were taken and not begun, in front of their tenants' queues and in their old order. */
+  /**
+   * Puts runs back that were taken and not begun, in front of their tenants' queues and in their old order. Their tenants
+   * are the next ones to be served: they lost their turn through no fault of theirs.
+   */
   putBack(runs: readonly Run[]): void;
   /**
    * Takes up to `count` runs, one per tenant in turn. Tenants that are busy elsewhere are left out as long as others wait.
@@ -65,11 +68,13 @@ export function createRunQueue<Run extends Waiting>(tenantMax: number, totalMax:
       return true;
     },
     putBack(runs) {
-      const byTenant = Map.groupBy(runs, (run) => run.tenant);
-      for (const [tenant, back] of byTenant) {
-        const line = lineOf(tenant);
-        line.runs = [...back, ...line.runs.slice(line.head)];
-        line.head = 0;
+      const others = [...lines];
+      lines.clear();
+      for (const [tenant, back] of Map.groupBy(runs, (run) => run.tenant)) lines.set(tenant, { runs: back, head: 0 });
+      for (const [tenant, line] of others) {
+        const back = lines.get(tenant);
+        if (back === undefined) lines.set(tenant, line);
+        else back.runs.push(...line.runs.slice(line.head));
       }
       size += runs.length;
     },

@@ -1,38 +1,63 @@
 // Errors of scripts as the user sees them: a message, and the place in the user's own source.
 import type { ScriptErrorEvent } from './emit.ts';
-import { linesBefore } from './source-analysis.ts';
+import type { AnalysedScript } from './source-analysis.ts';
+import { originalPlace, statementAt } from './source-edits.ts';
 
 /** The name under which the engine compiles a script; frames with it are the user's. */
 export const scriptFile = 'script.js';
 
-const frame = /\bscript\.js:(\d{1,9})(?::(\d{1,9}))?/;
+const frame = /\bscript\.js:(\d{1,9}):(\d{1,9})/;
 
-/**
- * Makes the error event from a message and the engine's stack. `code` is the wrapped source: its lines have the user's
- * columns, and are one line further down. The engine counts columns in bytes of UTF-8, users in characters.
- */
-export function scriptError(message: string, stack: string, code: string): ScriptErrorEvent {
+/** Makes the error event from a message and the engine's stack, whose places are those of the edited and wrapped source. */
+export function scriptError(message: string, stack: string, script: AnalysedScript): ScriptErrorEvent {
   const match = frame.exec(stack);
   if (match === null) return { message };
-  const line = Number(match[1]) - linesBefore;
-  const text = lineOf(code, Number(match[1]));
-  if (line < 1 || text === undefined) return { message };
-  if (match[2] === undefined) return { message, line };
-  const before = Buffer.from(text).subarray(0, Number(match[2]) - 1);
-  return { message, line, column: before.toString().length + 1 };
-}
-
-function lineOf(code: string, line: number): string | undefined {
-  let from = 0;
-  for (let passed = 1; passed < line; passed++) {
-    from = code.indexOf('\n', from) + 1;
-    if (from === 0) return undefined;
-  }
-  const to = code.indexOf('\n', from);
-  return code.slice(from, to === -1 ? undefined : to);
+  const inCode = placeOf(script.code, Number(match[1]), Number(match[2]));
+  if (inCode === undefined || inCode < script.codeStart) return { message };
+  const told = originalPlace(script.edited, inCode - script.codeStart);
+  if (told >= script.source.length) return { message };
+  const place = namedPlace(message, script, told);
+  const lineStart = script.source.lastIndexOf('\n', place - 1) + 1;
+  return { message, line: countLines(script.source, place), column: place - lineStart + 1 };
 }
 
 /** An ERROR entry as JSON. */
 export function errorEntry(event: ScriptErrorEvent): string {
   return JSON.stringify({ type: 'ERROR', event });
+}
+
+// The engine counts columns in bytes of UTF-8.
+function placeOf(code: string, line: number, column: number): number | undefined {
+  let start = 0;
+  for (let passed = 1; passed < line; passed++) {
+    start = code.indexOf('\n', start) + 1;
+    if (start === 0) return undefined;
+  }
+  const end = code.indexOf('\n', start);
+  const bytes = Buffer.from(code.slice(start, end === -1 ? undefined : end)).subarray(0, column - 1);
+  return start + bytes.toString().length;
+}
+
+function countLines(source: string, place: number): number {
+  let lines = 1;
+  for (let at = source.indexOf('\n'); at !== -1 && at < place; at = source.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
+
+const named = /property '([a-z_$][\w$]{0,99})' of|^ReferenceError: ([a-z_$][\w$]{0,99}) is not/i;
+const statementCharsMax = 20_000;
+
+/**
+ * The engine tells where a statement or call begins. When the message names something that the statement mentions once,
+ * that is the place; statements that emit an object are often many lines long.
+ */
+function namedPlace(message: string, script: AnalysedScript, told: number): number {
+  const match = named.exec(message);
+  const statement = statementAt(script.edited, told);
+  if (match === null || statement === undefined || statement.end - told > statementCharsMax) return told;
+  const name = (match[1] ?? match[2])!.replaceAll('$', '\\$');
+  const mentions = [
+    ...script.source.slice(told, statement.end).matchAll(new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'g')),
+  ];
+  return mentions.length === 1 ? told + mentions[0]!.index : told;
 }

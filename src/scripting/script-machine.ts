@@ -1,5 +1,5 @@
-// The script machine: runs users' scripts in worker threads, each run in a fresh realm and within limits. It knows no
-// device, rule or store: a source and an event go in, emits come out (interface 2.10, 4.8; contract 15, 16, 35).
+// The script machine: runs users' scripts in worker threads, each run in a fresh realm and within limits.
+// It knows no device, rule or store: a source and an event go in, emits come out (interface 2.10, 4.8; contract 15, 16, 35).
 import { availableParallelism } from 'node:os';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
@@ -72,13 +72,13 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
 
   return {
     async run({ tenant, source, event, entry = 'decodeUplink', nonFinite = 'text' }) {
-      const eventText = textOfEvent(event);
+      const eventText = JSON.stringify(event);
       const refusal =
         tooLarge('script', source, limits.sourceBytesMax) ?? tooLarge('event', eventText, limits.eventBytesMax);
       if (refusal !== undefined) return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
       const mode = modeNumber({ entry, nonFinite });
       const script = registry.of(tenant, source);
-      const [entries, durationMs] = await enqueue({ tenant, script, mode, event: eventText! });
+      const [entries, durationMs] = await enqueue({ tenant, script, mode, event: eventText });
       return { emits: JSON.parse(entries) as Emit[], durationMs };
     },
     async check(tenant, source) {
@@ -94,17 +94,7 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
 // Numbers of runs are words of the memory that is shared with the workers.
 const numberMax = 0x7fff_ffff;
 
-// JSON can nest deeper than it can be written.
-function textOfEvent(event: Json): string | undefined {
-  try {
-    return JSON.stringify(event);
-  } catch {
-    return undefined;
-  }
-}
-
-function tooLarge(what: string, text: string | undefined, bytesMax: number): string | undefined {
-  if (text === undefined) return `The ${what} is nested too deeply`;
+function tooLarge(what: string, text: string, bytesMax: number): string | undefined {
   if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return undefined;
   return `The ${what} is larger than ${bytesMax} bytes`;
 }

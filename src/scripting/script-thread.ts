@@ -110,8 +110,6 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
     }
     for (const id of forgotten) known.delete(id);
     const back = returned.map((number) => take(number)!);
-    // A script that the thread has forgotten while its run was under way is sent again with the run.
-    for (const { script } of back) if (script !== undefined) known.delete(script.id);
     if (!last) return;
     batches -= 1;
     events.answered(back);
@@ -143,6 +141,7 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
         flat.push(run.number, run.script?.id ?? checkOnly, run.mode, run.event);
       }
       batches += 1;
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
       worker.postMessage({ scripts, runs: flat } satisfies ToWorker);
     },
     watch(now) {

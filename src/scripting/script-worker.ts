@@ -43,6 +43,8 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
       recorder.begin(run, recorderPhases.compiling);
       script.compiled = compile(engine, script.source);
       recorder.end();
+      // What compiling left in memory is its tenant's.
+      lastTenant = undefined;
       if (engine.worn) await engine.renew();
     }
     return script.compiled;
@@ -64,6 +66,7 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
     recorder.begin(run, recorderPhases.compiling);
     const text = errorsOf(engine, source);
     recorder.end();
+    lastTenant = undefined;
     if (engine.worn) await engine.renew();
     return text;
   };

@@ -1,8 +1,8 @@
 // What a script's source is before it runs: its dialect, its imports and exports, or the error that refuses it.
-// Edits keep every line and column, so that positions of later errors are positions in the user's own source.
 import * as acorn from 'acorn';
 import type { ScriptErrorEvent } from './emit.ts';
 import { isProvidedModule, type ProvidedModuleName, providedModules } from './provided-modules.ts';
+import { type EditedSource, editSource, markStatements, type SourceEdit } from './source-edits.ts';
 
 /** An imported name: the module, and its export unless the whole module is meant. */
 export type Binding = readonly [module: ProvidedModuleName, exported?: string];
@@ -12,14 +12,16 @@ export interface AnalysedScript {
   readonly dialect: 'consume' | 'codec';
   /** Whether the top level of the source gives `consume` a value; it can still get one while it runs. */
   readonly declaresConsume: boolean;
-  /** A function expression: the user's source starts on its second line, and it returns the entry points. */
+  /** The user's own source. */
+  readonly source: string;
+  /** A function expression around the edited source; it returns the entry points. */
   readonly code: string;
+  /** Where the edited source begins in it. */
+  readonly codeStart: number;
+  readonly edited: EditedSource;
   readonly modules: readonly ProvidedModuleName[];
   readonly bindings: readonly Binding[];
 }
-
-/** Lines that the wrapper puts before the user's source. */
-export const linesBefore = 1;
 
 export const codecEntries = ['decodeUplink', 'encodeDownlink', 'decodeDownlink'] as const;
 export type CodecEntry = (typeof codecEntries)[number];
@@ -28,16 +30,23 @@ export type CodecEntry = (typeof codecEntries)[number];
 export function analyseSource(source: string): AnalysedScript | { readonly error: ScriptErrorEvent } {
   const asModule = parsed(source, 'module');
   if (!('error' in asModule)) {
-    const edited = withoutModuleSyntax(source, asModule.program);
-    if ('error' in edited) return edited;
-    const declaresConsume = declares(asModule.program, 'consume');
-    if (!declaresConsume && mentionsCodec(asModule.tokens)) return codecScript(edited.text);
-    return consumeScript(edited, declaresConsume);
+    const { program, tokens } = asModule;
+    const syntax = moduleSyntax(source, program);
+    if ('error' in syntax) return syntax;
+    const declaresConsume = declares(program, 'consume');
+    const edited = edit(source, program, syntax.edits);
+    if (!declaresConsume && mentionsCodec(tokens)) return codecScript(source, edited);
+    return consumeScript(source, edited, syntax, declaresConsume);
   }
   // Codecs are classic scripts, often older than strict mode; they need not pass as modules.
   const asScript = parsed(source, 'script');
   if ('error' in asScript || declares(asScript.program, 'consume') || !mentionsCodec(asScript.tokens)) return asModule;
-  return codecScript(source);
+  return codecScript(source, edit(source, asScript.program, []));
+}
+
+function edit(source: string, program: acorn.Program, edits: readonly SourceEdit[]): EditedSource {
+  const marks = markStatements(program);
+  return editSource(source, [...edits, ...marks.edits], marks.statements);
 }
 
 type Token = acorn.Token & { readonly value?: unknown };
@@ -86,10 +95,10 @@ function parsed(source: string, sourceType: 'module' | 'script'): Parsed | Refus
 // The engine compiles the wrapped source as a script, where these are comments; in a module they are operators.
 function refuseHtmlComments(source: string, tokens: readonly Token[]): void {
   let previousEnd = 0;
-  for (const { start, end } of tokens) {
-    const opens = source.startsWith('<!--', start);
-    const closes = source.startsWith('-->', start) && /[\n\r\u2028\u2029]/.test(source.slice(previousEnd, start));
-    if (opens || closes) {
+  for (const { type, start, end } of tokens) {
+    const opens = type.label === '</>/<=/>=' && source.startsWith('<!--', start);
+    const closes = type.label === '++/--' && source.startsWith('-->', start);
+    if (opens || (closes && /[\n\r\u2028\u2029]/.test(source.slice(previousEnd, start)))) {
       throw Object.assign(new SyntaxError('HTML-like comments are not allowed'), { pos: start });
     }
     previousEnd = end;
@@ -98,7 +107,6 @@ function refuseHtmlComments(source: string, tokens: readonly Token[]): void {
 
 function syntaxError(error: unknown, source: string): ScriptErrorEvent {
   const { message, pos } = error as Error & { pos?: number };
-  if (error instanceof RangeError) return { message: 'SyntaxError: The script is nested too deeply' };
   if (pos === undefined) throw error;
   const { line, column } = acorn.getLineInfo(source, pos);
   return { message: `SyntaxError: ${message.replace(/ \(\d+:\d+\)$/, '')}`, line, column: column + 1 };
@@ -129,22 +137,19 @@ function declares(program: acorn.Program, name: string): boolean {
   });
 }
 
-interface Edited {
-  readonly text: string;
+interface ModuleSyntax {
+  readonly edits: readonly SourceEdit[];
   readonly locals: readonly string[];
   readonly bindings: readonly Binding[];
 }
 
-function withoutModuleSyntax(source: string, program: acorn.Program): Edited | Refused {
+/** What imports and exports mean, and the edits that take them out of the source. */
+function moduleSyntax(source: string, program: acorn.Program): ModuleSyntax | Refused {
   const locals: string[] = [];
   const bindings: Binding[] = [];
-  const parts: string[] = [];
-  let copiedTo = 0;
-  const blank = (from: number, to: number): void => {
-    // A semicolon takes the place, so that the statements before and after do not join.
-    parts.push(source.slice(copiedTo, from), ';', source.slice(from + 1, to).replace(/[^\n\r\u2028\u2029]/g, ' '));
-    copiedTo = to;
-  };
+  const edits: SourceEdit[] = [];
+  // A semicolon takes the place, so that the statements before and after do not join.
+  const remove = (from: number, to: number): void => void edits.push({ from, to, text: ';' });
   const refuse = (position: number, message: string): never => {
     throw Object.assign(new SyntaxError(message), { pos: position });
   };
@@ -155,12 +160,12 @@ function withoutModuleSyntax(source: string, program: acorn.Program): Edited | R
           locals.push(local);
           bindings.push(binding);
         }
-        blank(statement.start, statement.end);
+        remove(statement.start, statement.end);
       } else if (statement.type.startsWith('Export')) {
-        blank(statement.start, keptFrom(statement as ExportDeclaration, refuse));
+        remove(statement.start, keptFrom(statement as ExportDeclaration, refuse));
       }
     }
-    return { text: parts.join('') + source.slice(copiedTo), locals, bindings };
+    return { edits, locals, bindings };
   } catch (error) {
     return { error: syntaxError(error, source) };
   }
@@ -208,17 +213,26 @@ function keptFrom(statement: ExportDeclaration, refuse: Refuse): number {
   return statement.declaration ? statement.declaration.start : statement.end;
 }
 
-function consumeScript({ text, locals, bindings }: Edited, declaresConsume: boolean): AnalysedScript {
-  const code = `(function (${locals.join(', ')}) { "use strict";\n${text}\n;return typeof consume === "function" ? consume : undefined; })`;
+function consumeScript(
+  source: string,
+  edited: EditedSource,
+  { locals, bindings }: ModuleSyntax,
+  declaresConsume: boolean,
+): AnalysedScript {
+  const before = `(function (${locals.join(', ')}) { "use strict";\n`;
+  const after = '\n;return typeof consume === "function" ? consume : undefined; })';
   const modules = [...new Set(bindings.map(([module]) => module))].sort();
-  return { dialect: 'consume', declaresConsume, code, modules, bindings };
+  const code = before + edited.text + after;
+  return { dialect: 'consume', declaresConsume, source, code, codeStart: before.length, edited, modules, bindings };
 }
 
 // Codecs run as what they were written for: a classic script, with the module object that many of them fill.
-function codecScript(text: string): AnalysedScript {
+function codecScript(source: string, edited: EditedSource): AnalysedScript {
+  const before = '(function (module, console) { var exports = module.exports;\n';
   const members = codecEntries.map(
     (name) => `${name}: typeof ${name} === "function" ? ${name} : module.exports.${name}`,
   );
-  const code = `(function (module, console) { var exports = module.exports;\n${text}\n;return { ${members.join(', ')} }; })`;
-  return { dialect: 'codec', declaresConsume: false, code, modules: [], bindings: [] };
+  const code = `${before}${edited.text}\n;return { ${members.join(', ')} }; })`;
+  const codeStart = before.length;
+  return { dialect: 'codec', declaresConsume: false, source, code, codeStart, edited, modules: [], bindings: [] };
 }

@@ -1,4 +1,4 @@
-// The threads of the machine: as many as were asked for, one warm in reserve, and who gets which runs.
+// The threads of the machine: as many as were asked for, one in reserve once it was needed, and who gets which runs.
 import { problem } from '../model/problem.ts';
 import { surveyMemory } from './guest-memory.ts';
 import type { ScriptLimits } from './limits.ts';
@@ -20,6 +20,8 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
   let spare: ScriptThread | undefined;
   let parts: ThreadParts | undefined;
   let failure: Error | undefined;
+  // A warm reserve costs the memory of a thread, so it is kept only where a script has ever got stuck.
+  let keepsSpare = false;
   let failedStarts = 0;
   let isScheduled = false;
   let watchTimer: NodeJS.Timeout | undefined;
@@ -35,9 +37,7 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
     const thread = startScriptThread(parts!, {
       ready() {
         failedStarts = 0;
-        // The reserve is made when there is time for it: it must not make the first run wait.
-        if (spare === undefined && working.has(thread)) spare = start();
-        dispatch();
+        fill();
       },
       answered(returned) {
         queue.putBack(returned);
@@ -47,6 +47,7 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
         working.delete(thread);
         if (spare === thread) spare = undefined;
         queue.putBack(returned);
+        keepsSpare ||= wasReady;
         failedStarts = wasReady ? 0 : failedStarts + 1;
         if (failedStarts >= limits.failedStartsMax) failAll(new Error('The script workers do not start'));
         if (failure === undefined) fill();
@@ -60,7 +61,8 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
       working.add(spare ?? start());
       spare = undefined;
     }
-    if (spare === undefined && [...working].every((thread) => thread.isReady)) spare = start();
+    // It is made when there is time for it: a thread that is to work comes first.
+    if (keepsSpare && spare === undefined && [...working].every((thread) => thread.isReady)) spare = start();
     dispatch();
   };
 

@@ -54,6 +54,26 @@ export interface SampleStore {
   /** The position behind the newest durable entry, which is what the next one gets. */
   readonly position: number;
 
+  /**
+   * The keys ever measured, for each of the 50 topics with the newest samples; nothing is read for it. An object's keys have paths of
+   * their own, `object` stands for objects too deep or wide to be taken apart.
+   */
+  measuredKeys(deviceId: string): Promise<readonly MeasuredTopic[]>;
+
+  /** Samples and the bytes they take, by workspace. */
+  usage(): Promise<ReadonlyMap<string, WorkspaceUsage>>;
+
+  /**
+   * Drops samples older than `keepFrom` says for their workspace and data flow (undefined: kept for ever) and gives their space back,
+   * also on a full disk. Samples are dropped in blocks of up to some days, so some stay a little longer than they must.
+   */
+  dropExpired(
+    keepFrom: (workspaceId: string, dataFlowId: string | null) => EpochMs | undefined,
+  ): Promise<DroppedSamples>;
+
+  /** Drops every sample of the device that was stored before the call. */
+  dropDevice(deviceId: string): Promise<DroppedSamples>;
+
   /** Flushes and closes; afterwards every call rejects. */
   close(): Promise<void>;
 }
@@ -85,3 +105,21 @@ export interface BucketRequest {
 }
 
 export type ReplayStart = { readonly cursor: string } | { readonly storedSince: EpochMs };
+
+export type MeasuredType = 'number' | 'boolean' | 'string' | 'null' | 'array' | 'object';
+
+export interface MeasuredTopic {
+  readonly topic: string;
+  readonly keys: readonly { readonly path: readonly string[]; readonly types: readonly MeasuredType[] }[];
+}
+
+export interface WorkspaceUsage {
+  readonly samples: number;
+  readonly bytes: number;
+}
+
+export interface DroppedSamples {
+  readonly samples: number;
+  /** Bytes given back. */
+  readonly bytes: number;
+}

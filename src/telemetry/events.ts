@@ -3,7 +3,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Log } from './log.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
-const quietRoutes = new Set(['/v3/capture', '/health/live', '/health/ready', '/metrics']);
+const quietRoutes = new Set([
+  '/v3/capture',
+  '/v3/devices/:deviceId/backfill/bulk',
+  '/health/live',
+  '/health/ready',
+  '/metrics',
+]);
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
@@ -21,6 +27,8 @@ export function createTelemetry(log: Log) {
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter({ name: `heliograph_${name}`, help, labelNames: [...labelNames], registers: [registry] });
   const uplinks = counter('uplinks_total', 'Uplinks by outcome.', ['outcome']);
+  const backfills = counter('backfills_total', 'Backfill requests by outcome.', ['outcome']);
+  const rejected = counter('samples_rejected_total', 'Samples of backfills that could not be stored.');
   const samples = counter('samples_stored_total', 'Samples made durable.');
   const duplicates = counter('samples_duplicate_total', 'Samples left out because identical ones were stored.');
   const notes = counter('processing_notes_total', 'Notes in the processing log by level and source.', [
@@ -67,6 +75,18 @@ export function createTelemetry(log: Log) {
 
     uplinkRefused(reason: string): void {
       uplinks.inc({ outcome: reason });
+    },
+
+    backfilled(outcome: { accepted: number; duplicates: number; rejected: number }): void {
+      backfills.inc({ outcome: 'durable' });
+      samples.inc(outcome.accepted);
+      duplicates.inc(outcome.duplicates);
+      rejected.inc(outcome.rejected);
+    },
+
+    /** What was stored before a request broke off is not counted. */
+    backfillRefused(reason: string): void {
+      backfills.inc({ outcome: reason });
     },
 
     noted(note: { level: string; source: string }): void {

@@ -11,7 +11,7 @@ import { formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { openRoute, type Route } from '../route.ts';
 
-export const captureBytesMax = 1024 * 1024;
+const captureBytesMax = 1024 * 1024;
 
 export interface CaptureParts {
   /** Throws Problem for a wrong secret or device, so that strangers cannot make the server read bodies. */

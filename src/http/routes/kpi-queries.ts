@@ -1,20 +1,22 @@
 // Routes that answer one number: per device, per tag and for lists of devices (interface 4.4 and 4.5, contract 21).
 import type { Static } from 'typebox';
-import { pageQuery, pageSchema } from '../../contract/page-envelope.ts';
+import { pageSchema } from '../../contract/page-envelope.ts';
 import {
   batchKpiBody,
   batchKpiSchema,
   deviceParams,
   kpiBody,
+  kpiPageQuery,
   kpiSchema,
   tagKpiSchema,
   tagParams,
 } from '../../contract/queries.ts';
-import { type Page, pageOf, pageSizeDefault } from '../../model/page.ts';
+import { type Page, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { AccumulationBody, QueriedDevice } from '../../query/accumulation.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { accumulatedKpi, type DeviceKpi, deviceKpis, type QueryParts } from '../../query/kpi.ts';
+import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { type DeviceAccess, queriedDevice, readsDevice, readsTag } from './device-access.ts';
 
@@ -67,7 +69,7 @@ function tagKpiRoute(path: string, source: Source, parts: KpiQueryParts): Route 
     tag,
     access: readsTag(parts),
     params: tagParams,
-    query: pageQuery,
+    query: kpiPageQuery,
     body: kpiBody,
     response: pageSchema(kpiSchema),
     handle: async ({ params: { tagId }, query, body }) =>
@@ -100,7 +102,7 @@ function batchKpiRoute(path: string, source: Source, parts: KpiQueryParts): Rout
     summary: `One number per device of a list, from ${sourceName(source)}`,
     tag,
     access: { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } },
-    query: pageQuery,
+    query: kpiPageQuery,
     body: batchKpiBody,
     response: pageSchema(kpiSchema),
     handle: async ({ query, body }, principal) =>
@@ -128,14 +130,16 @@ function batchAccumulatedRoute(path: string, source: Source, parts: KpiQueryPart
 /** Only the devices of the page are computed. */
 async function kpiPage(
   devices: readonly QueriedDevice[],
-  { page = 0, size = pageSizeDefault }: Static<typeof pageQuery>,
+  query: Static<typeof kpiPageQuery>,
   source: Source,
   body: AccumulationBody,
   parts: KpiQueryParts,
 ): Promise<Page<DeviceKpi>> {
+  const request = pageRequestOf(query);
+  const { page, size } = request;
   const shown = devices.slice(page * size, (page + 1) * size);
   const kpis = await deviceKpis(shown, source, body, parts.now(), parts);
-  return pageOf(kpis, devices.length, { page, size, sort: [] });
+  return pageOf(kpis, devices.length, request);
 }
 
 /** Each named device once; one that is unknown (404) or not readable (403) refuses the whole request. */

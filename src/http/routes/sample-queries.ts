@@ -10,6 +10,7 @@ import {
   sampleSchema,
   topicParameter,
 } from '../../contract/queries.ts';
+import { plusRestored } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
 import { parseBound } from '../../query/interval.ts';
@@ -65,10 +66,10 @@ export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
       handle: ({ params: { deviceId }, query, headers }) => {
         const { topic = null, limit = null, skip = null } = query;
         const timestamp = {
-          gt: query['timestamp.gt'] ?? null,
-          gte: query['timestamp.gte'] ?? null,
-          lt: query['timestamp.lt'] ?? null,
-          lte: query['timestamp.lte'] ?? null,
+          gt: timeOf(query['timestamp.gt']),
+          gte: timeOf(query['timestamp.gte']),
+          lt: timeOf(query['timestamp.lt']),
+          lte: timeOf(query['timestamp.lte']),
         };
         return samples(deviceId, { topic, limit, skip, timestamp }, parts.aliased(headers));
       },
@@ -78,6 +79,10 @@ export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
     inferSchemaRoute(parts),
     exportRoute(parts),
   ];
+}
+
+function timeOf(parameter: string | undefined): string | null {
+  return parameter === undefined ? null : plusRestored(parameter);
 }
 
 function topicsRoute(parts: SampleQueryParts): Route {
@@ -135,9 +140,10 @@ function exportRoute(parts: SampleQueryParts): Route {
     access: readsDevice(parts),
     params: deviceParams,
     query: exportParameters,
-    handle: ({ params: { deviceId }, query: { format = 'ndjson', topic = everyTopic, from, to } }) => {
-      const bounds = { gte: from ?? null, lt: to ?? null };
-      if (from !== undefined && to !== undefined && parseBound('from', from) >= parseBound('to', to)) {
+    handle: ({ params: { deviceId }, query: { format = 'ndjson', topic = everyTopic, ...sent } }) => {
+      const [from, to] = [timeOf(sent.from), timeOf(sent.to)];
+      const bounds = { gte: from, lt: to };
+      if (from !== null && to !== null && parseBound('from', from) >= parseBound('to', to)) {
         throw problem('badInterval', { reason: `from (${from}) is not before to (${to})` });
       }
       const range = { deviceId, ...topicOf(topic), ...rangeOf(bounds) };

@@ -1,4 +1,5 @@
 // The globals Bits and Hex that decoders use without import (contract 15).
+// oxlint-disable no-unused-expressions -- The file is one function, which the host calls.
 (function () {
   'use strict';
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

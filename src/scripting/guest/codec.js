@@ -1,7 +1,8 @@
 // LoRa Alliance TS013 payload codecs inside the guest: what a codec returns becomes what a script would have emitted.
+// oxlint-disable no-unused-expressions -- The file is one function, which the host calls.
 (function (api) {
   'use strict';
-  const { parse, stringify } = JSON;
+  const { stringify } = JSON;
 
   function bytesOf(hex) {
     const bytes = [];

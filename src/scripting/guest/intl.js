@@ -1,4 +1,5 @@
 // Intl for the guest: the engine has none, so the classes below ask the host, which answers with its own Intl.
+// oxlint-disable no-unused-expressions -- The file is one function, which the host calls.
 (function (ask) {
   'use strict';
   const { parse, stringify } = JSON;
@@ -8,12 +9,27 @@
   const DateOf = Date;
   const now = Date.now;
 
+  // Answers that depend on nothing but the formatter. Those that the provided modules need are here from the start.
+  const fixed = new Map();
+  const getFixed = uncurry(Map.prototype.get);
+  const setFixed = uncurry(Map.prototype.set);
+
+  function answerText(kind, key, method, args) {
+    const isFixed = args.length === 0;
+    const name = isFixed ? kind + method + key : '';
+    let text = isFixed ? getFixed(fixed, name) : undefined;
+    if (text !== undefined) return text;
+    text = ask(kind, key, method, stringify(args));
+    // No answer means that the run is over; the engine ends it here when it next asks the host.
+    // oxlint-disable-next-line no-unmodified-loop-condition
+    while (text === undefined);
+    if (isFixed) setFixed(fixed, name, text);
+    return text;
+  }
+
   // Locales and options are plain data; they are read once, when the formatter is made.
   function call(kind, key, method, args) {
-    const text = ask(kind, key, method, stringify(args));
-    // No answer means that the run is over; the engine ends it here when it next asks the host.
-    while (text === undefined);
-    const answer = parse(text);
+    const answer = parse(answerText(kind, key, method, args));
     if (answer.error !== undefined) throw new (errors[answer.error] || RangeError)(answer.message);
     return answer.value;
   }

@@ -1,5 +1,6 @@
 // The guest's side of a run: emit, the run itself and its errors. Evaluated once into the base image, inside the engine.
 // Scripts may change every built-in of their own run, so whatever is used here after the start is captured before.
+// oxlint-disable no-unused-expressions -- The file is one function, which the host calls.
 (function (record, fail, entropy, limits) {
   'use strict';
   const uncurry = Function.prototype.bind.bind(Function.prototype.call);
@@ -26,6 +27,7 @@
   // The host answers 1 when the run is over. Nothing that a script can catch ends it, but the engine asks the host every
   // some thousand steps whether to go on, and then it ends here.
   function obey(answer) {
+    // oxlint-disable-next-line no-unmodified-loop-condition
     while (answer === 1);
   }
 

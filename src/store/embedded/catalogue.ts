@@ -1,20 +1,10 @@
 // The devices of the store and their unsealed rows: where rows go, and when open rows are closed so that they can be sealed.
 import { hourMs } from '../../accumulators/occupied-slots.ts';
 import type { EpochMs } from '../../model/instant.ts';
+import type { StoreLimits } from './limits.ts';
 import { OpenRows, type RowToAdd } from './open-rows.ts';
 import type { Origin } from './origin.ts';
 import { type Device, newDevice, type Series } from './series.ts';
-
-export const openLimits = {
-  /** From so many rows on, open rows close at the next UTC day: a day's chunk answers a day's question from its statistics. */
-  rowsToCloseAtDay: 720,
-  /** From so many rows on, they close at the next hour. */
-  rowsToCloseAtHour: 2_048,
-  rowsMax: 4_096,
-  /** Rows times columns: rows that share no keys close early. */
-  cellsMax: 262_144,
-  bytesMax: 2 * 1024 * 1024,
-} as const;
 
 const dayMs = 24 * hourMs;
 
@@ -42,11 +32,12 @@ export interface Catalogue {
   readonly settle: (series: Series) => void;
 }
 
-export function catalogue(): Catalogue {
+export function catalogue(limits: StoreLimits): Catalogue {
   const devices = new Map<string, Device>();
   const origins = new Map<string, Origin>();
   const unsealed = new Set<Series>();
   const closed: ClosedRows[] = [];
+  let last: Origin | undefined;
   let journalled = 0;
 
   function close(series: Series): void {
@@ -71,16 +62,20 @@ export function catalogue(): Catalogue {
       return device;
     },
     origin: (workspaceId, dataFlowId) => {
-      const name = dataFlowId === null ? workspaceId : `${workspaceId} ${dataFlowId}`;
+      // Neighbouring rows mostly have the same origin.
+      if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
+      const name = JSON.stringify([workspaceId, dataFlowId]);
       let origin = origins.get(name);
       if (origin === undefined) {
         origin = { workspaceId, dataFlowId };
         origins.set(name, origin);
       }
+      last = origin;
       return origin;
     },
     addRow: (series, row, position) => {
-      if (series.open !== undefined && isFull(series.open, row.timestamp)) close(series);
+      if (series.device.dropped) return;
+      if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
       if (series.open === undefined) {
         series.open = new OpenRows(position, journalled);
         unsealed.add(series);
@@ -99,25 +94,30 @@ export function catalogue(): Catalogue {
 }
 
 /** Whether the row of that time should begin new open rows. */
-function isFull(rows: OpenRows, timestamp: EpochMs): boolean {
+function isFull(rows: OpenRows, timestamp: EpochMs, limits: StoreLimits): boolean {
   const { length, newest } = rows;
-  if (length < openLimits.rowsToCloseAtDay) return rows.cells > openLimits.cellsMax || rows.bytes > openLimits.bytesMax;
+  if (length < limits.rowsToCloseAtDay) return rows.cells > limits.openCellsMax || rows.bytes > limits.openRowsBytesMax;
   if (timestamp > newest && Math.floor(timestamp / dayMs) !== Math.floor(newest / dayMs)) return true;
-  if (length < openLimits.rowsToCloseAtHour) return rows.cells > openLimits.cellsMax;
+  if (length < limits.rowsToCloseAtHour) return rows.cells > limits.openCellsMax;
   if (timestamp > newest && Math.floor(timestamp / hourMs) !== Math.floor(newest / hourMs)) return true;
-  return length >= openLimits.rowsMax;
+  return length >= limits.rowsMax;
 }
 
 /** Where sorted rows are cut so that each piece is one chunk: late rows apart, the rest at ends of days when long enough. */
-export function cutPlaces(timestamps: Float64Array, length: number, sealedNewest: EpochMs): number[] {
+export function cutPlaces(
+  timestamps: Float64Array,
+  length: number,
+  sealedNewest: EpochMs,
+  limits: StoreLimits,
+): number[] {
   const cuts: number[] = [];
   let start = 0;
   for (let i = 1; i < length; i++) {
     const before = timestamps[i - 1]!;
     const at = timestamps[i]!;
     const endsLate = before <= sealedNewest && at > sealedNewest;
-    const endsDay = i - start >= openLimits.rowsToCloseAtDay && Math.floor(at / dayMs) !== Math.floor(before / dayMs);
-    if (!endsLate && !endsDay && i - start < openLimits.rowsMax) continue;
+    const endsDay = i - start >= limits.rowsToCloseAtDay && Math.floor(at / dayMs) !== Math.floor(before / dayMs);
+    if (!endsLate && !endsDay && i - start < limits.rowsMax) continue;
     cuts.push(i);
     start = i;
   }

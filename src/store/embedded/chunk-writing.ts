@@ -60,7 +60,7 @@ export function sealRows(sorted: SortedRows, low: number, high: number, schemas:
     }
     const numbers = gather(piece, source.numbers, places);
     section(() => (column.kind === leafKinds.number ? writeNumbers : writeInts)(writer, numbers, numbers.length));
-    noteStatistics(stats, i * statisticsPerColumn, numbers);
+    stats.set(statisticsOf(numbers), i * statisticsPerColumn);
     return numbers;
   });
   for (const [i, numbers] of values.entries())
@@ -194,17 +194,16 @@ function writeMetas(writer: ByteWriter, { rows, rowNumbers, length }: Piece): vo
   writeTexts(writer, [...numberOf.keys()], ids);
 }
 
-function noteStatistics(stats: Float64Array, at: number, numbers: Float64Array): void {
+/** Count, sum, least and greatest of the numbers, as `statistics` orders them. */
+export function statisticsOf(numbers: Float64Array): [number, number, number, number] {
   const sum: CompensatedSum = { sum: 0, sumError: 0 };
   addTerms(sum, numbers, 0, numbers.length);
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
-  for (const number of numbers) {
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i]!;
     if (number < min) min = number;
     if (number > max) max = number;
   }
-  stats[at] = numbers.length;
-  stats[at + 1] = sum.sum + sum.sumError;
-  stats[at + 2] = min;
-  stats[at + 3] = max;
+  return [numbers.length, sum.sum + sum.sumError, min, max];
 }

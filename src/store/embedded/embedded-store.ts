@@ -11,11 +11,15 @@ import { appending } from './appending.ts';
 import { queryBuckets, type Slices } from './bucket-query.ts';
 import { catalogue as newCatalogue } from './catalogue.ts';
 import { decodedChunks } from './decoded-chunks.ts';
-import { internersOf, openSegments, replayFrame, type StoreDamage } from './opening.ts';
+import { mergeSome } from './compaction.ts';
+import { measuredKeys, usage } from './measured.ts';
+import { dropDevice, dropExpired, type RetentionParts } from './retention.ts';
+import { type StoreLimits, storeLimits } from './limits.ts';
+import { internersOf, journalDamage, openSegments, replayFrame, type StoreDamage } from './opening.ts';
 import { readers } from './readers.ts';
 import { readEntries, replaySamples } from './replay.ts';
 import { matchingSeries, type RowReader, walkSamples } from './row-scan.ts';
-import { sealing, sealingLimits } from './sealing.ts';
+import { sealing } from './sealing.ts';
 import { segmentSet } from './segment-set.ts';
 import { type Device, groupsBetween } from './series.ts';
 
@@ -29,14 +33,18 @@ export interface EmbeddedStoreOptions {
   /** See `journalLimits`. */
   readonly resumeBytesMax?: number;
   readonly resumeAgeMsMax?: number;
-  readonly sealing?: Partial<Record<keyof typeof sealingLimits, number>>;
+  readonly limits?: Partial<StoreLimits>;
 }
 
 export interface EmbeddedStore extends SampleStore {
-  /** What opening and reading found damaged so far. The torn tail that a crash leaves in the journal is not damage. */
+  /** What opening and reading found damaged so far. */
   readonly damage: readonly StoreDamage[];
+  /** Bytes that opening cut off the end of the journal: the normal trace of a crash, never acknowledged. */
+  readonly tornBytes: number;
   /** Seals and commits all rows, as closing does. */
   readonly sealAll: () => Promise<void>;
+  /** Resolves when the background work under way has ended. */
+  readonly idle: () => Promise<void>;
 }
 
 const slices: Slices = {
@@ -50,7 +58,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const journalDirectory = join(directory, 'journal');
   const segmentDirectory = join(directory, 'segments');
   for (const folder of [journalDirectory, segmentDirectory]) await mkdir(folder, { recursive: true });
-  const catalogue = newCatalogue();
+  const limits = { ...storeLimits, ...options.limits };
+  const catalogue = newCatalogue(limits);
   const interners = internersOf(catalogue);
   const opened = await openSegments(segmentDirectory, catalogue, interners, true);
   const damage: StoreDamage[] = [...opened.damage];
@@ -68,13 +77,26 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     schemas: interners.schemas,
     segments,
     slices,
-    limits: { ...sealingLimits, ...options.sealing },
+    limits,
     durablePosition: () => journal!.position(),
     committed: async (replayFrom) => {
       await journal!.dropBefore(Math.min(replayFrom, followers.slowest()));
     },
     failed: noteFailure,
+    merge: async () => {
+      while (!closed && (await segments.exclusive(() => mergeSome(changing))));
+    },
   });
+  const changing: RetentionParts = {
+    segments,
+    catalogue,
+    decoded,
+    slices,
+    limits,
+    schemas: interners.schemas,
+    sealing: background,
+    replayFrom: background.replayFrom,
+  };
   const intake = appending({
     journal: () => journal!,
     shapes: interners.shapes,
@@ -92,9 +114,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     ...(options.resumeAgeMsMax === undefined ? {} : { resumeAgeMsMax: options.resumeAgeMsMax }),
   });
   const openedJournal = journal;
-  for (const { kind, path, offset, bytes, entries } of journal.damage)
-    if (kind !== 'tornTail')
-      damage.push({ kind: 'journal', path, reason: `${kind} at ${offset}: ${bytes} bytes, ${entries} entries` });
+  damage.push(...journalDamage(journal, followers, journalDirectory));
   background.wake();
 
   const reader: RowReader = {
@@ -109,7 +129,9 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
 
   return {
     damage,
+    tornBytes: journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0),
     sealAll: background.sealAll,
+    idle: background.idle,
     append: async (entry) => {
       if (closed) throw problem('stopping');
       return intake.append(entry);
@@ -165,6 +187,13 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     get position() {
       return openedJournal.position();
     },
+    measuredKeys: async (deviceId) => {
+      const device = deviceOf(deviceId);
+      return device === undefined ? [] : measuredKeys(device);
+    },
+    usage: async () => usage(catalogue),
+    dropExpired: (keepFrom) => dropExpired(changing, keepFrom),
+    dropDevice: (deviceId) => dropDevice(changing, deviceId, openedJournal.nextPosition()),
     close: async () => {
       if (closed) return;
       closed = true;
@@ -177,7 +206,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   };
 }
 
-const noDevice: Device = { id: '', topics: new Map(), nextOrder: 0 };
+const noDevice: Device = { id: '', topics: new Map(), nextOrder: 0, dropped: false };
 
 function takeSamples(next: () => Sample | undefined, limit: number): Sample[] {
   const samples: Sample[] = [];

@@ -70,7 +70,8 @@ export function writeColumnHours(
   writeInts(writer, slots, length);
 }
 
-function columnHours(
+/** The hours of a column's present values. */
+export function columnHours(
   { ends }: ChunkHours,
   timestamps: Float64Array,
   numbers: Float64Array,

@@ -3,11 +3,13 @@ import { readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ShapeInterner, shapeInterner } from '../../journal/data-shape.ts';
 import { decodeEntry } from '../../journal/entry-decoding.ts';
+import type { FollowerPositions } from '../../journal/follower-positions.ts';
 import type { Frame } from '../../journal/frame.ts';
+import type { Journal } from '../../journal/journal.ts';
 import type { Catalogue } from './catalogue.ts';
 import { DamagedChunk } from './chunk.ts';
 import { schemaInterner } from './chunk-schema.ts';
-import { emptyManifest, type Manifest, readManifest } from './manifest.ts';
+import { emptyManifest, type Manifest, readManifest, segmentNumber } from './manifest.ts';
 import { type Interners, type OpenedSegment, openSegment } from './segment-reading.ts';
 import type { Segment } from './segment-set.ts';
 import { addChunk, seriesOf } from './series.ts';
@@ -59,16 +61,18 @@ export async function openSegments(
   for (const { file } of opened) if (replaced.has(file.name)) file.close();
   if (repair && found !== 'damaged')
     for (const name of names) if (!manifest.segments.includes(name)) await unlink(join(directory, name));
-  return { manifest, segments: counted.map((segment) => addToCatalogue(segment, catalogue)), damage };
+  return { manifest, segments: counted.map((segment) => addToCatalogue(segment, manifest, catalogue)), damage };
 }
 
 function manifestOf(names: readonly string[]): Manifest {
   const last = names.at(-1);
-  return { ...emptyManifest, segments: names, nextSegment: last === undefined ? 1 : Number.parseInt(last, 10) + 1 };
+  return { ...emptyManifest, segments: names, nextSegment: last === undefined ? 1 : segmentNumber(last) + 1 };
 }
 
-function addToCatalogue({ file, placed }: OpenedSegment, catalogue: Catalogue): Segment {
-  const members = placed.map(({ deviceId, topic, chunk }) => {
+function addToCatalogue({ file, placed }: OpenedSegment, manifest: Manifest, catalogue: Catalogue): Segment {
+  const number = segmentNumber(file.name);
+  const counted = placed.filter(({ deviceId }) => number >= (manifest.droppedDevices[deviceId]?.segment ?? 0));
+  const members = counted.map(({ deviceId, topic, chunk }) => {
     const series = seriesOf(catalogue.deviceOf(deviceId), topic);
     addChunk(series, chunk);
     return { series, chunk };
@@ -80,7 +84,7 @@ function addToCatalogue({ file, placed }: OpenedSegment, catalogue: Catalogue): 
 export function replayFrame(frame: Frame, manifest: Manifest, catalogue: Catalogue, shapes: ShapeInterner): void {
   const { head, rows } = decodeEntry(frame.payload, shapes);
   const device = catalogue.deviceOf(head.device);
-  const isDropped = frame.position < (manifest.droppedDevices[head.device] ?? 0);
+  const isDropped = frame.position < (manifest.droppedDevices[head.device]?.position ?? 0);
   let order = head.firstOrder;
   for (const row of rows()) {
     const [, workspaceId, dataFlowId, , stored] = row.origin;
@@ -94,4 +98,21 @@ export function replayFrame(frame: Frame, manifest: Manifest, catalogue: Catalog
   }
   device.nextOrder = Math.max(device.nextOrder, order);
   catalogue.noteJournalled(frame.payload.length);
+}
+
+/** What opening the journal found, but for a torn tail; and whether it ends before what its followers have seen. */
+export function journalDamage(journal: Journal, followers: FollowerPositions, directory: string): StoreDamage[] {
+  const found: StoreDamage[] = [];
+  for (const { kind, path, offset, bytes, entries } of journal.damage)
+    if (kind !== 'tornTail')
+      found.push({ kind: 'journal', path, reason: `${kind} at ${offset}: ${bytes} bytes, ${entries} entries` });
+  if (followers.newest() > journal.position())
+    found.push({
+      kind: 'journal',
+      path: directory,
+      reason: `Entries before ${followers.newest()} are missing at the end`,
+    });
+  if (followers.damaged)
+    found.push({ kind: 'journal', path: directory, reason: 'The positions of followers are damaged' });
+  return found;
 }

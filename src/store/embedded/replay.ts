@@ -45,7 +45,10 @@ async function startOf(journal: Journal, since: ReplayStart): Promise<{ position
   const oldest = journal.firstPosition();
   if ('cursor' in since) {
     const place = readCursor(since.cursor);
-    if (place === undefined) throw problem('invalidRequest', { reason: `${since.cursor} is not a cursor` });
+    // One beyond the end is of another data folder; following it would be silence until the journal grows that far.
+    if (place === undefined || place.position > journal.nextPosition()) {
+      throw problem('invalidRequest', { reason: `${since.cursor} is not a cursor` });
+    }
     if (place.position < oldest) throw problem('cursorTooOld', { oldest: cursorAt(oldest, 0) });
     return { position: place.position, after: since.cursor };
   }

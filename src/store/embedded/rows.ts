@@ -40,11 +40,31 @@ export function columnName(path: readonly string[], kind: LeafKind): string {
 
 /** The data of a row, exactly as it was stored. */
 export function dataAt(rows: Rows, row: number): JsonObject {
-  const shapeId = rows.shapeIds === undefined ? 0 : rows.shapeIds[row]!;
-  const columns = rows.shapeColumns[shapeId]!;
+  return dataOf(rows.shapes[shapeIdAt(rows, row)]!, valuesAt(rows, row));
+}
+
+function shapeIdAt({ shapeIds }: Rows, row: number): number {
+  return shapeIds === undefined ? 0 : shapeIds[row]!;
+}
+
+function valuesAt(rows: Rows, row: number): LeafValue[] {
+  const columns = rows.shapeColumns[shapeIdAt(rows, row)]!;
   const values: LeafValue[] = new Array(columns.length);
   for (let i = 0; i < columns.length; i++) values[i] = valueAt(rows.columns[columns[i]!]!, row);
-  return dataOf(rows.shapes[shapeId]!, values);
+  return values;
+}
+
+/** Everything of a row but its time and order, as it is needed to add it to other rows. */
+export function rowValuesAt(
+  rows: Rows,
+  row: number,
+): { shape: DataShape; values: LeafValue[]; origin: Origin; meta: string | undefined } {
+  return {
+    shape: rows.shapes[shapeIdAt(rows, row)]!,
+    values: valuesAt(rows, row),
+    origin: rows.origins[rows.originIds === undefined ? 0 : rows.originIds[row]!]!,
+    meta: rows.metas?.[row],
+  };
 }
 
 export function metaAt(rows: Rows, row: number): JsonObject | undefined {
@@ -52,7 +72,7 @@ export function metaAt(rows: Rows, row: number): JsonObject | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
 }
 
-export function valueAt(column: Column, row: number): LeafValue {
+function valueAt(column: Column, row: number): LeafValue {
   if (column.kind === leafKinds.number) return column.numbers[row]!;
   if (column.kind === leafKinds.boolean) return column.numbers[row] === 1;
   return column.texts[column.ids[row]!]!;

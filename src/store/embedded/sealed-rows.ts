@@ -33,6 +33,7 @@ export class SealedRows implements Rows {
   #timestamps: Float64Array | undefined;
   #orders: Float64Array | undefined;
   #shapeIds: Uint16Array | undefined;
+  #originIds: Uint16Array | undefined;
   #hours: ChunkHours | undefined;
   readonly #columnHours = new Map<number, ColumnHours>();
   #metas: readonly (string | undefined)[] | undefined;
@@ -71,7 +72,8 @@ export class SealedRows implements Rows {
 
   get originIds(): Uint16Array | undefined {
     if (this.origins.length === 1) return undefined;
-    return Uint16Array.from(readInts(this.section(sections.originIds), this.length));
+    this.#originIds ??= Uint16Array.from(readInts(this.section(sections.originIds), this.length));
+    return this.#originIds;
   }
 
   hours(): ChunkHours {

@@ -3,21 +3,11 @@ import type { Catalogue } from './catalogue.ts';
 import { cutPlaces } from './catalogue.ts';
 import { sealRows } from './chunk-writing.ts';
 import type { SchemaInterner } from './chunk-schema.ts';
+import type { StoreLimits } from './limits.ts';
 import type { OpenRows } from './open-rows.ts';
 import type { Slices } from './bucket-query.ts';
 import type { Member, SegmentSet } from './segment-set.ts';
-import { addChunk, type Series } from './series.ts';
-
-export const sealingLimits = {
-  /** Sealed chunks wait in memory until so many bytes make a segment. */
-  segmentBytes: 4 * 1024 * 1024,
-  /** What a start may have to replay: rows that have been in the journal for longer are sealed, however few they are. */
-  journalTailBytes: 128 * 1024 * 1024,
-  /** What all unsealed rows may take in memory; beyond, the oldest are sealed. */
-  openBytes: 160 * 1024 * 1024,
-  /** The two limits above are looked at after so many journalled bytes. */
-  lookEveryBytes: 2 * 1024 * 1024,
-} as const;
+import { addChunk } from './series.ts';
 
 const sliceMs = 4;
 
@@ -33,9 +23,11 @@ export interface SealingParts {
   readonly durablePosition: () => number;
   /** Called after a commit; nobody but followers needs the journal before the position. */
   readonly committed: (replayFrom: number) => Promise<void>;
+  /** Called between commits: merges segments when there are enough. */
+  readonly merge: () => Promise<void>;
   /** Background work failed; what it works on stays where it is and is tried again later. */
   readonly failed: (error: unknown) => void;
-  readonly limits: { readonly [K in keyof typeof sealingLimits]: number };
+  readonly limits: StoreLimits;
 }
 
 export interface Sealing {
@@ -47,10 +39,8 @@ export interface Sealing {
   readonly replayFrom: () => number;
   /** Resolves when the background work under way has ended. */
   readonly idle: () => Promise<void>;
-  /** Chunks that wait for their segment. */
-  readonly waiting: () => readonly Member[];
-  /** Forgets waiting chunks and closed rows of which nothing should be kept. */
-  readonly drop: (isGone: (series: Series) => boolean) => void;
+  /** Forgets the waiting chunks that are gone, and says which those were. Only where segments change exclusively. */
+  readonly forgetWaiting: (isGone: (member: Member) => boolean) => Member[];
 }
 
 export function sealing(parts: SealingParts): Sealing {
@@ -98,7 +88,7 @@ export function sealing(parts: SealingParts): Sealing {
     const sorted = rows.sorted();
     const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
     let from = 0;
-    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest)) {
+    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
       const chunk = sealRows(sorted, from, to, parts.schemas);
       addChunk(series, chunk);
       waiting.push({ series, chunk, rows });
@@ -137,8 +127,10 @@ export function sealing(parts: SealingParts): Sealing {
   async function work(): Promise<void> {
     let sliceEnds = slices.clock() + sliceMs;
     while (catalogue.closed.length > 0 || mustCommit()) {
-      if (mustCommit()) await commit();
-      else sealNext();
+      if (mustCommit()) {
+        await commit();
+        await parts.merge();
+      } else sealNext();
       if (slices.clock() < sliceEnds) continue;
       await slices.pause();
       sliceEnds = slices.clock() + sliceMs;
@@ -165,7 +157,6 @@ export function sealing(parts: SealingParts): Sealing {
   return {
     wake,
     replayFrom,
-    waiting: () => waiting,
     idle: async () => {
       await working;
     },
@@ -178,9 +169,11 @@ export function sealing(parts: SealingParts): Sealing {
       }
       await commit();
     },
-    drop: (isGone) => {
-      waiting = waiting.filter(({ series }) => !isGone(series));
+    forgetWaiting: (isGone) => {
+      const gone = waiting.filter(isGone);
+      waiting = waiting.filter((member) => !gone.includes(member));
       waitingBytes = waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
+      return gone;
     },
   };
 }

@@ -3,7 +3,7 @@ import { unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDiskFull } from '../../journal/disk.ts';
 import type { Chunk } from './chunk.ts';
-import { type Manifest, writeManifest } from './manifest.ts';
+import { type DroppedDevices, type Manifest, segmentNumber, writeManifest } from './manifest.ts';
 import { openSegmentFile, type SegmentFile } from './segment-reading.ts';
 import { writeSegment } from './segment-writing.ts';
 import type { Series } from './series.ts';
@@ -77,12 +77,15 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
     const next = added === undefined ? kept : [...kept, added.segment];
     manifest = await writeWithReserve(directory, () => {
       const replayFrom = change.replayFrom();
-      const dropped = Object.entries({ ...manifest.droppedDevices, ...change.droppedDevices });
+      const names = next.map(({ file }) => file.name);
+      const dropped = { ...manifest.droppedDevices };
+      for (const [device, position] of Object.entries(change.droppedDevices ?? {}))
+        dropped[device] = { position, segment: segmentNumber(name) };
       return {
         nextSegment,
-        segments: next.map(({ file }) => file.name),
+        segments: names,
         replayFrom,
-        droppedDevices: Object.fromEntries(dropped.filter(([, position]) => position > replayFrom)),
+        droppedDevices: stillNeeded(dropped, names, replayFrom),
       };
     });
     segments = next;
@@ -128,6 +131,15 @@ async function writeWithReserve(directory: string, make: () => Manifest): Promis
     if (error.code !== 'EEXIST' && !isDiskFull(error)) throw error;
   });
   return manifest;
+}
+
+/** Devices of which the journal or an old segment may still hold something. */
+function stillNeeded(dropped: DroppedDevices, names: readonly string[], replayFrom: number): DroppedDevices {
+  const oldest = Math.min(...names.map(segmentNumber));
+  const needed = Object.entries(dropped).filter(
+    ([, { position, segment }]) => position > replayFrom || segment > oldest,
+  );
+  return Object.fromEntries(needed);
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {

@@ -37,10 +37,12 @@ export interface Device {
   readonly topics: Map<string, Series>;
   /** Rows of the device are numbered in the order of storing. */
   nextOrder: number;
+  /** Its samples were dropped: no row becomes visible any more. */
+  dropped: boolean;
 }
 
 export function newDevice(id: string): Device {
-  return { id, topics: new Map(), nextOrder: 0 };
+  return { id, topics: new Map(), nextOrder: 0, dropped: false };
 }
 
 export function seriesOf(device: Device, topic: string): Series {
@@ -79,7 +81,7 @@ export function exchangeChunks(series: Series, gone: ReadonlySet<Chunk>, added: 
   series.chunks = [...series.chunks.filter((chunk) => !gone.has(chunk)), ...added].sort((a, b) => a.oldest - b.oldest);
   series.newestSoFar = [];
   noteNewest(series, 0);
-  if (added.length === 0) series.newest = newestOf(series);
+  series.newest = newestOf(series);
 }
 
 function noteNewest(series: Series, from: number): void {

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import type { Actor } from '../../model/actor.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { migrate } from './migrations.ts';
@@ -67,4 +67,19 @@ export async function openRecords(options: {
     await db.destroy();
     throw error;
   }
+}
+
+/**
+ * A transaction whose commit does not wait for the disk, for what can be made again from the journal: the caller's thread never
+ * stands still. After a power cut the newest of them may be missing, whole; the next commit of any other kind makes them durable.
+ */
+export function lazyTransaction<T>(db: RecordsDb, work: (step: RecordsDb) => Promise<T>): Promise<T> {
+  return db.connection().execute(async (connection) => {
+    await sql`pragma synchronous = normal`.execute(connection);
+    try {
+      return await connection.transaction().execute(work);
+    } finally {
+      await sql`pragma synchronous = full`.execute(connection);
+    }
+  });
 }

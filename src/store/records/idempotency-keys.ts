@@ -31,14 +31,16 @@ export async function insertKeptAnswer(db: RecordsDb, { answer, ...kept }: KeptA
     .execute();
 }
 
+/** Of a body that was hashed while it came in, the hash is known only now. */
 export async function saveKeptAnswer(
   db: RecordsDb,
   id: string,
   answer: NonNullable<KeptAnswer['answer']>,
+  bodyHash?: string,
 ): Promise<void> {
   await db
     .updateTable('idempotencyKeys')
-    .set({ answer: toJsonText(answer) })
+    .set({ answer: toJsonText(answer), ...(bodyHash === undefined ? {} : { bodyHash }) })
     .where('id', '=', id)
     .execute();
 }

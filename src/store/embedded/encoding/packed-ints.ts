@@ -48,7 +48,7 @@ function planOf(_: Float64Array, length: number, base: number, max: number, exce
 }
 
 /** Bits that hold every whole number from 0 to the range. */
-export function bitsOf(range: number): number {
+function bitsOf(range: number): number {
   if (range < 0x8000_0000) return 32 - Math.clz32(range);
   return 32 + bitsOf(Math.floor(range / 0x1_0000_0000));
 }

@@ -3,7 +3,8 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { ByteReader, ByteWriter } from './bytes.ts';
 import { readInts, writeInts } from './int-column.ts';
 
-const compressFromBytes = 200;
+/** Compressing costs some 50 microseconds whatever the length, so short texts stay as they are. */
+const compressFromBytes = 512;
 
 export interface Texts {
   readonly texts: readonly string[];
@@ -22,7 +23,7 @@ export function readTexts(reader: ByteReader, length: number): Texts {
 }
 
 /** JSON keeps what UTF-8 alone would lose: surrogates without their half. */
-export function writeText(writer: ByteWriter, json: string): void {
+function writeText(writer: ByteWriter, json: string): void {
   const plain = Buffer.from(json);
   const compressed = plain.length < compressFromBytes ? plain : zstdCompressSync(plain);
   const pays = compressed.length < plain.length * 0.9;
@@ -31,7 +32,7 @@ export function writeText(writer: ByteWriter, json: string): void {
   writer.bytes(bytes);
 }
 
-export function readText(reader: ByteReader): string {
+function readText(reader: ByteReader): string {
   const head = reader.varint();
   const bytes = reader.bytes(Math.floor(head / 2));
   return (head % 2 === 1 ? zstdDecompressSync(bytes) : Buffer.from(bytes)).toString('utf8');

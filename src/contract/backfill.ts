@@ -1,0 +1,34 @@
+// The wire form of backfills (interface 4.3, contract 28 and 35).
+import Type from 'typebox';
+import type { Json } from '../model/json.ts';
+import { list, object, optional } from './record-fields.ts';
+
+/** Samples are read one by one, each with a refusal of its own; this is what they should look like. */
+const sample = Type.Object({
+  data: object,
+  topic: optional(Type.String({ description: '`default` when absent' })),
+  timestamp: optional(Type.String({ description: 'ISO-8601 date-time; the current time when absent' })),
+  meta: optional(object),
+});
+
+export const backfillBody = Type.Unsafe<Json>({
+  type: 'object',
+  description: 'A sample: {data, topic?, timestamp?, meta?}, like the elements of a bulk backfill',
+});
+export const bulkBackfillBody = Type.Array(sample);
+
+const rejected = list(
+  Type.Object({
+    index: Type.Integer({ description: 'Place in the request, from 0' }),
+    errorCode: Type.String(),
+    message: Type.String(),
+  }),
+);
+
+export const backfillReceipt = Type.Object({ message: Type.String(), accepted: Type.Integer(), rejected });
+
+export const bulkBackfillReceipt = Type.Object({
+  accepted: Type.Integer(),
+  duplicates: Type.Integer({ description: 'Identical to samples that were stored already' }),
+  rejected,
+});

@@ -1,0 +1,99 @@
+// A CSV row as a sample: `timestamp`, `topic`, `deviceId` and `meta` by name, every other column a data key, nested by dots.
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+
+/** The cells of one record (RFC 4180): doubled quotes within quoted cells are one. */
+export function csvCells(record: string, separator: string): string[] {
+  const cells: string[] = [];
+  let at = 0;
+  for (;;) {
+    if (record[at] === '"') {
+      let text = '';
+      for (;;) {
+        const close = record.indexOf('"', at + 1);
+        text += record.slice(at + 1, close === -1 ? undefined : close);
+        at = close === -1 ? record.length : close + 1;
+        if (close === -1 || record[at] !== '"') break;
+        text += '"';
+      }
+      cells.push(text);
+    } else {
+      const end = record.indexOf(separator, at);
+      cells.push(record.slice(at, end === -1 ? undefined : end));
+      at = end === -1 ? record.length : end;
+    }
+    if (at >= record.length) return cells;
+    // A separator at the very end leaves an empty cell behind it.
+    at = record.indexOf(separator, at) + 1;
+    if (at === 0) return cells;
+    if (at === record.length) return [...cells, ''];
+  }
+}
+
+/** The separator a header row uses: a comma, a semicolon or a tab. */
+export function separatorOf(header: string): string {
+  const counted = [',', ';', '\t'].map((each) => ({ each, count: csvCells(header, each).length }));
+  return counted.reduce((a, b) => (b.count > a.count ? b : a)).each;
+}
+
+const ownColumns = new Set(['timestamp', 'topic', 'deviceId', 'meta', 'otherData']);
+
+/** One row under its header; empty cells are absent. */
+export function csvSample(names: readonly string[], cells: readonly string[]): JsonObject {
+  const sample: Record<string, Json> = {};
+  const data: Record<string, Json> = {};
+  names.forEach((name, i) => {
+    const cell = cells[i] ?? '';
+    if (cell === '') return;
+    if (!ownColumns.has(name)) setAt(data, name.split('.'), valueOf(cell));
+    else if (name === 'otherData')
+      for (const [key, value] of Object.entries(parsed(cell))) setAt(data, key.split('.'), value);
+    else sample[name] = name === 'meta' ? parsed(cell) : unguarded(cell);
+  });
+  return { ...sample, data };
+}
+
+function setAt(object: Record<string, Json>, path: readonly string[], value: Json): void {
+  let at = object;
+  for (const key of path.slice(0, -1)) {
+    const inner = Object.hasOwn(at, key) ? at[key] : undefined;
+    const next: Record<string, Json> = isJsonObject(inner) ? inner : {};
+    define(at, key, next);
+    at = next;
+  }
+  define(at, path.at(-1)!, value);
+}
+
+// A column can be called `__proto__`.
+function define(object: Record<string, Json>, key: string, value: Json): void {
+  Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** A number, boolean, list or object as JSON writes it, else text: `007` and `1,5` stay text. */
+function valueOf(cell: string): Json {
+  if (numberPattern.test(cell)) return Number(cell);
+  if (cell === 'true' || cell === 'false') return cell === 'true';
+  if (cell.startsWith('[') || cell.startsWith('{')) {
+    try {
+      return JSON.parse(cell) as Json;
+    } catch {
+      return cell;
+    }
+  }
+  return unguarded(cell);
+}
+
+/** Exports put an apostrophe before what a spreadsheet would take for a formula. */
+function unguarded(cell: string): string {
+  return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
+}
+
+function parsed(cell: string): JsonObject {
+  try {
+    const value = JSON.parse(cell) as Json;
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

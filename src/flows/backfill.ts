@@ -1,0 +1,197 @@
+// The backfill journey: samples that a client hands in for a device are read, validated, appended in batches, and announced.
+import { type BackfillSample, isRefusal, readBackfillSample, type SampleRefusal } from '../ingest/backfill-sample.ts';
+import { BrokenJsonArray } from '../ingest/json-array.ts';
+import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Json } from '../model/json.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import { Problem, problem } from '../model/problem.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { Sample } from '../model/sample.ts';
+import type { ValidatedSample } from '../validate/sample-validation.ts';
+import { storedTopicsOf } from './capture.ts';
+
+export const backfillLimits = {
+  /** Samples of one request. */
+  samplesMax: 100_000,
+  bytesMax: 64 * 1024 * 1024,
+  /** Batches of one request on their way to the disk: one is synced while the next is read. */
+  batchesUnderWayMax: 2,
+  /** Entries of one request in the processing log, which keeps no more of a device. */
+  notesMax: 1_000,
+  /** Requests under way; more are told to come again. */
+  requestsMax: 100,
+} as const;
+
+export interface Backfill {
+  /** Service device id. */
+  readonly deviceId: string;
+  /** Elements in the order sent, in groups that become one journal entry each. */
+  readonly groups: AsyncIterable<readonly Json[]> | Iterable<readonly Json[]>;
+  /** The timestamp of samples without one. */
+  readonly receivedAt: EpochMs;
+}
+
+export interface RejectedSample extends SampleRefusal {
+  /** Its place in the request, from 0. */
+  readonly index: number;
+}
+
+/** What became of the samples of a request: every one is counted in one of the three. */
+export interface BackfillReceipt {
+  readonly accepted: number;
+  /** Identical to stored ones, or to earlier ones of the request. */
+  readonly duplicates: number;
+  readonly rejected: readonly RejectedSample[];
+}
+
+export interface BackfillStages {
+  /** Throws Problem 404 for an unknown device. */
+  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+  readonly validate: (sample: Sample) => ValidatedSample<Sample>;
+  readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
+  readonly announce: (entry: DurableEntry) => void;
+  /** Asked before every batch; true ends the request with 503. */
+  readonly stopping: () => boolean;
+  readonly newId: () => string;
+}
+
+const samplesLimit = `${backfillLimits.samplesMax.toLocaleString('en-US')} samples`;
+
+interface Progress {
+  read: number;
+  accepted: number;
+  duplicates: number;
+  readonly rejected: RejectedSample[];
+  notes: number;
+}
+
+/**
+ * Resolves when every sample that can be stored is durable. Throws Problem `backfillRejected` when there were samples and all
+ * were refused, and when the request breaks off, a Problem that tells what was stored before.
+ */
+export async function backfill(input: Backfill, on: BackfillStages): Promise<BackfillReceipt> {
+  const route = await on.findRoute(input.deviceId);
+  const storedTopics = storedTopicsOf(route);
+  const progress: Progress = { read: 0, accepted: 0, duplicates: 0, rejected: [], notes: 0 };
+  const underWay: Promise<void>[] = [];
+  const origin = originOf(route, on.newId());
+  let failure: unknown;
+  try {
+    for await (const elements of input.groups) {
+      if (on.stopping()) throw problem('stopping');
+      if (progress.read + elements.length > backfillLimits.samplesMax)
+        throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
+      const entry = entryOf(elements, { origin, storedTopics, input, progress, on });
+      if (entry === undefined) continue;
+      const batch = storeBatch(entry, progress, on);
+      // A failure is told when its turn to be awaited comes.
+      batch.catch(() => undefined);
+      underWay.push(batch);
+      if (underWay.length >= backfillLimits.batchesUnderWayMax) await underWay.shift();
+    }
+  } catch (error) {
+    failure = error;
+  }
+  // All of them, so that what was stored is told truly also after a failure.
+  for (const batch of await Promise.allSettled(underWay)) if (batch.status === 'rejected') failure ??= batch.reason;
+  if (failure !== undefined) throw brokenOff(failure, progress);
+  const receipt = outcomeOf(progress);
+  if (receipt.rejected.length > 0 && receipt.rejected.length === progress.read) {
+    throw problem('backfillRejected', receipt);
+  }
+  return receipt;
+}
+
+async function storeBatch(entry: JournalEntry, progress: Progress, on: BackfillStages): Promise<void> {
+  const durable = await on.append(entry);
+  on.announce(durable);
+  progress.accepted += durable.samples.length;
+  progress.duplicates += durable.duplicates;
+}
+
+type Origin = Pick<JournalEntry['samples'][number], 'organizationId' | 'workspaceId' | 'dataFlowId' | 'correlationId'>;
+
+function originOf({ device, flow }: UplinkRoute, correlationId: string): Origin {
+  const { organizationId, workspaceId } = device;
+  return { organizationId, workspaceId, dataFlowId: flow.id, correlationId };
+}
+
+interface BatchContext {
+  readonly origin: Origin;
+  readonly storedTopics: '*' | ReadonlySet<string>;
+  readonly input: Backfill;
+  readonly progress: Progress;
+  readonly on: BackfillStages;
+}
+
+/** The entry of a group; undefined when nothing of it can be stored. */
+function entryOf(elements: readonly Json[], context: BatchContext): JournalEntry | undefined {
+  const { origin, storedTopics, progress, on } = context;
+  const { deviceId, receivedAt } = context.input;
+  const samples: JournalEntry['samples'][number][] = [];
+  const notes: ProcessingLogEntry[] = [];
+  for (const element of elements) {
+    const index = progress.read++;
+    const read = readBackfillSample(element, receivedAt);
+    if (isRefusal(read)) {
+      progress.rejected.push({ index, ...read });
+      continue;
+    }
+    const validated = on.validate(sampleOf(read, deviceId));
+    const { topic, timestamp, data, meta } = validated.sample;
+    const stored = storedTopics === '*' || storedTopics.has(topic);
+    // One form for all of them, however they came in: the store reads them over and over.
+    const entry = { deviceId, topic, timestamp, data, ...origin, stored };
+    samples.push(meta === undefined ? entry : { ...entry, meta });
+    if (validated.notes.length > 0) addNotes(notes, validated, index, context);
+  }
+  return samples.length === 0 ? undefined : { deviceId, receivedAt, samples, notes };
+}
+
+function sampleOf({ topic, timestamp, data, meta }: BackfillSample, deviceId: string): Sample {
+  return meta === undefined ? { deviceId, topic, timestamp, data } : { deviceId, topic, timestamp, data, meta };
+}
+
+function addNotes(
+  to: ProcessingLogEntry[],
+  { notes }: ValidatedSample<Sample>,
+  index: number,
+  { progress, origin, input, on }: BatchContext,
+): void {
+  for (const note of notes) {
+    if (progress.notes >= backfillLimits.notesMax) return;
+    progress.notes++;
+    to.push({
+      id: on.newId(),
+      deviceId: input.deviceId,
+      timestamp: input.receivedAt,
+      correlationId: origin.correlationId,
+      ...note,
+      details: { ...note.details, index },
+    });
+  }
+}
+
+function outcomeOf({ accepted, duplicates, rejected }: Progress): BackfillReceipt {
+  return { accepted, duplicates, rejected };
+}
+
+/** The refusal of a request that did not come to its end, with what became of the samples before. */
+function brokenOff(failure: unknown, progress: Progress): unknown {
+  const outcome = outcomeOf(progress);
+  if (failure instanceof BrokenJsonArray) {
+    return problem('backfillBroken', {
+      ...outcome,
+      reason: failure.message,
+      index: failure.index,
+      byte: failure.byte,
+    });
+  }
+  if (!(failure instanceof Problem)) return failure;
+  if (failure.problem === 'backfillTooLarge') return problem(failure.problem, { ...outcome, limit: samplesLimit });
+  if (failure.problem === 'payloadTooLarge')
+    return problem('backfillTooLarge', { ...outcome, limit: `${String(failure.details['bytesMax'])} bytes` });
+  if (failure.problem === 'storageFull') return problem('backfillStorageFull', outcome);
+  return failure.status === 503 ? problem('backfillInterrupted', outcome) : failure;
+}

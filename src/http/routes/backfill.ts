@@ -1,0 +1,104 @@
+// Backfill of a device: one sample, or up to 100,000 of them read while they come in (interface 4.3, contract 28 and 35).
+import Type from 'typebox';
+import { backfillBody, backfillReceipt, bulkBackfillBody, bulkBackfillReceipt } from '../../contract/backfill.ts';
+import { deviceParams } from '../../contract/queries.ts';
+import { type Backfill, type BackfillReceipt, backfillLimits } from '../../flows/backfill.ts';
+import type { Once } from '../../flows/idempotency.ts';
+import type { OnceStreamed } from '../../flows/streamed-idempotency.ts';
+import { jsonArrayGroups, jsonArrayLimits } from '../../ingest/json-array.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
+import type { Principal } from '../../model/principal.ts';
+import { guardedRoute, type Route, type RouteInput } from '../route.ts';
+import type { BodyStream } from '../streamed-body.ts';
+import type { DeviceAccess } from './device-access.ts';
+
+export interface BackfillParts extends Pick<DeviceAccess, 'placeOfDevice'> {
+  readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
+  readonly once: Once;
+  readonly onceStreamed: OnceStreamed;
+  readonly now: () => EpochMs;
+}
+
+const tag = 'Data';
+
+export function backfillRoutes(parts: BackfillParts): Route[] {
+  return [singleRoute(parts), bulkRoute(parts)];
+}
+
+function access({ placeOfDevice }: BackfillParts) {
+  const byParams = ({ deviceId }: { readonly deviceId: string }) => placeOfDevice(deviceId);
+  return { scope: 'asset', verb: 'update', place: { byParams } } as const;
+}
+
+function singleRoute(parts: BackfillParts): Route {
+  return guardedRoute({
+    method: 'POST',
+    path: '/v3/devices/:deviceId/backfill',
+    summary: 'Add one sample to a device',
+    tag,
+    access: access(parts),
+    params: deviceParams,
+    body: backfillBody,
+    bodyBytesMax: jsonArrayLimits.elementBytesMax,
+    status: 201,
+    response: backfillReceipt,
+    handle: async (input, principal) => {
+      const { deviceId } = input.params;
+      const work = async (receivedAt: EpochMs): Promise<BackfillReceipt> =>
+        parts.backfill({ deviceId, groups: [[input.body]], receivedAt });
+      const call = callOf(input, principal);
+      const receipt =
+        call === undefined
+          ? await work(parts.now())
+          : ((await parts.once({ ...call, body: input.body }, async (now) => answerOf(await work(now))))
+              .body as unknown as BackfillReceipt);
+      // A sample that is stored already was taken as well as a new one.
+      const accepted = receipt.accepted + receipt.duplicates;
+      return { message: 'sample stored', accepted, rejected: receipt.rejected };
+    },
+  });
+}
+
+function bulkRoute(parts: BackfillParts): Route {
+  let underWay = 0;
+  return guardedRoute({
+    method: 'POST',
+    path: '/v3/devices/:deviceId/backfill/bulk',
+    summary: 'Add many samples to a device; the body is read while it comes in',
+    tag,
+    access: access(parts),
+    params: deviceParams,
+    body: Type.Unsafe<BodyStream>(bulkBackfillBody),
+    streamedBody: true,
+    bodyBytesMax: backfillLimits.bytesMax,
+    status: 201,
+    response: bulkBackfillReceipt,
+    handle: async (input, principal) => {
+      const { deviceId } = input.params;
+      const work = (body: BodyStream, receivedAt: EpochMs): Promise<BackfillReceipt> =>
+        parts.backfill({ deviceId, groups: jsonArrayGroups(body), receivedAt });
+      if (underWay >= backfillLimits.requestsMax) throw problem('intakeFull');
+      underWay++;
+      try {
+        const call = callOf(input, principal);
+        if (call === undefined) return await work(input.body, parts.now());
+        const answer = await parts.onceStreamed(call, input.body, async (body, now) => answerOf(await work(body, now)));
+        return answer.body as unknown as BackfillReceipt;
+      } finally {
+        underWay--;
+      }
+    },
+  });
+}
+
+/** Undefined without an Idempotency-Key. */
+function callOf({ headers, path }: RouteInput<unknown, unknown, unknown>, principal: Principal) {
+  const key = headers['idempotency-key'];
+  return typeof key === 'string' ? { credential: principal.id, route: `POST ${path}`, key } : undefined;
+}
+
+function answerOf(receipt: BackfillReceipt): { readonly status: number; readonly body: Json } {
+  return { status: 201, body: receipt as unknown as Json };
+}

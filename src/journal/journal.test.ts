@@ -1,0 +1,250 @@
+// The journal: group commit, failing disks, rotation and dropping, reading while writing, and what a crash leaves behind.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Disk, realDisk } from './disk.ts';
+import { type Journal, type JournalOptions, openJournal } from './journal.ts';
+
+let directory: string;
+const opened: Journal[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'journal-'));
+});
+
+afterEach(async () => {
+  for (const journal of opened.splice(0)) await journal.close();
+  rmSync(directory, { recursive: true });
+});
+
+async function open(options: Partial<JournalOptions> = {}): Promise<Journal> {
+  const journal = await openJournal({
+    directory,
+    now: () => 1,
+    visitFrom: 0,
+    visit: () => {},
+    onLost: () => {},
+    ...options,
+  });
+  opened.push(journal);
+  return journal;
+}
+
+const bytes = (text: string): Buffer => Buffer.from(text);
+
+async function texts(journal: Journal, from = 0): Promise<string[]> {
+  const found: string[] = [];
+  for await (const frames of journal.read(from)) found.push(...frames.map(({ payload }) => payload.toString()));
+  return found;
+}
+
+/** A disk that counts, and fails where told. */
+function testDisk(): Disk & {
+  writes: number;
+  syncs: number;
+  failWrite?: string;
+  failSync?: string;
+  failTruncate?: string;
+} {
+  const fail = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }));
+  return {
+    writes: 0,
+    syncs: 0,
+    write(fd, data, offset) {
+      this.writes++;
+      // Half of it gets there, as on a real disk that runs full.
+      if (this.failWrite !== undefined) {
+        const { failWrite } = this;
+        return realDisk.write(fd, data.subarray(0, data.length >> 1), offset).then(() => fail(failWrite));
+      }
+      return realDisk.write(fd, data, offset);
+    },
+    sync(fd) {
+      this.syncs++;
+      return this.failSync === undefined ? realDisk.sync(fd) : fail(this.failSync);
+    },
+    truncate(fd, length) {
+      return this.failTruncate === undefined ? realDisk.truncate(fd, length) : fail(this.failTruncate);
+    },
+  };
+}
+
+test('appends of one moment share a sync, and what comes during a flush shares the next', async () => {
+  const disk = testDisk();
+  const journal = await open({ disk });
+  await journal.append(bytes('first')).durable;
+  disk.writes = disk.syncs = 0;
+  const appended = Array.from({ length: 500 }, (_, i) => journal.append(bytes(`e${i}`)));
+  expect(appended.map(({ position }) => position)).toEqual(Array.from({ length: 500 }, (_, i) => i + 1));
+  expect(journal.position()).toBe(1);
+  await Promise.all(appended.map(({ durable }) => durable));
+  expect([disk.writes, disk.syncs, journal.position()]).toEqual([1, 1, 501]);
+});
+
+describe('a failing disk', () => {
+  test('full: appends are refused with 507, reads go on, and it recovers when space returns', async () => {
+    const disk = testDisk();
+    let losses = 0;
+    const journal = await open({ disk, onLost: () => losses++ });
+    await journal.append(bytes('kept')).durable;
+    disk.failWrite = 'ENOSPC';
+    const refused = [journal.append(bytes('a')), journal.append(bytes('b'))];
+    const outcomes = await Promise.allSettled(refused.map(({ durable }) => durable));
+    expect(outcomes.map((o) => o.status === 'rejected' && o.reason.problem)).toEqual(['storageFull', 'storageFull']);
+    expect([losses, journal.position(), await texts(journal)]).toEqual([1, 1, ['kept']]);
+    delete disk.failWrite;
+    expect(journal.append(bytes('after')).position).toBe(1);
+    await journal.newest();
+    expect(await texts(journal)).toEqual(['kept', 'after']);
+    await journal.close();
+    expect(await texts(await open())).toEqual(['kept', 'after']);
+  });
+
+  test('full at the very first segment leaves nothing behind', async () => {
+    const disk = testDisk();
+    const journal = await open({ disk });
+    disk.failWrite = 'ENOSPC';
+    await expect(journal.append(bytes('a')).durable).rejects.toMatchObject({ problem: 'storageFull' });
+    expect(readdirSync(directory)).toEqual([]);
+    delete disk.failWrite;
+    await journal.append(bytes('b')).durable;
+    expect(await texts(journal)).toEqual(['b']);
+  });
+
+  test.each([
+    ['a sync that fails', { failSync: 'EIO' }],
+    ['a write that fails', { failWrite: 'EIO' }],
+    ['a full disk that cannot be cut back', { failWrite: 'ENOSPC', failTruncate: 'EIO' }],
+  ])('%s stops writing for good; it is never tried again and acknowledged', async (_, failure) => {
+    const disk = testDisk();
+    const journal = await open({ disk });
+    await journal.append(bytes('kept')).durable;
+    Object.assign(disk, failure);
+    await expect(journal.append(bytes('a')).durable).rejects.toMatchObject({ problem: 'storageStopped' });
+    for (const key of Object.keys(failure)) delete disk[key as 'failSync'];
+    expect(() => journal.append(bytes('b'))).toThrow(expect.objectContaining({ problem: 'storageStopped' }));
+    expect(await texts(journal)).toEqual(['kept']);
+  });
+});
+
+describe('segments', () => {
+  const small = { segmentBytes: 200, resumeBytesMax: 0, resumeAgeMsMax: 0 };
+
+  async function fill(journal: Journal, count: number): Promise<void> {
+    for (let i = 0; i < count; i++) await journal.append(bytes(`entry ${i} ${'.'.repeat(60)}`)).durable;
+  }
+
+  test('are dropped when they lie before the position, unless they are kept for resuming', async () => {
+    const clock = { now: 0 };
+    const journal = await open({ ...small, now: () => clock.now, resumeBytesMax: 500, resumeAgeMsMax: 1_000 });
+    await fill(journal, 20);
+    const before = readdirSync(directory).length;
+    expect(await journal.dropBefore(0)).toBe(0);
+    await journal.dropBefore(12);
+    expect(journal.bytes()).toBeLessThanOrEqual(journal.firstPosition() >= 9 ? 2_500 : 500);
+    expect(journal.firstPosition()).toBeGreaterThan(0);
+    expect(journal.firstPosition()).toBeLessThanOrEqual(12);
+    expect(readdirSync(directory).length).toBeLessThan(before);
+    await journal.dropBefore(20);
+    const kept = journal.bytes();
+    clock.now = 5_000;
+    await journal.dropBefore(20);
+    expect(journal.bytes()).toBeLessThan(kept);
+    expect((await texts(journal)).at(-1)).toContain('entry 19');
+  });
+
+  test('are not dropped under a reader', async () => {
+    const journal = await open(small);
+    await fill(journal, 12);
+    const reader = journal.read(0);
+    const first = await reader.next();
+    await journal.dropBefore(12);
+    const seen = [...(first.value ?? [])];
+    for await (const frames of reader) seen.push(...frames);
+    expect(seen.map(({ position }) => position)).toEqual(Array.from({ length: 12 }, (_, i) => i));
+    expect(await journal.dropBefore(12)).toBeGreaterThan(0);
+  });
+
+  test('a time finds its position, and whether older entries are gone', async () => {
+    const clock = { now: 0 };
+    const journal = await open({ ...small, now: () => clock.now });
+    for (let i = 0; i < 12; i++) {
+      clock.now = 100 + i;
+      await journal.append(bytes(`entry ${i} ${'.'.repeat(60)}`)).durable;
+    }
+    expect(await journal.positionAt(0)).toEqual({ position: 0, complete: true });
+    expect(await journal.positionAt(107)).toEqual({ position: 7, complete: true });
+    expect(await journal.positionAt(500)).toEqual({ position: 12, complete: true });
+    await journal.dropBefore(8);
+    const oldest = journal.firstPosition();
+    expect(await journal.positionAt(100 + oldest)).toEqual({ position: oldest, complete: true });
+    expect(await journal.positionAt(99 + oldest)).toEqual({ position: oldest, complete: false });
+  });
+
+  test('a reader follows what is written while it reads', async () => {
+    const journal = await open(small);
+    await fill(journal, 3);
+    const seen: number[] = [];
+    for await (const frames of journal.read(1)) {
+      seen.push(...frames.map(({ position }) => position));
+      if (seen.length < 9) await fill(journal, 2);
+    }
+    expect(seen).toEqual(Array.from({ length: seen.length }, (_, i) => i + 1));
+    expect(seen.length).toBeGreaterThanOrEqual(9);
+  });
+});
+
+describe('recovery', () => {
+  async function written(count: number): Promise<string> {
+    const journal = await open();
+    for (let i = 0; i < count; i++) await journal.append(bytes(`entry ${i}`)).durable;
+    await journal.close();
+    return join(directory, readdirSync(directory)[0]!);
+  }
+
+  test('cuts a torn tail and writes on behind the last whole entry', async () => {
+    const path = await written(5);
+    truncateSync(path, statSync(path).size - 3);
+    const journal = await open();
+    expect(journal.damage.map(({ kind }) => kind)).toEqual(['tornTail']);
+    expect(await texts(journal)).toEqual(['entry 0', 'entry 1', 'entry 2', 'entry 3']);
+    expect(journal.append(bytes('new')).position).toBe(4);
+    await journal.close();
+    const again = await open();
+    expect(again.damage).toEqual([]);
+    expect((await texts(again)).at(-1)).toBe('new');
+  });
+
+  test('steps over a bad entry in the middle, says which was lost, and keeps the rest', async () => {
+    const path = await written(6);
+    const contents = readFileSync(path);
+    contents[contents.indexOf('entry 2') + 3]! ^= 4;
+    writeFileSync(path, contents);
+    const visited: string[] = [];
+    const journal = await open({ visit: ({ payload }) => void visited.push(payload.toString()) });
+    expect(visited).toEqual(['entry 0', 'entry 1', 'entry 3', 'entry 4', 'entry 5']);
+    expect(await texts(journal)).toEqual(visited);
+    expect(journal.damage).toMatchObject([
+      { kind: 'unreadableBytes' },
+      { kind: 'missingEntries', firstPosition: 2, entries: 1 },
+    ]);
+    expect(journal.position()).toBe(6);
+  });
+
+  test('a segment whose first bytes never got to the disk is removed', async () => {
+    await written(2);
+    writeFileSync(join(directory, '000000000000002.journal'), Buffer.alloc(10));
+    const journal = await open();
+    expect(readdirSync(directory)).toEqual(['000000000000000.journal']);
+    expect(journal.position()).toBe(2);
+  });
+
+  test('times of storing never go back, also over a restart', async () => {
+    const first = await open({ now: () => 500 });
+    await first.append(bytes('a')).durable;
+    await first.close();
+    const second = await open({ now: () => 400 });
+    expect(second.append(bytes('b')).storedAt).toBe(500);
+  });
+});

@@ -1,0 +1,109 @@
+// Checking a data folder without changing it: every section of every chunk, its statistics and hours against its rows, every journal frame.
+import { join } from 'node:path';
+import { decodeEntry } from '../../journal/entry-decoding.ts';
+import { recoverJournal } from '../../journal/journal-recovery.ts';
+import { statisticsOf } from './chunk-writing.ts';
+import { catalogue as newCatalogue } from './catalogue.ts';
+import {
+  type Chunk,
+  hasSection,
+  hoursSection,
+  readSection,
+  sectionCount,
+  sections,
+  statistics,
+  statOf,
+} from './chunk.ts';
+import { isNumeric } from './chunk-schema.ts';
+import { columnHours, hoursOf } from './hour-section.ts';
+import { storeLimits } from './limits.ts';
+import { internersOf, openSegments, type StoreDamage } from './opening.ts';
+import { dataAt, metaAt } from './rows.ts';
+import { SealedRows } from './sealed-rows.ts';
+
+export interface StoreFindings {
+  readonly segments: number;
+  readonly chunks: number;
+  /** Samples in readable chunks. */
+  readonly sealedSamples: number;
+  readonly journalEntries: number;
+  readonly journalSamples: number;
+  /** Bytes behind the last whole entry, as a crash leaves them; the next start cuts them off. */
+  readonly tornBytes: number;
+  readonly damage: readonly StoreDamage[];
+}
+
+/** Reads the whole folder of a store that is not open. A damaged part is told and stepped over. */
+export async function verifyStore(directory: string): Promise<StoreFindings> {
+  const catalogue = newCatalogue(storeLimits);
+  const interners = internersOf(catalogue);
+  const { segments, damage: found } = await openSegments(join(directory, 'segments'), catalogue, interners, false);
+  const damage = [...found];
+  let chunks = 0;
+  let sealedSamples = 0;
+  for (const { file, members } of segments) {
+    for (const { series, chunk } of members) {
+      chunks++;
+      const wrong = whatIsWrong(chunk);
+      if (wrong === undefined) sealedSamples += chunk.rows;
+      else damage.push({ kind: 'chunk', path: file.path, reason: `${series.device.id} ${series.topic}: ${wrong}` });
+    }
+    file.close();
+  }
+  let journalEntries = 0;
+  let journalSamples = 0;
+  const journal = await recoverJournal(
+    join(directory, 'journal'),
+    0,
+    ({ payload }) => {
+      journalEntries++;
+      journalSamples += [...decodeEntry(payload, interners.shapes).rows()].length;
+    },
+    false,
+  );
+  let tornBytes = 0;
+  for (const { kind, path, offset, bytes, entries } of journal.damage)
+    if (kind === 'tornTail') tornBytes += bytes;
+    else damage.push({ kind: 'journal', path, reason: `${kind} at ${offset}: ${bytes} bytes, ${entries} entries` });
+  return { segments: segments.length, chunks, sealedSamples, journalEntries, journalSamples, tornBytes, damage };
+}
+
+/** Reads everything of the chunk and computes again what it says of its rows. */
+function whatIsWrong(chunk: Chunk): string | undefined {
+  try {
+    for (let section = 0; section < sectionCount(chunk.schema); section++)
+      if (hasSection(chunk, section)) readSection(chunk, section);
+    const rows = new SealedRows(chunk);
+    for (let row = 0; row < rows.length; row++) {
+      dataAt(rows, row);
+      metaAt(rows, row);
+      if (row > 0 && rows.timestamps[row]! < rows.timestamps[row - 1]!) return 'its rows are not in the order of time';
+    }
+    if (rows.timestamps[0] !== chunk.oldest || rows.timestamps.at(-1) !== chunk.newest) return 'its times differ';
+    if (hasSection(chunk, sections.hours) && String(rows.hours().ends) !== String(hoursOf(rows.timestamps)?.ends))
+      return 'its hours differ from its rows';
+    for (const [i, column] of chunk.schema.columns.entries())
+      if (isNumeric(column.kind) && !statisticsFit(chunk, rows, i)) return `the statistics of ${column.name} differ`;
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function statisticsFit(chunk: Chunk, rows: SealedRows, column: number): boolean {
+  const { inShape } = chunk.schema.columns[column]!;
+  const { numbers } = rows.columns[column]!;
+  const { shapeIds } = rows;
+  const places: number[] = [];
+  for (let row = 0; row < rows.length; row++)
+    if (inShape[shapeIds === undefined ? 0 : shapeIds[row]!]) places.push(row);
+  const present = Float64Array.from(places, (row) => numbers[row]!);
+  const hours = hasSection(chunk, hoursSection(chunk.schema, column)) ? rows.columnHours(column) : undefined;
+  if (hours !== undefined) {
+    const again = columnHours(rows.hours(), rows.timestamps, present, Uint32Array.from(places));
+    for (const name of ['counts', 'sums', 'mins', 'maxs', 'slots'] as const)
+      if (String(hours[name]) !== String(again[name])) return false;
+  }
+  const told = [statistics.count, statistics.sum, statistics.min, statistics.max].map((s) => statOf(chunk, column, s));
+  return String(told) === String(statisticsOf(present));
+}

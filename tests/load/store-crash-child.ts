@@ -1,0 +1,48 @@
+// A process that is killed: writes to the store of a folder as fast as it can and tells on stdout what was acknowledged.
+// Arguments: folder, first id. Each line is an id; the parent kills at any moment.
+import { writeSync } from 'node:fs';
+import process from 'node:process';
+import { entryOf } from '../../src/store/conformance/sample-entries.ts';
+import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
+import { crashDevices, crashLimits, crashSample } from './store-crash-samples.ts';
+
+const [folder, first] = process.argv.slice(2);
+if (folder === undefined || first === undefined) throw new Error('usage: store-crash-child.ts FOLDER FIRST_ID');
+const store = await openEmbeddedStore({ directory: folder, now: Date.now, limits: crashLimits });
+let next = Number(first);
+
+/** A pipe whose reader is behind refuses for a moment; what it took is a whole line or nothing, as lines are short. */
+function tell(text: string): void {
+  for (;;) {
+    try {
+      writeSync(1, text);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
+}
+
+/** Entries of a few samples, one after the other, as one connection sends them. */
+async function connection(): Promise<void> {
+  for (;;) {
+    const ids = Array.from({ length: 1 + (next % 7) }, () => next++);
+    const device = crashDevices[ids[0]! % crashDevices.length]!;
+    await store.append(entryOf(device, ids.map(crashSample)));
+    // At once and unbuffered: what the parent reads was acknowledged.
+    tell(ids.map((id) => `${id}\n`).join(''));
+  }
+}
+
+async function housekeeping(): Promise<void> {
+  for (let round = 0; ; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    if (round % 5 === 0) await store.sealAll();
+    if (round % 3 === 0)
+      await store.dropExpired((workspaceId) => (workspaceId === 'old' ? Number.POSITIVE_INFINITY : undefined));
+    store.setFollowerPosition('follower', store.position);
+  }
+}
+
+tell('open\n');
+await Promise.all([...Array.from({ length: 16 }, connection), housekeeping()]);

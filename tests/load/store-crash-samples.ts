@@ -1,0 +1,30 @@
+// The samples of the crash test: everything of a sample follows from its id, so that a wrong one is seen.
+import type { Given } from '../../src/store/conformance/sample-entries.ts';
+import type { StoreLimits } from '../../src/store/embedded/limits.ts';
+
+export const crashDevices = ['d1', 'd2', 'd3', 'd4', 'd5'] as const;
+
+/** Small, so that sealing, merging and dropping happen all the time. */
+export const crashLimits: Partial<StoreLimits> = {
+  rowsToCloseAtDay: 50,
+  rowsMax: 120,
+  segmentBytes: 8_000,
+  journalTailBytes: 60_000,
+  lookEveryBytes: 4_000,
+  segmentsToMerge: 3,
+};
+
+/** One in five samples belongs to a workspace that keeps nothing. */
+export function isKept(id: number): boolean {
+  return id % 5 !== 3;
+}
+
+export function crashSample(id: number): Given {
+  const late = id % 11 === 0 ? 7_000_000 : 0;
+  return {
+    at: 1_700_000_000_000 + id * 1_000 - late,
+    data: { id, half: id / 2, odd: id % 2 === 1, text: `t${id % 30}`, ...(id % 9 === 0 ? { extra: [id] } : {}) },
+    topic: isKept(id) ? 'default' : 'dropped',
+    workspaceId: isKept(id) ? 'kept' : 'old',
+  };
+}

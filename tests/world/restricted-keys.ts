@@ -1,0 +1,59 @@
+// API keys with fewer rights than the world's own, and another organization beside it.
+import { createApiKey } from '../../src/inventory/api-keys.ts';
+import { newId } from '../../src/model/ids.ts';
+import type { Permissions } from '../../src/model/permission.ts';
+import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
+import { openRecords, type Records } from '../../src/store/records/database.ts';
+import { insertOrganization } from '../../src/store/records/organizations.ts';
+import { insertUser } from '../../src/store/records/users.ts';
+import { insertWorkspace } from '../../src/store/records/workspaces.ts';
+import type { World } from './world.ts';
+
+export interface KeyWanted {
+  readonly permissions: Permissions;
+  /** All workspaces when absent. */
+  readonly workspaceIds?: readonly string[];
+  readonly organizationId?: string;
+}
+
+export interface OtherOrganization {
+  readonly organizationId: string;
+  readonly workspaceId: string;
+}
+
+/** Writes beside the running platform, so it is to be used before anything else happens in the world. */
+export async function besidesPlatform<T>(world: World, work: (records: Records) => Promise<T>): Promise<T> {
+  const records = await openRecords({ directory: world.directory, announce: () => undefined });
+  try {
+    return await work(records);
+  } finally {
+    await records.close();
+  }
+}
+
+/** Makes a key and returns its secret. */
+export async function makeKey(records: Records, world: World, wanted: KeyWanted): Promise<string> {
+  const { workspaceIds } = wanted;
+  const draft = {
+    name: 'Restricted',
+    organizationId: wanted.organizationId ?? world.organizationId,
+    allWorkspaces: workspaceIds === undefined,
+    workspaces: (workspaceIds ?? []).map((id) => ({ id })),
+    permissions: wanted.permissions,
+  };
+  return (await createApiKey(records, draft, Date.now())).secret;
+}
+
+/** Another organization of the installation, with one workspace. */
+export async function makeOrganization({ db }: Records): Promise<OtherOrganization> {
+  const audit = { created: Date.now(), updated: null, version: 0 };
+  const ownerId = newId('user');
+  const organizationId = newId('organization');
+  const workspaceId = newId('workspace');
+  const named = { description: null, properties: {}, ...audit };
+  await insertUser(db, { id: ownerId, name: 'Other', email: `${ownerId}@other.test`, passwordHash: 'none', ...audit });
+  await insertOrganization(db, { id: organizationId, name: 'Other', logo: null, ownerId, ...named });
+  const workspace = { id: workspaceId, organizationId, name: 'Elsewhere', settings: defaultWorkspaceSettings };
+  await insertWorkspace(db, { ...workspace, ...named });
+  return { organizationId, workspaceId };
+}
