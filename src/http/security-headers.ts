@@ -19,6 +19,7 @@ const pagePolicy = [
 ].join('; ');
 
 const always = {
+  'content-security-policy': dataPolicy,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
@@ -34,11 +35,10 @@ export function setSecurityHeaders(reply: FastifyReply, secure: boolean): void {
   if (secure) reply.header('strict-transport-security', strictTransport);
 }
 
-/** Gives every answer the policy of its kind, unless its route set one. */
+/** Gives pages the policy of pages, unless their route set one. */
 export function addContentPolicy(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply) => {
-    if (reply.hasHeader('content-security-policy')) return;
-    const isPage = String(reply.getHeader('content-type') ?? '').startsWith('text/html');
-    reply.header('content-security-policy', isPage ? pagePolicy : dataPolicy);
+    if (!String(reply.getHeader('content-type') ?? '').startsWith('text/html')) return;
+    if (reply.getHeader('content-security-policy') === dataPolicy) reply.header('content-security-policy', pagePolicy);
   });
 }

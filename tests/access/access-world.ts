@@ -46,7 +46,7 @@ export function actingBy(base: string, headers: Record<string, string>): Acting 
       ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
     });
     const text = await answer.text();
-    const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
+    const isJson = answer.headers.get('content-type')?.includes('application/json') && text !== '';
     return { status: answer.status, body: isJson ? JSON.parse(text) : text, headers: answer.headers };
   };
   const must: Must = async (method, path, body) => {
