@@ -84,6 +84,8 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
   readonly streamedBody?: true;
   /** Whether the body is a form (`application/x-www-form-urlencoded`), handed over as text; other routes refuse forms. */
   readonly form?: true;
+  /** Whether the path holds a secret: logs and error bodies name the route instead. */
+  readonly secretPath?: true;
   /** How refusals look where clients expect another body than that of interface 7. */
   readonly refusal?: (refused: Problem) => Answer<unknown>;
 }

@@ -102,7 +102,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     parts.events.answered({
       method: request.method,
       route: request.routeOptions.url ?? 'none',
-      path: pathOf(request),
+      path: shownPath(request),
       status: reply.statusCode,
       ms: reply.elapsedTime,
       requestId: request.id,
@@ -206,7 +206,7 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
     contentType: request.headers['content-type'] ?? 'none',
   };
   const known = problemOf(error, limits);
-  const path = pathOf(request);
+  const path = shownPath(request);
   const body = errorBody(known ?? problem('internal'), { path, requestId: request.id, traceId }, parts.now());
   if (known === undefined) parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
   // A request that the framework refuses by itself has not passed the hook that sets them.
@@ -217,6 +217,12 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
   const shaped = routeOf(request)?.refusal?.(known ?? problem('internal'));
   if (shaped !== undefined) return sendOutput(reply, shaped, body.status);
   return reply.code(body.status).header('content-type', 'application/json; charset=utf-8').send(body);
+}
+
+/** The path as logs and error bodies may show it. */
+function shownPath(request: FastifyRequest): string {
+  const route = routeOf(request);
+  return route?.secretPath ? route.path : pathOf(request);
 }
 
 function pathOf(request: FastifyRequest): string {

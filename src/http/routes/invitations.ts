@@ -26,6 +26,7 @@ export function invitationRoutes({ records, now, attempts, actAs }: InvitationRo
       summary: 'What an invitation is for',
       tag,
       access,
+      secretPath: true,
       params: invitationParams,
       response: invitationSchema,
       handle: async ({ params }) => {
@@ -39,6 +40,7 @@ export function invitationRoutes({ records, now, attempts, actAs }: InvitationRo
       summary: 'Accept an invitation: a new user chooses name and password, another one gives the own password',
       tag,
       access,
+      secretPath: true,
       params: invitationParams,
       body: invitationAcceptance,
       response: acceptedSchema,
