@@ -111,5 +111,6 @@ export function streamRevocation(
 
 function rightsOf({ organizationId, workspaces, permissions, workspacePermissions }: Principal): string {
   const reached = workspaces === 'all' ? workspaces : [...workspaces].sort();
-  return JSON.stringify([organizationId, reached, permissions, [...(workspacePermissions ?? [])].sort()]);
+  const added = [...(workspacePermissions ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([organizationId, reached, permissions, added]);
 }

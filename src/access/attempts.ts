@@ -7,7 +7,7 @@ const keysMax = 100_000;
 /** Checks at once; hashing a password takes 19 MiB. */
 const underWayMax = 32;
 /** Failures in a row, then one more every so many seconds. An account is named together with the address, so that nobody can lock others out. */
-export const attemptLimits = {
+const attemptLimits = {
   accountFromAddress: { failures: 10, secondsEach: 60 },
   // Passwords can be guessed from many addresses at once; this one stays far above what a person mistypes.
   account: { failures: 100, secondsEach: 30 },

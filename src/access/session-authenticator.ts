@@ -145,7 +145,7 @@ async function userPrincipal(db: RecordsDb, session: Session): Promise<Principal
 }
 
 /** The value of a cookie; of several with the name the first, which is the most specific. */
-export function cookieOf(header: string, name: string): string | undefined {
+function cookieOf(header: string, name: string): string | undefined {
   for (const pair of header.split(';')) {
     const at = pair.indexOf('=');
     if (at !== -1 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();

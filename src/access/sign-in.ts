@@ -99,18 +99,17 @@ export async function switchOrganization(
   records.announce({ kind: 'session', id: principal.sessionId, action: 'updated' });
 }
 
-/** Changes the password and ends every other session. Throws 401 when the current one is wrong. */
+/** Changes the password and ends every other session; false when the current one is wrong. */
 export async function changePassword(
   records: Records,
   principal: Principal,
   sent: { readonly currentPassword: string; readonly newPassword: string },
   now: EpochMs,
-): Promise<void> {
+): Promise<boolean> {
   const user = await findUser(records.db, principal.id);
-  if (!user?.passwordHash || !(await isPassword(sent.currentPassword, user.passwordHash))) {
-    throw problem('wrongPassword');
-  }
+  if (!user?.passwordHash || !(await isPassword(sent.currentPassword, user.passwordHash))) return false;
   const passwordHash = await newPasswordHash(sent.newPassword, user.email);
   await saveUser(records.db, { ...user, passwordHash, updated: now, version: user.version + 1 });
   await endSessions(records, user.id, principal.sessionId);
+  return true;
 }

@@ -54,8 +54,8 @@ export function signingKeys(parts: {
     const record: SigningKeyRecord = {
       id: randomUUID(),
       created: now(),
-      privateKey: { ...(await exportJWK(privateKey)) } as JsonObject,
-      publicKey: { ...(await exportJWK(publicKey)) } as JsonObject,
+      privateKey: { ...(await exportJWK(privateKey)) },
+      publicKey: { ...(await exportJWK(publicKey)) },
     };
     await insertSigningKey(records, record);
     return imported(record);

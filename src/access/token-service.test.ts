@@ -188,7 +188,7 @@ describe('forged tokens', () => {
     const token = parts(await issued());
     const [key] = await listSigningKeys(records);
     const { createPrivateKey } = await import('node:crypto');
-    const privateKey = createPrivateKey({ key: key!.privateKey as never, format: 'jwk' });
+    const privateKey = createPrivateKey({ key: key!.privateKey, format: 'jwk' });
     return signed({ ...token.head, ...head }, change(token.claims), privateKey);
   };
   test('the helper that re-signs makes valid tokens, so what follows fails for its own reason', async () => {

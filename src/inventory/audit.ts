@@ -85,8 +85,8 @@ function fieldChanges(before: AuditedRow | undefined, after: AuditedRow | undefi
     if (JSON.stringify(was ?? null) === JSON.stringify(is ?? null)) continue;
     changes.push({
       field,
-      ...(was == null ? {} : { before: shortened(was) }),
-      ...(is == null ? {} : { after: shortened(is) }),
+      ...(isNothing(was) ? {} : { before: shortened(was) }),
+      ...(isNothing(is) ? {} : { after: shortened(is) }),
     });
   }
   // A new secret needs no word: every new record that has one would say so.
@@ -95,6 +95,10 @@ function fieldChanges(before: AuditedRow | undefined, after: AuditedRow | undefi
     if (before.secrets.get(field) !== fingerprint) changes.push({ field, secret: true });
   }
   return changes;
+}
+
+function isNothing(value: Json | undefined): value is null | undefined {
+  return value === null || value === undefined;
 }
 
 function shortened(value: Json): Json {

@@ -40,8 +40,9 @@ const validPairs = Object.entries(verbsOfScope)
   .join('; ');
 
 async function workspacesFrom(step: Step, draft: GrantDraft): Promise<string[]> {
-  if (draft.allWorkspaces ?? draft.workspaces == null) return [];
-  const ids = [...new Set((draft.workspaces ?? []).map((workspace) => workspace.id))];
+  const named = draft.workspaces ?? undefined;
+  if (draft.allWorkspaces ?? named === undefined) return [];
+  const ids = [...new Set((named ?? []).map((workspace) => workspace.id))];
   for (const id of ids) {
     const place = await findPlace(step.db, 'workspace', id);
     if (place?.organizationId !== draft.organizationId) {

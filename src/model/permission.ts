@@ -50,4 +50,4 @@ export const verbsOfScope: { readonly [S in Scope]: readonly Verb[] } = {
 };
 
 /** All there is to grant. */
-export const everyPermission: Permissions = verbsOfScope;
+export const everyPermission: Permissions = { ...verbsOfScope };

@@ -1,13 +1,8 @@
 // The catalogue of refusals: one stable code, one status, one sentence each. Product code names the row; the edge makes the body.
+import { accessProblems } from './access-problems.ts';
+import type { ProblemRow } from './problem-row.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
-
-interface ProblemRow {
-  readonly status: number;
-  /** `<status><two digits>_<NAME>`, never reused with another meaning (contract 0.2). */
-  readonly code: string;
-  readonly message: string | ((details: never) => string);
-}
 
 /** What became of a backfill's samples so far; error bodies carry it too. */
 type BackfillOutcome = {
@@ -25,6 +20,7 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 }
 
 export const problems = {
+  ...accessProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',
@@ -133,39 +129,6 @@ export const problems = {
     code: '40012_FILTER_NOT_AVAILABLE',
     message: (d: { filter: string }) => `Assets cannot be filtered by ${d.filter}`,
   },
-  invalidPermissions: {
-    status: 400,
-    code: '40060_INVALID_PERMISSIONS',
-    message: (d: { scope: string; verb: string; valid: string }) =>
-      `${d.scope} ${d.verb} cannot be granted; valid are ${d.valid}`,
-  },
-  passwordTooWeak: {
-    status: 400,
-    code: '40061_PASSWORD_TOO_WEAK',
-    message: (d: { lengthMin: number; lengthMax: number }) =>
-      `The password must have ${d.lengthMin} to ${d.lengthMax} characters and differ from the e-mail address`,
-  },
-  unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
-  twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
-  invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
-  wrongPassword: { status: 401, code: '40160_WRONG_PASSWORD', message: 'Wrong e-mail address or password' },
-  csrfTokenMissing: {
-    status: 403,
-    code: '40360_CSRF_TOKEN_MISSING',
-    message: 'Header x-csrf-token must repeat the token of cookie csrf',
-  },
-  roleTooHigh: {
-    status: 403,
-    code: '40361_ROLE_TOO_HIGH',
-    message: (d: { role: string }) =>
-      `Role ${d.role} may do more than you: only those who may do as much can give or take it`,
-  },
-  noOrganization: {
-    status: 403,
-    code: '40362_NO_ORGANIZATION',
-    message: 'You are a member of no organization',
-  },
-  permissionDenied: { status: 403, code: '40300_PERMISSION_DENIED', message: 'Permission denied' },
   deviceNotOnConnector: {
     status: 403,
     code: '40301_DEVICE_NOT_ON_CONNECTOR',
@@ -213,16 +176,6 @@ export const problems = {
     code: '40902_IN_USE',
     message: (d: { what: string; users: readonly string[] }) => `The ${d.what} is used by ${d.users.join(', ')}`,
   },
-  alreadyMember: {
-    status: 409,
-    code: '40960_ALREADY_MEMBER',
-    message: (d: { email: string }) => `${d.email} is a member already; change the role instead`,
-  },
-  lastOwner: {
-    status: 409,
-    code: '40961_LAST_OWNER',
-    message: 'An organization keeps at least one owner: make somebody else an owner first',
-  },
   payloadTooLarge: {
     status: 413,
     code: '41300_PAYLOAD_TOO_LARGE',
@@ -248,16 +201,6 @@ export const problems = {
     status: 422,
     code: '42200_IDEMPOTENCY_KEY_REUSED',
     message: 'The Idempotency-Key was used with another body',
-  },
-  rateLimited: {
-    status: 429,
-    code: '42900_RATE_LIMITED',
-    message: (d: { retryAfterSeconds: number }) => `Too many requests; send again in ${d.retryAfterSeconds} s`,
-  },
-  tooManyAttempts: {
-    status: 429,
-    code: '42901_TOO_MANY_ATTEMPTS',
-    message: (d: { retryAfterSeconds: number }) => `Too many failed attempts; try again in ${d.retryAfterSeconds} s`,
   },
   headersTooLarge: {
     status: 431,

@@ -17,7 +17,7 @@ export interface User extends AuditFields {
   readonly passwordHash: string | null;
 }
 
-export interface Member<R = OrganizationRole | WorkspaceRole> {
+export interface Member<R extends string> {
   readonly id: string;
   readonly userId: string;
   readonly role: R;

@@ -1,5 +1,4 @@
-// What the authorisation matrix expects of each route, written down by hand from interface 2.7 and contract 2 and 35: a route
-// without a row here fails the matrix.
+// What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import type { Fixtures } from './access-world.ts';
 

@@ -72,92 +72,90 @@ function filesUnder(directory: string): string[] {
     .filter((path) => statSync(path).isFile());
 }
 
-test('figures: secrets in any answer, log, audit entry, export or file: 0', { timeout: 60_000 }, async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'secrets-'));
-  const { base, output, stop } = await start(directory);
-  const answers: string[] = [];
+const chosen = 'password chosen by the invited';
+const changed = 'password after the change';
+const applicationKey = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
+const formType = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** Makes everything that has a secret. Each is told once, by the answer that makes it; those answers are not kept. */
+async function makeSecrets(base: string, owner: Acting) {
   const nobody = actingBy(base, {});
-  const owner = await signIn(base, 'admin@localhost', { password: adminPassword });
-  const quiet = listening(owner, answers);
   const { organizationId } = await owner.must('GET', '/v3/auth/me');
   const [{ id: workspaceId }] = (await owner.must('GET', '/v3/workspaces')).content;
-  // Each secret is told once, by the answer that makes it; those answers are not kept.
   const key = await owner.must('POST', '/v3/api-keys', { name: 'k', organizationId, permissions: { asset: ['read'] } });
   const client = await owner.must('POST', '/v3/oauth-clients', { name: 'c', organizationId });
   const rotated = await owner.must('POST', `/v3/oauth-clients/${client.id}/rotate-secret`);
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: client.clientId,
-    client_secret: rotated.clientSecret,
-  });
-  const formType = { 'content-type': 'application/x-www-form-urlencoded' };
-  const token = (await nobody.call('POST', tokenPath, form.toString(), formType)).body.access_token;
-  const invited = await owner.must('POST', `/v3/organizations/${organizationId}/members`, {
-    email: 'i@example.org',
-    role: 'EDITOR',
-  });
-  const invitation = String(invited.invitationUrl).split('/').at(-1)!;
-  const chosen = 'password chosen by the invited';
-  await listening(nobody, answers).must('POST', `/v3/auth/invitations/${invitation}`, { name: 'I', password: chosen });
-  const changed = 'password after the change';
+  const fields = { grant_type: 'client_credentials', client_id: client.clientId, client_secret: rotated.clientSecret };
+  const form = new URLSearchParams(fields).toString();
+  const token: string = (await nobody.call('POST', tokenPath, form, formType)).body.access_token;
+  const members = `/v3/organizations/${organizationId}/members`;
+  const linkOf = async (email: string): Promise<string> => {
+    const { invitationUrl } = await owner.must('POST', members, { email, role: 'EDITOR' });
+    return String(invitationUrl).split('/').at(-1)!;
+  };
+  const made = await makeFixtures(owner, workspaceId, 'secrets');
+  await owner.must('PUT', `/v3/devices/${made.device}`, { loraProperties: { applicationKey } });
+  const links = { used: await linkOf('i@example.org'), open: await linkOf('j@example.org') };
+  return { organizationId, key, client, rotated, form, token, links, made };
+}
+
+type Made = Awaited<ReturnType<typeof makeSecrets>>;
+
+/** Uses every secret, rightly and wrongly, and reads whatever might tell one. */
+async function useSecrets(base: string, owner: Acting, made: Made, answers: string[]): Promise<void> {
+  const heard = (headers: Record<string, string>) => listening(actingBy(base, headers), answers);
+  const { key, token, links, form, client, organizationId } = made;
+  const { device, deviceConnector, secret, physicalId } = made.made;
+  await heard({}).must('POST', `/v3/auth/invitations/${links.used}`, { name: 'I', password: chosen });
   const person = await signIn(base, 'i@example.org', { password: chosen });
   await listening(person, answers).must('PUT', '/v3/auth/password', { currentPassword: chosen, newPassword: changed });
-  const open = await owner.must('POST', `/v3/organizations/${organizationId}/members`, {
-    email: 'j@example.org',
-    role: 'VIEWER',
-  });
-  const made = await makeFixtures(owner, workspaceId, 'secrets');
-  const applicationKey = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
-  await owner.must('PUT', `/v3/devices/${made.device}`, { loraProperties: { applicationKey } });
-
-  const reader = listening(actingBy(base, { 'x-api-key': key.secret }), answers);
-  await reader.must('GET', `/v3/devices/${made.device}`);
-  await reader.call('GET', `/v3/device-connectors/${made.deviceConnector}`);
-  const bearer = listening(actingBy(base, { authorization: `Bearer ${token}` }), answers);
-  await bearer.must('GET', '/v3/organizations');
-  const capture = new URLSearchParams({ secret: made.secret, deviceId: made.physicalId });
-  await listening(nobody, answers).must('POST', `/v3/capture?${capture.toString()}`, { a: 1 });
+  const reader = heard({ 'x-api-key': key.secret });
+  await reader.must('GET', `/v3/devices/${device}`);
+  await reader.call('GET', `/v3/device-connectors/${deviceConnector}`);
+  await heard({ authorization: `Bearer ${token}` }).must('GET', '/v3/organizations');
+  const capture = new URLSearchParams({ secret, deviceId: physicalId });
+  await heard({}).must('POST', `/v3/capture?${capture.toString()}`, { a: 1 });
   for (const parameter of [`xApiKey=${key.secret}`, `access_token=${token}`]) {
     const live = await openLive(`${base.replace('http', 'ws')}/v3/data-streams?${parameter}`);
     answers.push(JSON.stringify(live.greeting));
     live.close();
   }
   // Refusals must not repeat what was sent either.
-  await nobody.call('POST', '/v3/auth/login', { email: 'admin@localhost', password: `${adminPassword}x` });
-  await listening(nobody, answers).call('GET', `/v3/auth/invitations/${open.invitationUrl.split('/').at(-1)}`);
-  await listening(nobody, answers).call('POST', `${tokenPath}`, `${form.toString()}&client_secret=x`, formType);
-  await listening(nobody, answers).call('POST', '/v3/auth/login', `{"password":"${adminPassword}"`, {
-    'content-type': 'application/json',
-  });
-  for (const path of [
-    'api-keys',
-    `api-keys/${key.id}`,
-    'oauth-clients',
-    `oauth-clients/${client.id}`,
-    'audit-logs?size=1000',
-    'audit-logs/export',
-    'audit-logs/export?format=ndjson',
-    'auth/me',
-    `organizations/${organizationId}/members`,
-  ])
-    await quiet.must('GET', `/v3/${path}`);
-  await listening(nobody, answers).must('GET', '/metrics');
-  await stop();
+  await heard({}).call('GET', `/v3/auth/invitations/${links.open}`);
+  await heard({}).call('POST', `/v3/auth/invitations/${links.used}`, { password: chosen });
+  await heard({}).call('POST', tokenPath, `${form}&client_secret=x`, formType);
+  const json = { 'content-type': 'application/json' };
+  await heard({}).call('POST', '/v3/auth/login', `{"password":"${adminPassword}"`, json);
+  await heard({}).call('POST', '/v3/auth/login', { email: 'i@example.org', password: adminPassword });
+  const paths = ['api-keys', `api-keys/${key.id}`, 'oauth-clients', `oauth-clients/${client.id}`, 'auth/me'];
+  paths.push('audit-logs?size=1000', 'audit-logs/export', 'audit-logs/export?format=ndjson');
+  for (const path of [...paths, `organizations/${organizationId}/members`]) {
+    await listening(owner, answers).must('GET', `/v3/${path}`);
+  }
+  await heard({}).must('GET', '/metrics');
+}
 
-  const cookie = /session=([\w-]+)/.exec(owner.headers['cookie']!)![1]!;
+test('figures: secrets in any answer, log, audit entry, export or file: 0', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'secrets-'));
+  const { base, output, stop } = await start(directory);
+  const answers: string[] = [];
+  const owner = await signIn(base, 'admin@localhost', { password: adminPassword });
+  const made = await makeSecrets(base, owner);
+  await useSecrets(base, owner, made, answers);
+  await stop();
   const secrets: Record<string, string> = {
     'administrator key': adminKey,
     'administrator password': adminPassword,
-    'API key': key.secret,
-    'client secret': client.clientSecret,
-    'rotated secret': rotated.clientSecret,
-    'access token': token,
-    'open invitation': open.invitationUrl.split('/').at(-1),
-    'used invitation': invitation,
+    'API key': made.key.secret,
+    'client secret': made.client.clientSecret,
+    'rotated secret': made.rotated.clientSecret,
+    'access token': made.token,
+    'open invitation': made.links.open,
+    'used invitation': made.links.used,
     'chosen password': chosen,
     'changed password': changed,
-    session: cookie,
-    'uplink secret': made.secret,
+    session: /session=([\w-]+)/.exec(owner.headers['cookie']!)![1]!,
+    'uplink secret': made.made.secret,
     'LoRaWAN key': applicationKey,
   };
   const places: Record<string, Buffer> = { log: Buffer.from(output()), answers: Buffer.from(answers.join('\n')) };
@@ -174,4 +172,4 @@ test('figures: secrets in any answer, log, audit entry, export or file: 0', { ti
   expect(answers.length).toBeGreaterThan(15);
   expect(found).toEqual([]);
   rmSync(directory, { recursive: true, force: true });
-});
+}, 60_000);

@@ -42,7 +42,7 @@ export function auditLogRoutes({ records }: RecordParts): Route[] {
         return new Answer(200, Readable.from(lines), {
           'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
           'content-disposition': `attachment; filename="audit-log.${format}"`,
-        }) as never;
+        });
       },
     }),
   ];

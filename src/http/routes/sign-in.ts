@@ -21,7 +21,7 @@ import {
 import { auditDeed } from '../../inventory/audit.ts';
 import type { Inventory } from '../../inventory/places.ts';
 import type { Principal } from '../../model/principal.ts';
-import { Problem, problem } from '../../model/problem.ts';
+import { problem } from '../../model/problem.ts';
 import { Answer, guardedRoute, openRoute, type Route, type RouteInput } from '../route.ts';
 import { clearedCookies, sessionCookies } from '../session-cookies.ts';
 
@@ -128,10 +128,9 @@ function accountRoutes({ records, now, attempts }: SignInParts): Route[] {
       access: ownAccount,
       body: passwordChange,
       handle: async ({ body, ip, requestId }, principal) => {
-        const wrong = (outcome: unknown) => outcome instanceof Problem && outcome.problem === 'wrongPassword';
-        const work = () => changePassword(records, principal, body, now()).catch((error: unknown) => error);
-        const outcome = await attempts.run({ ip, account: principal.id }, work, wrong);
-        if (outcome !== undefined) throw outcome;
+        const work = () => changePassword(records, principal, body, now());
+        const changed = await attempts.run({ ip, account: principal.id }, work, (right) => !right);
+        if (!changed) throw problem('wrongPassword');
         const actor = { type: 'USER', id: principal.id, name: principal.name, requestId, ip } as const;
         await auditDeed(records, actor, principal.organizationId, 'UPDATE', principal, [
           { field: 'password', secret: true },

@@ -13,7 +13,7 @@ export interface WorkspaceMember extends Member<WorkspaceRole> {
 }
 
 /** A member with what lists show of the user. */
-export interface NamedMember extends Member {
+export interface NamedMember extends Member<OrganizationRole | WorkspaceRole> {
   readonly name: string;
   readonly email: string;
 }
@@ -97,14 +97,19 @@ export async function listMembers(db: RecordsDb, of: MembersOf, page: PageReques
       .selectAll('organizationMembers')
       .select(['users.name', 'users.email'])
       .where('organizationMembers.organizationId', '=', of.organizationId);
-    return (await pageOfRows(query as never, page, organizationColumns, 'organizationMembers')) as Rows<NamedMember>;
+    return pageOfRows<'organizationMembers', NamedMember>(
+      query as never,
+      page,
+      organizationColumns,
+      'organizationMembers',
+    );
   }
   const query = workspaceMembers(db)
     .innerJoin('users', 'users.id', 'workspaceMembers.userId')
     .selectAll('workspaceMembers')
     .select(['users.name', 'users.email', 'organizationMembers.acceptedAt'])
     .where('workspaceMembers.workspaceId', '=', of.workspaceId);
-  return (await pageOfRows(query as never, page, workspaceColumns, 'workspaceMembers')) as Rows<NamedMember>;
+  return pageOfRows<'workspaceMembers', NamedMember>(query as never, page, workspaceColumns, 'workspaceMembers');
 }
 
 export async function saveOrganizationMember(
