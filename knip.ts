@@ -12,6 +12,8 @@ export default {
     'bin/*.{js,ts}',
   ],
   project: ['src/**/*.ts', 'tests/**/*.ts', 'bench/**/*.ts', 'tools/**/*.ts', 'bin/*.{js,ts}'],
+  // A migration's `up` is reached through the table of migrations.
+  ignoreIssues: { 'src/store/records/migrations/*.ts': ['exports', 'nsExports'] },
   ignoreExportsUsedInFile: { interface: true, type: true },
   // tools/check.ts runs these by name; the linter finds its type-aware part by itself.
   ignoreDependencies: ['@biomejs/biome', 'oxlint', 'oxlint-tsgolint'],

@@ -9,6 +9,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { attachDataStreams } from '../src/http/data-streams.ts';
 import { createFanOut } from '../src/live/fan-out.ts';
 import type { StoredSample } from '../src/model/sample.ts';
+import { machineShape, writeMeasurement } from './measure.ts';
 
 interface Order {
   readonly url: string;
@@ -28,7 +29,7 @@ const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 if (process.argv[2] === 'client') runClient();
-else await runBench(Number(process.argv[2] ?? 1_000));
+else await runBench(Number(process.argv.slice(2).find((word) => !word.startsWith('-')) ?? 1_000));
 
 function runClient(): void {
   let received = 0;
@@ -231,7 +232,11 @@ async function latency(subscribers: number, devices: number, frozen: number, sec
 }
 
 async function runBench(subscribers: number): Promise<void> {
-  const print = (text: string) => console.log(text);
+  const lines = [`${machineShape()}, ${subscribers} subscribers on the same machine.`];
+  const print = (text: string) => {
+    lines.push(text);
+    console.log(text);
+  };
   const rate = (value: number) => Math.round(value).toLocaleString('en');
   for (let round = 0; round < 2; round++) {
     const raw = await rawWs(subscribers, 600);
@@ -253,5 +258,6 @@ async function runBench(subscribers: number): Promise<void> {
   print(
     `the same with one frozen: p99 ${frozen.p99Ms.toFixed(2)} ms, growth ${frozen.growthMiB.toFixed(1)} MiB, cut after ${(frozen.cutMs / 1000).toFixed(1)} s`,
   );
+  if (process.argv.includes('--write')) writeMeasurement('Live stream', lines.join('\n\n'));
   process.exit(0);
 }

@@ -84,6 +84,7 @@ async function ingest(store: EmbeddedStore): Promise<void> {
   let count = 0;
   const inFlight = new Set<Promise<unknown>>();
   const startMs = performance.now();
+  const startCpu = process.cpuUsage();
   const batches = batchesOf(Number(values.batch));
   delay.enable();
   for (;;) {
@@ -108,6 +109,8 @@ async function ingest(store: EmbeddedStore): Promise<void> {
   );
   note('longest pause of the event loop while ingesting (ms)', figure(delay.max / 1e6));
   note('pause p99 (ms)', figure(delay.percentile(99) / 1e6));
+  const cpu = process.cpuUsage(startCpu);
+  note('processor time of all threads (us a sample, with generating)', figure((cpu.user + cpu.system) / count));
   note('memory after ingest (MB)', figure(process.memoryUsage.rss() / 1e6));
 }
 
@@ -117,28 +120,51 @@ function* batchesOf(size: number): Generator<JournalEntry[]> {
   for (const batch of batches) yield entriesOf(batch);
 }
 
-async function timeQueries(store: EmbeddedStore): Promise<void> {
-  const end = endMsOf(shape);
-  const all = Array.from({ length: shape.devices }, (_, i) => deviceName(i));
-  let seed = 7;
-  const random = (limit: number): number => {
-    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return seed % limit;
-  };
-  const device = (): string => deviceName(random(shape.devices));
-  const kpi = (
+/** What all timed queries are made of. */
+interface Asking {
+  readonly kpi: (
     source: 'raw' | 'hours',
     deviceIds: readonly string[],
     dataKey: string,
     accumulator: AccumulatorName,
     edges: readonly number[],
-  ) => store.buckets({ source, deviceIds, topic: 'default', dataKey, accumulator, edges });
-  const day = (): number => end - dayMs - random(Math.max(1, (shape.days - 1) * 1_440)) * 60_000;
-  const hours = (from: number, to: number, step = hourMs): number[] =>
-    Array.from({ length: Math.round((to - from) / step) + 1 }, (_, i) => from + i * step);
+  ) => Promise<unknown>;
+  readonly device: () => string;
+  /** The beginning of some 24 hours, at any minute. */
+  readonly day: () => number;
+  readonly below: (limit: number) => number;
+}
+
+function asking(store: EmbeddedStore): Asking {
+  let state = 7;
+  const below = (limit: number): number => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) % limit;
+  };
+  return {
+    kpi: (source, deviceIds, dataKey, accumulator, edges) =>
+      store.buckets({ source, deviceIds, topic: 'default', dataKey, accumulator, edges }),
+    device: () => deviceName(below(shape.devices)),
+    day: () => endMsOf(shape) - dayMs - below(Math.max(1, (shape.days - 1) * 1_440)) * 60_000,
+    below,
+  };
+}
+
+function edgesEvery(step: number, from: number, to: number): number[] {
+  return Array.from({ length: Math.round((to - from) / step) + 1 }, (_, i) => from + i * step);
+}
+
+async function timeOneDevice(store: EmbeddedStore): Promise<void> {
+  const { kpi, device, day } = asking(store);
   const from = shape.startMs;
+  const end = endMsOf(shape);
   await timed('last 100 samples of a device', 400, () =>
     store.samples({ deviceId: device(), topic: 'default', limit: 100, skip: 0 }),
+  );
+  await timed('10,000 samples of a device', 20, () =>
+    store.samples({ deviceId: device(), topic: 'default', limit: 10_000, skip: 0 }),
   );
   await timed('raw AVG, 24 h, one device', 2_000, () => {
     const start = day();
@@ -146,7 +172,7 @@ async function timeQueries(store: EmbeddedStore): Promise<void> {
   });
   await timed('raw AVG, 24 h in PT1H, one device', 1_000, () => {
     const start = day();
-    return kpi('raw', [device()], 'temperature', 'AVG', hours(start, start + dayMs));
+    return kpi('raw', [device()], 'temperature', 'AVG', edgesEvery(hourMs, start, start + dayMs));
   });
   await timed('raw LAST, 24 h, one device', 500, () => {
     const start = day();
@@ -163,14 +189,21 @@ async function timeQueries(store: EmbeddedStore): Promise<void> {
     kpi('hours', [device()], 'temperature', 'AVG', [from + 5 * hourMs, end - 5 * hourMs]),
   );
   await timed(`hourly MAX in P1D, ${shape.days} d, one device`, 1_000, () =>
-    kpi('hours', [device()], 'co2', 'MAX', hours(from, end, dayMs)),
+    kpi('hours', [device()], 'co2', 'MAX', edgesEvery(dayMs, from, end)),
   );
   await timed(`hourly AVG in PT1H, ${shape.days} d, one device`, 1_000, () =>
-    kpi('hours', [device()], 'temperature', 'AVG', hours(from, end)),
+    kpi('hours', [device()], 'temperature', 'AVG', edgesEvery(hourMs, from, end)),
   );
   await timed(`hourly OCCUPANCY, ${shape.days} d, one device`, 500, () =>
     kpi('hours', [device()], 'occupied', 'OCCUPANCY', [from, end]),
   );
+}
+
+async function timeManyDevices(store: EmbeddedStore): Promise<void> {
+  const { kpi, day, below } = asking(store);
+  const from = shape.startMs;
+  const end = endMsOf(shape);
+  const all = Array.from({ length: shape.devices }, (_, i) => deviceName(i));
   await timed(`hourly AVG, ${shape.days} d, ${all.length} devices`, 50, () =>
     kpi('hours', all, 'temperature', 'AVG', [from, end]),
   );
@@ -179,19 +212,17 @@ async function timeQueries(store: EmbeddedStore): Promise<void> {
   );
   await timed('raw SUM, 24 h, 100 devices', 50, () => {
     const start = day();
-    const first = random(Math.max(1, shape.devices - 100));
+    const first = below(Math.max(1, shape.devices - 100));
     return kpi('raw', all.slice(first, first + 100), 'co2', 'SUM', [start, start + dayMs]);
   });
-  await timed('raw samples of the whole range, one device', 20, () =>
-    store.samples({ deviceId: device(), topic: 'default', limit: 10_000, skip: 0 }),
-  );
   await timed(`average over all ${samplesOf(shape).toLocaleString('en-US')} samples`, 10, () =>
     kpi('raw', all, 'temperature', 'AVG', [0, end + dayMs]),
   );
   await timed('the same, edges inside every chunk so that all rows are read', 3, () =>
     kpi('raw', all, 'temperature', 'AVG', oddEdges(end)),
   );
-  const total = await kpi('raw', all, 'temperature', 'AVG', [0, end + dayMs]);
+  const request = { topic: 'default', dataKey: 'temperature', accumulator: 'AVG', edges: [0, end + dayMs] } as const;
+  const total = await store.buckets({ ...request, source: 'raw', deviceIds: all });
   const count = total.reduce((sum, [partial]) => sum + (partial?.count ?? 0), 0);
   note('samples counted by a query', count.toLocaleString('en-US'));
   note('mean temperature of device 0', String(accumulators.AVG.finish(total[0]![0]!, noSlots)));
@@ -256,7 +287,8 @@ try {
   const segments = folderBytes(join(folder, 'segments'));
   note('bytes per sample, sealed with hours and index', figure(segments / samplesOf(shape)));
   note('journal kept for resuming (MB)', figure(folderBytes(join(folder, 'journal')) / 1e6));
-  await timeQueries(store);
+  await timeOneDevice(store);
+  await timeManyDevices(store);
   note('memory after queries (MB)', figure(process.memoryUsage.rss() / 1e6));
   await store.close();
   noteStart('start after a clean end');

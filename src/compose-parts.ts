@@ -22,6 +22,8 @@ export interface Platform {
   readonly tenant: Tenant | undefined;
   /** Every route there is, as declared. */
   readonly routes: readonly Route[];
+  /** Does now what is done once a minute: drops what is outdated, expired or deleted. */
+  keepHouse(): Promise<void>;
   /** Stops taking requests, lets those under way end, makes everything durable and closes. */
   close(reason: string): Promise<void>;
 }

@@ -27,6 +27,7 @@ import { deviceRoutes } from './http/routes/devices.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
 import { tagRoutes } from './http/routes/tags.ts';
+import { usageRoute } from './http/routes/usage.ts';
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
 import { placeOf } from './inventory/places.ts';
@@ -92,22 +93,31 @@ function accessRoutes({ config, records, now, access }: Parts, { once }: Uplinks
 }
 
 function recordRoutes(
-  { config, records, now }: Parts,
+  { config, records, store, telemetry, now }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
 ): Route[] {
   const parts = { records, now, once };
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
+  const dropSamples = async (deviceId: string) => {
+    try {
+      telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
+    } catch (error) {
+      // The deletion stands, and housekeeping tries again.
+      telemetry.backgroundFailed('dropping samples of deleted devices', error);
+    }
+  };
   return [
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),
+    usageRoute({ records, usage: () => store.usage() }),
     ...tagRoutes(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs: new Set() }),
     ...dataFlowRoutes(showing),
     // What devices sent is written behind the journal; whoever reads it waits for that.
-    ...[...deviceRoutes(parts), ...assetRoutes(parts)].map((route) => after(settled, route)),
+    ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) => after(settled, route)),
   ];
 }
 

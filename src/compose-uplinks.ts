@@ -13,7 +13,9 @@ import type { DurableEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
 import type { StoredSample } from './model/sample.ts';
-import { createScriptMachine } from './scripting/script-machine.ts';
+import { runScript } from './scripting/run-script.ts';
+import { createScriptMachine, type ScriptMachine } from './scripting/script-machine.ts';
+import { hasDeviceTypes } from './store/records/device-types.ts';
 import { findDeviceState, saveDeviceStates, saveUplinkMetrics } from './store/records/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './store/records/follower-positions.ts';
 import {
@@ -50,7 +52,9 @@ export interface Uplinks {
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
   const { config, telemetry, records, store, directory, now, newId } = parts;
   const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
-  const scripts = createScriptMachine({ workers: config.scriptWorkers });
+  const scripts = openScripts(config.scriptWorkers);
+  // Whoever has decoders will use them soon; an installation without any saves their memory.
+  if (await hasDeviceTypes(records.db)) scripts.warmUp();
   let statusPosition: number | undefined;
   const status = await openStatus(parts, (position) => {
     statusPosition = position;
@@ -86,10 +90,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   return {
     capture: (input) => capture(input, captureStages),
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
-    runScript: async (source, event, principal) => {
-      const { emits } = await scripts.run({ tenant: principal.organizationId, source, event });
-      return emits.map((emit) => ({ type: emit.type, event: emit.event }));
-    },
+    runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,
     onceStreamed: streamedIdempotency(keptAnswers, now),
     settled: status.settled,
@@ -108,6 +109,17 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       await scripts.close();
       await status.close();
     },
+  };
+}
+
+/** The script machine, made when it is first needed. */
+function openScripts(workers: number): Pick<ScriptMachine, 'run' | 'close'> & { warmUp(): void } {
+  let machine: ScriptMachine | undefined;
+  const made = (): ScriptMachine => (machine ??= createScriptMachine({ workers }));
+  return {
+    warmUp: () => void made(),
+    run: (run) => made().run(run),
+    close: async () => machine?.close(),
   };
 }
 

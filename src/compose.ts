@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
+import { composeHouse } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import type { Parts, Platform } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
-import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
+import { composeUplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
 import { addDocs } from './http/docs.ts';
 import type { Route } from './http/route.ts';
@@ -26,12 +27,12 @@ import { createLog } from './telemetry/log.ts';
 
 type Closer = () => unknown;
 
-/** Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open then. */
-export async function startPlatform(config: Config): Promise<Platform> {
+/** Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open then. `now` is its only clock. */
+export async function startPlatform(config: Config, now: () => number = Date.now): Promise<Platform> {
   refuseWhatIsNotThere(config);
   const closers: Closer[] = [];
   try {
-    return await open(config, closers);
+    return await open(config, now, closers);
   } catch (error) {
     await closeAll(closers);
     throw error;
@@ -45,9 +46,9 @@ function refuseWhatIsNotThere(config: Config): void {
   }
 }
 
-async function open(config: Config, closers: Closer[]): Promise<Platform> {
-  const parts = await openParts(config, closers);
-  const { telemetry, records, now } = parts;
+async function open(config: Config, now: () => number, closers: Closer[]): Promise<Platform> {
+  const parts = await openParts(config, now, closers);
+  const { telemetry, records } = parts;
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
     adminPassword: config.adminPassword,
@@ -67,11 +68,13 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
   const { port } = app.server.address() as AddressInfo;
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
-  keepHouse(parts, uplinks, closers);
+  const house = composeHouse(parts, uplinks);
+  closers.push(() => house.close());
   return {
     port,
     tenant: first,
     routes,
+    keepHouse: house.keep,
     async close(reason) {
       const startedAt = performance.now();
       telemetry.stopping(reason);
@@ -82,12 +85,11 @@ async function open(config: Config, closers: Closer[]): Promise<Platform> {
   };
 }
 
-async function openParts(config: Config, closers: Closer[]): Promise<Parts> {
+async function openParts(config: Config, now: () => number, closers: Closer[]): Promise<Parts> {
   const log = createLog(config.logLevel);
   const telemetry = createTelemetry(log);
   const folder = claimDataFolder(config.dataDirectory);
   closers.push(() => folder.release());
-  const now = Date.now;
   const followers: ((change: RecordChange) => void)[] = [];
   const acting = new AsyncLocalStorage<Actor>();
   const records = await openRecords({
@@ -118,18 +120,6 @@ async function serve(parts: Parts, routes: readonly Route[]): Promise<FastifyIns
   const app = await createServer({ routes, guard, events: telemetry, now, publicUrl, trustedProxies, corsOrigins });
   addDocs(app);
   return app;
-}
-
-const housekeepingEveryMs = 60_000;
-
-function keepHouse({ access, telemetry }: Parts, uplinks: Uplinks, closers: Closer[]): void {
-  const timer = setInterval(() => {
-    Promise.all([access.keepHouse(), uplinks.keepHouse()]).catch((error: unknown) =>
-      telemetry.backgroundFailed('housekeeping', error),
-    );
-  }, housekeepingEveryMs);
-  timer.unref();
-  closers.push(() => clearInterval(timer));
 }
 
 async function closeAll(closers: Closer[]): Promise<void> {

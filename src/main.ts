@@ -1,10 +1,12 @@
-// Start and stop: reads the environment, starts the platform, says where it is, stops cleanly on a signal.
+// Start and stop: reads the environment, starts the platform, says where it is, stops cleanly on a signal; or checks its data folder.
 import { ConfigError, readConfig } from './config.ts';
 import { startPlatform } from './compose.ts';
 import type { Platform } from './compose-parts.ts';
 import { composeDemo, demoConfig } from './compose-demo.ts';
 import { startText } from './start-text.ts';
 import { DataFolderError } from './store/data-folder.ts';
+import { verifyDataFolder } from './compose-verify.ts';
+import { verifyText } from './verify-text.ts';
 
 // A supervisor gives ten seconds at most; nothing acknowledged is lost even if this passes.
 const stopWithinMs = 5_000;
@@ -44,13 +46,32 @@ function stopOnSignal(platform: Platform, demo: AbortController): void {
   }
 }
 
-start().catch((error: unknown) => {
-  // What an operator can put right is said in one sentence; anything else is ours, with its stack.
-  const expected = error instanceof ConfigError || error instanceof DataFolderError || isListenError(error);
-  console.error(expected ? `heliograph: ${error.message}` : error);
-  process.exit(1);
-});
+/** Checks the data folder: exit code 0 when it is sound, 1 when it is damaged, 2 when it cannot be checked. */
+async function verify(): Promise<void> {
+  const findings = await verifyDataFolder(readConfig().dataDirectory);
+  process.stdout.write(verifyText(findings));
+  process.exitCode = findings.sound ? 0 : 1;
+}
+
+/** What an operator can put right is said in one sentence; anything else is ours, with its stack. */
+function failWith(code: number): (error: unknown) => void {
+  return (error) => {
+    const expected = error instanceof ConfigError || error instanceof DataFolderError || isListenError(error);
+    console.error(expected ? `heliograph: ${error.message}` : error);
+    process.exit(code);
+  };
+}
 
 function isListenError(error: unknown): error is Error {
   return error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+}
+
+const words = process.argv.slice(2);
+if (words.length === 0) start().catch(failWith(1));
+else if (words.join(' ') === 'verify') verify().catch(failWith(2));
+else {
+  console.error(
+    `heliograph: there is no command "${words.join(' ')}": without one the platform starts, "verify" checks the data folder of a stopped one`,
+  );
+  process.exitCode = 2;
 }

@@ -46,8 +46,8 @@ const generalRules: Rule[] = [
   {
     name: 'compose-names-implementations',
     severity: 'error',
-    comment: 'only src/compose.ts and tests name an implementation of a port',
-    from: { path: '^src/', pathNot: `${testFile}|^src/compose\\.ts$|${implementations}` },
+    comment: 'only src/compose.ts, src/compose-verify.ts and tests name an implementation of a port',
+    from: { path: '^src/', pathNot: `${testFile}|^src/compose(-verify)?\\.ts$|${implementations}` },
     to: { path: implementations },
   },
   ...implementationFolders.map<Rule>((folder) => ({

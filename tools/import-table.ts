@@ -50,15 +50,18 @@ export const rootFiles: readonly string[] = [
   'compose',
   'compose-access',
   'compose-demo',
+  'compose-house',
   'compose-live',
   'compose-parts',
   'compose-routes',
   'compose-uplinks',
+  'compose-verify',
   'config',
   'start-text',
+  'verify-text',
 ];
 
-/** Folders that hold implementations of a port; besides tests only compose.ts names them. */
+/** Folders that hold implementations of a port; besides tests only compose.ts and compose-verify.ts name them. */
 export const implementationFolders: readonly string[] = [
   'store/embedded',
   'store/cluster',

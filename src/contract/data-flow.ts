@@ -4,6 +4,7 @@ import { deviceConnectorSchema } from './device-connector.ts';
 import { deviceTypeSchema } from './device-type.ts';
 import { outputConnectorSchema } from './output-connector.ts';
 import { auditFields, id, list, name, optional, orNull, reference, text, updateFields } from './record-fields.ts';
+import { dataFlowRetentionDays } from './retention.ts';
 
 const headFields = {
   id,
@@ -15,6 +16,7 @@ const headFields = {
   organizationId: id,
   passThrough: Type.Boolean(),
   isPassThrough: Type.Boolean(),
+  retentionDays: orNull(dataFlowRetentionDays),
 };
 const topic = Type.String({ description: '`*` or one topic' });
 
@@ -36,6 +38,7 @@ const draftFields = {
   outputConnectors: optional(list(Type.Object({ id, topic: optional(Type.String({ maxLength: 1_000 })) }))),
   passThrough: optional(Type.Boolean()),
   isPassThrough: optional(Type.Boolean()),
+  retentionDays: optional(dataFlowRetentionDays),
 };
 
 export const dataFlowDraft = Type.Object({ name, workspaceId: id, deviceConnector: reference, ...draftFields });

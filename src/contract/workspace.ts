@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { listParameters } from './list-parameters.ts';
 import { auditFields, id, list, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import { workspaceRetentionDays } from './retention.ts';
 
 const wallTime = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$', description: 'HH:mm' });
 const periods = list(Type.Object({ from: wallTime, to: wallTime }));
@@ -23,6 +24,7 @@ const settingsSchema = Type.Object({
   workingHours: orNull(workingHours),
   holidays: orNull(holidays),
   holidayRegion: orNull(text),
+  retentionDays: orNull(workspaceRetentionDays),
 });
 
 const settingsDraft = Type.Object({
@@ -33,6 +35,7 @@ const settingsDraft = Type.Object({
   workingHours: optional(workingHours),
   holidays: optional(holidays),
   holidayRegion: optional(text),
+  retentionDays: optional(workspaceRetentionDays),
 });
 
 export const workspaceSchema = Type.Object({

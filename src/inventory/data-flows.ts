@@ -48,6 +48,7 @@ export interface DataFlowUpdate {
   /** Clients send either name. */
   readonly passThrough?: boolean | null | undefined;
   readonly isPassThrough?: boolean | null | undefined;
+  readonly retentionDays?: number | null | undefined;
   readonly version?: number | null | undefined;
 }
 
@@ -104,7 +105,7 @@ function unknown(field: string, what: string, id: string, place: 'workspace' | '
 }
 
 function head(flow: DataFlow, connector: DeviceConnector | undefined, principal: Principal) {
-  const { id, name, description, workspaceId, organizationId, passThrough } = flow;
+  const { id, name, description, workspaceId, organizationId, passThrough, retentionDays } = flow;
   if (connector === undefined) throw new Error(`The device connector of data flow ${id} is missing`);
   return {
     id,
@@ -116,6 +117,7 @@ function head(flow: DataFlow, connector: DeviceConnector | undefined, principal:
     organizationId,
     passThrough,
     isPassThrough: passThrough,
+    retentionDays,
   };
 }
 
@@ -154,6 +156,7 @@ export async function createDataFlow(
       deviceTypeId,
       outputs: outputsFrom(draft.outputConnectors ?? []),
       passThrough: deviceTypeId === null || (draft.passThrough ?? draft.isPassThrough ?? false),
+      retentionDays: draft.retentionDays ?? null,
       ...firstVersion(now),
     };
     await checkReferences(step, flow);
@@ -210,6 +213,7 @@ export async function updateDataFlow(
       deviceTypeId,
       outputs: sent.outputConnectors === undefined ? current.outputs : outputsFrom(sent.outputConnectors ?? []),
       passThrough: deviceTypeId === null || passThrough,
+      retentionDays: orCurrent(sent.retentionDays, current.retentionDays),
       ...nextVersion(current, sent.version, now),
     };
     await checkReferences(step, record);

@@ -156,10 +156,11 @@ export async function updateDevice(
   return one(records, principal, saved, now);
 }
 
-export async function deleteDevice(records: Records, id: string): Promise<void> {
+/** What it stored is dropped afterwards. */
+export async function deleteDevice(records: Records, id: string, now: number): Promise<void> {
   await change(records, async (step) => {
     found(await findDevice(step, id), 'device', id);
-    await removeDevice(step.db, id);
+    await removeDevice(step.db, id, now);
     step.announce({ kind: 'device', id, action: 'deleted' });
   });
 }

@@ -122,7 +122,7 @@ test('every change is seen by the next look', async () => {
   expect((await uplinks.byDevice(id)).device.deviceId).toBe('d3-new');
   expect(await statusOf(() => uplinks.bySecret(secret, 'd3'))).toBe(404);
   expect((await uplinks.bySecret(secret, 'd3-new')).device.id).toBe(id);
-  await deleteDevice(records, id);
+  await deleteDevice(records, id, now);
   expect(await statusOf(() => uplinks.bySecret(secret, 'd3-new'))).toBe(404);
   expect(await statusOf(() => uplinks.byDevice(id))).toBe(404);
 });

@@ -1,13 +1,12 @@
 // The shape of a data object: its keys in order, nested, with the kind of value at each leaf. Rows of one shape differ in values only.
-import type { Json, JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { LeafSource, LeafValues } from './leaf-values.ts';
 
 /**
  * `json` leaves are arrays and empty objects, `object` leaves objects beyond the limits, both as JSON text; `null` leaves have no value.
  */
 export const leafKinds = { number: 0, boolean: 1, string: 2, json: 3, null: 4, object: 5 } as const;
 export type LeafKind = (typeof leafKinds)[keyof typeof leafKinds];
-/** What a leaf holds for a row; JSON texts are strings. */
-export type LeafValue = number | boolean | string;
 
 const leavesMax = 256;
 const depthMax = 12;
@@ -22,6 +21,11 @@ interface ShapeNode {
 export interface ShapeLeaf {
   readonly path: readonly string[];
   readonly kind: LeafKind;
+}
+
+/** One name for a leaf's path and kind, whatever characters the keys have. */
+export function leafName({ path, kind }: ShapeLeaf): string {
+  return kind + JSON.stringify(path);
 }
 
 export interface DataShape {
@@ -44,8 +48,8 @@ export interface DataShape {
 }
 
 export interface ShapeInterner {
-  /** The shape of the object; its leaf values are pushed to `values`. `guess` is tried first. */
-  readonly shapeOf: (data: JsonObject, values: LeafValue[], guess: DataShape | undefined) => DataShape;
+  /** The shape of the object; its leaf values are added to `values`. `guess` is tried first. */
+  readonly shapeOf: (data: JsonObject, values: LeafValues, guess: DataShape | undefined) => DataShape;
   /** The shape with that text. */
   readonly fromText: (text: string) => DataShape;
 }
@@ -64,9 +68,10 @@ export function shapeInterner(): ShapeInterner {
   return {
     fromText,
     shapeOf: (data, values, guess) => {
-      const start = values.length;
+      const { length, texts } = values;
+      const textsBefore = texts.length;
       if (guess !== undefined && !guess.opaque && matches(guess.root, data, values)) return guess;
-      values.length = start;
+      values.cutBack(length, textsBefore);
       const shape = fromText(describe(data) ?? String(leafKinds.object));
       if (!matches(shape.root, data, values)) throw new Error(`The shape ${shape.text} does not fit its own object`);
       return shape;
@@ -74,9 +79,9 @@ export function shapeInterner(): ShapeInterner {
   };
 }
 
-/** Builds the object again; `at` is the index of its first value. */
-export function dataOf(shape: DataShape, values: ArrayLike<LeafValue>, at = 0): JsonObject {
-  return build(shape.root, values, { at }) as JsonObject;
+/** Builds the object again. */
+export function dataOf(shape: DataShape, values: LeafSource): JsonObject {
+  return build(shape.root, values, { leaf: 0 }) as JsonObject;
 }
 
 function kindOf(value: Json): LeafKind | undefined {
@@ -88,14 +93,14 @@ function kindOf(value: Json): LeafKind | undefined {
   return undefined;
 }
 
-// Pushes the leaf values while they fit; the caller takes back what was pushed when they do not.
-function matches(node: LeafKind | ShapeNode, value: Json, values: LeafValue[]): boolean {
+// Adds the leaf values while they fit; the caller takes back what was added when they do not.
+function matches(node: LeafKind | ShapeNode, value: Json, values: LeafValues): boolean {
   if (typeof node === 'number') return matchesLeaf(node, value, values);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { keys, children } = node;
   let i = 0;
   for (const key in value) {
-    const child = (value as JsonObject)[key];
+    const child = value[key];
     if (child === undefined) continue;
     if (keys[i] !== key || !matches(children[i]!, child, values)) return false;
     i++;
@@ -103,17 +108,18 @@ function matches(node: LeafKind | ShapeNode, value: Json, values: LeafValue[]): 
   return i === keys.length && i > 0;
 }
 
-function matchesLeaf(kind: LeafKind, value: Json, values: LeafValue[]): boolean {
+function matchesLeaf(kind: LeafKind, value: Json, values: LeafValues): boolean {
   if (kind === leafKinds.json || kind === leafKinds.object) {
     if (typeof value !== 'object' || value === null) return false;
     if ((kind === leafKinds.json) !== (Array.isArray(value) || isEmpty(value as JsonObject))) return false;
-    values.push(JSON.stringify(value));
+    values.addText(JSON.stringify(value));
     return true;
   }
   if (kindOf(value) !== kind) return false;
   // Adding zero makes -0 the 0 that JSON text makes of it.
-  if (kind === leafKinds.number) values.push((value as number) + 0);
-  else if (kind !== leafKinds.null) values.push(value as string | boolean);
+  if (kind === leafKinds.number) values.addNumber((value as number) + 0);
+  else if (kind === leafKinds.boolean) values.addNumber(value === true ? 1 : 0);
+  else if (kind === leafKinds.string) values.addText(value as string);
   return true;
 }
 
@@ -181,17 +187,20 @@ function findPath(node: LeafKind | ShapeNode, dataKey: string): string[] | undef
   return undefined;
 }
 
-function build(node: LeafKind | ShapeNode, values: ArrayLike<LeafValue>, from: { at: number }): Json {
+function build(node: LeafKind | ShapeNode, values: LeafSource, next: { leaf: number }): Json {
   if (typeof node === 'number') {
     if (node === leafKinds.null) return null;
-    const value = values[from.at++]!;
-    return node === leafKinds.json || node === leafKinds.object ? (JSON.parse(value as string) as Json) : value;
+    const leaf = next.leaf++;
+    if (node === leafKinds.number) return values.numberAt(leaf);
+    if (node === leafKinds.boolean) return values.numberAt(leaf) === 1;
+    const text = values.textAt(leaf);
+    return node === leafKinds.string ? text : (JSON.parse(text) as Json);
   }
   const object: Record<string, Json> = {};
   const { keys, children } = node;
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!;
-    const value = build(children[i]!, values, from);
+    const value = build(children[i]!, values, next);
     // Assigning to this one name would set the prototype instead.
     if (key === '__proto__')
       Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });

@@ -3,17 +3,26 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredSample } from '../model/sample.ts';
-import { type DataShape, dataOf, type LeafValue, leafKinds, type ShapeInterner } from './data-shape.ts';
+import { type DataShape, dataOf, leafKinds, type ShapeInterner } from './data-shape.ts';
 import type { EntryHead } from './entry-encoding.ts';
 import type { Frame } from './frame.ts';
+import { LeafValues } from './leaf-values.ts';
 
 const positionDigits = 14;
 const indexDigits = 6;
 
 /** The place of a sample in the order of storing: position of its entry, then its number in it from 1; compares as a string. */
 export function cursorAt(position: number, index: number): string {
-  return String(position).padStart(positionDigits, '0') + String(index).padStart(indexDigits, '0');
+  return cursorsAt(position)(index);
 }
+
+/** The cursors of one entry: what they share is made once, and the usual numbers are not made at all. */
+export function cursorsAt(position: number): (index: number) => string {
+  const prefix = String(position).padStart(positionDigits, '0');
+  return (index) => prefix + (indexTexts[index] ?? String(index).padStart(indexDigits, '0'));
+}
+
+const indexTexts = Array.from({ length: 1_001 }, (_, index) => String(index).padStart(indexDigits, '0'));
 
 /** The parts of a cursor; undefined when the text is none. */
 export function readCursor(cursor: string): { position: number; index: number } | undefined {
@@ -26,7 +35,8 @@ export interface DecodedRow {
   readonly timestamp: EpochMs;
   readonly origin: EntryHead['origins'][number];
   readonly shape: DataShape;
-  readonly values: LeafValue[];
+  /** The values of this row alone; used again for the next row. */
+  readonly values: LeafValues;
   /** JSON text. */
   readonly meta: string | undefined;
 }
@@ -46,6 +56,7 @@ export function decodeEntry(payload: Buffer, shapes: ShapeInterner): DecodedEntr
 function* decodeRows(payload: Buffer, from: number, head: EntryHead, interner: ShapeInterner): Generator<DecodedRow> {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
   const shapes = head.shapes.map((text) => interner.fromText(text));
+  const values = new LeafValues();
   let at = from;
   function varint(): number {
     let value = 0;
@@ -61,13 +72,13 @@ function* decodeRows(payload: Buffer, from: number, head: EntryHead, interner: S
     at += 8;
     const meta = hasMeta === 1 ? head.texts[varint()] : undefined;
     const shape = shapes[shapeIndex]!;
-    const values: LeafValue[] = [];
+    values.cutBack(0, 0);
     for (const { kind } of shape.leaves) {
       if (kind === leafKinds.number) {
-        values.push(view.getFloat64(at, true));
+        values.addNumber(view.getFloat64(at, true));
         at += 8;
-      } else if (kind === leafKinds.boolean) values.push(payload[at++] === 1);
-      else values.push(head.texts[varint()]!);
+      } else if (kind === leafKinds.boolean) values.addNumber(payload[at++]!);
+      else values.addText(head.texts[varint()]!);
     }
     yield { topic: head.topics[topic]!, timestamp, origin: head.origins[origin]!, shape, values, meta };
   }
@@ -83,7 +94,7 @@ export function durableEntryOf(frame: Frame, shapes: ShapeInterner): DurableEntr
       deviceId: head.device,
       topic: row.topic,
       timestamp: row.timestamp,
-      data: dataOf(row.shape, row.values),
+      data: dataOf(row.shape, row.values.sourceFrom(0)),
       ...(row.meta === undefined ? {} : { meta: JSON.parse(row.meta) as JsonObject }),
       organizationId,
       workspaceId,

@@ -7,14 +7,16 @@ import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { SampleEntry } from '../model/sample.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
-import { type DataShape, type LeafValue, leafKinds } from './data-shape.ts';
+import { type DataShape, leafKinds } from './data-shape.ts';
+import type { LeafValues } from './leaf-values.ts';
 
-/** A sample with its data taken apart. */
-export interface EntryRow {
-  readonly sample: Omit<SampleEntry, 'storedAt'>;
-  readonly shape: DataShape;
-  /** Its values begin here in the entry's list of values. */
-  readonly valuesAt: number;
+type EntrySample = Omit<SampleEntry, 'storedAt'>;
+
+/** Samples with their data taken apart: the shape of each, and the values of all one after the other. */
+export interface EntryRows {
+  readonly samples: readonly EntrySample[];
+  readonly shapes: readonly DataShape[];
+  readonly values: LeafValues;
 }
 
 /** [organization, workspace, data flow, correlation, stored]. */
@@ -41,24 +43,22 @@ export interface EntryHead {
 
 export interface EntryToEncode {
   readonly entry: JournalEntry;
-  readonly rows: readonly EntryRow[];
-  readonly values: readonly LeafValue[];
+  readonly rows: EntryRows;
   readonly duplicates: number;
   readonly firstOrder: number;
 }
 
 /** The bytes of the entry: new memory, as they wait for their group. */
-export function encodeEntry({ entry, rows, values, duplicates, firstOrder }: EntryToEncode): Buffer {
+export function encodeEntry({ entry, rows, duplicates, firstOrder }: EntryToEncode): Buffer {
   const tables = new HeadTables();
-  let scratch = Buffer.allocUnsafe(rowBytesMax(rows, values));
-  const end = encodeRows(scratch, rows, values, tables);
-  scratch = scratch.subarray(0, end);
+  const scratch = Buffer.allocUnsafe(rows.samples.length * 18 + rows.values.length * 8);
+  const rowBytes = scratch.subarray(0, encodeRows(scratch, rows, tables));
   const head: EntryHead = {
     device: entry.deviceId,
     receivedAt: entry.receivedAt,
     duplicates,
     firstOrder,
-    rows: rows.length,
+    rows: rows.samples.length,
     origins: tables.origins,
     topics: tables.topics,
     shapes: tables.shapes.map(({ text }) => text),
@@ -69,15 +69,11 @@ export function encodeEntry({ entry, rows, values, duplicates, firstOrder }: Ent
     ...(entry.metrics === undefined ? {} : { metrics: entry.metrics }),
   };
   const headBytes = Buffer.from(JSON.stringify(head));
-  const encoded = Buffer.allocUnsafe(4 + headBytes.length + scratch.length);
+  const encoded = Buffer.allocUnsafe(4 + headBytes.length + rowBytes.length);
   encoded.writeUInt32LE(headBytes.length, 0);
   encoded.set(headBytes, 4);
-  encoded.set(scratch, 4 + headBytes.length);
+  encoded.set(rowBytes, 4 + headBytes.length);
   return encoded;
-}
-
-function rowBytesMax(rows: readonly EntryRow[], values: readonly LeafValue[]): number {
-  return rows.length * 18 + values.length * 8;
 }
 
 /** What rows refer to by index. Neighbouring rows mostly share all of it, so the last answer is tried first. */
@@ -89,12 +85,12 @@ class HeadTables {
   readonly texts: string[] = [];
   readonly #textIndex = new Map<string, number>();
   readonly #kindIndex = new Map<string, number>();
-  #lastRow: EntryRow | undefined;
+  #lastSample: EntrySample | undefined;
+  #lastShape: DataShape | undefined;
   #lastKind = 0;
 
-  kindOf(row: EntryRow): number {
-    if (this.#lastRow !== undefined && sameKind(this.#lastRow, row)) return this.#lastKind;
-    const { sample, shape } = row;
+  kindOf(sample: EntrySample, shape: DataShape): number {
+    if (this.#lastShape === shape && sameKind(this.#lastSample!, sample)) return this.#lastKind;
     const kind: RowKind = [
       this.#origin(sample),
       indexIn(this.topics, sample.topic),
@@ -107,7 +103,8 @@ class HeadTables {
       index = this.kinds.push(kind) - 1;
       this.#kindIndex.set(key, index);
     }
-    this.#lastRow = row;
+    this.#lastSample = sample;
+    this.#lastShape = shape;
     this.#lastKind = index;
     return index;
   }
@@ -121,7 +118,7 @@ class HeadTables {
     return index;
   }
 
-  #origin(sample: EntryRow['sample']): number {
+  #origin(sample: EntrySample): number {
     const { organizationId, workspaceId, dataFlowId, correlationId, stored } = sample;
     const found = this.origins.findIndex(
       (o) =>
@@ -135,11 +132,8 @@ class HeadTables {
   }
 }
 
-function sameKind(a: EntryRow, b: EntryRow): boolean {
-  const x = a.sample;
-  const y = b.sample;
+function sameKind(x: EntrySample, y: EntrySample): boolean {
   return (
-    a.shape === b.shape &&
     x.topic === y.topic &&
     (x.meta === undefined) === (y.meta === undefined) &&
     x.stored === y.stored &&
@@ -155,27 +149,25 @@ function indexIn<T>(list: T[], item: T): number {
   return found >= 0 ? found : list.push(item) - 1;
 }
 
-function encodeRows(
-  target: Buffer,
-  rows: readonly EntryRow[],
-  values: readonly LeafValue[],
-  tables: HeadTables,
-): number {
+function encodeRows(target: Buffer, { samples, shapes, values }: EntryRows, tables: HeadTables): number {
   const view = new DataView(target.buffer, target.byteOffset, target.length);
+  const { numbers } = values;
   let at = 0;
-  for (const row of rows) {
-    at = writeVarint(target, at, tables.kindOf(row));
-    view.setFloat64(at, row.sample.timestamp, true);
+  let valueAt = 0;
+  for (let i = 0; i < samples.length; i++) {
+    const sample = samples[i]!;
+    const shape = shapes[i]!;
+    at = writeVarint(target, at, tables.kindOf(sample, shape));
+    view.setFloat64(at, sample.timestamp, true);
     at += 8;
-    if (row.sample.meta !== undefined) at = writeVarint(target, at, tables.text(JSON.stringify(row.sample.meta)));
-    let valueAt = row.valuesAt;
-    for (const { kind } of row.shape.leaves) {
-      const value = values[valueAt++]!;
+    if (sample.meta !== undefined) at = writeVarint(target, at, tables.text(JSON.stringify(sample.meta)));
+    for (const { kind } of shape.leaves) {
       if (kind === leafKinds.number) {
-        view.setFloat64(at, value as number, true);
+        view.setFloat64(at, numbers[valueAt]!, true);
         at += 8;
-      } else if (kind === leafKinds.boolean) target[at++] = value === true ? 1 : 0;
-      else at = writeVarint(target, at, tables.text(value as string));
+      } else if (kind === leafKinds.boolean) target[at++] = numbers[valueAt]!;
+      else at = writeVarint(target, at, tables.text(values.textAt(valueAt)));
+      valueAt++;
     }
   }
   return at;

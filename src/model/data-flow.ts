@@ -18,4 +18,6 @@ export interface DataFlow extends AuditFields {
   readonly outputs: readonly FlowOutput[];
   /** The body of an uplink becomes the sample's data unchanged. */
   readonly passThrough: boolean;
+  /** Samples are kept for so many days; null as its workspace says. */
+  readonly retentionDays: number | null;
 }

@@ -35,6 +35,8 @@ export interface WorkspaceSettings {
   readonly holidays: readonly Holiday[] | null;
   /** A country or region whose public holidays count, for example `CH-ZH`. */
   readonly holidayRegion: string | null;
+  /** Samples are kept for so many days, where their data flow says nothing else; null for ever. */
+  readonly retentionDays: number | null;
 }
 
 export const defaultWorkspaceSettings: WorkspaceSettings = {
@@ -45,6 +47,7 @@ export const defaultWorkspaceSettings: WorkspaceSettings = {
   workingHours: null,
   holidays: null,
   holidayRegion: null,
+  retentionDays: null,
 };
 
 export interface Workspace extends AuditFields {

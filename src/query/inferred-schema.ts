@@ -1,10 +1,9 @@
 // The schema of a device's data: what its type declares, joined with what was measured (interface 2.4 and 4.1).
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { ReadingStore } from './reading-store.ts';
-import { measuredProperties, type MeasuredProperty } from './measured-properties.ts';
+import { keysOfWide, measuredProperties, type MeasuredProperty } from './measured-properties.ts';
 
 const topicsMax = 50;
-const samplesATopic = 100;
 const draft07 = 'http://json-schema.org/draft-07/schema#';
 
 /** Topic to schema; a schema is a JSON Schema document, or such a document as text (contract 7). */
@@ -18,19 +17,26 @@ export interface TopicSchema {
   readonly properties: JsonObject;
 }
 
-/** Topic to schema, the topics with the newest samples first, then declared ones without any; at most `topicsMax`. */
+/**
+ * Topic to schema, the topics with the newest samples first, then declared ones without any; at most `topicsMax`. The store knows what
+ * it has measured; only objects too wide for that are read, the newest of their topic.
+ */
 export async function inferSchema(
   deviceId: string,
   declared: DeclaredSchemas,
-  store: Pick<ReadingStore, 'topics' | 'samples'>,
+  store: Pick<ReadingStore, 'measuredKeys' | 'latestSample'>,
 ): Promise<Readonly<Record<string, TopicSchema>>> {
-  const measured = (await store.topics(deviceId)).map(({ topic }) => topic);
-  const topics = [...new Set([...measured, ...Object.keys(declared)])].slice(0, topicsMax);
+  const measured = new Map((await store.measuredKeys(deviceId)).map(({ topic, keys }) => [topic, keys]));
+  const topics = [...new Set([...measured.keys(), ...Object.keys(declared)])].slice(0, topicsMax);
   const schemas: [string, TopicSchema][] = [];
   for (const topic of topics) {
-    const samples = await store.samples({ deviceId, topic, limit: samplesATopic, skip: 0 });
+    let keys = measured.get(topic) ?? [];
+    if (keys.some(({ path }) => path.length === 0)) {
+      const wide = await store.latestSample(deviceId, topic);
+      keys = [...keys, ...(wide === undefined ? [] : keysOfWide(wide.data))];
+    }
     const document = documentOf(declared[topic]);
-    const properties = joined(document['properties'], measuredProperties(samples.map(({ data }) => data)));
+    const properties = joined(document['properties'], measuredProperties(keys));
     schemas.push([topic, { ...headOf(deviceId, topic, document), properties }]);
   }
   return Object.fromEntries(schemas);

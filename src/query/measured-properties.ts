@@ -1,37 +1,40 @@
-// Which keys samples have, with the types of their values, nested objects included.
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+// Which keys samples have, with the types of their values: the paths that the store has measured as nested properties.
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import type { MeasuredTopic, MeasuredType } from '../store/sample-store.ts';
 
 export interface MeasuredProperty {
-  /** JSON Schema names: number, boolean, string, object, array, null. */
-  readonly types: ReadonlySet<string>;
+  /** JSON Schema names. */
+  readonly types: ReadonlySet<MeasuredType>;
   /** Of values that are objects. */
   readonly properties: ReadonlyMap<string, MeasuredProperty>;
 }
 
 interface Growing {
-  readonly types: Set<string>;
+  readonly types: Set<MeasuredType>;
   readonly properties: Map<string, Growing>;
 }
 
-const depthMax = 8;
-
-/** The keys of all the objects together, in the order in which they first occur. */
-export function measuredProperties(objects: readonly JsonObject[]): ReadonlyMap<string, MeasuredProperty> {
+/** The keys in the order in which their paths are told; what has keys of its own is an object. */
+export function measuredProperties(keys: MeasuredTopic['keys']): ReadonlyMap<string, MeasuredProperty> {
   const properties = new Map<string, Growing>();
-  for (const object of objects) collect(object, properties, 1);
+  for (const { path, types } of keys) {
+    let into = properties;
+    for (const [depth, key] of path.entries()) {
+      let property = into.get(key);
+      if (property === undefined) into.set(key, (property = { types: new Set(), properties: new Map() }));
+      if (depth < path.length - 1) property.types.add('object');
+      else for (const type of types) property.types.add(type);
+      into = property.properties;
+    }
+  }
   return properties;
 }
 
-function collect(object: JsonObject, into: Map<string, Growing>, depth: number): void {
-  for (const [key, value] of Object.entries(object)) {
-    let property = into.get(key);
-    if (property === undefined) into.set(key, (property = { types: new Set(), properties: new Map() }));
-    property.types.add(typeName(value));
-    if (isJsonObject(value) && depth < depthMax) collect(value, property.properties, depth + 1);
-  }
-}
-
-function typeName(value: Json): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
+/** The keys of one object that is too wide for the store to take apart; nested objects stay whole. */
+export function keysOfWide(data: JsonObject): MeasuredTopic['keys'] {
+  return Object.entries(data).map(([key, value]) => {
+    if (value === null) return { path: [key], types: ['null'] };
+    if (Array.isArray(value)) return { path: [key], types: ['array'] };
+    return { path: [key], types: [isJsonObject(value) ? 'object' : (typeof value as MeasuredType)] };
+  });
 }

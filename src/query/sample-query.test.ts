@@ -218,4 +218,18 @@ describe('interface 2.4: the inferred schema', () => {
     const topics = Object.keys(await inferSchema('d1', { declared: {} }, await storeOf(samples)));
     expect(topics).toEqual(Array.from({ length: 50 }, (_, i) => `topic${59 - i}`));
   });
+
+  test('an object too wide to be taken apart is told by the newest sample of its topic', async () => {
+    const wide = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, i]));
+    const store = await storeOf([sample(0, { k1: 'text', old: true }), sample(1, { ...wide, on: null, in: { a: 1 } })]);
+    const { properties } = (await inferSchema('d1', {}, store))['default']!;
+    expect(Object.keys(properties)).toHaveLength(303);
+    expect(properties).toMatchObject({
+      k0: { type: 'number', inferred: true },
+      k1: { type: ['number', 'string'] },
+      old: { type: 'boolean' },
+      on: { type: 'null' },
+      in: { type: 'object' },
+    });
+  });
 });

@@ -31,6 +31,7 @@ export function createTelemetry(log: Log) {
   const rejected = counter('samples_rejected_total', 'Samples of backfills that could not be stored.');
   const samples = counter('samples_stored_total', 'Samples made durable.');
   const duplicates = counter('samples_duplicate_total', 'Samples left out because identical ones were stored.');
+  const dropped = counter('samples_dropped_total', 'Samples dropped, by reason.', ['reason']);
   const notes = counter('processing_notes_total', 'Notes in the processing log by level and source.', [
     'level',
     'source',
@@ -87,6 +88,12 @@ export function createTelemetry(log: Log) {
     /** What was stored before a request broke off is not counted. */
     backfillRefused(reason: string): void {
       backfills.inc({ outcome: reason });
+    },
+
+    samplesDropped(reason: 'retention' | 'deviceDeleted', what: { samples: number; bytes: number }): void {
+      if (what.samples === 0) return;
+      dropped.inc({ reason }, what.samples);
+      log.info({ reason, ...what }, 'samples dropped');
     },
 
     noted(note: { level: string; source: string }): void {

@@ -208,6 +208,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/devices/by-device-id?deviceId=${of.physicalId}`,
   },
   'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
+  ...list('/v3/usage', 'workspace'),
   ...list('/v3/assets', 'asset'),
   'POST /v3/assets/list': {
     needs: ['asset', 'read'],

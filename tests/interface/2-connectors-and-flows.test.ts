@@ -184,6 +184,7 @@ describe('contract 10: data flows', () => {
     organizationId: world.organizationId,
     passThrough: false,
     isPassThrough: false,
+    retentionDays: null,
     ...known,
   });
 
@@ -260,6 +261,7 @@ describe('contract 10: data flows', () => {
       name: 'Flow 2',
       description: 'wide',
       isPassThrough: false,
+      retentionDays: 30,
       deviceType: { id: type.id },
     };
     const outputConnectors = [{ id: database, topic: 'climate' }];

@@ -17,6 +17,7 @@ const defaultSettings = {
   workingHours: null,
   holidays: null,
   holidayRegion: null,
+  retentionDays: null,
 };
 
 describe('contract 1: organizations', () => {
@@ -99,6 +100,7 @@ describe('contract 3: workspaces', () => {
       workingHours: { enabled: true, days: { MONDAY: [{ from: '08:00', to: '18:00' }] } },
       holidays: [{ date: '2026-12-25', name: 'Christmas' }],
       lifecycleMessageRecipients: ['a@b.test'],
+      retentionDays: 365,
     };
     const made = await world.must('POST', '/v3/workspaces', draft({ name: 'Hours', settings }));
     expect(made.settings).toEqual({ ...defaultSettings, ...settings });
@@ -132,6 +134,8 @@ describe('contract 3: workspaces', () => {
     ['empty name', { name: '' }, 400, '40001_INVALID_REQUEST'],
     ['unknown time zone', { settings: { timezone: 'Mars/Olympus' } }, 400, '40034_UNKNOWN_TIME_ZONE'],
     ['unknown interval', { settings: { lifecycleMessageInterval: 'HOURLY' } }, 400, '40001_INVALID_REQUEST'],
+    ['no day of retention', { settings: { retentionDays: 0 } }, 400, '40001_INVALID_REQUEST'],
+    ['half a day of retention', { settings: { retentionDays: 0.5 } }, 400, '40001_INVALID_REQUEST'],
     ['another organization', { organizationId: '2800000000000000' }, 404, '40400_NOT_FOUND'],
   ] as const)
     test(`refused: ${what}`, async () => {

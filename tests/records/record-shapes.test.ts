@@ -44,7 +44,8 @@ const typeDetailKeys = `${typeKeys} schemas typedSchemas sampleData uplinkScript
 const outputKeys = `id ${audit} name workspaceId deleted global scope type sendConsecutiveAlerts invokeRuleEngine useCustomPayload
   customPayload customDatabaseProperties customAkenzaDbProperties webhookProperties mailProperties smsProperties downlinkProperties
   azureProperties gcpProperties amazonKinesisProperties influxProperties kafkaProperties msTeamsProperties slackProperties sqlProperties`;
-const flowKeys = `id ${audit} name description deviceConnector deviceType workspaceId organizationId outputConnectors passThrough isPassThrough`;
+const flowKeys = `id ${audit} name description deviceConnector deviceType workspaceId organizationId outputConnectors passThrough isPassThrough
+  retentionDays`;
 const deviceKeys = `id deviceId name description type workspaceId organizationId connectivity onlineTimeout online onlineState
   registered properties dataFlowId dataFlow integration integrationId customFields tags uplinkMetrics loraProperties
   excludeFromLifecycleReport ${audit}`;

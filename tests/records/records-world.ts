@@ -123,6 +123,7 @@ function routesOf({ db, ...records }: OpenRecords, now: () => number, available:
     once: idempotency(kept, now),
     aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
     revealConnectorSecrets: false,
+    dropSamples: async () => {},
     availableOutputs: new Set(available),
   };
   const plain = [organizationRoutes, workspaceRoutes, tagRoutes, deviceTypeRoutes, deviceConnectorRoutes];

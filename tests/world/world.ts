@@ -53,7 +53,7 @@ export interface DeviceOptions {
 
 /** Starts a platform; `directory` continues on an existing data folder and leaves it in place. */
 export async function startWorld(
-  options: { directory?: string; environment?: Record<string, string> } = {},
+  options: { directory?: string; environment?: Record<string, string>; now?: () => number } = {},
 ): Promise<World> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'heliograph-world-'));
   const config = readConfig({
@@ -68,7 +68,7 @@ export async function startWorld(
     LOG_LEVEL: 'silent',
     ...options.environment,
   });
-  const platform = await startPlatform(config);
+  const platform = await startPlatform(config, options.now);
   const base = `http://127.0.0.1:${platform.port}`;
   let count = 0;
 

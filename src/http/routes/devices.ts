@@ -11,7 +11,12 @@ import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts
 
 const tag = 'Devices';
 
-export function deviceRoutes(parts: RecordParts): Route[] {
+export interface DeviceParts extends RecordParts {
+  /** Drops what a deleted device stored. */
+  readonly dropSamples: (deviceId: string) => Promise<void>;
+}
+
+export function deviceRoutes(parts: DeviceParts): Route[] {
   const { records, now } = parts;
   return [
     guardedRoute({
@@ -66,12 +71,13 @@ export function deviceRoutes(parts: RecordParts): Route[] {
     guardedRoute({
       method: 'DELETE',
       path: '/v3/devices/:id',
-      summary: 'Delete a device',
+      summary: 'Delete a device and its samples',
       tag,
       access: { scope: 'asset', verb: 'delete', place: byId(parts, 'device') },
       params: idParams,
       handle: async ({ params }) => {
-        await deleteDevice(records, params.id);
+        await deleteDevice(records, params.id, now());
+        await parts.dropSamples(params.id);
         return undefined;
       },
     }),

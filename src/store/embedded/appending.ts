@@ -1,21 +1,24 @@
 // Taking an entry in: duplicates left out at once, the rest journalled, and after the fsync made visible, in that order.
-import { type LeafValue, type ShapeInterner, type DataShape } from '../../journal/data-shape.ts';
-import { cursorAt } from '../../journal/entry-decoding.ts';
-import { type EntryRow, encodeEntry } from '../../journal/entry-encoding.ts';
+import type { DataShape, ShapeInterner } from '../../journal/data-shape.ts';
+import { cursorsAt } from '../../journal/entry-decoding.ts';
+import { type EntryRows, encodeEntry } from '../../journal/entry-encoding.ts';
 import type { Journal } from '../../journal/journal.ts';
+import { LeafValues } from '../../journal/leaf-values.ts';
 import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { DecodedChunks } from './decoded-chunks.ts';
-import { type Device, findDuplicate, isAmong, type PendingSamples, type Series, seriesOf } from './series.ts';
+import { type PendingSamples, pendingSamples } from './pending.ts';
+import { type Device, findDuplicate, type Series, seriesOf } from './series.ts';
 
 /** An entry without its duplicates. */
 interface SiftedEntry {
-  readonly rows: EntryRow[];
-  readonly values: LeafValue[];
+  readonly rows: EntryRows;
   readonly duplicates: number;
   /** Some duplicates are of samples that are not durable yet. */
   readonly waits: boolean;
+  /** What this entry will add to each series. */
+  readonly pending: ReadonlyMap<Series, PendingSamples>;
 }
 
 export interface Appending {
@@ -26,7 +29,7 @@ export interface Appending {
 }
 
 export interface AppendingParts {
-  readonly journal: () => Journal;
+  readonly journal: Journal;
   readonly shapes: ShapeInterner;
   readonly catalogue: Catalogue;
   readonly decoded: DecodedChunks;
@@ -40,68 +43,82 @@ export function appending(parts: AppendingParts): Appending {
 
   async function append(entry: JournalEntry): Promise<DurableEntry> {
     const device = catalogue.deviceOf(entry.deviceId);
-    const pending = new Map<Series, PendingSamples>();
-    const sifted = siftEntry(entry, device, pending);
-    const { rows, values, duplicates, waits } = sifted;
-    if (rows.length === 0 && isBare(entry)) {
-      if (waits) await journal().newest();
-      return { ...entry, position: journal().position(), samples: [], duplicates };
+    const sifted = sift(entry, device);
+    const { rows, duplicates } = sifted;
+    if (rows.samples.length === 0 && isBare(entry)) {
+      if (sifted.waits) await journal.newest();
+      return { ...entry, position: journal.position(), samples: [], duplicates };
     }
     const firstOrder = device.nextOrder;
-    const bytes = encodeEntry({ entry, rows, values, duplicates, firstOrder });
-    const { position, storedAt, durable } = journal().append(bytes);
+    const bytes = encodeEntry({ entry, rows, duplicates, firstOrder });
+    const { position, storedAt, durable } = journal.append(bytes);
     // Only now, with nothing left that may fail: whatever comes next is a duplicate of these.
-    for (const [series, samples] of pending) series.pending.push(samples);
-    for (const series of pending.keys()) seriesWithPending.add(series);
-    device.nextOrder += rows.length;
+    for (const [series, samples] of sifted.pending) {
+      series.pending.push(samples);
+      seriesWithPending.add(series);
+    }
+    device.nextOrder += rows.samples.length;
     await durable;
-    const samples = rows.map(
-      ({ sample }, i): StoredSample => ({ ...sample, storedAt, cursor: cursorAt(position, i + 1) }),
-    );
-    addRows(device, sifted, firstOrder, position);
+    addRows(device, rows, firstOrder, position);
     catalogue.noteJournalled(bytes.length);
-    release(pending);
+    release(sifted.pending);
     parts.afterEntry();
+    const cursorOf = cursorsAt(position);
+    const samples = rows.samples.map((sample, i): StoredSample => ({ ...sample, storedAt, cursor: cursorOf(i + 1) }));
     return { ...entry, position, samples, duplicates };
   }
 
-  /** Takes the samples apart that are not duplicates; `pending` gets them by series, so that repetitions within the entry are found. */
-  function siftEntry(entry: JournalEntry, device: Device, pending: Map<Series, PendingSamples>): SiftedEntry {
-    const rows: EntryRow[] = [];
-    const values: LeafValue[] = [];
+  function sift(entry: JournalEntry, device: Device): SiftedEntry {
+    const rows = {
+      samples: [] as JournalEntry['samples'][number][],
+      shapes: [] as DataShape[],
+      values: new LeafValues(entry.samples.length * 8),
+    };
+    const pending = new Map<Series, PendingSamples>();
     let duplicates = 0;
     let waits = false;
     let shape: DataShape | undefined;
     for (const sample of entry.samples) {
       if (sample.stored) {
         const series = seriesOf(device, sample.topic);
-        const own = pending.get(series);
-        const duplicate =
-          own !== undefined && isAmong(own, sample.timestamp, sample.data)
-            ? 'own'
-            : findDuplicate(series, sample.timestamp, sample.data, decoded);
+        const own = pending.get(series) ?? pendingSamples();
+        pending.set(series, own);
+        const duplicate = own.has(sample.timestamp, sample.data)
+          ? 'own'
+          : findDuplicate(series, sample.timestamp, sample.data, decoded);
         if (duplicate !== undefined) {
           duplicates++;
           waits ||= duplicate === 'pending';
           continue;
         }
-        notePending(pending, series, sample);
+        own.add(sample);
       }
-      const valuesAt = values.length;
-      shape = shapes.shapeOf(sample.data, values, shape);
-      rows.push({ sample, shape, valuesAt });
+      shape = shapes.shapeOf(sample.data, rows.values, shape);
+      rows.samples.push(sample);
+      rows.shapes.push(shape);
     }
-    return { rows, values, duplicates, waits };
+    return { rows, duplicates, waits, pending };
   }
 
-  function addRows(device: Device, { rows, values }: SiftedEntry, firstOrder: number, position: number): void {
-    for (let i = 0; i < rows.length; i++) {
-      const { sample, shape, valuesAt } = rows[i]!;
-      if (!sample.stored) continue;
-      const origin = catalogue.origin(sample.workspaceId, sample.dataFlowId);
-      const meta = sample.meta === undefined ? undefined : JSON.stringify(sample.meta);
-      const row = { timestamp: sample.timestamp, order: firstOrder + i, shape, values, valuesAt, origin, meta };
-      catalogue.addRow(seriesOf(device, sample.topic), row, position);
+  function addRows(
+    device: Device,
+    { samples, shapes: rowShapes, values }: EntryRows,
+    firstOrder: number,
+    position: number,
+  ): void {
+    let valuesAt = 0;
+    for (let i = 0; i < samples.length; i++) {
+      const { stored, timestamp, topic, workspaceId, dataFlowId, data, meta: object } = samples[i]!;
+      const shape = rowShapes[i]!;
+      if (stored) {
+        const origin = catalogue.origin(workspaceId, dataFlowId);
+        const meta = object === undefined ? undefined : JSON.stringify(object);
+        const row = { timestamp, order: firstOrder + i, shape, values, valuesAt, origin, meta };
+        const series = seriesOf(device, topic);
+        catalogue.addRow(series, row, position);
+        if (series.crowd?.timestamp === timestamp) series.crowd.data.add(data);
+      }
+      valuesAt += shape.leaves.length;
     }
   }
 
@@ -123,19 +140,4 @@ export function appending(parts: AppendingParts): Appending {
 
 function isBare(entry: JournalEntry): boolean {
   return entry.notes.length === 0 && entry.state === undefined && entry.metrics === undefined;
-}
-
-function notePending(
-  pending: Map<Series, PendingSamples>,
-  series: Series,
-  sample: PendingSamples['samples'][number],
-): void {
-  let samples = pending.get(series);
-  if (samples === undefined) {
-    samples = { samples: [], oldest: sample.timestamp, newest: sample.timestamp };
-    pending.set(series, samples);
-  }
-  samples.samples.push(sample);
-  samples.oldest = Math.min(samples.oldest, sample.timestamp);
-  samples.newest = Math.max(samples.newest, sample.timestamp);
 }

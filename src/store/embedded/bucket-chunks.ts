@@ -1,10 +1,9 @@
-// Partials per bucket from sealed chunks: from statistics where a chunk lies in one bucket, from hours where buckets are whole hours,
-// and from the rows where neither tells.
+// Partials per bucket from sealed chunks: statistics where a chunk lies in one bucket, else hours, else rows.
 import { addTerm } from '../../accumulators/compensated-sum.ts';
 import { hourMs } from '../../accumulators/occupied-slots.ts';
 import type { Facet, Partial } from '../../accumulators/partial.ts';
 import { leafKinds } from '../../journal/data-shape.ts';
-import { addRows, bucketOf, type BucketPlan, type Partials, partialAt } from './bucket-rows.ts';
+import { addRows, addValues, bucketOf, type BucketPlan, type Partials, partialAt } from './bucket-rows.ts';
 import { type Chunk, hasSection, hoursSection, statistics, statOf } from './chunk.ts';
 import { columnsOfKey, isNumeric, type KeyColumn } from './chunk-schema.ts';
 import type { ColumnHours } from './hour-section.ts';
@@ -36,8 +35,28 @@ export function addChunk(
       continue;
     }
     if (isWhole && addHours(partials, chunk, keyColumn.column, plan, rowsOf)) continue;
-    addFromRows(partials, rowsOf(chunk), plan, [keyColumn]);
+    if (keyColumn.shapes === undefined) addDense(partials, rowsOf(chunk), plan, keyColumn.column);
+    else addFromRows(partials, rowsOf(chunk), plan, [keyColumn]);
   }
+}
+
+/** A column that every row has: places are values, and times and orders are decoded only by those who look at them. */
+function addDense(partials: Partials, rows: SealedRows, plan: BucketPlan, index: number): void {
+  const column = rows.columns[index]!;
+  const { kind, texts } = column;
+  const values = {
+    kind,
+    texts,
+    length: rows.length,
+    values: isNumeric(kind) ? column.numbers : column.ids,
+    get timestamps() {
+      return rows.timestamps;
+    },
+    get orders() {
+      return rows.orders;
+    },
+  };
+  addValues(partials, values, plan, rows.chunk.oldest, (at) => rows.placeOf(at));
 }
 
 function coversColumn({ schema }: Chunk, { column, shapes }: KeyColumn): boolean {

@@ -46,7 +46,7 @@ export async function queryBuckets(
     // Taken together: rows that are sealed while this query pauses are in neither or both otherwise.
     const unsealed = unsealedBetween(series, edges[0]!, edges.at(-1)!);
     for (const chunk of inHelpfulOrder(chunksBetween(series, edges[0]!, edges.at(-1)!), plan)) {
-      decoded.guarded(chunk, () => addChunk(partials, chunk, plan, decoded.rows));
+      decoded.guarded(chunk, () => addChunk(partials, chunk, plan, decoded.passing));
       if (++worked % chunksPerLook !== 0 || slices.clock() < sliceEnds) continue;
       await slices.pause();
       sliceEnds = slices.clock() + sliceMs;

@@ -57,7 +57,7 @@ function addObjects(partials: Partials, sorted: SortedRows, { edges, dataKey, fa
     while (timestamp >= edges[bucket + 1]!) bucket++;
     const value = lookUp(dataAt(sorted.rows, rowAt(sorted, place)), dataKey);
     if (value === undefined || value === null) continue;
-    addValue(partialAt(partials, bucket), facet, value, timestamp, sorted.orders[place]!);
+    addValue(partialAt(partials, bucket), facet, value, timestamp, sorted.orders[place]);
   }
 }
 
@@ -68,25 +68,33 @@ function addColumn(
   column: Column,
   shapes: readonly boolean[] | undefined,
 ): void {
-  const { edges, facet } = plan;
   const values = columnValues(sorted, column, shapes);
-  let from = firstAt(values, edges[0]!, 0);
-  const end = firstAt(values, edges.at(-1)!, from);
-  let bucket = from < end ? bucketOf(edges, values.timestamps[from]!) : 0;
-  while (from < end) {
-    const to = Math.min(firstAt(values, edges[bucket + 1]!, from), end);
+  if (values.length > 0) addValues(partials, values, plan, values.timestamps[0]!, (at) => firstAt(values, at));
+}
+
+/** Adds present values in the order of time; `oldest` is at most the first time, `placeOf` tells the first place not before a time. */
+export function addValues(
+  partials: Partials,
+  values: ColumnValues,
+  { edges, facet }: BucketPlan,
+  oldest: EpochMs,
+  placeOf: (at: EpochMs) => number,
+): void {
+  const end = placeOf(edges.at(-1)!);
+  let from = placeOf(edges[0]!);
+  for (let bucket = bucketOf(edges, Math.max(oldest, edges[0]!)); bucket < edges.length - 1 && from < end; bucket++) {
+    const to = bucket === edges.length - 2 ? end : placeOf(edges[bucket + 1]!);
     if (to > from) {
       const partial = partialAt(partials, bucket);
       partial.count += to - from;
       adders[facet](partial, values, from, to);
     }
     from = to;
-    bucket++;
   }
 }
 
 /** The present values of a column in the order of time. */
-interface ColumnValues {
+export interface ColumnValues {
   readonly kind: Column['kind'];
   readonly length: number;
   readonly timestamps: Float64Array;
@@ -121,8 +129,8 @@ function columnValues(sorted: SortedRows, column: Column, shapes: readonly boole
   return { kind, length: count, texts, ...picked };
 }
 
-function firstAt({ timestamps, length }: ColumnValues, at: EpochMs, from: number): number {
-  let low = from;
+function firstAt({ timestamps, length }: ColumnValues, at: EpochMs): number {
+  let low = 0;
   let high = length;
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -7,6 +7,9 @@ import type { Origin } from './origin.ts';
 import { type Device, newDevice, type Series } from './series.ts';
 
 const dayMs = 24 * hourMs;
+/** Rows that open rows have room for at first, for a topic that never filled any and for one that did. */
+const capacityFirst = 16;
+const capacityNext = 256;
 
 export interface ClosedRows {
   readonly series: Series;
@@ -77,7 +80,7 @@ export function catalogue(limits: StoreLimits): Catalogue {
       if (series.device.dropped) return;
       if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
       if (series.open === undefined) {
-        series.open = new OpenRows(position, journalled);
+        series.open = new OpenRows(position, journalled, series.chunks.length === 0 ? capacityFirst : capacityNext);
         unsealed.add(series);
       }
       series.open.append(row);

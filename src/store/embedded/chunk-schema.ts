@@ -1,6 +1,5 @@
 // The columns of a sealed chunk, which follow from the shapes of its rows; chunks of the same shapes share one schema in memory.
-import { type DataShape, type LeafKind, leafKinds, type ShapeInterner } from '../../journal/data-shape.ts';
-import { columnName } from './rows.ts';
+import { type DataShape, type LeafKind, leafKinds, leafName, type ShapeInterner } from '../../journal/data-shape.ts';
 
 export interface SchemaColumn {
   readonly path: readonly string[];
@@ -59,7 +58,7 @@ function schemaOf(text: string, shapes: readonly DataShape[]): ChunkSchema {
   const found: { path: readonly string[]; kind: LeafKind; name: string; inShape: boolean[] }[] = [];
   const shapeColumns = shapes.map((shape, shapeId) =>
     shape.leaves.map(({ path, kind }) => {
-      const name = columnName(path, kind);
+      const name = leafName({ path, kind });
       let index = indexByName.get(name);
       if (index === undefined) {
         index = found.push({ path, kind, name, inShape: shapes.map(() => false) }) - 1;

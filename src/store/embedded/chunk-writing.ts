@@ -9,9 +9,9 @@ import { writeInts } from './encoding/int-column.ts';
 import { writeNumbers } from './encoding/number-column.ts';
 import { writeTexts } from './encoding/text-column.ts';
 import { hoursOf, writeColumnHours, writeHours } from './hour-section.ts';
-import { leafKinds } from '../../journal/data-shape.ts';
+import { leafKinds, leafName } from '../../journal/data-shape.ts';
 import type { Origin } from './origin.ts';
-import { type Column, columnName, type Rows, rowAt, type SortedRows } from './rows.ts';
+import { type Column, type Rows, rowAt, type SortedRows } from './rows.ts';
 
 /** The range as plain arrays: row numbers, and shape and origin ids among those that the range uses. */
 interface Piece {
@@ -132,7 +132,7 @@ function usedIds(ids: Uint16Array | undefined, rowNumbers: Uint32Array): { used:
 }
 
 function columnNamed(rows: Rows, { path, kind, name }: SchemaColumn): Column {
-  const found = rows.columns.find((column) => column.kind === kind && columnName(column.path, kind) === name);
+  const found = rows.columns.find((column) => column.kind === kind && leafName(column) === name);
   if (found === undefined) throw new Error(`The rows have no column ${name} though a shape has it (${path.join('.')})`);
   return found;
 }

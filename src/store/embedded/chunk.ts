@@ -17,8 +17,11 @@ export const statisticsPerColumn = 4;
 /** Where the bytes of chunks are. */
 export interface ChunkFile {
   readonly name: string;
-  /** Bytes of the file from `offset` on, in new memory or memory that never changes, beginning on a four-byte boundary. */
-  readonly read: (offset: number, length: number) => Uint8Array;
+  /**
+   * Bytes of the file from `offset` on, beginning on a four-byte boundary of their memory: in `into` when that is given and large
+   * enough, else in memory that never changes.
+   */
+  readonly read: (offset: number, length: number, into?: Uint8Array) => Uint8Array;
 }
 
 export interface Chunk {

@@ -1,4 +1,5 @@
 // Compaction: small segments become one, and within it the overlapping and small chunks of each topic become chunks of full size.
+import { LeafValues } from '../../journal/leaf-values.ts';
 import type { Slices } from './bucket-query.ts';
 import { cutPlaces } from './catalogue.ts';
 import type { Chunk } from './chunk.ts';
@@ -108,7 +109,8 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
     if (sorted === undefined) return undefined;
     sources.push({ sorted, at: 0 });
   }
-  const rows = new OpenRows(0, 0);
+  const rows = new OpenRows(0, 0, 1_024);
+  const values = new LeafValues();
   for (;;) {
     let next: (typeof sources)[number] | undefined;
     for (const source of sources)
@@ -116,7 +118,7 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
     if (next === undefined) break;
     const { sorted, at } = next;
     const chunk = chunks[sources.indexOf(next)]!;
-    const row = decoded.guarded(chunk, () => rowValuesAt(sorted.rows, at));
+    const row = decoded.guarded(chunk, () => rowValuesAt(sorted.rows, at, values));
     if (row === undefined) return undefined;
     rows.append({ timestamp: sorted.timestamps[at]!, order: sorted.orders[at]!, valuesAt: 0, ...row });
     next.at++;

@@ -1,7 +1,7 @@
 // Recently decoded chunks, within a bound, and the one place where damage met on reading is caught and reported.
 import { type Chunk, DamagedChunk } from './chunk.ts';
 import type { SortedRows } from './rows.ts';
-import { SealedRows } from './sealed-rows.ts';
+import { newScratch, SealedRows } from './sealed-rows.ts';
 
 /** Values that the decoded chunks kept may hold, if all their columns were decoded; eight bytes each. */
 const cellsMax = 4_000_000;
@@ -9,7 +9,8 @@ const cellsMax = 4_000_000;
 export interface DecodedChunks {
   /** The rows of the chunk; undefined when it is damaged. */
   readonly sorted: (chunk: Chunk) => SortedRows | undefined;
-  readonly rows: (chunk: Chunk) => SealedRows;
+  /** The rows of the chunk for one look without a pause: what they give may change with the next call. */
+  readonly passing: (chunk: Chunk) => SealedRows;
   /** What the reading gives; undefined when it met damage, which is reported once per chunk. */
   readonly guarded: <T>(chunk: Chunk, read: () => T) => T | undefined;
   readonly forget: (chunk: Chunk) => void;
@@ -17,6 +18,7 @@ export interface DecodedChunks {
 
 export function decodedChunks(report: (chunk: Chunk, reason: string) => void): DecodedChunks {
   const kept = new Map<Chunk, SealedRows>();
+  const scratch = newScratch();
   let cells = 0;
 
   function rows(chunk: Chunk): SealedRows {
@@ -54,7 +56,7 @@ export function decodedChunks(report: (chunk: Chunk, reason: string) => void): D
   }
 
   return {
-    rows,
+    passing: (chunk) => kept.get(chunk) ?? new SealedRows(chunk, scratch),
     guarded,
     forget,
     sorted: (chunk) =>

@@ -2,29 +2,25 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openFollowerPositions } from '../../journal/follower-positions.ts';
-import { type Journal, openJournal } from '../../journal/journal.ts';
+import { type JournalOptions, openJournal } from '../../journal/journal.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
-import type { Sample } from '../../model/sample.ts';
-import type { SampleRange, SampleStore } from '../sample-store.ts';
+import type { SampleStore } from '../sample-store.ts';
 import { appending } from './appending.ts';
-import { queryBuckets, type Slices } from './bucket-query.ts';
+import type { Slices } from './bucket-query.ts';
 import { catalogue as newCatalogue } from './catalogue.ts';
 import { decodedChunks } from './decoded-chunks.ts';
 import { mergeSome } from './compaction.ts';
-import { measuredKeys, usage } from './measured.ts';
-import { dropDevice, dropExpired, type RetentionParts } from './retention.ts';
+import { usage } from './measured.ts';
+import { dropDevice, dropExpired } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
 import { internersOf, journalDamage, openSegments, replayFrame, type StoreDamage } from './opening.ts';
 import { readers } from './readers.ts';
+import { reading } from './reading.ts';
 import { readEntries, replaySamples } from './replay.ts';
-import { matchingSeries, type RowReader, walkSamples } from './row-scan.ts';
 import { sealing } from './sealing.ts';
 import { segmentSet } from './segment-set.ts';
-import { type Device, groupsBetween } from './series.ts';
-
-/** Samples in one batch of an export. */
-const exportBatchMax = 1_000;
+import type { Device } from './series.ts';
 
 export interface EmbeddedStoreOptions {
   /** The store's own folder; made when it does not exist. One process at a time, which the caller sees to. */
@@ -43,7 +39,7 @@ export interface EmbeddedStore extends SampleStore {
   readonly tornBytes: number;
   /** Seals and commits all rows, as closing does. */
   readonly sealAll: () => Promise<void>;
-  /** Resolves when the background work under way has ended. */
+  /** Resolves when the background work under way has ended and the positions of followers are saved. */
   readonly idle: () => Promise<void>;
 }
 
@@ -67,10 +63,20 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const reads = readers();
   const decoded = decodedChunks((chunk, reason) => damage.push({ kind: 'chunk', path: chunk.file.name, reason }));
   const segments = segmentSet({ directory: segmentDirectory, ...opened, whenUnread: reads.whenUnread });
-  let journal: Journal | undefined;
+  const journal = await openJournal({
+    directory: journalDirectory,
+    now,
+    visitFrom: opened.manifest.replayFrom,
+    visit: (frame) => replayFrame(frame, opened.manifest, catalogue, interners.shapes),
+    onLost: () => intake.forgetPending(),
+    ...resumeLimits(options),
+  });
+  damage.push(...journalDamage(journal, followers, journalDirectory));
   let closed = false;
   function noteFailure(error: unknown): void {
-    damage.push({ kind: 'segment', path: segmentDirectory, reason: `Not written: ${error}` });
+    const reason = `Not written: ${String(error)}`;
+    // A failure that repeats is told once.
+    if (damage.at(-1)?.reason !== reason) damage.push({ kind: 'segment', path: directory, reason });
   }
   const background = sealing({
     catalogue,
@@ -78,49 +84,24 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     segments,
     slices,
     limits,
-    durablePosition: () => journal!.position(),
-    committed: async (replayFrom) => {
-      await journal!.dropBefore(Math.min(replayFrom, followers.slowest()));
-    },
+    durablePosition: journal.position,
+    committed: (replayFrom) => journal.dropBefore(Math.min(replayFrom, followers.slowest())),
     failed: noteFailure,
     merge: async () => {
       while (!closed && (await segments.exclusive(() => mergeSome(changing))));
     },
   });
-  const changing: RetentionParts = {
-    segments,
-    catalogue,
-    decoded,
-    slices,
-    limits,
-    schemas: interners.schemas,
-    sealing: background,
-    replayFrom: background.replayFrom,
-  };
+  const { schemas } = interners;
+  const { replayFrom } = background;
+  const changing = { segments, catalogue, decoded, slices, limits, schemas, sealing: background, replayFrom };
   const intake = appending({
-    journal: () => journal!,
+    journal,
     shapes: interners.shapes,
     catalogue,
     decoded,
     afterEntry: background.wake,
   });
-  journal = await openJournal({
-    directory: journalDirectory,
-    now,
-    visitFrom: opened.manifest.replayFrom,
-    visit: (frame) => replayFrame(frame, opened.manifest, catalogue, interners.shapes),
-    onLost: intake.forgetPending,
-    ...(options.resumeBytesMax === undefined ? {} : { resumeBytesMax: options.resumeBytesMax }),
-    ...(options.resumeAgeMsMax === undefined ? {} : { resumeAgeMsMax: options.resumeAgeMsMax }),
-  });
-  const openedJournal = journal;
-  damage.push(...journalDamage(journal, followers, journalDirectory));
   background.wake();
-
-  const reader: RowReader = {
-    groupsBetween: (series, from, to) => groupsBetween(series, from, to, decoded),
-    guarded: ({ chunk }, read) => (chunk === undefined ? read() : decoded.guarded(chunk, read)),
-  };
 
   function deviceOf(id: string): Device | undefined {
     if (closed) throw problem('stopping');
@@ -131,73 +112,34 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     damage,
     tornBytes: journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0),
     sealAll: background.sealAll,
-    idle: background.idle,
+    idle: async () => {
+      await background.idle();
+      await followers.save(true);
+    },
     append: async (entry) => {
       if (closed) throw problem('stopping');
       return intake.append(entry);
     },
-    samples: async (scan) => {
-      const device = deviceOf(scan.deviceId);
-      if (device === undefined) return [];
-      const walk = walkSamples(device, scan, 'newest', reader);
-      walk.skip(scan.skip);
-      return takeSamples(walk.next, scan.limit);
+    ...reading({ deviceOf, decoded, readers: reads, slices }),
+    replay: (since, wanted) => replaySamples(journal, interners.shapes, since, wanted),
+    entriesFrom: (position) => readEntries(journal, interners.shapes, position),
+    setFollowerPosition: (follower, position) => {
+      followers.set(follower, position);
+      // Now and then; what a crash loses is told again to followers that bear it.
+      void followers.save().catch(noteFailure);
     },
-    exportSamples: async function* (range: SampleRange) {
-      const device = deviceOf(range.deviceId);
-      if (device === undefined) return;
-      const end = reads.begin();
-      try {
-        const walk = walkSamples(device, range, 'oldest', reader);
-        for (;;) {
-          const batch = takeSamples(walk.next, exportBatchMax);
-          if (batch.length === 0) return;
-          yield batch;
-          await slices.pause();
-        }
-      } finally {
-        end();
-      }
-    },
-    latestSample: async (deviceId, topic) => {
-      const device = deviceOf(deviceId);
-      if (device === undefined) return undefined;
-      const newest = Math.max(...matchingSeries(device, topic).map(({ series }) => series.newest));
-      const range = { deviceId, from: newest, ...(topic === undefined ? {} : { topic }) };
-      return walkSamples(device, range, 'newest', reader).next();
-    },
-    topics: async (deviceId) => {
-      const all = matchingSeries(deviceOf(deviceId) ?? noDevice, undefined);
-      const found = all.map(({ topic, series }) => ({ topic, newest: series.newest }));
-      return found.filter(({ newest }) => Number.isFinite(newest)).sort((a, b) => b.newest - a.newest);
-    },
-    buckets: async (request) => {
-      const end = reads.begin();
-      try {
-        return await queryBuckets(request, deviceOf, decoded, slices);
-      } finally {
-        end();
-      }
-    },
-    replay: (since, wanted) => replaySamples(openedJournal, interners.shapes, since, wanted),
-    entriesFrom: (position) => readEntries(openedJournal, interners.shapes, position),
-    setFollowerPosition: followers.set,
     followerPosition: followers.get,
     removeFollower: followers.remove,
     get position() {
-      return openedJournal.position();
-    },
-    measuredKeys: async (deviceId) => {
-      const device = deviceOf(deviceId);
-      return device === undefined ? [] : measuredKeys(device);
+      return journal.position();
     },
     usage: async () => usage(catalogue),
     dropExpired: (keepFrom) => dropExpired(changing, keepFrom),
-    dropDevice: (deviceId) => dropDevice(changing, deviceId, openedJournal.nextPosition()),
+    dropDevice: (deviceId) => dropDevice(changing, deviceId, journal.nextPosition()),
     close: async () => {
       if (closed) return;
       closed = true;
-      await openedJournal.close();
+      await journal.close();
       await followers.save(true);
       // What cannot be sealed now stays in the journal and is replayed by the next start.
       await background.sealAll().catch(noteFailure);
@@ -206,14 +148,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   };
 }
 
-const noDevice: Device = { id: '', topics: new Map(), nextOrder: 0, dropped: false };
-
-function takeSamples(next: () => Sample | undefined, limit: number): Sample[] {
-  const samples: Sample[] = [];
-  while (samples.length < limit) {
-    const sample = next();
-    if (sample === undefined) break;
-    samples.push(sample);
-  }
-  return samples;
+function resumeLimits(options: EmbeddedStoreOptions): Pick<JournalOptions, 'resumeBytesMax' | 'resumeAgeMsMax'> {
+  const { resumeBytesMax, resumeAgeMsMax } = options;
+  return {
+    ...(resumeBytesMax === undefined ? {} : { resumeBytesMax }),
+    ...(resumeAgeMsMax === undefined ? {} : { resumeAgeMsMax }),
+  };
 }

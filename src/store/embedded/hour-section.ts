@@ -2,7 +2,7 @@
 // They are written with the rows they come from, so they can neither be late nor differ; an hour cut by a chunk's end has a part in each.
 import { addTerms, type CompensatedSum } from '../../accumulators/compensated-sum.ts';
 import { hourMs, slotBit } from '../../accumulators/occupied-slots.ts';
-import { ByteReader, type ByteWriter } from './encoding/bytes.ts';
+import type { ByteReader, ByteWriter } from './encoding/bytes.ts';
 import { readInts, writeInts } from './encoding/int-column.ts';
 import { readNumbers, writeNumbers } from './encoding/number-column.ts';
 

@@ -1,11 +1,10 @@
 // An open chunk: durable rows of one device and topic in memory, in the order of arrival, until they are sealed.
-import type { DataShape, LeafKind, LeafValue } from '../../journal/data-shape.ts';
-import { leafKinds } from '../../journal/data-shape.ts';
+import { type DataShape, type LeafKind, leafKinds, leafName } from '../../journal/data-shape.ts';
+import type { LeafValues } from '../../journal/leaf-values.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Origin } from './origin.ts';
-import { type Column, columnName, type RowGroup, type Rows, type SortedRows } from './rows.ts';
+import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
 
-const capacityMin = 16;
 /** What an open chunk takes at least, and each of its cells about: for the limit on the memory of all open chunks. */
 const baseBytes = 3_000;
 const cellBytes = 9;
@@ -27,20 +26,16 @@ class OpenColumn implements Column {
     this.ids = new Uint32Array(isNumber || isBoolean ? 0 : capacity);
   }
 
-  set(row: number, value: LeafValue): number {
-    if (typeof value !== 'string') {
-      this.numbers[row] = value as number;
-      return 0;
+  /** Sets the text of a row and says how many bytes of memory that took. */
+  setText(row: number, text: string): number {
+    let id = this.#textIds.get(text);
+    const isNew = id === undefined;
+    if (id === undefined) {
+      id = this.texts.push(text) - 1;
+      this.#textIds.set(text, id);
     }
-    let id = this.#textIds.get(value);
-    if (id !== undefined) {
-      this.ids[row] = id;
-      return 0;
-    }
-    id = this.texts.push(value) - 1;
-    this.#textIds.set(value, id);
     this.ids[row] = id;
-    return 2 * value.length + 60;
+    return isNew ? 2 * text.length + 60 : 0;
   }
 
   grow(capacity: number): void {
@@ -60,7 +55,7 @@ export interface RowToAdd {
   /** Place among all rows of the device in the order of storing. */
   readonly order: number;
   readonly shape: DataShape;
-  readonly values: readonly LeafValue[];
+  readonly values: LeafValues;
   readonly valuesAt: number;
   readonly origin: Origin;
   /** JSON text. */
@@ -69,8 +64,8 @@ export interface RowToAdd {
 
 export class OpenRows implements Rows, RowGroup {
   length = 0;
-  timestamps = new Float64Array(capacityMin);
-  orders = new Float64Array(capacityMin);
+  timestamps: Float64Array;
+  orders: Float64Array;
   shapeIds: Uint16Array | undefined;
   originIds: Uint16Array | undefined;
   metas: (string | undefined)[] | undefined;
@@ -91,7 +86,10 @@ export class OpenRows implements Rows, RowGroup {
   #sorted: SortedRows | undefined;
   #rowsByTime: Map<EpochMs, number[]> | undefined;
 
-  constructor(firstPosition: number, firstBytes: number) {
+  /** Room for `capacity` rows is made at once; it doubles whenever they are more. */
+  constructor(firstPosition: number, firstBytes: number, capacity: number) {
+    this.timestamps = new Float64Array(capacity);
+    this.orders = new Float64Array(capacity);
     this.firstPosition = firstPosition;
     this.firstBytes = firstBytes;
   }
@@ -108,8 +106,11 @@ export class OpenRows implements Rows, RowGroup {
     if (this.originIds !== undefined) this.originIds[at] = originId;
     if (this.shapeIds !== undefined) this.shapeIds[at] = shapeId;
     const columns = this.shapeColumns[shapeId]!;
-    for (let i = 0; i < columns.length; i++)
-      this.#textBytes += this.columns[columns[i]!]!.set(at, values[valuesAt + i]!);
+    for (let i = 0; i < columns.length; i++) {
+      const column = this.columns[columns[i]!]!;
+      if (column.numbers.length > 0) column.numbers[at] = values.numbers[valuesAt + i]!;
+      else this.#textBytes += column.setText(at, values.textAt(valuesAt + i));
+    }
     if (meta !== undefined) {
       this.metas ??= [];
       this.metas[at] = meta;
@@ -192,7 +193,7 @@ export class OpenRows implements Rows, RowGroup {
   }
 
   #columnId(path: readonly string[], kind: LeafKind): number {
-    const name = columnName(path, kind);
+    const name = leafName({ path, kind });
     let id = this.#columnIdByName.get(name);
     if (id === undefined) {
       id = this.columns.push(new OpenColumn(path, kind, this.timestamps.length)) - 1;

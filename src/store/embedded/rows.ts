@@ -1,5 +1,6 @@
 // Rows of one device and topic as columns: what open chunks grow and sealed chunks decode to.
-import { type DataShape, dataOf, type LeafKind, type LeafValue, leafKinds } from '../../journal/data-shape.ts';
+import { type DataShape, dataOf, type LeafKind, leafKinds } from '../../journal/data-shape.ts';
+import type { LeafSource, LeafValues } from '../../journal/leaf-values.ts';
 import type { Chunk } from './chunk.ts';
 import type { Origin } from './origin.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -33,35 +34,37 @@ export interface Rows {
   readonly metas: readonly (string | undefined)[] | undefined;
 }
 
-/** One name for a path and kind, whatever characters the keys have. */
-export function columnName(path: readonly string[], kind: LeafKind): string {
-  return kind + JSON.stringify(path);
-}
-
 /** The data of a row, exactly as it was stored. */
 export function dataAt(rows: Rows, row: number): JsonObject {
-  return dataOf(rows.shapes[shapeIdAt(rows, row)]!, valuesAt(rows, row));
+  const shapeId = shapeIdAt(rows, row);
+  return dataOf(rows.shapes[shapeId]!, new RowLeaves(rows, rows.shapeColumns[shapeId]!, row));
 }
 
 function shapeIdAt({ shapeIds }: Rows, row: number): number {
   return shapeIds === undefined ? 0 : shapeIds[row]!;
 }
 
-function valuesAt(rows: Rows, row: number): LeafValue[] {
-  const columns = rows.shapeColumns[shapeIdAt(rows, row)]!;
-  const values: LeafValue[] = new Array(columns.length);
-  for (let i = 0; i < columns.length; i++) values[i] = valueAt(rows.columns[columns[i]!]!, row);
-  return values;
+function addValues(rows: Rows, row: number, values: LeafValues): void {
+  values.cutBack(0, 0);
+  for (const index of rows.shapeColumns[shapeIdAt(rows, row)]!) {
+    // Only what the kind has is touched: a sealed column decodes what it is asked for.
+    const column = rows.columns[index]!;
+    const isNumber = column.kind === leafKinds.number || column.kind === leafKinds.boolean;
+    if (isNumber) values.addNumber(column.numbers[row]!);
+    else values.addText(column.texts[column.ids[row]!]!);
+  }
 }
 
-/** Everything of a row but its time and order, as it is needed to add it to other rows. */
+/** Everything of a row but its time and order, as it is needed to add it to other rows; `values` is used again. */
 export function rowValuesAt(
   rows: Rows,
   row: number,
-): { shape: DataShape; values: LeafValue[]; origin: Origin; meta: string | undefined } {
+  values: LeafValues,
+): { shape: DataShape; values: LeafValues; origin: Origin; meta: string | undefined } {
+  addValues(rows, row, values);
   return {
     shape: rows.shapes[shapeIdAt(rows, row)]!,
-    values: valuesAt(rows, row),
+    values,
     origin: rows.origins[rows.originIds === undefined ? 0 : rows.originIds[row]!]!,
     meta: rows.metas?.[row],
   };
@@ -72,10 +75,26 @@ export function metaAt(rows: Rows, row: number): JsonObject | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
 }
 
-function valueAt(column: Column, row: number): LeafValue {
-  if (column.kind === leafKinds.number) return column.numbers[row]!;
-  if (column.kind === leafKinds.boolean) return column.numbers[row] === 1;
-  return column.texts[column.ids[row]!]!;
+/** The leaves of one row, read from its columns. A class, because one is made for every row that is read. */
+class RowLeaves implements LeafSource {
+  readonly #rows: Rows;
+  readonly #columns: readonly number[];
+  readonly #row: number;
+
+  constructor(rows: Rows, columns: readonly number[], row: number) {
+    this.#rows = rows;
+    this.#columns = columns;
+    this.#row = row;
+  }
+
+  numberAt(leaf: number): number {
+    return this.#rows.columns[this.#columns[leaf]!]!.numbers[this.#row]!;
+  }
+
+  textAt(leaf: number): string {
+    const { ids, texts } = this.#rows.columns[this.#columns[leaf]!]!;
+    return texts[ids[this.#row]!]!;
+  }
 }
 
 /** Rows in the order of time, then of storing. */

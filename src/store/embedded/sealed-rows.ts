@@ -11,7 +11,7 @@ import {
   statOf,
 } from './chunk.ts';
 import { isNumeric } from './chunk-schema.ts';
-import { readInts } from './encoding/int-column.ts';
+import { intAt, readInts } from './encoding/int-column.ts';
 import { readNumbers } from './encoding/number-column.ts';
 import { readTexts } from './encoding/text-column.ts';
 import { type ChunkHours, type ColumnHours, readColumnHours, readHours } from './hour-section.ts';
@@ -20,6 +20,18 @@ import type { Column, Rows } from './rows.ts';
 
 /** Chunks up to this size are read at once: one read of some kilobytes costs less than two of half the size. */
 const wholeBytesMax = 64 * 1024;
+const scratchRows = 4_096;
+
+/** Memory that is used again and again for chunks that are looked at once. */
+export interface Scratch {
+  readonly bytes: Uint8Array;
+  readonly values: Float64Array;
+}
+
+/** For chunks of the usual size; larger ones get memory of their own. */
+export function newScratch(): Scratch {
+  return { bytes: new Uint8Array(wholeBytesMax), values: new Float64Array(scratchRows) };
+}
 
 /** Throws DamagedChunk from any of its members. */
 export class SealedRows implements Rows {
@@ -29,8 +41,10 @@ export class SealedRows implements Rows {
   readonly columns: readonly SealedColumn[];
   readonly origins: readonly Origin[];
   readonly chunk: Chunk;
+  readonly scratch: Scratch | undefined;
   #whole: Uint8Array | undefined;
   #timestamps: Float64Array | undefined;
+  #timestampAt: ((place: number) => number) | undefined;
   #orders: Float64Array | undefined;
   #shapeIds: Uint16Array | undefined;
   #originIds: Uint16Array | undefined;
@@ -38,8 +52,10 @@ export class SealedRows implements Rows {
   readonly #columnHours = new Map<number, ColumnHours>();
   #metas: readonly (string | undefined)[] | undefined;
 
-  constructor(chunk: Chunk) {
+  /** With a scratch only what one caller looks at once is kept, and that until the scratch is used again. */
+  constructor(chunk: Chunk, scratch?: Scratch) {
     this.chunk = chunk;
+    this.scratch = scratch;
     this.length = chunk.rows;
     this.shapes = chunk.schema.shapes;
     this.shapeColumns = chunk.schema.shapeColumns;
@@ -50,13 +66,31 @@ export class SealedRows implements Rows {
   section(section: number): ReturnType<typeof readSection> {
     const { chunk } = this;
     if (this.#whole === undefined && chunk.length <= wholeBytesMax)
-      this.#whole = chunk.file.read(chunk.offset, chunk.length);
+      this.#whole = chunk.file.read(chunk.offset, chunk.length, this.scratch?.bytes);
     return readSection(chunk, section, this.#whole);
   }
 
   get timestamps(): Float64Array {
     this.#timestamps ??= readInts(this.section(sections.timestamps), this.length);
     return this.#timestamps;
+  }
+
+  /** The first place whose timestamp is not below `at`, without decoding all timestamps where that is possible. */
+  placeOf(at: number): number {
+    if (at <= this.chunk.oldest) return 0;
+    if (at > this.chunk.newest) return this.length;
+    if (this.#timestampAt === undefined && this.#timestamps === undefined)
+      this.#timestampAt = intAt(this.section(sections.timestamps));
+    const { timestamps } = this.#timestampAt === undefined ? this : { timestamps: undefined };
+    const timestampAt = this.#timestampAt ?? ((place: number) => timestamps![place]!);
+    let low = 0;
+    let high = this.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (timestampAt(middle) < at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   get orders(): Float64Array {
@@ -122,12 +156,13 @@ class SealedColumn implements Column {
   }
 
   get numbers(): Float64Array {
-    if (this.#numbers === undefined) {
-      const reader = this.#rows.section(fixedSections + this.#index);
-      const read = this.kind === leafKinds.number ? readNumbers : readInts;
-      this.#numbers = this.#spread(read(reader, this.#present()));
-    }
-    return this.#numbers;
+    if (this.#numbers !== undefined) return this.#numbers;
+    const { scratch } = this.#rows;
+    const reader = this.#rows.section(fixedSections + this.#index);
+    const read = this.kind === leafKinds.number ? readNumbers : readInts;
+    const numbers = this.#spread(read(reader, this.#present(), scratch?.values));
+    if (scratch === undefined) this.#numbers = numbers;
+    return numbers;
   }
 
   get ids(): Float64Array {

@@ -22,7 +22,7 @@ export interface SealingParts {
   readonly slices: Slices;
   readonly durablePosition: () => number;
   /** Called after a commit; nobody but followers needs the journal before the position. */
-  readonly committed: (replayFrom: number) => Promise<void>;
+  readonly committed: (replayFrom: number) => Promise<unknown>;
   /** Called between commits: merges segments when there are enough. */
   readonly merge: () => Promise<void>;
   /** Background work failed; what it works on stays where it is and is tried again later. */

@@ -43,7 +43,7 @@ export function openSegmentFile(path: string): SegmentFile {
     path,
     name: basename(path),
     bytes: size,
-    read: (offset, length) => readAt(fd, offset, length),
+    read: (offset, length, into) => readAt(fd, offset, length, into),
     close: () => {
       if (!closed) closeSync(fd);
       closed = true;
@@ -59,13 +59,14 @@ export function openSegment(path: string, interners: Interners): OpenedSegment {
   } catch (error) {
     file.close();
     // A checksum that fits says that we wrote it; whatever goes wrong before is damage too.
-    throw error instanceof DamagedChunk ? error : new DamagedChunk(`The index of ${file.name} is damaged: ${error}`);
+    throw error instanceof DamagedChunk
+      ? error
+      : new DamagedChunk(`The index of ${file.name} is damaged: ${String(error)}`);
   }
 }
 
-// In new memory each time: callers keep views into it.
-function readAt(fd: number, offset: number, length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
+function readAt(fd: number, offset: number, length: number, into: Uint8Array | undefined): Uint8Array {
+  const bytes = into === undefined || into.length < length ? new Uint8Array(length) : into.subarray(0, length);
   let done = 0;
   while (done < length) {
     const read = readSync(fd, bytes, done, length - done, offset + done);

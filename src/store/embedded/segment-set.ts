@@ -71,7 +71,10 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
         placed,
         remove.map(({ file }) => file.name),
       );
-      added = { segment: { file: openSegmentFile(path), members: [...add] }, offsets };
+      added = {
+        segment: { file: openSegmentFile(path), members: add.map(({ series, chunk }) => ({ series, chunk })) },
+        offsets,
+      };
     }
     const kept = segments.filter((segment) => !remove.includes(segment));
     const next = added === undefined ? kept : [...kept, added.segment];

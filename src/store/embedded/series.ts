@@ -5,14 +5,11 @@ import type { Chunk } from './chunk.ts';
 import type { DecodedChunks } from './decoded-chunks.ts';
 import type { OpenRows } from './open-rows.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
-import { sameData } from './same-data.ts';
+import type { PendingSamples } from './pending.ts';
+import { type DataSet, dataSet, sameData } from './same-data.ts';
 
-/** Samples of one entry on their way through the journal. */
-export interface PendingSamples {
-  readonly samples: { readonly timestamp: EpochMs; readonly data: JsonObject }[];
-  oldest: EpochMs;
-  newest: EpochMs;
-}
+/** With more samples at one instant than this, they are kept at hand. */
+const crowdMin = 16;
 
 export interface Series {
   readonly device: Device;
@@ -30,6 +27,8 @@ export interface Series {
   /** Rows of the device up to this place in its order are sealed, as far as they are of this topic. */
   sealedOrder: number;
   pending: PendingSamples[];
+  /** What is stored at one crowded instant, so that each further sample of it need not be compared with all. */
+  crowd: { readonly timestamp: EpochMs; readonly data: DataSet } | undefined;
 }
 
 export interface Device {
@@ -58,6 +57,7 @@ export function seriesOf(device: Device, topic: string): Series {
       newest: Number.NEGATIVE_INFINITY,
       sealedOrder: -1,
       pending: [],
+      crowd: undefined,
     };
     device.topics.set(topic, series);
   }
@@ -80,6 +80,7 @@ export function addChunk(series: Series, chunk: Chunk): void {
 export function exchangeChunks(series: Series, gone: ReadonlySet<Chunk>, added: readonly Chunk[]): void {
   series.chunks = [...series.chunks.filter((chunk) => !gone.has(chunk)), ...added].sort((a, b) => a.oldest - b.oldest);
   series.newestSoFar = [];
+  series.crowd = undefined;
   noteNewest(series, 0);
   series.newest = newestOf(series);
 }
@@ -133,12 +134,6 @@ export function groupsBetween(series: Series, from: EpochMs, to: EpochMs, decode
   return [...sealed, ...unsealedBetween(series, from, to)];
 }
 
-/** Whether the sample is one of those that wait. */
-export function isAmong({ samples, oldest, newest }: PendingSamples, timestamp: EpochMs, data: JsonObject): boolean {
-  if (timestamp < oldest || timestamp > newest) return false;
-  return samples.some((sample) => sample.timestamp === timestamp && sameData(sample.data, data));
-}
-
 /** Whether the sample is stored or on its way to be: `stored`, `pending`, or neither. */
 export function findDuplicate(
   series: Series,
@@ -146,25 +141,34 @@ export function findDuplicate(
   data: JsonObject,
   decoded: DecodedChunks,
 ): 'stored' | 'pending' | undefined {
-  for (const pending of series.pending) if (isAmong(pending, timestamp, data)) return 'pending';
+  for (const pending of series.pending) if (pending.has(timestamp, data)) return 'pending';
   if (timestamp > series.newest) return undefined;
-  for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
-    if (rows.rowsAt(timestamp).some((row) => sameData(dataAt(rows, row), data))) return 'stored';
-  for (const chunk of chunksBetween(series, timestamp, timestamp + 1))
-    if (isInChunk(chunk, timestamp, data, decoded)) return 'stored';
+  if (series.crowd?.timestamp === timestamp) return series.crowd.data.has(data) ? 'stored' : undefined;
+  const stored = dataAtInstant(series, timestamp, decoded);
+  if (stored.some((other) => sameData(other, data))) return 'stored';
+  if (stored.length > crowdMin) {
+    series.crowd = { timestamp, data: dataSet() };
+    for (const other of stored) series.crowd.data.add(other);
+  }
   return undefined;
 }
 
-function isInChunk(chunk: Chunk, timestamp: EpochMs, data: JsonObject, decoded: DecodedChunks): boolean {
-  const sorted = decoded.sorted(chunk);
-  if (sorted === undefined) return false;
-  for (
-    let place = placeOf(sorted, timestamp);
-    sorted.timestamps[place] === timestamp && place < sorted.length;
-    place++
-  ) {
-    const stored = decoded.guarded(chunk, () => dataAt(sorted.rows, rowAt(sorted, place)));
-    if (stored !== undefined && sameData(stored, data)) return true;
+/** The data of every visible sample of exactly that time. */
+function dataAtInstant(series: Series, timestamp: EpochMs, decoded: DecodedChunks): JsonObject[] {
+  const found: JsonObject[] = [];
+  for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
+    for (const row of rows.rowsAt(timestamp)) found.push(dataAt(rows, row));
+  for (const chunk of chunksBetween(series, timestamp, timestamp + 1)) {
+    const sorted = decoded.sorted(chunk);
+    if (sorted === undefined) continue;
+    for (
+      let place = placeOf(sorted, timestamp);
+      place < sorted.length && sorted.timestamps[place] === timestamp;
+      place++
+    ) {
+      const data = decoded.guarded(chunk, () => dataAt(sorted.rows, rowAt(sorted, place)));
+      if (data !== undefined) found.push(data);
+    }
   }
-  return false;
+  return found;
 }

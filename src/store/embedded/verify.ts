@@ -26,6 +26,8 @@ export interface StoreFindings {
   readonly chunks: number;
   /** Samples in readable chunks. */
   readonly sealedSamples: number;
+  /** Hours with aggregates of their own in readable chunks, by device and topic; one cut by a chunk's end counts in each. */
+  readonly hours: number;
   readonly journalEntries: number;
   readonly journalSamples: number;
   /** Bytes behind the last whole entry, as a crash leaves them; the next start cuts them off. */
@@ -41,12 +43,19 @@ export async function verifyStore(directory: string): Promise<StoreFindings> {
   const damage = [...found];
   let chunks = 0;
   let sealedSamples = 0;
+  let hours = 0;
   for (const { file, members } of segments) {
     for (const { series, chunk } of members) {
       chunks++;
-      const wrong = whatIsWrong(chunk);
-      if (wrong === undefined) sealedSamples += chunk.rows;
-      else damage.push({ kind: 'chunk', path: file.path, reason: `${series.device.id} ${series.topic}: ${wrong}` });
+      const found = whatIsIn(chunk);
+      if ('hours' in found) {
+        sealedSamples += chunk.rows;
+        hours += found.hours;
+      } else {
+        const place = `bytes ${chunk.offset} to ${chunk.offset + chunk.length}, device ${series.device.id}, topic ${series.topic}`;
+        const rows = `${chunk.rows} samples from ${timeText(chunk.oldest)} to ${timeText(chunk.newest)}`;
+        damage.push({ kind: 'chunk', path: file.path, reason: `${place}, ${rows}: ${found.wrong}` });
+      }
     }
     file.close();
   }
@@ -65,29 +74,39 @@ export async function verifyStore(directory: string): Promise<StoreFindings> {
   for (const { kind, path, offset, bytes, entries } of journal.damage)
     if (kind === 'tornTail') tornBytes += bytes;
     else damage.push({ kind: 'journal', path, reason: `${kind} at ${offset}: ${bytes} bytes, ${entries} entries` });
-  return { segments: segments.length, chunks, sealedSamples, journalEntries, journalSamples, tornBytes, damage };
+  return { segments: segments.length, chunks, sealedSamples, hours, journalEntries, journalSamples, tornBytes, damage };
 }
 
-/** Reads everything of the chunk and computes again what it says of its rows. */
-function whatIsWrong(chunk: Chunk): string | undefined {
+function timeText(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function whatIsIn(chunk: Chunk): { readonly hours: number } | { readonly wrong: string } {
   try {
-    for (let section = 0; section < sectionCount(chunk.schema); section++)
-      if (hasSection(chunk, section)) readSection(chunk, section);
-    const rows = new SealedRows(chunk);
-    for (let row = 0; row < rows.length; row++) {
-      dataAt(rows, row);
-      metaAt(rows, row);
-      if (row > 0 && rows.timestamps[row]! < rows.timestamps[row - 1]!) return 'its rows are not in the order of time';
-    }
-    if (rows.timestamps[0] !== chunk.oldest || rows.timestamps.at(-1) !== chunk.newest) return 'its times differ';
-    if (hasSection(chunk, sections.hours) && String(rows.hours().ends) !== String(hoursOf(rows.timestamps)?.ends))
-      return 'its hours differ from its rows';
-    for (const [i, column] of chunk.schema.columns.entries())
-      if (isNumeric(column.kind) && !statisticsFit(chunk, rows, i)) return `the statistics of ${column.name} differ`;
-    return undefined;
+    const wrong = whatIsWrong(chunk);
+    if (wrong !== undefined) return { wrong };
+    return { hours: hasSection(chunk, sections.hours) ? new SealedRows(chunk).hours().hours.length : 0 };
   } catch (error) {
-    return (error as Error).message;
+    return { wrong: (error as Error).message };
   }
+}
+
+/** Reads everything of the chunk and computes again what it says of its rows. Throws where it cannot be read. */
+function whatIsWrong(chunk: Chunk): string | undefined {
+  for (let section = 0; section < sectionCount(chunk.schema); section++)
+    if (hasSection(chunk, section)) readSection(chunk, section);
+  const rows = new SealedRows(chunk);
+  for (let row = 0; row < rows.length; row++) {
+    dataAt(rows, row);
+    metaAt(rows, row);
+    if (row > 0 && rows.timestamps[row]! < rows.timestamps[row - 1]!) return 'its rows are not in the order of time';
+  }
+  if (rows.timestamps[0] !== chunk.oldest || rows.timestamps.at(-1) !== chunk.newest) return 'its times differ';
+  if (hasSection(chunk, sections.hours) && String(rows.hours().ends) !== String(hoursOf(rows.timestamps)?.ends))
+    return 'its hours differ from its rows';
+  for (const [i, column] of chunk.schema.columns.entries())
+    if (isNumeric(column.kind) && !statisticsFit(chunk, rows, i)) return `the statistics of ${column.name} differ`;
+  return undefined;
 }
 
 function statisticsFit(chunk: Chunk, rows: SealedRows, column: number): boolean {

@@ -93,3 +93,7 @@ export async function saveDeviceType(db: RecordsDb, record: DeviceType): Promise
 export async function removeDeviceType(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('deviceTypes').where('id', '=', id).execute();
 }
+
+export async function hasDeviceTypes(db: RecordsDb): Promise<boolean> {
+  return (await db.selectFrom('deviceTypes').select('id').limit(1).executeTakeFirst()) !== undefined;
+}

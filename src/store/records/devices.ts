@@ -2,10 +2,12 @@
 import { type Expression, type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
 import type { Connectivity } from '../../model/connector.ts';
 import type { Device, OnlineState } from '../../model/device.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { contains, isOneOf, fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
+import { noteDeletedDevice, removeTraces } from './deleted-devices.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
 import type { RecordTables } from './schema.ts';
 import type { Sealer } from './sealed-text.ts';
@@ -133,12 +135,11 @@ export async function saveDevice({ db, sealer }: Store, record: Device): Promise
   await db.updateTable('devices').set(toRow(record, sealer)).where('id', '=', record.id).execute();
 }
 
-/** Removes the device and what is known about it; its stored samples are not records. */
-export async function removeDevice(step: RecordsDb, id: string): Promise<void> {
-  for (const table of ['deviceStatus', 'deviceState', 'processingLog'] as const) {
-    await step.deleteFrom(table).where('deviceId', '=', id).execute();
-  }
+/** Removes the device and what is known about it, and notes that its samples are to be dropped. */
+export async function removeDevice(step: RecordsDb, id: string, now: EpochMs): Promise<void> {
+  await removeTraces(step, id);
   await step.deleteFrom('devices').where('id', '=', id).execute();
+  await noteDeletedDevice(step, id, now);
 }
 
 /** Devices of the data flow, `Name (id)`, at most `max`: what a refusal to delete names. */

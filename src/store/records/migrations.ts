@@ -1,17 +1,23 @@
 // Brings a database to this program's version: numbered steps, each with its number in one transaction.
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { DataFolderError } from '../data-folder.ts';
 import * as firstRecords from './migrations/0001-first-records.ts';
 import * as idempotencyKeys from './migrations/0002-idempotency-keys.ts';
 import * as access from './migrations/0003-access.ts';
+import * as retention from './migrations/0005-retention.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
   up(db: Kysely<RecordTables>): Promise<void>;
 }
 
-/** Version n is reached by entry n - 1. Entries are only ever added. */
-const migrations: readonly Migration[] = [firstRecords, idempotencyKeys, access];
+/** By number, as in the names of the files; each runs once, those that are missing in order. Entries are only ever added. */
+const migrations: Readonly<Record<number, Migration>> = {
+  1: firstRecords,
+  2: idempotencyKeys,
+  3: access,
+  5: retention,
+};
 
 interface VersionTable {
   schemaVersion: { version: number };
@@ -25,23 +31,20 @@ export async function migrate(db: Kysely<RecordTables>): Promise<void> {
     .ifNotExists()
     .addColumn('version', 'integer', (column) => column.primaryKey())
     .execute();
-  const { at } = await versions
-    .selectFrom('schemaVersion')
-    .select(sql<number>`coalesce(max(version), 0)`.as('at'))
-    .executeTakeFirstOrThrow();
-  if (at > migrations.length) {
+  const known = Object.keys(migrations).map(Number);
+  const rows = await versions.selectFrom('schemaVersion').select('version').execute();
+  const done = new Set(rows.map((row) => row.version));
+  const latest = Math.max(0, ...done);
+  if (latest > Math.max(...known)) {
     throw new DataFolderError(
-      `The data folder was written by a newer version of the program (records version ${at}, this program knows ${migrations.length}); start that version, or restore a backup made before it`,
+      `The data folder was written by a newer version of the program (records version ${latest}, this program knows ${Math.max(...known)}); start that version, or restore a backup made before it`,
     );
   }
-  for (const [index, migration] of migrations.entries()) {
-    if (index < at) continue;
+  for (const number of known) {
+    if (done.has(number)) continue;
     await db.transaction().execute(async (step) => {
-      await migration.up(step);
-      await (step as unknown as Kysely<VersionTable>)
-        .insertInto('schemaVersion')
-        .values({ version: index + 1 })
-        .execute();
+      await migrations[number]!.up(step);
+      await (step as unknown as Kysely<VersionTable>).insertInto('schemaVersion').values({ version: number }).execute();
     });
   }
 }

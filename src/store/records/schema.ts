@@ -136,6 +136,7 @@ export interface RecordTables {
     deviceConnectorId: string;
     deviceTypeId: string | null;
     passThrough: Flag;
+    retentionDays: number | null;
   };
   dataFlowOutputs: { dataFlowId: string; place: number; outputConnectorId: string; topic: string };
   devices: NamedColumns & {
@@ -149,6 +150,8 @@ export interface RecordTables {
     loraProperties: SealedText | null;
     excludeFromLifecycleReport: Flag;
   };
+  /** Their samples are still to be dropped. */
+  deletedDevices: { deviceId: string; deletedAt: number };
   deviceTags: { deviceId: string; tagId: string };
   deviceStatus: { deviceId: string; lastUplinkAt: number; uplinkMetrics: JsonText };
   deviceState: { deviceId: string; state: JsonText };

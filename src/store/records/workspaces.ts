@@ -47,6 +47,16 @@ export async function listWorkspaces(
   return { rows: rows.map(fromRow), total };
 }
 
+/** Ids and names in order of name. */
+export async function listWorkspaceNames(
+  db: RecordsDb,
+  filter: WorkspaceFilter,
+): Promise<readonly { readonly id: string; readonly name: string }[]> {
+  let query = db.selectFrom('workspaces').select(['id', 'name']).where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('id', filter.workspaceIds));
+  return query.orderBy('searchText').orderBy('id').execute();
+}
+
 export async function saveWorkspace(db: RecordsDb, record: Workspace): Promise<void> {
   await db.updateTable('workspaces').set(toRow(record)).where('id', '=', record.id).execute();
 }

@@ -116,6 +116,11 @@ export class ByteReader {
     return bytes;
   }
 
+  /** All whole words up to the end. */
+  restWords(): Uint32Array {
+    return this.words((this.#bytes.length - ((this.at + 3) & ~3)) >> 2);
+  }
+
   words(count: number): Uint32Array {
     this.at = (this.at + 3) & ~3;
     const words = new Uint32Array(this.#bytes.buffer, this.#bytes.byteOffset + this.at, count);

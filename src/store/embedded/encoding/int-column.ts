@@ -1,6 +1,6 @@
 // A column of whole numbers (timestamps, orders, ids, scaled decimals): the smallest of five ways, chosen per chunk.
 import type { ByteReader, ByteWriter } from './bytes.ts';
-import { type PackingPlan, planPacking, readPacked, writePacked } from './packed-ints.ts';
+import { type PackingPlan, packedAt, planPacking, readPacked, writePacked } from './packed-ints.ts';
 
 const ways = { constant: 0, packed: 1, deltas: 2, line: 3, runs: 4 } as const;
 /** About what a run costs beside its packed length. */
@@ -61,17 +61,31 @@ function writeRuns(writer: ByteWriter, values: Float64Array, length: number, run
   writePacked(writer, heads, runs, planPacking(heads, runs));
 }
 
-/** Reads as many values as were written. */
-export function readInts(reader: ByteReader, length: number): Float64Array {
-  const values = new Float64Array(length);
+/** Reads as many values as were written, into `target` when that is given and long enough. */
+export function readInts(reader: ByteReader, length: number, target?: Float64Array): Float64Array {
+  const values = target === undefined || target.length < length ? new Float64Array(length) : target;
   const way = reader.byte();
-  if (way === ways.constant) return values.fill(reader.zigzag());
+  if (way === ways.constant) return values.fill(reader.zigzag(), 0, length);
   if (way === ways.packed) readPacked(reader, values, 0, length);
   else if (way === ways.deltas) readDeltas(reader, values, length);
   else if (way === ways.line) readLine(reader, values, length);
   else if (way === ways.runs) readRuns(reader, values);
   else throw new Error(`There is no way ${way} of writing whole numbers`);
   return values;
+}
+
+/**
+ * A reader of single values, for columns that can be read without decoding all of them: lines and packed numbers without exceptions.
+ * Undefined for the others.
+ */
+export function intAt(reader: ByteReader): ((index: number) => number) | undefined {
+  const way = reader.byte();
+  if (way === ways.packed) return packedAt(reader);
+  if (way !== ways.line) return undefined;
+  const first = reader.zigzag();
+  const step = reader.double();
+  const distanceAt = packedAt(reader);
+  return distanceAt === undefined ? undefined : (index) => distanceAt(index) + first + Math.floor(index * step);
 }
 
 function readDeltas(reader: ByteReader, values: Float64Array, length: number): void {

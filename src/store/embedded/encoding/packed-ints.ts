@@ -129,6 +129,25 @@ export function readPacked(reader: ByteReader, target: Float64Array, at: number,
   for (let i = 0; i < exceptions; i++) target[at + places[i]!] = listed[i]!;
 }
 
+/** A reader of single values; undefined when there are exceptions or more than 32 bits a value. */
+export function packedAt(reader: ByteReader): ((index: number) => number) | undefined {
+  const base = reader.zigzag();
+  const width = reader.byte();
+  const exceptions = reader.varint();
+  if (exceptions > 0 || width > 32) return undefined;
+  if (width === 0) return () => base;
+  const words = reader.restWords();
+  const mask = width === 32 ? -1 : (1 << width) - 1;
+  return (index) => {
+    const bit = index * width;
+    const word = bit >>> 5;
+    const shift = bit & 31;
+    let offset = words[word]! >>> shift;
+    if (shift + width > 32) offset |= words[word + 1]! << (32 - shift);
+    return base + ((offset & mask) >>> 0);
+  };
+}
+
 function unpackBits(
   words: Uint32Array,
   target: Float64Array,

@@ -1,0 +1,75 @@
+// Composes the housekeeping: what is to be done now and then, each part on its own, so that none keeps the others from their work.
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Parts } from './compose-parts.ts';
+import type { Uplinks } from './compose-uplinks.ts';
+import { keepFromBy } from './inventory/retention.ts';
+import { forgetDeletedDevice, listDeletedDevices, removeTraces } from './store/records/deleted-devices.ts';
+import { readRetentionRules } from './store/records/retention-rules.ts';
+
+const roundEveryMs = 60_000;
+/** Uplinks and backfills that were under way when their device was deleted have ended after this time. */
+const lateAfterDeletionMs = 600_000;
+
+export interface House {
+  /** One round now; a round that is under way already is the answer. Failures are told to telemetry. */
+  readonly keep: () => Promise<void>;
+  /** Ends the rounds; resolves when the one under way has ended. */
+  readonly close: () => Promise<void>;
+}
+
+/** Keeps house once a minute from now on. */
+export function composeHouse(parts: Parts, uplinks: Uplinks): House {
+  const { access, telemetry } = parts;
+  const work: Readonly<Record<string, () => Promise<unknown>>> = {
+    'ending sessions and renewing keys': () => access.keepHouse(),
+    'dropping outdated records': () => uplinks.keepHouse(),
+    'dropping samples of deleted devices': () => dropDeleted(parts, uplinks),
+    'dropping samples past their retention': () => dropExpired(parts),
+  };
+
+  async function round(): Promise<void> {
+    for (const [what, run] of Object.entries(work)) {
+      await run().catch((error: unknown) => telemetry.backgroundFailed(what, error));
+      await pause();
+    }
+  }
+
+  let underWay: Promise<void> | undefined;
+  const keep = (): Promise<void> => {
+    underWay ??= round().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
+  const timer = setInterval(() => void keep(), roundEveryMs);
+  timer.unref();
+  return {
+    keep,
+    async close() {
+      clearInterval(timer);
+      await underWay;
+    },
+  };
+}
+
+/** Rules are read anew in every round: a changed one counts within a minute, and no view of them can be outdated. */
+async function dropExpired({ records, store, telemetry, now }: Parts): Promise<void> {
+  const keepFrom = keepFromBy(await readRetentionRules(records.db), now());
+  if (keepFrom !== undefined) telemetry.samplesDropped('retention', await store.dropExpired(keepFrom));
+}
+
+/** What came in while a device was deleted, and what a crash right after a deletion left. */
+async function dropDeleted({ records, store, telemetry, now }: Parts, uplinks: Uplinks): Promise<void> {
+  const due = (await listDeletedDevices(records.db)).filter(
+    ({ deletedAt }) => deletedAt <= now() - lateAfterDeletionMs,
+  );
+  if (due.length > 0) await uplinks.settled();
+  for (const { deviceId } of due) {
+    if ((await store.topics(deviceId)).length > 0) {
+      telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
+    }
+    await removeTraces(records.db, deviceId);
+    await forgetDeletedDevice(records.db, deviceId);
+    await pause();
+  }
+}

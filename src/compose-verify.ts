@@ -1,0 +1,41 @@
+// The command that checks a data folder: claims it, reads all of it, changes nothing, and says what it found.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { claimDataFolder, DataFolderError } from './store/data-folder.ts';
+import { type StoreFindings, verifyStore } from './store/embedded/verify.ts';
+import { type RecordsFindings, verifyRecords } from './store/records/verify.ts';
+
+export interface FolderFindings {
+  readonly directory: string;
+  readonly store: StoreFindings;
+  readonly records: RecordsFindings;
+  /** Torn bytes at the journal's end were never acknowledged, so they are no damage. */
+  readonly sound: boolean;
+  readonly seconds: number;
+}
+
+/** Throws DataFolderError when the folder cannot be checked: missing, empty of data, or in use. */
+export async function verifyDataFolder(directory: string): Promise<FolderFindings> {
+  const samples = join(directory, 'samples');
+  // Claiming makes a folder that is missing, which a check must not.
+  if (!existsSync(directory)) throw new DataFolderError(`The data folder ${directory} does not exist`);
+  if (!existsSync(samples) && !existsSync(join(directory, 'records.sqlite'))) {
+    throw new DataFolderError(`The folder ${directory} holds no data of Heliograph`);
+  }
+  const folder = claimDataFolder(directory);
+  try {
+    const startedAt = performance.now();
+    const store = await verifyStore(samples);
+    const records = verifyRecords(directory);
+    const sound = store.damage.length === 0 && records.damage.length === 0;
+    return { directory, store, records, sound, seconds: (performance.now() - startedAt) / 1_000 };
+  } catch (error) {
+    // What cannot be read at all, such as a missing subfolder, has the operating system's own words.
+    if (error instanceof Error && 'syscall' in error) {
+      throw new DataFolderError(`The data folder ${directory} cannot be read: ${error.message}`);
+    }
+    throw error;
+  } finally {
+    folder.release();
+  }
+}

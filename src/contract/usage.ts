@@ -1,0 +1,23 @@
+// The wire form of usage: what the samples of workspaces take.
+import Type from 'typebox';
+import { listParameter } from './list-parameters.ts';
+import { id, list } from './record-fields.ts';
+
+export const usageQuery = Type.Object({
+  organizationId: Type.Optional(Type.String()),
+  workspaceId: listParameter,
+  workspaceIds: listParameter,
+});
+
+const amounts = {
+  samples: Type.Integer({ minimum: 0, description: 'Stored samples' }),
+  bytes: Type.Integer({
+    minimum: 0,
+    description: 'Bytes they take: on disk once compressed, an estimate for the newest, which are not yet',
+  }),
+};
+
+export const usageSchema = Type.Object({
+  content: list(Type.Object({ workspaceId: id, name: Type.String(), ...amounts })),
+  total: Type.Object(amounts),
+});

@@ -1,0 +1,25 @@
+// The route that tells what stored samples take.
+import { usageQuery, usageSchema } from '../../contract/usage.ts';
+import { readUsage } from '../../inventory/usage.ts';
+import type { WorkspaceUsage } from '../../store/sample-store.ts';
+import { listScopeOf } from '../list-query.ts';
+import { guardedRoute, type Route } from '../route.ts';
+import type { RecordParts } from './record-parts.ts';
+
+export interface UsageParts extends Pick<RecordParts, 'records'> {
+  /** By workspace. */
+  readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
+}
+
+export function usageRoute({ records, usage }: UsageParts): Route {
+  return guardedRoute({
+    method: 'GET',
+    path: '/v3/usage',
+    summary: 'Stored samples and the bytes they take, by workspace',
+    tag: 'Workspaces',
+    access: { scope: 'workspace', verb: 'read', place: { narrowedByHandler: true } },
+    query: usageQuery,
+    response: usageSchema,
+    handle: ({ query }, principal) => readUsage(records, principal, listScopeOf(query), usage),
+  });
+}

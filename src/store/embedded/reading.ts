@@ -1,0 +1,116 @@
+// The reads of the store: each takes hold of what is visible at its beginning, and long ones leave the event loop room.
+import type { Sample } from '../../model/sample.ts';
+import type { SampleRange, SampleStore } from '../sample-store.ts';
+import { queryBuckets, type Slices } from './bucket-query.ts';
+import type { DecodedChunks } from './decoded-chunks.ts';
+import { measuredKeys } from './measured.ts';
+import type { Readers } from './readers.ts';
+import { matchingSeries, type RowReader, type SampleWalk, walkSamples } from './row-scan.ts';
+import { type Device, groupsBetween } from './series.ts';
+
+/** Samples built, and samples skipped, between two pauses. */
+const samplesPerSlice = 1_000;
+const skippedPerSlice = 50_000;
+
+type Reading = Pick<SampleStore, 'samples' | 'exportSamples' | 'latestSample' | 'topics' | 'buckets' | 'measuredKeys'>;
+
+export interface ReadingParts {
+  /** Throws when the store is closed. */
+  readonly deviceOf: (id: string) => Device | undefined;
+  readonly decoded: DecodedChunks;
+  readonly readers: Readers;
+  readonly slices: Slices;
+}
+
+export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): Reading {
+  const reader: RowReader = {
+    groupsBetween: (series, from, to) => groupsBetween(series, from, to, decoded),
+    guarded: ({ chunk }, read) => (chunk === undefined ? read() : decoded.guarded(chunk, read)),
+  };
+
+  async function skip(walk: SampleWalk, count: number): Promise<void> {
+    for (let left = count; left > 0; left -= skippedPerSlice) {
+      walk.skip(Math.min(left, skippedPerSlice));
+      if (left > skippedPerSlice) await slices.pause();
+    }
+  }
+
+  async function* batchesOf(range: SampleRange): AsyncGenerator<readonly Sample[]> {
+    const device = deviceOf(range.deviceId);
+    if (device === undefined) return;
+    const end = readers.begin();
+    try {
+      const walk = walkSamples(device, range, 'oldest', reader);
+      for (;;) {
+        const batch = takeSamples(walk, samplesPerSlice);
+        if (batch.length === 0) return;
+        yield batch;
+        await slices.pause();
+      }
+    } finally {
+      end();
+    }
+  }
+
+  return {
+    exportSamples: batchesOf,
+    samples: async (scan) => {
+      const device = deviceOf(scan.deviceId);
+      if (device === undefined) return [];
+      const end = readers.begin();
+      try {
+        const walk = walkSamples(device, scan, 'newest', reader);
+        await skip(walk, scan.skip);
+        const samples: Sample[] = [];
+        for (;;) {
+          const wanted = Math.min(samplesPerSlice, scan.limit - samples.length);
+          const taken = takeSamples(walk, wanted);
+          samples.push(...taken);
+          if (taken.length < wanted || samples.length === scan.limit) return samples;
+          await slices.pause();
+        }
+      } finally {
+        end();
+      }
+    },
+    latestSample: async (deviceId, topic) => {
+      const device = deviceOf(deviceId);
+      if (device === undefined) return undefined;
+      const range = topic === undefined ? { deviceId } : { deviceId, topic };
+      const newest = Math.max(...matchingSeries(device, topic).map(({ series }) => series.newest));
+      // The newest chunk may be damaged; then the newest readable sample is asked for.
+      return (
+        walkSamples(device, { ...range, from: newest }, 'newest', reader).next() ??
+        walkSamples(device, range, 'newest', reader).next()
+      );
+    },
+    topics: async (deviceId) => {
+      const device = deviceOf(deviceId);
+      if (device === undefined) return [];
+      const found = [...device.topics.values()].map(({ topic, newest }) => ({ topic, newest }));
+      return found.filter(({ newest }) => Number.isFinite(newest)).sort((a, b) => b.newest - a.newest);
+    },
+    buckets: async (request) => {
+      const end = readers.begin();
+      try {
+        return await queryBuckets(request, deviceOf, decoded, slices);
+      } finally {
+        end();
+      }
+    },
+    measuredKeys: async (deviceId) => {
+      const device = deviceOf(deviceId);
+      return device === undefined ? [] : measuredKeys(device);
+    },
+  };
+}
+
+function takeSamples(walk: SampleWalk, limit: number): Sample[] {
+  const samples: Sample[] = [];
+  while (samples.length < limit) {
+    const sample = walk.next();
+    if (sample === undefined) break;
+    samples.push(sample);
+  }
+  return samples;
+}

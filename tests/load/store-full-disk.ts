@@ -1,0 +1,74 @@
+// A store on a file system that runs full: `store-full-disk.ts FOLDER`, the folder on a small file system of its own (a tmpfs of 24 MB).
+// Writers are refused with 507, reads go on, retention gives space back on the full disk, and writing goes on without a restart.
+import assert from 'node:assert/strict';
+import process from 'node:process';
+import { Problem } from '../../src/model/problem.ts';
+import { entryOf } from '../../src/store/conformance/sample-entries.ts';
+import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
+import { verifyStore } from '../../src/store/embedded/verify.ts';
+
+const [folder] = process.argv.slice(2);
+if (folder === undefined) throw new Error('usage: store-full-disk.ts FOLDER');
+const dayMs = 86_400_000;
+const limits = { segmentBytes: 500_000, journalTailBytes: 3_000_000, lookEveryBytes: 200_000 };
+const open = () =>
+  openEmbeddedStore({ directory: folder, now: Date.now, limits, resumeBytesMax: 0, resumeAgeMsMax: 0 });
+let store = await open();
+let stored = 0;
+let refused = 0;
+let at = 0;
+
+/** Sends entries of incompressible samples until some are refused, or until there were so many. */
+async function write(entriesMax: number, refusalsMax: number): Promise<void> {
+  let refusals = 0;
+  for (let i = 0; i < entriesMax && refusals < refusalsMax; i++) {
+    const samples = Array.from({ length: 500 }, () => ({
+      at: (at += 7_000),
+      data: { x: Math.random(), y: Math.random(), z: Math.random() },
+    }));
+    try {
+      await store.append(entryOf('d1', samples));
+      stored += samples.length;
+    } catch (error) {
+      assert(error instanceof Problem && error.status === 507, String(error));
+      at -= samples.length * 7_000;
+      refusals++;
+      refused++;
+    }
+  }
+}
+
+async function count(): Promise<number> {
+  const request = { source: 'raw', deviceIds: ['d1'], topic: 'default', dataKey: 'x', accumulator: 'COUNT' } as const;
+  const [[partial] = []] = await store.buckets({ ...request, edges: [0, at + 7_000] });
+  return partial?.count ?? 0;
+}
+
+await write(100_000, 20);
+assert.equal(refused, 20);
+assert.equal(await count(), stored, 'reads go on, and what was acknowledged is there');
+console.log(`full after ${stored} samples; ${refused} requests refused with 507; reads go on`);
+
+const dropped = await store.dropExpired(() => at / 2);
+assert(dropped.bytes > 1_000_000, `retention gave back ${dropped.bytes} bytes`);
+const kept = await count();
+assert.equal(kept, stored - dropped.samples);
+console.log(`retention on the full disk dropped ${dropped.samples} samples and gave back ${dropped.bytes} bytes`);
+
+const before = refused;
+await write(60, 1);
+assert.equal(refused, before, 'writing goes on without a restart');
+console.log(`writing went on: ${await count()} samples`);
+
+for (let round = 0; round < 5; round++) {
+  await write(100_000, 3);
+  await store.dropExpired(() => at - dayMs / 2);
+}
+const last = await count();
+await store.close();
+assert.deepEqual((await verifyStore(folder)).damage, []);
+store = await open();
+assert.equal(await count(), last);
+assert.deepEqual(store.damage, []);
+await store.close();
+console.log('five more rounds of filling and dropping, closed, verified and opened again: nothing lost');
