@@ -20,9 +20,9 @@ export interface House {
 
 /** Keeps house once a minute from now on. */
 export function composeHouse(parts: Parts, uplinks: Uplinks): House {
-  const { apiKeys, telemetry, operations, records } = parts;
+  const { access, telemetry, operations, records } = parts;
   const work: Readonly<Record<string, () => Promise<unknown>>> = {
-    'saving when API keys were used': () => apiKeys.saveUses(),
+    'ending sessions and renewing keys': () => access.keepHouse(),
     'resuming operations': () => operations.resume(),
     'counting for the query planner': () => refreshStatistics(records.db),
     'dropping outdated records': () => uplinks.keepHouse(),

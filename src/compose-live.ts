@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
 import { identify } from './access/authenticator.ts';
 import { authorize } from './access/authorize.ts';
+import { streamRevocation } from './compose-access.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { attachDataStreams, type DataStreams } from './http/data-streams.ts';
@@ -34,7 +35,7 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
   const streams = attachDataStreams(server, {
     fanOut,
     authenticate: async ({ apiKey, accessToken, cookie }) =>
-      identify(parts.authenticators, {
+      identify(parts.access.authenticators, {
         'x-api-key': apiKey,
         authorization: accessToken === undefined ? undefined : `Bearer ${accessToken}`,
         cookie,
@@ -54,6 +55,8 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
     now,
     failed: (errorId, error) => telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
+  const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
+  parts.followChanges(streamRevocation(streams, parts.access.sessions, failed));
   telemetry.gauge('live_sessions', 'Open connections of the data stream.', () => streams.sessions);
   telemetry.gauge('live_devices', 'Devices with live subscriptions.', () => fanOut.size);
   return streams;

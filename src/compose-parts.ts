@@ -1,9 +1,10 @@
 // What the composition hands around: parts that several others are given, and the platform that comes out.
-import type { ApiKeyAuthenticator } from './access/api-key-authenticator.ts';
-import type { Authenticator } from './access/authenticator.ts';
+import type { Access } from './compose-access.ts';
 import type { Config } from './config.ts';
 import type { OperationRunner } from './flows/operation-runner.ts';
 import type { UplinkDirectory } from './inventory/uplink-directory.ts';
+import type { Route } from './http/route.ts';
+import type { RecordChange } from './model/record.ts';
 import type { OpenRecords } from './store/records/database.ts';
 import type { SampleStore } from './store/sample-store.ts';
 import type { Telemetry } from './telemetry/events.ts';
@@ -22,6 +23,8 @@ export interface Platform {
   readonly port: number;
   /** What the first start made, also on later starts; undefined when the last workspace was deleted. */
   readonly tenant: Tenant | undefined;
+  /** Every route there is, as declared. */
+  readonly routes: readonly Route[];
   /** Does now what is done once a minute: drops what is outdated, expired or deleted. */
   keepHouse(): Promise<void>;
   /** Stops taking requests, lets those under way end, makes everything durable and closes. */
@@ -35,8 +38,9 @@ export interface Parts {
   readonly records: OpenRecords;
   readonly store: SampleStore;
   readonly directory: UplinkDirectory;
-  readonly apiKeys: ApiKeyAuthenticator;
-  readonly authenticators: readonly Authenticator[];
+  readonly access: Access;
+  /** Adds somebody who is told every change of a record. */
+  readonly followChanges: (follow: (change: RecordChange) => void) => void;
   readonly now: () => number;
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */

@@ -1,6 +1,7 @@
 // Composes the routes: each gets the functions that it uses, and nothing more.
 import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from './access/authorize.ts';
+import { tokenPaths } from './access/token-service.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { backfillRoutes } from './http/routes/backfill.ts';
@@ -12,6 +13,12 @@ import { runScriptRoute } from './http/routes/run-script.ts';
 import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
+import { auditLogRoutes } from './http/routes/audit-logs.ts';
+import { invitationRoutes } from './http/routes/invitations.ts';
+import { memberRoutes } from './http/routes/members.ts';
+import { oauthClientRoutes } from './http/routes/oauth-clients.ts';
+import { signInRoutes } from './http/routes/sign-in.ts';
+import { tokenRoutes } from './http/routes/tokens.ts';
 import { assetRoutes } from './http/routes/assets.ts';
 import { blobRoutes } from './http/routes/blobs.ts';
 import { customFieldRoutes } from './http/routes/custom-fields.ts';
@@ -65,12 +72,34 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
     ...backfillRoutes({ ...device, ...uplinks, now }),
     runScriptRoute({ runScript: uplinks.runScript }),
     ...recordRoutes(parts, uplinks, device.aliased),
+    ...accessRoutes(parts, uplinks),
     ...sampleQueryRoutes({
       ...queries,
       declaredSchemas: async (deviceId) => (await directory.byDevice(deviceId)).type?.schemas ?? {},
     }),
     ...kpiQueryRoutes(queries),
     ...seriesQueryRoutes(queries),
+  ];
+}
+
+/** Who may come in, and as what. */
+function accessRoutes({ config, records, now, access }: Parts, { once }: Uplinks): Route[] {
+  const { publicUrl } = config;
+  const { tokens, keys, attempts, actAs } = access;
+  const parts = { records, now, once, publicUrl, attempts, actAs, tokenUrl: publicUrl + tokenPaths.token };
+  return [
+    ...apiKeyRoutes(parts),
+    ...oauthClientRoutes(parts),
+    ...tokenRoutes({
+      tokens,
+      keys,
+      publicUrl,
+      attempt: (who, work, failed) => attempts.run(who, work, failed),
+    }),
+    ...signInRoutes({ ...parts, secure: publicUrl.startsWith('https:') }),
+    ...invitationRoutes(parts),
+    ...memberRoutes(parts),
+    ...auditLogRoutes(parts),
   ];
 }
 
@@ -109,7 +138,6 @@ function recordRoutes(
     ...deviceConnectorRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs }),
     ...dataFlowRoutes(showing),
-    ...apiKeyRoutes(parts),
     // What devices sent is written behind the journal; whoever reads it waits for that.
     ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) => after(settled, route)),
   ];

@@ -1,23 +1,24 @@
 // The composition root: opens every part, hands each exactly what it uses, starts listening, and stops in reverse order.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { apiKeyAuthenticator } from './access/api-key-authenticator.ts';
-import { identify, noTokens } from './access/authenticator.ts';
-import { authorize } from './access/authorize.ts';
 import { bootstrap } from './access/bootstrap.ts';
+import { composeAccess, guardOf } from './compose-access.ts';
 import { composeHouse } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
-import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
+import { composeUplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createOperationRunner, type OperationRunner } from './flows/operation-runner.ts';
 import { addDocs } from './http/docs.ts';
+import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { runOperationChunk } from './inventory/operations.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
+import type { Actor } from './model/actor.ts';
 import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
@@ -61,7 +62,9 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   let notReady: string | undefined = 'starting';
   const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
   closers.push(() => uplinks.close());
-  const app = await serve(parts, uplinks, () => notReady);
+  const notReadyBecause = () => notReady;
+  const routes = composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() });
+  const app = await serve(parts, routes);
   closers.push(() => app.close());
   const streams = composeLive(app.server, parts, uplinks);
   closers.push(() => streams.close());
@@ -75,6 +78,7 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   return {
     port,
     tenant: first === undefined ? await knownTenant(parts) : { isNew: true, ...first },
+    routes,
     keepHouse: house.keep,
     async close(reason) {
       const startedAt = performance.now();
@@ -92,26 +96,29 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
   const folder = claimDataFolder(config.dataDirectory);
   closers.push(() => folder.release());
   const followers: ((change: RecordChange) => void)[] = [];
+  const acting = new AsyncLocalStorage<Actor>();
   const records = await openRecords({
     directory: config.dataDirectory,
     secretsKey: config.secretsKey,
     announce: (change) => {
       for (const follow of followers) follow(change);
     },
+    actor: () => acting.getStore(),
+    now,
   });
   closers.push(() => records.close());
   const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now });
   closers.push(() => store.close());
   for (const damage of store.damage) telemetry.damageFound({ ...damage });
   const directory = uplinkDirectory(records);
-  const apiKeys = apiKeyAuthenticator({ db: records.db, now });
-  closers.push(() => apiKeys.saveUses());
-  followers.push(directory.recordChanged, apiKeys.recordChanged);
-  const authenticators = [apiKeys, noTokens];
+  const access = composeAccess(config, records, acting, now);
+  closers.push(() => access.keepHouse());
+  followers.push(directory.recordChanged, access.recordChanged);
   const operations = composeOperations(records, telemetry, now);
   closers.push(() => operations.close());
+  const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
-  return { config, telemetry, records, store, directory, apiKeys, authenticators, now, newId, operations };
+  return { config, telemetry, records, store, directory, access, followChanges, now, newId, operations };
 }
 
 function composeOperations(records: OpenRecords, telemetry: Telemetry, now: () => number): OperationRunner {
@@ -129,19 +136,11 @@ function composeOperations(records: OpenRecords, telemetry: Telemetry, now: () =
   });
 }
 
-async function serve(
-  parts: Parts,
-  uplinks: Uplinks,
-  notReadyBecause: () => string | undefined,
-): Promise<FastifyInstance> {
-  const { config, telemetry, authenticators, now } = parts;
-  const app = await createServer({
-    routes: composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() }),
-    guard: { identify: (headers) => identify(authenticators, headers), authorize },
-    events: telemetry,
-    now,
-    publicUrl: config.publicUrl,
-  });
+async function serve(parts: Parts, routes: readonly Route[]): Promise<FastifyInstance> {
+  const { config, telemetry, access, now } = parts;
+  const { publicUrl, trustedProxies, corsOrigins } = config;
+  const guard = guardOf(access, config, now);
+  const app = await createServer({ routes, guard, events: telemetry, now, publicUrl, trustedProxies, corsOrigins });
   addDocs(app);
   return app;
 }

@@ -1,4 +1,5 @@
 // The environment, read once into a frozen Config. No other file reads process.env.
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 
@@ -17,6 +18,10 @@ export interface Config {
   readonly adminApiKey: string | undefined;
   /** Requests a second and credential; 0 is no limit. */
   readonly rateLimitPerSecond: number;
+  /** Origins whose pages may call the interface. */
+  readonly corsOrigins: readonly string[];
+  /** Proxies whose `X-Forwarded-For` is believed: addresses or CIDR ranges. */
+  readonly trustedProxies: readonly string[];
   readonly recordsUrl: string | undefined;
   readonly samplesUrl: string | undefined;
   readonly busUrl: string | undefined;
@@ -62,6 +67,8 @@ export function readConfig(environment: Environment = process.env): Config {
     adminPassword: text('ADMIN_PASSWORD'),
     adminApiKey: text('ADMIN_API_KEY'),
     rateLimitPerSecond: wholeNumberOf('RATE_LIMIT_PER_SECOND', text('RATE_LIMIT_PER_SECOND'), 0, 0, 1_000_000),
+    corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
+    trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
     samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
@@ -122,6 +129,22 @@ function listOf(value: string | undefined): readonly string[] {
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+function originsOf(name: string, value: string | undefined): readonly string[] {
+  return listOf(value).map((origin) => {
+    if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) return origin;
+    return refuse(name, value!, 'origins such as https://app.example.com, or *');
+  });
+}
+
+function rangesOf(name: string, value: string | undefined): readonly string[] {
+  return listOf(value).map((range) => {
+    const [address = '', bits] = range.split('/');
+    const bitsMax = isIP(address) === 4 ? 32 : 128;
+    const valid = isIP(address) !== 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= bitsMax));
+    return valid ? range : refuse(name, value!, 'addresses or ranges such as 10.0.0.0/8');
+  });
 }
 
 function rolesOf(value: string | undefined): readonly Role[] {

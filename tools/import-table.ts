@@ -48,6 +48,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
 export const rootFiles: readonly string[] = [
   'main',
   'compose',
+  'compose-access',
   'compose-demo',
   'compose-house',
   'compose-live',

@@ -1,5 +1,4 @@
 // API keys: looked up by the SHA-256 of their secret, kept in memory until the key is deleted (interface 5).
-import type { ApiKey } from '../model/credential.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
@@ -8,11 +7,13 @@ import { findApiKeyBySecretHash, saveLastUses } from '../store/records/api-keys.
 import type { RecordsDb } from '../store/records/database.ts';
 import { secretHash } from '../store/records/sealed-text.ts';
 import type { Authenticator } from './authenticator.ts';
+import { grantedPrincipal } from './granted-principal.ts';
 
 const principalsMax = 10_000;
 const secretLengthMax = 200;
 
 export interface ApiKeyAuthenticator extends Authenticator {
+  readonly authenticate: (credential: string) => Principal | Promise<Principal>;
   /** Must be told every change of a record: a deleted key is refused from then on. */
   readonly recordChanged: (change: RecordChange) => void;
   /** Writes when keys were last used; to be called now and then, and before the records close. */
@@ -36,7 +37,7 @@ export function apiKeyAuthenticator(parts: {
     const changesBefore = changes;
     const key = await findApiKeyBySecretHash(parts.db, hash);
     if (key === undefined) throw problem('unauthorized');
-    const principal = principalOf(key);
+    const principal = grantedPrincipal('API_KEY', key);
     // A key deleted while it was being read must not stay in memory.
     if (changes === changesBefore) {
       if (principals.size >= principalsMax) principals.delete(principals.keys().next().value!);
@@ -54,8 +55,10 @@ export function apiKeyAuthenticator(parts: {
       return known === undefined ? look(hash) : use(known);
     },
     recordChanged(change) {
-      if (change.kind !== 'apiKey') return;
+      const organizationGone = change.kind === 'organization' && change.action === 'deleted';
+      if (change.kind !== 'apiKey' && !organizationGone) return;
       changes += 1;
+      if (organizationGone) return principals.clear();
       for (const [hash, principal] of principals) if (principal.id === change.id) principals.delete(hash);
     },
     async saveUses() {
@@ -64,16 +67,5 @@ export function apiKeyAuthenticator(parts: {
       uses.clear();
       await saveLastUses(parts.db, seen);
     },
-  };
-}
-
-function principalOf(key: ApiKey): Principal {
-  return {
-    kind: 'API_KEY',
-    id: key.id,
-    name: key.name,
-    organizationId: key.organizationId,
-    workspaces: key.allWorkspaces ? 'all' : new Set(key.workspaceIds),
-    permissions: key.permissions,
   };
 }

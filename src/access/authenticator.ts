@@ -7,32 +7,34 @@ export type RequestHeaders = Readonly<Record<string, string | string[] | undefin
 export interface Authenticator {
   /** The header, in lower case, that carries this kind of credential. */
   readonly header: string;
+  /** Whether browsers send it by themselves: it counts only in a request that shows nothing else. */
+  readonly ambient?: true;
   /** Throws Problem 401 for a credential that is unknown, deleted or expired. */
-  readonly authenticate: (credential: string) => Principal | Promise<Principal>;
+  readonly authenticate: (credential: string, request: ShownRequest) => Principal | Promise<Principal>;
+}
+
+/** What a check may look at besides the credential. */
+export interface ShownRequest {
+  readonly method: string;
+  readonly headers: RequestHeaders;
 }
 
 /** Throws Problem 401 when the headers hold no credential, two, or an invalid one. */
 export function identify(
   authenticators: readonly Authenticator[],
   headers: RequestHeaders,
+  method = 'GET',
 ): Principal | Promise<Principal> {
   let used: Authenticator | undefined;
   for (const authenticator of authenticators) {
     if (headers[authenticator.header] === undefined) continue;
-    if (used !== undefined) throw problem('twoCredentials');
+    if (authenticator.ambient && used !== undefined) continue;
+    if (used !== undefined && !used.ambient) throw problem('twoCredentials');
     used = authenticator;
   }
   if (used === undefined) throw problem('unauthorized');
   const credential = headers[used.header];
   // A header sent twice arrives joined or as a list; neither can be a valid credential.
   if (typeof credential !== 'string') throw problem('twoCredentials');
-  return used.authenticate(credential);
+  return used.authenticate(credential, { method, headers });
 }
-
-/** Refuses every `Authorization` header: no token is ever issued by an installation without a token service. */
-export const noTokens: Authenticator = {
-  header: 'authorization',
-  authenticate: () => {
-    throw problem('invalidToken');
-  },
-};

@@ -1,14 +1,8 @@
 // May this principal do that there? One rule for every route (architecture: access; interface 2.7, 5; contract 35).
 import type { Scope, Verb } from '../model/permission.ts';
 import type { Place } from '../model/place.ts';
-import type { Principal } from '../model/principal.ts';
+import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-
-/** Whether a permission covers scope and verb. Reading the organization is always granted (interface 2.6). */
-function grants(principal: Principal, scope: Scope, verb: Verb): boolean {
-  if (scope === 'organization' && verb === 'read') return true;
-  return principal.permissions[scope]?.includes(verb) ?? false;
-}
 
 /**
  * Throws 404 for a place of another organization, because such rows do not exist for the principal, and 403 without the
@@ -20,7 +14,7 @@ export function authorize(principal: Principal, scope: Scope, verb: Verb, place?
   if (place !== undefined && place.organizationId !== null && place.organizationId !== principal.organizationId) {
     throw problem('notFound', { what: place.what, id: place.id });
   }
-  if (!grants(principal, scope, verb)) throw problem('permissionDenied');
+  if (!holds(principal, scope, verb, place?.workspaceId)) throw problem('permissionDenied');
   if (place === undefined || reaches(principal, place, verb)) return;
   throw problem('permissionDenied');
 }

@@ -2,14 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { databaseConnectorId, newId } from '../model/ids.ts';
 import type { EpochMs } from '../model/instant.ts';
-import { type Permissions, scopes, verbs } from '../model/permission.ts';
+import { everyPermission } from '../model/permission.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';
 import { insertApiKey } from '../store/records/api-keys.ts';
 import type { Records, RecordsDb } from '../store/records/database.ts';
 import { hasOrganizations, insertOrganization } from '../store/records/organizations.ts';
+import { insertOrganizationMember } from '../store/records/members.ts';
 import { insertOutputConnector } from '../store/records/output-connectors.ts';
 import { secretHash, secretPrefix } from '../store/records/sealed-text.ts';
-import { insertOrganizationMember, insertUser } from '../store/records/users.ts';
+import { insertUser } from '../store/records/users.ts';
 import { insertWorkspace } from '../store/records/workspaces.ts';
 import { hashPassword } from './password.ts';
 
@@ -51,7 +52,8 @@ export async function bootstrap(
     const named = { description: null, ...audit };
     const tenant = { id: organizationId, name: 'Organization', logo: null, ownerId: userId, properties: null };
     await insertOrganization(step, { ...tenant, ...named });
-    await insertOrganizationMember(step, { id: newId('member'), organizationId, userId, role: 'OWNER', created });
+    const member = { id: newId('member'), organizationId, userId, created, acceptedAt: created };
+    await insertOrganizationMember(step, { ...member, role: 'OWNER' });
     const workspace = { id: workspaceId, organizationId, name: 'Workspace', properties: {} };
     await insertWorkspace(step, { ...workspace, settings: defaultWorkspaceSettings, ...named });
     await insertDatabaseConnector({ db: step, sealer: records.sealer }, created);
@@ -84,14 +86,13 @@ async function insertAdminKey(
   key: { readonly id: string; readonly organizationId: string; readonly created: EpochMs },
   secret: string,
 ): Promise<void> {
-  const permissions: Permissions = Object.fromEntries(scopes.map((scope) => [scope, verbs]));
   await insertApiKey(db, {
     ...key,
     name: 'Administrator',
     description: 'Made at the first start',
     allWorkspaces: true,
     workspaceIds: [],
-    permissions,
+    permissions: everyPermission,
     secretHash: secretHash(secret),
     secretPrefix: secretPrefix(secret),
     lastUsed: null,

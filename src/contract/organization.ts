@@ -19,6 +19,13 @@ export const organizationSchema = Type.Object({
 /** An item of the list; with `minimal` id and name alone. */
 export const organizationItemSchema = Type.Union([organizationSchema, Type.Object({ id, name })]);
 
+export const organizationDraft = Type.Object({
+  name,
+  description: optional(text),
+  logo: optional(logo),
+  properties: optional(object),
+});
+
 export const organizationUpdate = Type.Object({
   ...updateFields,
   name: Type.Optional(name),

@@ -5,13 +5,14 @@ import type { Static, TSchema } from 'typebox';
 import type { Scope, Verb } from '../model/permission.ts';
 import type { Place } from '../model/place.ts';
 import type { Principal } from '../model/principal.ts';
+import type { Problem } from '../model/problem.ts';
 
 /** Who may call a route, and how the place of what it touches is found. */
 export type Access<P, B> =
   /** Anyone; the text says why that is right. `admit` may refuse, also later, before the body is read. */
   | { readonly open: string; readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => unknown }
   /** Every valid credential; the handler answers only what the principal may see. The text says why. */
-  | { readonly anyCredential: string }
+  | { readonly anyCredential: string; readonly userOnly?: true }
   | {
       readonly scope: Scope;
       readonly verb: Verb;
@@ -34,6 +35,8 @@ export interface RouteInput<P, Q, B> {
   readonly body: B;
   readonly headers: IncomingHttpHeaders;
   readonly requestId: string;
+  /** The address of the caller. */
+  readonly ip: string;
   /** The path without query string. */
   readonly path: string;
   /** Bytes of the body as it came in; 0 for one that the handler reads itself. */
@@ -42,13 +45,15 @@ export interface RouteInput<P, Q, B> {
   readonly signal: AbortSignal;
 }
 
+type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
+
 /** An answer with another status, headers or a stream; a handler may also return the plain body. */
 export class Answer<T> {
   readonly status: number;
   readonly body: T | Readable | undefined;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: AnswerHeaders;
 
-  constructor(status: number, body?: T | Readable, headers: Readonly<Record<string, string>> = {}) {
+  constructor(status: number, body?: T | Readable, headers: AnswerHeaders = {}) {
     this.status = status;
     this.body = body;
     this.headers = headers;
@@ -79,6 +84,12 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
   readonly streamedBody?: true;
   /** Whether a streamed body may be of any content type; else it must be JSON. */
   readonly anyBodyType?: true;
+  /** Whether the body is a form (`application/x-www-form-urlencoded`), handed over as text; other routes refuse forms. */
+  readonly form?: true;
+  /** Whether the path holds a secret: logs and error bodies name the route instead. */
+  readonly secretPath?: true;
+  /** How refusals look where clients expect another body than that of interface 7. */
+  readonly refusal?: (refused: Problem) => Answer<unknown>;
 }
 
 type Output<R extends TSchema> = Static<R> | Answer<Static<R>> | undefined;

@@ -3,15 +3,16 @@ import { randomUUID } from 'node:crypto';
 import fastifySwagger from '@fastify/swagger';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { problem } from '../model/problem.ts';
-import type { Scope, Verb } from '../model/permission.ts';
-import type { Place } from '../model/place.ts';
 import type { Principal } from '../model/principal.ts';
+import { actorOf, admit, admitBody, type Guard } from './admission.ts';
 import { requestChecks } from './body-check.ts';
+import { addCors } from './cors.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { parseJsonBody } from './json-body.ts';
 import { openApiOptions, swaggerSchema } from './open-api.ts';
-import { type Access, Answer, type Route, type RouteInput } from './route.ts';
+import { Answer, type Route, type RouteInput } from './route.ts';
+import { addContentPolicy, setSecurityHeaders } from './security-headers.ts';
 import { streamedBody, withRestRead } from './streamed-body.ts';
 
 const bodyBytesMaxDefault = 4 * 1024 * 1024;
@@ -20,13 +21,6 @@ const requestTimeoutMs = 120_000;
 const keepAliveTimeoutMs = 75_000;
 const retryAfterSeconds = 1;
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
-
-export interface Guard {
-  /** Throws Problem 401 when the headers hold no valid credential, or two. */
-  identify(headers: Readonly<Record<string, string | string[] | undefined>>): Principal | Promise<Principal>;
-  /** Throws Problem 403, or 404 for a place of another organization. Without a place only scope and verb count. */
-  authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void;
-}
 
 /** What the edge tells about requests; log and metrics stand behind it. */
 export interface EdgeEvents {
@@ -47,6 +41,10 @@ export interface ServerParts {
   readonly events: EdgeEvents;
   readonly now: () => number;
   readonly publicUrl: string;
+  /** Addresses or CIDR ranges of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[];
+  /** Origins whose pages may call the interface; without any, none but our own. */
+  readonly corsOrigins?: readonly string[];
 }
 
 interface RequestState {
@@ -78,6 +76,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     routerOptions: { maxParamLength: 500, ignoreDuplicateSlashes: true },
     genReqId: (raw) => acceptableRequestId(raw.headers['x-request-id']) ?? randomUUID(),
     http: { headersTimeout: headersTimeoutMs },
+    trustProxy: parts.trustedProxies?.length ? [...parts.trustedProxies] : false,
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
     // The framework's own log is off: one function per event says what is worth saying.
     logger: false,
@@ -91,17 +90,19 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.setErrorHandler((error, request, reply) => sendFailure(parts, error, request, reply));
   app.setNotFoundHandler(async (request) => {
     const path = pathOf(request);
-    if (path.startsWith('/v3/')) await parts.guard.identify(request.headers);
+    if (path.startsWith('/v3/')) await parts.guard.identify(request.headers, request.method);
     throw problem('noSuchRoute', { method: request.method, path });
   });
   app.addHook('onRequest', async (request, reply) => {
-    setEdgeHeaders(request, reply);
+    setEdgeHeaders(parts, request, reply);
   });
+  addContentPolicy(app);
+  addCors(app, parts.corsOrigins ?? []);
   app.addHook('onResponse', async (request, reply) => {
     parts.events.answered({
       method: request.method,
       route: request.routeOptions.url ?? 'none',
-      path: pathOf(request),
+      path: shownPath(request),
       status: reply.statusCode,
       ms: reply.elapsedTime,
       requestId: request.id,
@@ -124,6 +125,7 @@ function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(jsonType, { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
+    if (routeOf(request)?.form) return done(problem('formExpected'));
     stateOf(request).bodyBytes = bytes.length;
     try {
       done(null, parseJsonBody(bytes.toString('utf8')));
@@ -131,6 +133,14 @@ function readBodies(app: FastifyInstance): void {
       done(error as Error);
     }
   });
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (request, body, done) => {
+    if (routeOf(request)?.form) return done(null, body);
+    done(problem('unsupportedMediaType', { contentType: 'application/x-www-form-urlencoded' }));
+  });
+}
+
+function routeOf(request: FastifyRequest): Route | undefined {
+  return (request.routeOptions?.config as { readonly route?: Route } | undefined)?.route;
 }
 
 /** Routes that read their body themselves are given it unread. */
@@ -146,9 +156,10 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
     method: route.method,
     url: route.path,
     schema: swaggerSchema(route),
+    config: { route } as object,
     ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
-    onRequest: async (request) => {
-      const principal = await admit(access, request, parts.guard);
+    onRequest: async (request, reply) => {
+      const principal = await admit(access, request, reply, parts.guard);
       if (principal !== undefined) stateOf(request).principal = principal;
     },
     handler: async (request, reply) => {
@@ -159,6 +170,7 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
         body: route.streamedBody ? streamedBody(request.raw, route.bodyBytesMax) : checks.body(request.body),
         headers: request.headers,
         requestId: request.id,
+        ip: request.ip,
         path: pathOf(request),
         bodyBytes,
         get signal() {
@@ -166,53 +178,29 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
         },
       };
       await admitBody(access, input.body, principal, parts.guard);
-      const handled = route.handle(input as never, principal as never);
+      const handle = () => route.handle(input as never, principal as never);
+      const { actAs } = parts.guard;
+      const quiet = principal === undefined || actAs === undefined || route.method === 'GET';
+      const handled = quiet ? handle() : actAs(actorOf(principal, request), handle);
       const output: unknown = route.streamedBody ? await withRestRead(handled, request.raw, reply) : await handled;
       return sendOutput(reply, output, route.status ?? 200);
     },
   });
 }
 
-/** 401, then 404 for the place, then 403; all before the body is read. */
-async function admit(
-  access: Access<never, never>,
-  request: FastifyRequest,
-  guard: Guard,
-): Promise<Principal | undefined> {
-  if ('open' in access) {
-    await access.admit?.(request.headers, request.query);
-    return undefined;
-  }
-  const principal = await guard.identify(request.headers);
-  if ('anyCredential' in access) return principal;
-  if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
-  const place = 'byParams' in access.place ? await access.place.byParams(request.params as never) : undefined;
-  guard.authorize(principal, access.scope, access.verb, place);
-  return principal;
-}
-
-async function admitBody(
-  access: Access<never, never>,
-  body: unknown,
-  principal: Principal | undefined,
-  guard: Guard,
-): Promise<void> {
-  if (principal === undefined || !('scope' in access) || !('byBody' in access.place)) return;
-  guard.authorize(principal, access.scope, access.verb, await access.place.byBody(body as never, principal));
-}
-
 function sendOutput(reply: FastifyReply, output: unknown, status: number): FastifyReply {
   if (!(output instanceof Answer)) {
     return output === undefined ? reply.code(204).send() : reply.code(status).send(output);
   }
-  for (const [name, value] of Object.entries(output.headers)) reply.header(name, value);
+  for (const [name, value] of Object.entries(output.headers))
+    reply.header(name, typeof value === 'string' ? value : [...value]);
   return reply.code(output.status).send(output.body);
 }
 
-function setEdgeHeaders(request: FastifyRequest, reply: FastifyReply): void {
+function setEdgeHeaders(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id);
   reply.header('cache-control', 'no-store');
-  reply.header('x-content-type-options', 'nosniff');
+  setSecurityHeaders(reply, parts.publicUrl.startsWith('https:'));
 }
 
 function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -222,13 +210,23 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
     contentType: request.headers['content-type'] ?? 'none',
   };
   const known = problemOf(error, limits);
-  const path = pathOf(request);
+  const path = shownPath(request);
   const body = errorBody(known ?? problem('internal'), { path, requestId: request.id, traceId }, parts.now());
   if (known === undefined) parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
   // A request that the framework refuses by itself has not passed the hook that sets them.
-  setEdgeHeaders(request, reply);
-  if (body.status === 503) reply.header('retry-after', retryAfterSeconds);
+  setEdgeHeaders(parts, request, reply);
+  const wait = known?.details['retryAfterSeconds'] ?? (body.status === 503 ? retryAfterSeconds : undefined);
+  if (typeof wait === 'number') reply.header('retry-after', wait);
+  if (body.status === 401) reply.header('www-authenticate', 'Bearer');
+  const shaped = routeOf(request)?.refusal?.(known ?? problem('internal'));
+  if (shaped !== undefined) return sendOutput(reply, shaped, body.status);
   return reply.code(body.status).header('content-type', 'application/json; charset=utf-8').send(body);
+}
+
+/** The path as logs and error bodies may show it. */
+function shownPath(request: FastifyRequest): string {
+  const route = routeOf(request);
+  return route?.secretPath ? route.path : pathOf(request);
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -4,23 +4,17 @@ import type { ApiKey } from '../model/credential.ts';
 import { newId } from '../model/ids.ts';
 import { formatInstant } from '../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
-import type { Permissions, Verb } from '../model/permission.ts';
 import type { Principal } from '../model/principal.ts';
-import { problem } from '../model/problem.ts';
 import { findApiKey, insertApiKey, listApiKeys as listRows, removeApiKey } from '../store/records/api-keys.ts';
 import type { Records } from '../store/records/database.ts';
-import { findPlace } from '../store/records/places.ts';
 import { secretHash, secretPrefix } from '../store/records/sealed-text.ts';
-import { change, found, type Step } from './change.ts';
+import { change, found } from './change.ts';
+import { type GrantDraft, grantFrom } from './grant.ts';
 import { ownOrganization } from './reach.ts';
 
-export interface ApiKeyDraft {
+export interface ApiKeyDraft extends GrantDraft {
   readonly name: string;
   readonly description?: string | null | undefined;
-  readonly organizationId: string;
-  readonly allWorkspaces?: boolean | null | undefined;
-  readonly workspaces?: readonly { readonly id: string }[] | null | undefined;
-  readonly permissions?: { readonly [S in keyof Permissions]?: readonly Verb[] | undefined } | null | undefined;
 }
 
 function view(record: ApiKey) {
@@ -38,41 +32,15 @@ function newSecret(): string {
   return `${randomBytes(8).toString('hex')}.${randomUUID()}`;
 }
 
-/** Reading the organization is always granted and cannot be removed (interface 2.6). */
-function permissionsFrom(sent: ApiKeyDraft['permissions']): Permissions {
-  const entries = Object.entries(sent ?? {}).map(([scope, verbs]) => [scope, [...new Set(verbs)]] as const);
-  const permissions: Permissions = Object.fromEntries(entries);
-  return { ...permissions, organization: [...new Set<Verb>(['read', ...(permissions.organization ?? [])])] };
-}
-
-async function workspacesFrom(step: Step, draft: ApiKeyDraft): Promise<string[]> {
-  if (draft.allWorkspaces ?? !draft.workspaces) return [];
-  const ids = [...new Set((draft.workspaces ?? []).map((workspace) => workspace.id))];
-  for (const id of ids) {
-    const place = await findPlace(step.db, 'workspace', id);
-    if (place?.organizationId !== draft.organizationId) {
-      throw problem('unknownReference', { field: 'body workspaces', what: 'workspace', id, place: 'organization' });
-    }
-  }
-  if (ids.length === 0) {
-    throw problem('invalidRequest', { reason: 'body workspaces: at least one is needed unless allWorkspaces is true' });
-  }
-  return ids;
-}
-
 /** The record with its `secret`, which is not kept and cannot be read again. */
 export async function createApiKey(records: Records, draft: ApiKeyDraft, now: number) {
   const secret = newSecret();
   const record = await change(records, async (step) => {
-    const workspaceIds = await workspacesFrom(step, draft);
     const key: ApiKey = {
       id: newId('apiKey'),
       name: draft.name,
       description: draft.description ?? null,
-      organizationId: draft.organizationId,
-      allWorkspaces: workspaceIds.length === 0,
-      workspaceIds,
-      permissions: permissionsFrom(draft.permissions),
+      ...(await grantFrom(step, draft)),
       secretHash: secretHash(secret),
       secretPrefix: secretPrefix(secret),
       created: now,

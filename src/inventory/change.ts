@@ -2,18 +2,30 @@
 import { formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { AuditFields, RecordChange } from '../model/record.ts';
+import { insertAuditEntries } from '../store/records/audit-log.ts';
 import type { Records } from '../store/records/database.ts';
+import { auditEntriesOf } from './audit.ts';
 
 /** Records within a transaction; what is announced here is told after the commit. */
 export type Step = Records;
 
-/** Runs the work in one transaction, that of the records when they are within one already. A refusal thrown within leaves nothing behind and announces nothing. */
+/**
+ * Runs the work in one transaction, that of the records when they are within one already. A refusal thrown within leaves nothing
+ * behind and announces nothing. What a request changes is written to the audit log in the same transaction, so that neither is
+ * there without the other.
+ */
 export async function change<T>(records: Records, work: (step: Step) => Promise<T>): Promise<T> {
   if (records.db.isTransaction) return work(records);
   const changes: RecordChange[] = [];
-  const result = await records.db
-    .transaction()
-    .execute((db) => work({ db, sealer: records.sealer, announce: (told) => void changes.push(told) }));
+  const actor = records.actor();
+  const result = await records.db.transaction().execute(async (db) => {
+    const step: Step = { ...records, db, announce: (told) => void changes.push(told) };
+    const made = await work(step);
+    if (actor !== undefined) {
+      await insertAuditEntries(db, await auditEntriesOf(step, records, changes, actor, records.now()));
+    }
+    return made;
+  });
   for (const told of changes) records.announce(told);
   return result;
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Connectivity, ConnectorAuthType, DecodingType, DeviceConnector } from '../model/connector.ts';
 import { newId } from '../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
-import type { Principal } from '../model/principal.ts';
+import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { dataFlowsUsing } from '../store/records/data-flows.ts';
 import type { Records } from '../store/records/database.ts';
@@ -45,8 +45,8 @@ export interface DeviceConnectorDraft extends DeviceConnectorUpdate {
 }
 
 /** Uplink secrets are shown to those who may change data flows (contract 35). */
-function seesUplinkSecrets(principal: Principal): boolean {
-  return principal.permissions.dataFlow?.includes('update') ?? false;
+function seesUplinkSecrets(principal: Principal, workspaceId: string): boolean {
+  return holds(principal, 'dataFlow', 'update', workspaceId);
 }
 
 /** The whole record; also nested in data flows. */
@@ -61,7 +61,7 @@ export function deviceConnectorView(record: DeviceConnector, principal: Principa
     provider: null,
     integrationId: null,
     integrationDeleted: false,
-    uplinkSecret: seesUplinkSecrets(principal) ? record.uplinkSecret : null,
+    uplinkSecret: seesUplinkSecrets(principal, record.workspaceId) ? record.uplinkSecret : null,
     yanziProperties: null,
     spacetiProperties: null,
   };

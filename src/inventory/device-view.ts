@@ -3,7 +3,7 @@ import type { DeviceConnector } from '../model/connector.ts';
 import type { CustomFieldValue } from '../model/custom-field.ts';
 import type { DataFlow } from '../model/data-flow.ts';
 import { type Device, onlineStateOf } from '../model/device.ts';
-import type { Principal } from '../model/principal.ts';
+import { holds, type Principal } from '../model/principal.ts';
 import type { Tag } from '../model/tag.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import { customFieldsOfDevices } from '../store/records/custom-fields.ts';
@@ -38,7 +38,6 @@ export async function deviceViews(records: Records, principal: Principal, device
   const tags = await tagsOfDevices(records.db, ids);
   const customFields = await customFieldsOfDevices(records.db, ids);
   const metrics = await findUplinkMetrics(records.db, ids);
-  const keysShown = principal.permissions.asset?.includes('update') ?? false;
   return devices.map((device) => {
     const flow = flows.get(device.dataFlowId);
     const surroundings: Surroundings = {
@@ -49,7 +48,7 @@ export async function deviceViews(records: Records, principal: Principal, device
       customFields: customFields.get(device.id) ?? [],
       metrics: metrics.get(device.id),
     };
-    return view(device, surroundings, keysShown, now);
+    return view(device, surroundings, holds(principal, 'asset', 'update', device.workspaceId), now);
   });
 }
 

@@ -1,12 +1,27 @@
-// Organizations: read, list and update (contract 1).
+// Organizations: create, read, list, update, delete (contract 1).
+import { newId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Organization } from '../model/organization.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Records } from '../store/records/database.ts';
-import { findOrganization, saveOrganization } from '../store/records/organizations.ts';
+import { insertOrganizationMember, organizationMembershipsOf } from '../store/records/members.ts';
+import {
+  findOrganization,
+  insertOrganization,
+  organizationContents,
+  removeOrganization,
+  saveOrganization,
+} from '../store/records/organizations.ts';
 import { findUser } from '../store/records/users.ts';
-import { auditView, change, found, nextVersion, orCurrent } from './change.ts';
+import { auditView, change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed } from './change.ts';
+
+export interface OrganizationDraft {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly logo?: string | null | undefined;
+  readonly properties?: JsonObject | null | undefined;
+}
 
 export interface OrganizationUpdate {
   readonly name?: string | undefined;
@@ -31,16 +46,61 @@ export async function readOrganization(records: Records, id: string) {
   return view(records, found(await findOrganization(records.db, id), 'organization', id));
 }
 
-/** Exactly the principal's organization; `minimal` answers id and name alone. */
+/** The user who makes an organization owns it. */
+export async function createOrganization(
+  records: Records,
+  principal: Principal,
+  draft: OrganizationDraft,
+  now: number,
+) {
+  const id = newId('organization');
+  const record: Organization = {
+    id,
+    name: draft.name,
+    description: draft.description ?? null,
+    logo: draft.logo ?? null,
+    properties: draft.properties ?? null,
+    ownerId: principal.id,
+    ...firstVersion(now),
+  };
+  await change(records, async (step) => {
+    await insertOrganization(step.db, record);
+    const member = { id: newId('member'), organizationId: id, userId: principal.id, created: now, acceptedAt: now };
+    await insertOrganizationMember(step.db, { ...member, role: 'OWNER' });
+    step.announce({ kind: 'organization', id, action: 'created' });
+    step.announce({ kind: 'member', id: member.id, action: 'created' });
+  });
+  return view(records, record);
+}
+
+/** Only an organization without workspaces and other content can be deleted; else 409 says what is in it. */
+export async function deleteOrganization(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    found(await findOrganization(step.db, id), 'organization', id);
+    refuseWhenUsed('organization', await organizationContents(step.db, id));
+    await removeOrganization(step.db, id);
+    step.announce({ kind: 'organization', id, action: 'deleted' });
+  });
+}
+
+/** Exactly the organization of a key or token, or those of a user; `minimal` answers id and name alone. */
 export async function listOrganizations(
   records: Records,
   principal: Principal,
   minimal: boolean,
   page: PageRequest,
 ): Promise<Page<Awaited<ReturnType<typeof view>> | { readonly id: string; readonly name: string }>> {
-  const own = await readOrganization(records, principal.organizationId);
-  const item = minimal ? { id: own.id, name: own.name } : own;
-  return pageOf(page.page === 0 ? [item] : [], 1, page);
+  const ids = principal.kind === 'USER' ? await organizationIdsOf(records, principal) : [principal.organizationId];
+  const shown = ids.slice(page.page * page.size, (page.page + 1) * page.size);
+  const items = await Promise.all(shown.map((id) => readOrganization(records, id)));
+  return pageOf(minimal ? items.map(({ id, name }) => ({ id, name })) : items, ids.length, page);
+}
+
+/** A user may be a member of several; the one the session is in comes first. */
+async function organizationIdsOf(records: Records, { id, organizationId }: Principal): Promise<string[]> {
+  const memberships = await organizationMembershipsOf(records.db, id);
+  const accepted = memberships.filter((member) => member.acceptedAt !== null).map((member) => member.organizationId);
+  return [organizationId, ...accepted.filter((other) => other !== organizationId)];
 }
 
 export async function updateOrganization(records: Records, id: string, sent: OrganizationUpdate, now: number) {

@@ -3,7 +3,7 @@ import { newId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
 import type { Scope, Verb } from '../model/permission.ts';
-import type { Principal } from '../model/principal.ts';
+import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { openTimeZone } from '../model/time-zone.ts';
 import { defaultWorkspaceSettings, type Workspace, type WorkspaceSettings } from '../model/workspace.ts';
@@ -125,9 +125,8 @@ export function workspaceAccess(
   scope: Scope,
   verb: Verb,
 ): { readonly all: boolean; readonly ids: readonly string[] } {
-  const granted = (scope === 'organization' && verb === 'read') || principal.permissions[scope]?.includes(verb);
-  if (!granted) return { all: false, ids: [] };
-  return principal.workspaces === 'all'
-    ? { all: true, ids: [] }
-    : { all: false, ids: [...principal.workspaces].sort() };
+  if (principal.workspaces === 'all' && holds(principal, scope, verb, null)) return { all: true, ids: [] };
+  const reached =
+    principal.workspaces === 'all' ? (principal.workspacePermissions?.keys() ?? []) : principal.workspaces;
+  return { all: false, ids: [...reached].filter((id) => holds(principal, scope, verb, id)).sort() };
 }

@@ -1,20 +1,32 @@
-// An API key as it is kept: never its secret, only the secret's hash (interface 2.6, contract 23).
+// Credentials of machines as they are kept: never a secret, only its hash (interface 2.5, 2.6; contract 23, 24).
 import type { EpochMs } from './instant.ts';
 import type { Permissions } from './permission.ts';
 
-export interface ApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
+/** What a credential may do and where; never changed after creation (interface 5 rule 6). */
+export interface Grant {
   readonly organizationId: string;
   readonly allWorkspaces: boolean;
   /** Empty when `allWorkspaces`. */
   readonly workspaceIds: readonly string[];
   readonly permissions: Permissions;
+}
+
+interface MachineCredential extends Grant {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
   /** SHA-256 of the whole secret, hexadecimal. */
   readonly secretHash: string;
+  readonly created: EpochMs;
+}
+
+export interface ApiKey extends MachineCredential {
   /** The secret's first characters, so that people recognise a key. */
   readonly secretPrefix: string;
-  readonly created: EpochMs;
   readonly lastUsed: EpochMs | null;
+}
+
+export interface OAuthClient extends MachineCredential {
+  /** The public name that a client gives at the token endpoint. */
+  readonly clientId: string;
 }

@@ -19,6 +19,8 @@ const kindPrefixes = {
   customLogic: '37',
   user: '52',
   member: '53',
+  session: '54',
+  invitation: '55',
   operation: '66',
   operationAction: '67',
   customFieldMeta: '69',

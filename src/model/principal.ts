@@ -1,5 +1,5 @@
 // Who is asking: the holder of a credential and what it may reach (interface 5).
-import type { Permissions } from './permission.ts';
+import type { Permissions, Scope, Verb } from './permission.ts';
 
 export interface Principal {
   readonly kind: 'USER' | 'API_KEY' | 'OAUTH_CLIENT';
@@ -10,4 +10,23 @@ export interface Principal {
   /** `all` includes workspaces created later; otherwise only the listed ones. */
   readonly workspaces: 'all' | ReadonlySet<string>;
   readonly permissions: Permissions;
+  /** What a user's roles in single workspaces add there (contract 2). */
+  readonly workspacePermissions?: ReadonlyMap<string, Permissions>;
+  /** The console session of a user. */
+  readonly sessionId?: string;
+}
+
+/**
+ * Whether the permissions cover scope and verb: in the workspace, in the organization itself (null), or anywhere at all (undefined).
+ * Reading the organization is always granted (interface 2.6). A role in some workspace lets its holder read records of the organization,
+ * such as device types, because the workspace's devices need them.
+ */
+export function holds(principal: Principal, scope: Scope, verb: Verb, workspaceId?: string | null): boolean {
+  if (scope === 'organization' && verb === 'read') return true;
+  if (principal.permissions[scope]?.includes(verb)) return true;
+  const added = principal.workspacePermissions;
+  if (added === undefined) return false;
+  if (typeof workspaceId === 'string') return added.get(workspaceId)?.[scope]?.includes(verb) ?? false;
+  if (workspaceId === null && verb !== 'read') return false;
+  return added.values().some((permissions) => permissions[scope]?.includes(verb) ?? false);
 }

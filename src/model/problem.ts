@@ -1,14 +1,9 @@
 // The catalogue of refusals: one stable code, one status, one sentence each. Product code names the row; the edge makes the body.
 import { inventoryProblems } from './inventory-problems.ts';
+import { accessProblems } from './access-problems.ts';
+import type { ProblemRow } from './problem-row.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
-
-interface ProblemRow {
-  readonly status: number;
-  /** `<status><two digits>_<NAME>`, never reused with another meaning (contract 0.2). */
-  readonly code: string;
-  readonly message: string | ((details: never) => string);
-}
 
 /** What became of a backfill's samples so far; error bodies carry it too. */
 type BackfillOutcome = {
@@ -27,6 +22,7 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 
 export const problems = {
   ...inventoryProblems,
+  ...accessProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',
@@ -135,10 +131,6 @@ export const problems = {
     code: '40012_FILTER_NOT_AVAILABLE',
     message: (d: { filter: string }) => `Assets cannot be filtered by ${d.filter}`,
   },
-  unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
-  twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
-  invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
-  permissionDenied: { status: 403, code: '40300_PERMISSION_DENIED', message: 'Permission denied' },
   deviceNotOnConnector: {
     status: 403,
     code: '40301_DEVICE_NOT_ON_CONNECTOR',
@@ -201,6 +193,11 @@ export const problems = {
     status: 415,
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
     message: (d: { contentType: string }) => `Content type ${d.contentType} is not supported; send application/json`,
+  },
+  formExpected: {
+    status: 415,
+    code: '41501_FORM_EXPECTED',
+    message: 'Send the fields as application/x-www-form-urlencoded',
   },
   idempotencyKeyReused: {
     status: 422,

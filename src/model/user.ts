@@ -1,14 +1,48 @@
 // A user and the roles that make one a member of organizations and workspaces (contract 2).
+import type { EpochMs } from './instant.ts';
 import type { AuditFields } from './record.ts';
 
 export const organizationRoles = ['OWNER', 'ADMIN', 'EDITOR', 'VIEWER', 'MEMBER'] as const;
 export type OrganizationRole = (typeof organizationRoles)[number];
+
+export const workspaceRoles = ['ADMIN', 'EDITOR', 'VIEWER'] as const;
+export type WorkspaceRole = (typeof workspaceRoles)[number];
 
 export interface User extends AuditFields {
   readonly id: string;
   readonly name: string;
   /** Lower case; unique. */
   readonly email: string;
-  /** Argon2id with its parameters, as one text. */
-  readonly passwordHash: string;
+  /** Argon2id with its parameters, as one text; null until an invitation is accepted. */
+  readonly passwordHash: string | null;
+}
+
+export interface Member<R extends string> {
+  readonly id: string;
+  readonly userId: string;
+  readonly role: R;
+  readonly created: EpochMs;
+  /** Null while the invitation is open: the role counts for nothing until then. */
+  readonly acceptedAt: EpochMs | null;
+}
+
+export interface Session {
+  readonly id: string;
+  /** SHA-256 of the cookie's value. */
+  readonly tokenHash: string;
+  readonly userId: string;
+  /** The organization that the user works in; one at a time. */
+  readonly organizationId: string;
+  readonly created: EpochMs;
+  readonly lastSeen: EpochMs;
+  readonly expiresAt: EpochMs;
+}
+
+export interface Invitation {
+  readonly id: string;
+  readonly tokenHash: string;
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly created: EpochMs;
+  readonly expiresAt: EpochMs;
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiKeyAuthenticator } from '../../src/access/api-key-authenticator.ts';
-import { type Authenticator, identify, noTokens } from '../../src/access/authenticator.ts';
+import { type Authenticator, identify } from '../../src/access/authenticator.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
 import { idempotency } from '../../src/flows/idempotency.ts';
@@ -34,7 +34,7 @@ import { createApiKey } from '../../src/inventory/api-keys.ts';
 import { runOperationChunk } from '../../src/inventory/operations.ts';
 import { createWorkspace } from '../../src/inventory/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
-import { type Permissions, scopes, verbs } from '../../src/model/permission.ts';
+import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import { type OpenRecords, openRecords } from '../../src/store/records/database.ts';
 import {
   type KeptAnswer,
@@ -61,7 +61,6 @@ interface Answered {
 }
 
 const adminKey = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
-const everyPermission: Permissions = Object.fromEntries(scopes.map((scope) => [scope, verbs]));
 
 const everything = ['WEBHOOK', 'CUSTOM_DATABASE'] as const;
 type Available = readonly (typeof everything)[number][];
@@ -85,7 +84,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const routes = routesOf(records, now, available, operations.start);
   const app = await createServer({
     routes,
-    guard: { identify: (headers) => identify([keys, noTokens, session(tenants)], headers), authorize },
+    guard: { identify: (headers) => identify([keys, session(tenants)], headers), authorize },
     events: { answered: () => {}, failed: (error) => void failures.push(error) },
     now,
     publicUrl: 'http://localhost',

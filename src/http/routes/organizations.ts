@@ -1,5 +1,6 @@
 // Routes of organizations (contract 1).
 import {
+  organizationDraft,
   organizationItemSchema,
   organizationListQuery,
   organizationSchema,
@@ -7,7 +8,13 @@ import {
 } from '../../contract/organization.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { listOrganizations, readOrganization, updateOrganization } from '../../inventory/organizations.ts';
+import {
+  createOrganization,
+  deleteOrganization,
+  listOrganizations,
+  readOrganization,
+  updateOrganization,
+} from '../../inventory/organizations.ts';
 import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
@@ -20,13 +27,24 @@ export function organizationRoutes(parts: RecordParts): Route[] {
     guardedRoute({
       method: 'GET',
       path: '/v3/organizations',
-      summary: "The credential's organization, as a list of one",
+      summary: 'The organization of the key or token, or those of the user',
       tag,
       access: { anyCredential: 'every credential belongs to one organization and may read it' },
       query: organizationListQuery,
       response: pageSchema(organizationItemSchema),
       handle: ({ query }, principal) =>
         listOrganizations(records, principal, query.minimal ?? false, pageRequestOf(query)),
+    }),
+    guardedRoute({
+      method: 'POST',
+      path: '/v3/organizations',
+      summary: 'Make an organization; the signed-in user owns it',
+      tag,
+      access: { anyCredential: 'every user may have an organization of the own', userOnly: true },
+      body: organizationDraft,
+      status: 201,
+      response: organizationSchema,
+      handle: ({ body }, principal) => createOrganization(records, principal, body, now()),
     }),
     guardedRoute({
       method: 'GET',
@@ -48,6 +66,18 @@ export function organizationRoutes(parts: RecordParts): Route[] {
       body: organizationUpdate,
       response: organizationSchema,
       handle: ({ params, body }) => updateOrganization(records, params.id, body, now()),
+    }),
+    guardedRoute({
+      method: 'DELETE',
+      path: '/v3/organizations/:id',
+      summary: 'Delete an organization without workspaces, with its members and credentials',
+      tag,
+      access: { scope: 'organization', verb: 'delete', place: byId(parts, 'organization') },
+      params: idParams,
+      handle: async ({ params }) => {
+        await deleteOrganization(records, params.id);
+        return undefined;
+      },
     }),
   ];
 }

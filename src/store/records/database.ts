@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, SqliteAdapter, sql } from 'kysely';
+import type { Actor } from '../../model/actor.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { migrate } from './migrations.ts';
 import type { RecordTables } from './schema.ts';
@@ -20,6 +21,11 @@ export interface Records {
   readonly sealer: Sealer;
   /** Tells what changed, after the change is durable. */
   readonly announce: (change: RecordChange) => void;
+  /** Sees what is committed, also while a transaction of `db` is under way. For reading alone. */
+  readonly committed: RecordsDb;
+  /** In whose name the request under way changes things; undefined for the platform itself. */
+  readonly actor: () => Actor | undefined;
+  readonly now: () => number;
 }
 
 export interface OpenRecords extends Records {
@@ -35,12 +41,13 @@ export async function openRecords(options: {
   /** The operator's `SECRETS_KEY`; without it a key file in the folder. */
   readonly secretsKey?: string | undefined;
   readonly announce: (change: RecordChange) => void;
+  /** In whose name changes are made, for the audit log; without it none is written. */
+  readonly actor?: (() => Actor | undefined) | undefined;
+  readonly now?: (() => number) | undefined;
 }): Promise<OpenRecords> {
   mkdirSync(options.directory, { recursive: true });
-  const database = new DatabaseSync(join(options.directory, 'records.sqlite'), {
-    enableForeignKeyConstraints: true,
-    timeout: busyTimeoutMs,
-  });
+  const path = join(options.directory, 'records.sqlite');
+  const database = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: busyTimeoutMs });
   database.exec('pragma journal_mode = wal');
   database.exec('pragma synchronous = full');
   database.exec(`pragma cache_size = -${cacheKiB}`);
@@ -48,7 +55,14 @@ export async function openRecords(options: {
   try {
     await migrate(db);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
-    return { db, sealer, announce: options.announce, close: () => db.destroy() };
+    const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
+    const committed = new Kysely<RecordTables>({ dialect: sqliteDialect(reader) });
+    const { announce, actor = () => undefined, now = Date.now } = options;
+    const close = async () => {
+      await committed.destroy();
+      await db.destroy();
+    };
+    return { db, sealer, announce, committed, actor, now, close };
   } catch (error) {
     await db.destroy();
     throw error;

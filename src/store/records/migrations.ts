@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { DataFolderError } from '../data-folder.ts';
 import * as firstRecords from './migrations/0001-first-records.ts';
 import * as idempotencyKeys from './migrations/0002-idempotency-keys.ts';
+import * as access from './migrations/0003-access.ts';
 import * as retention from './migrations/0005-retention.ts';
 import * as customFields from './migrations/0010-custom-fields.ts';
 import * as deviceRecords from './migrations/0011-device-records.ts';
@@ -18,6 +19,7 @@ interface Migration {
 const migrations: Readonly<Record<number, Migration>> = {
   1: firstRecords,
   2: idempotencyKeys,
+  3: access,
   5: retention,
   10: customFields,
   11: deviceRecords,

@@ -33,3 +33,29 @@ export async function saveOrganization(db: RecordsDb, record: Organization): Pro
 export async function hasOrganizations(db: RecordsDb): Promise<boolean> {
   return (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
+
+/** What is in the organization, for example `2 workspaces`; empty when nothing is. */
+export async function organizationContents(db: RecordsDb, organizationId: string): Promise<string[]> {
+  const tables = [
+    ['workspaces', 'workspaces'],
+    ['deviceTypes', 'device types'],
+  ] as const;
+  const contents: string[] = [];
+  for (const [table, what] of tables) {
+    const query = db.selectFrom(table as 'workspaces').select((eb) => eb.fn.countAll<number>().as('count'));
+    const { count } = await query.where('organizationId', '=', organizationId).executeTakeFirstOrThrow();
+    if (Number(count) > 0) contents.push(`${count} ${what}`);
+  }
+  return contents;
+}
+
+/** With its members, invitations, sessions and credentials. */
+export async function removeOrganization(db: RecordsDb, id: string): Promise<void> {
+  for (const table of ['sessions', 'invitations', 'organizationMembers', 'apiKeys', 'oauthClients'] as const) {
+    await db
+      .deleteFrom(table as 'sessions')
+      .where('organizationId', '=', id)
+      .execute();
+  }
+  await db.deleteFrom('organizations').where('id', '=', id).execute();
+}

@@ -18,6 +18,7 @@ const workspaceTables = {
 const organizationTables = {
   deviceType: { table: 'deviceTypes', what: 'device type' },
   apiKey: { table: 'apiKeys', what: 'API key' },
+  oauthClient: { table: 'oauthClients', what: 'OAuth client' },
 } as const;
 
 export type PlacedKind = keyof typeof workspaceTables | keyof typeof organizationTables | 'workspace' | 'organization';
@@ -40,7 +41,7 @@ export async function findPlace(db: RecordsDb, kind: PlacedKind, id: string): Pr
     const row = await db.selectFrom('workspaces').select('organizationId').where('id', '=', id).executeTakeFirst();
     return row && { ...row, workspaceId: id, what, id };
   }
-  if (kind === 'deviceType' || kind === 'apiKey') {
+  if (kind === 'deviceType' || kind === 'apiKey' || kind === 'oauthClient') {
     const { table } = organizationTables[kind];
     const row = await db
       .selectFrom(table as 'deviceTypes')

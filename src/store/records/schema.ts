@@ -26,7 +26,14 @@ export interface RecordTables {
   organizations: NamedColumns & { logo: string | null; ownerId: string; properties: JsonText | null };
   workspaces: NamedColumns & { organizationId: string; settings: JsonText; properties: JsonText };
   users: AuditColumns & { id: string; name: string; email: string; passwordHash: string };
-  organizationMembers: { id: string; organizationId: string; userId: string; role: string; created: number };
+  organizationMembers: {
+    id: string;
+    organizationId: string;
+    userId: string;
+    role: string;
+    created: number;
+    acceptedAt: number | null;
+  };
   workspaceMembers: { id: string; workspaceId: string; userId: string; role: string; created: number };
   apiKeys: {
     id: string;
@@ -41,6 +48,54 @@ export interface RecordTables {
     secretPrefix: string;
     created: number;
     lastUsed: number | null;
+  };
+  oauthClients: {
+    id: string;
+    organizationId: string;
+    name: string;
+    description: string | null;
+    searchText: string;
+    allWorkspaces: Flag;
+    workspaceIds: JsonText;
+    permissions: JsonText;
+    clientId: string;
+    secretHash: string;
+    created: number;
+  };
+  signingKeys: { id: string; privateKey: SealedText; publicKey: JsonText; created: number };
+  sessions: {
+    id: string;
+    tokenHash: string;
+    userId: string;
+    organizationId: string;
+    created: number;
+    lastSeen: number;
+    expiresAt: number;
+  };
+  invitations: {
+    id: string;
+    tokenHash: string;
+    organizationId: string;
+    userId: string;
+    created: number;
+    expiresAt: number;
+  };
+  auditLog: {
+    sequence: Generated<number>;
+    id: string;
+    timestamp: number;
+    organizationId: string;
+    workspaceId: string | null;
+    actorType: string;
+    actorId: string;
+    actorName: string;
+    action: string;
+    resourceType: string;
+    resourceId: string;
+    resourceName: string | null;
+    requestId: string | null;
+    ip: string | null;
+    changes: JsonText;
   };
   tags: NamedColumns & { organizationId: string; workspaceId: string; color: string | null };
   deviceTypes: NamedColumns & {

@@ -1,0 +1,87 @@
+// What knowing who asks costs: API keys, tokens and sessions checked in this process with authorisation, and how soon a deleted key is out.
+// Run: node bench/access.ts [checks]
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { startSession } from '../src/access/sign-in.ts';
+import { authorize } from '../src/access/authorize.ts';
+import { identify, type RequestHeaders } from '../src/access/authenticator.ts';
+import { bootstrap } from '../src/access/bootstrap.ts';
+import { composeAccess } from '../src/compose-access.ts';
+import { readConfig } from '../src/config.ts';
+import { createApiKey, deleteApiKey } from '../src/inventory/api-keys.ts';
+import { createOAuthClient } from '../src/inventory/oauth-clients.ts';
+import type { Actor } from '../src/model/actor.ts';
+import { everyPermission } from '../src/model/permission.ts';
+import type { RecordChange } from '../src/model/record.ts';
+import { openRecords } from '../src/store/records/database.ts';
+import { findUser } from '../src/store/records/users.ts';
+import { figure, markdownTable } from './measure.ts';
+
+const checks = Number(process.argv[2] ?? 500_000);
+const keysCount = 1_000;
+const goalPerSecond = 20_000;
+
+const directory = mkdtempSync(join(tmpdir(), 'bench-access-'));
+const told: ((change: RecordChange) => void)[] = [];
+const records = await openRecords({ directory, announce: (change) => told.forEach((follow) => follow(change)) });
+const made = (await bootstrap(records, { adminEmail: 'a@b.c', adminPassword: 'x', now: Date.now() }))!;
+const access = composeAccess(readConfig({}), records, new AsyncLocalStorage<Actor>(), Date.now);
+told.push(access.recordChanged);
+
+const place = { organizationId: made.organizationId, workspaceId: made.workspaceId, what: 'device', id: 'd' };
+const grant = { name: 'k', organizationId: made.organizationId, permissions: everyPermission };
+const keys: { id: string; secret: string }[] = [];
+for (let n = 0; n < keysCount; n += 1) keys.push(await createApiKey(records, grant, Date.now()));
+const { clientId, clientSecret } = await createOAuthClient(records, grant, '', Date.now());
+const form = new URLSearchParams({
+  grant_type: 'client_credentials',
+  client_id: clientId,
+  client_secret: clientSecret,
+});
+const issued = await access.tokens.issue(form.toString(), undefined);
+if ('error' in issued) throw new Error(issued.description);
+const session = await startSession(records, (await findUser(records.db, made.userId))!, Date.now());
+
+const rows = [
+  await measured(
+    `API keys, ${keysCount} of them in turn`,
+    keys.map(({ secret }) => ({ 'x-api-key': secret })),
+  ),
+  await measured('one bearer token', [{ authorization: `Bearer ${issued.access_token}` }]),
+  await measured('one session cookie', [{ cookie: `session=${session.sessionToken}` }]),
+];
+console.log(markdownTable(['credential', 'checks a second', 'goal'], rows));
+await revoked();
+await records.close();
+rmSync(directory, { recursive: true, force: true });
+
+async function measured(name: string, headers: readonly RequestHeaders[]): Promise<string[]> {
+  // The first look at each reads the records; what is measured is every later one.
+  for (const one of headers) await identify(access.authenticators, one);
+  const startedAt = performance.now();
+  for (let n = 0; n < checks; n += 1) {
+    const principal = identify(access.authenticators, headers[n % headers.length]!);
+    if (principal instanceof Promise) throw new Error('A known credential was read again');
+    authorize(principal, 'asset', 'read', place);
+  }
+  const perSecond = checks / ((performance.now() - startedAt) / 1_000);
+  return [name, figure(perSecond), `>= ${figure(goalPerSecond)}`];
+}
+
+/** Every key is deleted and asked for again at once. */
+async function revoked(): Promise<void> {
+  let letIn = 0;
+  for (const { id, secret } of keys) {
+    await deleteApiKey(records, id);
+    const known = await Promise.resolve()
+      .then(() => identify(access.authenticators, { 'x-api-key': secret }))
+      .then(
+        () => true,
+        () => false,
+      );
+    if (known) letIn += 1;
+  }
+  console.log(`revoked: ${keys.length} keys deleted, ${letIn} let in afterwards`);
+}

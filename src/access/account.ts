@@ -1,0 +1,23 @@
+// A user's own account as the console shows it: who, in which organization, with which role.
+import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
+import type { RecordsDb } from '../store/records/database.ts';
+import { organizationMembershipsOf } from '../store/records/members.ts';
+import { findOrganization } from '../store/records/organizations.ts';
+import { findUser } from '../store/records/users.ts';
+
+/** `organizationId` is that of the session. Throws 401 for somebody who is gone. */
+export async function readAccount(db: RecordsDb, { id, organizationId }: Pick<Principal, 'id' | 'organizationId'>) {
+  const user = await findUser(db, id);
+  const memberships = (await organizationMembershipsOf(db, id)).filter(({ acceptedAt }) => acceptedAt !== null);
+  const role = memberships.find((member) => member.organizationId === organizationId)?.role;
+  if (user === undefined || role === undefined) throw problem('unauthorized');
+  const organizations = await Promise.all(
+    memberships.map(async (member) => ({
+      organizationId: member.organizationId,
+      name: (await findOrganization(db, member.organizationId))?.name ?? '',
+      role: member.role,
+    })),
+  );
+  return { id, name: user.name, email: user.email, organizationId, role, organizations };
+}

@@ -1,0 +1,67 @@
+// Bearer tokens: checked once, kept in memory until they expire or their client is deleted (interface 5 rules 2, 8, 9).
+import type { EpochMs } from '../model/instant.ts';
+import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
+import type { RecordChange } from '../model/record.ts';
+import type { RecordsDb } from '../store/records/database.ts';
+import { findOAuthClientByClientId } from '../store/records/oauth-clients.ts';
+import type { Authenticator } from './authenticator.ts';
+import { grantedPrincipal } from './granted-principal.ts';
+import { clockSkewSeconds, type TokenService } from './token-service.ts';
+
+const tokensMax = 10_000;
+const tokenLengthMax = 4_096;
+
+interface KnownToken {
+  readonly principal: Principal;
+  readonly expiresAt: EpochMs;
+}
+
+export interface BearerAuthenticator extends Authenticator {
+  readonly authenticate: (credential: string) => Principal | Promise<Principal>;
+  /** Must be told every change of a record: tokens of a deleted client are refused from then on. */
+  readonly recordChanged: (change: RecordChange) => void;
+}
+
+export function bearerAuthenticator(parts: {
+  readonly db: RecordsDb;
+  readonly tokens: Pick<TokenService, 'check'>;
+  readonly now: () => EpochMs;
+}): BearerAuthenticator {
+  const known = new Map<string, KnownToken>();
+  let changes = 0;
+
+  const look = async (token: string): Promise<Principal> => {
+    const { clientId, expiresAt } = await parts.tokens.check(token);
+    const changesBefore = changes;
+    const client = await findOAuthClientByClientId(parts.db, clientId);
+    if (client === undefined) throw problem('invalidToken');
+    const principal = grantedPrincipal('OAUTH_CLIENT', client);
+    // A client deleted while it was being read must not stay in memory.
+    if (changes === changesBefore) {
+      if (known.size >= tokensMax) known.delete(known.keys().next().value!);
+      known.set(token, { principal, expiresAt });
+    }
+    return principal;
+  };
+
+  return {
+    header: 'authorization',
+    authenticate(header) {
+      const token = /^bearer +(\S+)$/i.exec(header)?.[1];
+      if (token === undefined || token.length > tokenLengthMax) throw problem('invalidToken');
+      const found = known.get(token);
+      if (found === undefined) return look(token);
+      if (found.expiresAt + clockSkewSeconds * 1_000 > parts.now()) return found.principal;
+      known.delete(token);
+      throw problem('invalidToken');
+    },
+    recordChanged(change) {
+      if (change.action !== 'deleted') return;
+      if (change.kind !== 'oauthClient' && change.kind !== 'organization') return;
+      changes += 1;
+      if (change.kind === 'organization') return known.clear();
+      for (const [token, { principal }] of known) if (principal.id === change.id) known.delete(token);
+    },
+  };
+}

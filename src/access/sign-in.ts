@@ -1,0 +1,115 @@
+// Signing in and out, and one's own account: e-mail and password in, a session out (contract, decisions and section 35).
+import { randomBytes } from 'node:crypto';
+import { newId } from '../model/ids.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
+import type { RecordChange } from '../model/record.ts';
+import type { User } from '../model/user.ts';
+import type { Records } from '../store/records/database.ts';
+import { findOrganizationMember, organizationMembershipsOf } from '../store/records/members.ts';
+import { secretHash } from '../store/records/sealed-text.ts';
+import { insertSession, removeSession, saveSessionOrganization, sessionsOf } from '../store/records/sessions.ts';
+import { findUser, findUserByEmail, saveUser } from '../store/records/users.ts';
+import { hashPassword, isPassword, newPasswordHash } from './password.ts';
+import { sessionLifetimeMs } from './session-authenticator.ts';
+
+const sessionTokenBytes = 32;
+/** Beyond so many the oldest session of a user ends. */
+const sessionsPerUserMax = 50;
+
+export interface SignedIn {
+  readonly user: User;
+  readonly sessionToken: string;
+  readonly session: { readonly id: string; readonly organizationId: string };
+}
+
+/** Tells that sessions ended, so that nobody goes on using them from memory. */
+function tellEnded(records: Pick<Records, 'announce'>, ids: readonly string[]): void {
+  for (const id of ids) records.announce({ kind: 'session', id, action: 'deleted' } satisfies RecordChange);
+}
+
+// A hash to check against when there is no such user, so that it takes as long as a wrong password.
+let nobodysHash: Promise<string> | undefined;
+
+/** The user with this e-mail address and password; undefined when either is wrong, after the same time. */
+export async function authenticateUser(
+  { db }: Pick<Records, 'db'>,
+  email: string,
+  password: string,
+): Promise<User | undefined> {
+  const user = await findUserByEmail(db, email.trim().toLowerCase());
+  nobodysHash ??= hashPassword(randomBytes(16).toString('hex'));
+  const right = await isPassword(password, user?.passwordHash ?? (await nobodysHash));
+  return right && user?.passwordHash ? user : undefined;
+}
+
+/** Begins a session in the organization asked for, else in the first the user joined. Throws 403 for a member of none. */
+export async function startSession(
+  records: Records,
+  user: User,
+  now: EpochMs,
+  organizationId?: string | null,
+): Promise<SignedIn> {
+  const memberships = await organizationMembershipsOf(records.db, user.id);
+  const accepted = memberships.filter((member) => member.acceptedAt !== null);
+  const member = accepted.find((one) => one.organizationId === organizationId) ?? accepted[0];
+  if (member === undefined) throw problem('noOrganization');
+  const sessionToken = randomBytes(sessionTokenBytes).toString('base64url');
+  const session = { id: newId('session'), organizationId: member.organizationId };
+  const older = await sessionsOf(records.db, user.id);
+  const crowdedOut = older.slice(0, Math.max(0, older.length + 1 - sessionsPerUserMax)).map(({ id }) => id);
+  for (const id of crowdedOut) await removeSession(records.db, id);
+  await insertSession(records.db, {
+    ...session,
+    tokenHash: secretHash(sessionToken),
+    userId: user.id,
+    created: now,
+    lastSeen: now,
+    expiresAt: now + sessionLifetimeMs,
+  });
+  tellEnded(records, crowdedOut);
+  return { user, sessionToken, session };
+}
+
+export async function endSession(records: Records, sessionId: string): Promise<void> {
+  await removeSession(records.db, sessionId);
+  tellEnded(records, [sessionId]);
+}
+
+/** Ends every session of the user, or every other one; returns how many. */
+export async function endSessions(records: Records, userId: string, except?: string): Promise<number> {
+  const ids = (await sessionsOf(records.db, userId)).map(({ id }) => id).filter((id) => id !== except);
+  for (const id of ids) await removeSession(records.db, id);
+  tellEnded(records, ids);
+  return ids.length;
+}
+
+/** Goes on in another organization of the user. Throws 404 for one that the user is no member of. */
+export async function switchOrganization(
+  records: Records,
+  principal: Principal,
+  organizationId: string,
+): Promise<void> {
+  const member = await findOrganizationMember(records.db, organizationId, principal.id);
+  if (member === undefined || member.acceptedAt === null || principal.sessionId === undefined) {
+    throw problem('notFound', { what: 'organization', id: organizationId });
+  }
+  await saveSessionOrganization(records.db, principal.sessionId, organizationId);
+  records.announce({ kind: 'session', id: principal.sessionId, action: 'updated' });
+}
+
+/** Changes the password and ends every other session; false when the current one is wrong. */
+export async function changePassword(
+  records: Records,
+  principal: Principal,
+  sent: { readonly currentPassword: string; readonly newPassword: string },
+  now: EpochMs,
+): Promise<boolean> {
+  const user = await findUser(records.db, principal.id);
+  if (!user?.passwordHash || !(await isPassword(sent.currentPassword, user.passwordHash))) return false;
+  const passwordHash = await newPasswordHash(sent.newPassword, user.email);
+  await saveUser(records.db, { ...user, passwordHash, updated: now, version: user.version + 1 });
+  await endSessions(records, user.id, principal.sessionId);
+  return true;
+}

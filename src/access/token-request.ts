@@ -1,0 +1,92 @@
+// Reads a request to the token endpoint: form fields and client authentication, to the letter of RFC 6749 (interface 4.10).
+
+export interface TokenRequest {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Whether the client came by HTTP Basic, which a refusal must answer in kind. */
+  readonly basic: boolean;
+}
+
+/** A refusal in the words of RFC 6749 section 5.2. */
+export interface TokenRefusal {
+  readonly status: 400 | 401;
+  readonly error: 'invalid_request' | 'invalid_client' | 'unsupported_grant_type';
+  readonly description: string;
+  readonly basic: boolean;
+}
+
+const fieldLengthMax = 1_000;
+
+/** `form` is the body as it came in; `authorization` the header, if any. */
+export function readTokenRequest(form: string, authorization: string | undefined): TokenRequest | TokenRefusal {
+  const basic = authorization !== undefined;
+  const refuse = (error: TokenRefusal['error'], description: string): TokenRefusal => {
+    return { status: error === 'invalid_client' ? 401 : 400, error, description, basic };
+  };
+  const fields = new URLSearchParams(form);
+  for (const name of new Set(fields.keys())) {
+    if (fields.getAll(name).length > 1) return refuse('invalid_request', `${shown(name)} is sent more than once`);
+  }
+  // A parameter without a value counts as left out (RFC 6749 section 3.2).
+  const field = (name: string) => fields.get(name) || undefined;
+  const client = basic ? basicClient(authorization, field) : formClient(field);
+  if ('problem' in client) return refuse(client.error, client.problem);
+  const grantType = field('grant_type');
+  if (grantType === undefined) return refuse('invalid_request', 'grant_type is missing');
+  if (grantType !== 'client_credentials') {
+    return refuse('unsupported_grant_type', 'The only grant_type is client_credentials');
+  }
+  return { ...client, basic };
+}
+
+type Client = { readonly clientId: string; readonly clientSecret: string };
+type ClientProblem = { readonly error: 'invalid_request' | 'invalid_client'; readonly problem: string };
+type Field = (name: string) => string | undefined;
+
+function formClient(field: Field): Client | ClientProblem {
+  const clientId = field('client_id');
+  const clientSecret = field('client_secret');
+  if (clientId === undefined || clientSecret === undefined) {
+    return { error: 'invalid_client', problem: 'Client authentication is missing' };
+  }
+  return checked({ clientId, clientSecret });
+}
+
+function basicClient(authorization: string, field: Field): Client | ClientProblem {
+  const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization)?.[1];
+  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8');
+  const at = text.indexOf(':');
+  if (at < 1) return { error: 'invalid_client', problem: 'The Authorization header holds no client and secret' };
+  // Both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
+  const clientId = formDecoded(text.slice(0, at));
+  const clientSecret = formDecoded(text.slice(at + 1));
+  if (clientId === undefined || clientSecret === undefined || clientSecret === '') {
+    return { error: 'invalid_client', problem: 'The Authorization header holds no client and secret' };
+  }
+  if (field('client_secret') !== undefined) {
+    return { error: 'invalid_request', problem: 'The client authenticates twice: by header and by client_secret' };
+  }
+  const named = field('client_id');
+  if (named !== undefined && named !== clientId) {
+    return { error: 'invalid_request', problem: 'client_id differs from the client of the Authorization header' };
+  }
+  return checked({ clientId, clientSecret });
+}
+
+function checked(client: Client): Client | ClientProblem {
+  if (client.clientId.length <= fieldLengthMax && client.clientSecret.length <= fieldLengthMax) return client;
+  return { error: 'invalid_client', problem: 'Unknown client or wrong secret' };
+}
+
+function formDecoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A name sent by the client, safe to repeat in `error_description` (printable ASCII without quote and backslash). */
+function shown(name: string): string {
+  return name.slice(0, 40).replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?');
+}

@@ -1,0 +1,116 @@
+// Composes access: every kind of credential, what ends with a revoked one, and how often anybody may try.
+import type { AsyncLocalStorage } from 'node:async_hooks';
+import { type ApiKeyAuthenticator, apiKeyAuthenticator } from './access/api-key-authenticator.ts';
+import { type Attempts, attempts } from './access/attempts.ts';
+import { type Authenticator, identify } from './access/authenticator.ts';
+import { authorize } from './access/authorize.ts';
+import { type BearerAuthenticator, bearerAuthenticator } from './access/bearer-authenticator.ts';
+import { requestLimit } from './access/request-limit.ts';
+import { type SessionAuthenticator, sessionAuthenticator } from './access/session-authenticator.ts';
+import { type SigningKeys, signingKeys } from './access/signing-keys.ts';
+import { clockSkewSeconds, tokenLifetimeSeconds, type TokenService, tokenService } from './access/token-service.ts';
+import type { Config } from './config.ts';
+import type { DataStreams } from './http/data-streams.ts';
+import type { Guard } from './http/admission.ts';
+import type { Actor } from './model/actor.ts';
+import type { Principal } from './model/principal.ts';
+import type { RecordChange } from './model/record.ts';
+import { dropOldAuditEntries } from './store/records/audit-log.ts';
+import type { OpenRecords } from './store/records/database.ts';
+
+export interface Access {
+  readonly apiKeys: ApiKeyAuthenticator;
+  readonly bearer: BearerAuthenticator;
+  readonly sessions: SessionAuthenticator;
+  readonly keys: SigningKeys;
+  readonly tokens: TokenService;
+  readonly attempts: Attempts;
+  readonly authenticators: readonly Authenticator[];
+  readonly actAs: <T>(actor: Actor, work: () => T) => T;
+  /** Must be told every change of a record. */
+  readonly recordChanged: (change: RecordChange) => void;
+  /** To be called now and then, and before the records close. */
+  readonly keepHouse: () => Promise<void>;
+}
+
+/** `acting` holds the actor of the request under way; the records read it for the audit log. */
+export function composeAccess(
+  config: Config,
+  records: OpenRecords,
+  acting: AsyncLocalStorage<Actor>,
+  now: () => number,
+): Access {
+  const { db } = records;
+  const tokenLifetimeMs = (tokenLifetimeSeconds + 2 * clockSkewSeconds) * 1_000;
+  const keys = signingKeys({ records, now, tokenLifetimeMs });
+  const tokens = tokenService({ db, keys, now, publicUrl: config.publicUrl });
+  const apiKeys = apiKeyAuthenticator({ db, now });
+  const bearer = bearerAuthenticator({ db, tokens, now });
+  const sessions = sessionAuthenticator({ db, now });
+  return {
+    apiKeys,
+    bearer,
+    sessions,
+    keys,
+    tokens,
+    attempts: attempts(now),
+    authenticators: [apiKeys, bearer, sessions],
+    actAs: (actor, work) => acting.run(actor, work),
+    recordChanged(change) {
+      for (const one of [apiKeys, bearer, sessions]) one.recordChanged(change);
+    },
+    async keepHouse() {
+      await apiKeys.saveUses();
+      for (const id of await sessions.keepHouse()) records.announce({ kind: 'session', id, action: 'deleted' });
+      await keys.keepHouse();
+      await dropOldAuditEntries(db, now());
+    },
+  };
+}
+
+/** What the edge asks of every request. */
+export function guardOf({ authenticators, actAs }: Access, config: Config, now: () => number): Guard {
+  return {
+    identify: (headers, method) => identify(authenticators, headers, method),
+    authorize,
+    limit: requestLimit(config.rateLimitPerSecond, now),
+    actAs,
+  };
+}
+
+/** Ends live connections as soon as their credential is revoked or may do less; to be told every change of a record. */
+export function streamRevocation(
+  streams: Pick<DataStreams, 'endSessions'>,
+  sessions: Pick<SessionAuthenticator, 'current'>,
+  failed: (error: unknown) => void,
+): (change: RecordChange) => void {
+  const checkUsers = async () => {
+    const connected = new Map<string, Principal>();
+    streams.endSessions((principal) => {
+      if (principal.sessionId !== undefined) connected.set(principal.sessionId, principal);
+      return false;
+    });
+    const ended = new Set<string>();
+    for (const [sessionId, principal] of connected) {
+      const current = await sessions.current(sessionId);
+      if (current === undefined || rightsOf(current) !== rightsOf(principal)) ended.add(sessionId);
+    }
+    if (ended.size > 0) streams.endSessions(({ sessionId }) => sessionId !== undefined && ended.has(sessionId));
+  };
+  const machines = { apiKey: 'API_KEY', oauthClient: 'OAUTH_CLIENT' } as const;
+  return ({ kind, id, action }) => {
+    if ((kind === 'apiKey' || kind === 'oauthClient') && action === 'deleted') {
+      streams.endSessions((principal) => principal.kind === machines[kind] && principal.id === id);
+    } else if (kind === 'organization' && action === 'deleted') {
+      streams.endSessions((principal) => principal.organizationId === id);
+    } else if (kind === 'session' || kind === 'member' || kind === 'user') {
+      checkUsers().catch(failed);
+    }
+  };
+}
+
+function rightsOf({ organizationId, workspaces, permissions, workspacePermissions }: Principal): string {
+  const reached = workspaces === 'all' ? workspaces : [...workspaces].sort();
+  const added = [...(workspacePermissions ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
+  return JSON.stringify([organizationId, reached, permissions, added]);
+}

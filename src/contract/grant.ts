@@ -1,0 +1,26 @@
+// The wire form of what a credential is granted: workspaces and permissions (interface 2.5 to 2.7).
+import Type from 'typebox';
+import { type Permissions, scopes, type Verb, verbs } from '../model/permission.ts';
+import { id, list, oneOf, optional, reference } from './record-fields.ts';
+
+const verbList = Type.Array(oneOf(verbs));
+/** Scope to verbs; a scope that does not exist is refused. */
+const permissions = Type.Unsafe<{ readonly [S in keyof Permissions]?: readonly Verb[] }>(
+  Type.Object(Object.fromEntries(scopes.map((scope) => [scope, Type.Optional(verbList)])), {
+    additionalProperties: false,
+  }),
+);
+
+export const grantFields = {
+  organizationId: id,
+  allWorkspaces: Type.Boolean(),
+  workspaces: list(reference),
+  permissions,
+};
+
+export const grantDraft = {
+  organizationId: id,
+  allWorkspaces: optional(Type.Boolean()),
+  workspaces: optional(list(reference)),
+  permissions: optional(permissions),
+};

@@ -1,0 +1,66 @@
+// The wire form of members, one's own account, signing in and invitations (contract 2, 35).
+import Type from 'typebox';
+import { organizationRoles, workspaceRoles } from '../model/user.ts';
+import { listParameters } from './list-parameters.ts';
+import { id, list, name, oneOf, optional, orNull, text, time } from './record-fields.ts';
+
+const anyRole = oneOf(organizationRoles);
+const email = Type.String({ minLength: 3, maxLength: 254, pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' });
+const password = Type.String({ minLength: 1, maxLength: 1_000 });
+
+const fields = {
+  id,
+  userId: id,
+  name: text,
+  email: text,
+  role: anyRole,
+  created: time,
+  pending: Type.Boolean({ description: 'Whether the invitation was not accepted yet' }),
+};
+
+export const memberSchema = Type.Object(fields);
+export const invitedMemberSchema = Type.Object({
+  ...fields,
+  invitationUrl: orNull(Type.String({ description: 'Hand it to the invited person; shown this once' })),
+});
+export const memberParams = Type.Object({ id: Type.String(), userId: Type.String() });
+export const memberListQuery = Type.Object(listParameters);
+
+export const organizationMemberDraft = Type.Object({ email, role: anyRole });
+export const organizationMemberUpdate = Type.Object({ role: anyRole });
+export const workspaceMemberDraft = Type.Object({ email, role: oneOf(workspaceRoles) });
+export const workspaceMemberUpdate = Type.Object({ role: oneOf(workspaceRoles) });
+
+export const loginBody = Type.Object({
+  email: text,
+  password,
+  organizationId: optional(Type.String({ description: 'Of several, the organization to begin in' })),
+});
+
+const membership = Type.Object({ organizationId: id, name: text, role: anyRole });
+const account = {
+  id,
+  name: text,
+  email: text,
+  organizationId: Type.String({ description: 'The organization of this session' }),
+  role: anyRole,
+  organizations: list(membership),
+};
+
+export const accountSchema = Type.Object(account);
+export const signedInSchema = Type.Object({
+  ...account,
+  csrfToken: Type.String({ description: 'Repeat it in header x-csrf-token of every call that changes something' }),
+});
+export const endedSessionsSchema = Type.Object({ sessions: Type.Integer() });
+export const passwordChange = Type.Object({ currentPassword: password, newPassword: Type.String() });
+export const organizationSwitch = Type.Object({ organizationId: id });
+
+export const invitationParams = Type.Object({ token: Type.String({ maxLength: 200 }) });
+export const invitationSchema = Type.Object({
+  email: text,
+  organizationName: text,
+  newUser: Type.Boolean({ description: 'Whether a name and a password are to be chosen' }),
+});
+export const invitationAcceptance = Type.Object({ name: optional(name), password });
+export const acceptedSchema = Type.Object({ id, name: text, email: text });

@@ -1,0 +1,24 @@
+// The wire form of the token service: tokens, refusals, discovery and published keys (interface 4.10, contract 25).
+import Type from 'typebox';
+
+export const issuedTokenSchema = Type.Object({
+  access_token: Type.String({ description: 'A JWT; send it as Authorization: Bearer' }),
+  expires_in: Type.Integer({ description: 'Seconds' }),
+  token_type: Type.Literal('Bearer'),
+});
+
+const texts = Type.Array(Type.String());
+
+export const discoverySchema = Type.Object({
+  issuer: Type.String(),
+  token_endpoint: Type.String(),
+  jwks_uri: Type.String(),
+  grant_types_supported: texts,
+  response_types_supported: texts,
+  token_endpoint_auth_methods_supported: texts,
+  token_endpoint_auth_signing_alg_values_supported: texts,
+  id_token_signing_alg_values_supported: texts,
+  subject_types_supported: texts,
+});
+
+export const keySetSchema = Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String(), kid: Type.String() })) });

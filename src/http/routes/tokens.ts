@@ -1,0 +1,91 @@
+// The token service: token endpoint, discovery and published keys (interface 4.10, contract 25, RFC 6749).
+import { discoverySchema, issuedTokenSchema, keySetSchema } from '../../contract/token.ts';
+import type { SigningKeys } from '../../access/signing-keys.ts';
+import { tokenPaths, type TokenService } from '../../access/token-service.ts';
+import type { Problem } from '../../model/problem.ts';
+import { Answer, openRoute, type Route } from '../route.ts';
+
+const tag = 'Tokens';
+const formBytesMax = 16 * 1024;
+const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
+
+export interface TokenRouteParts {
+  readonly tokens: Pick<TokenService, 'issue'>;
+  readonly keys: Pick<SigningKeys, 'published'>;
+  readonly publicUrl: string;
+  /** Runs one attempt; throws Problem `tooManyAttempts` when this caller failed too often. */
+  readonly attempt: <T>(
+    who: { readonly ip: string; readonly account?: string },
+    work: () => Promise<T>,
+    failed: (outcome: T) => boolean,
+  ) => Promise<T>;
+}
+
+export function tokenRoutes(parts: TokenRouteParts): Route[] {
+  return [tokenRoute(parts), discoveryRoute(parts.publicUrl), keysRoute(parts)];
+}
+
+function tokenRoute({ tokens, attempt }: TokenRouteParts): Route {
+  return openRoute({
+    method: 'POST',
+    path: tokenPaths.token,
+    summary: 'Get an access token by client credentials, sent as form fields or by HTTP Basic',
+    tag,
+    access: { open: 'the client credentials in the request are checked by the handler' },
+    form: true,
+    bodyBytesMax: formBytesMax,
+    response: issuedTokenSchema,
+    refusal: refusalOf,
+    handle: async ({ headers, body, ip }) => {
+      const form = typeof body === 'string' ? body : '';
+      const work = () => tokens.issue(form, headers.authorization);
+      const outcome = await attempt({ ip }, work, (tried) => 'error' in tried && tried.error === 'invalid_client');
+      if (!('error' in outcome)) return new Answer(200, outcome, uncached);
+      const { status, error, description, basic } = outcome;
+      const challenge = basic && status === 401 ? { 'www-authenticate': 'Basic realm="api-keys"' } : {};
+      return new Answer(status, { error, error_description: description } as never, { ...uncached, ...challenge });
+    },
+  });
+}
+
+/** What the edge refuses before the handler, in the words of RFC 6749. */
+function refusalOf(refused: Problem): Answer<unknown> {
+  const error = refused.status >= 500 ? 'server_error' : refused.status === 429 ? 'slow_down' : 'invalid_request';
+  // The standard has one status for every malformed request.
+  const status = error === 'invalid_request' ? 400 : refused.status;
+  return new Answer(status, { error, error_description: refused.message }, uncached);
+}
+
+function discoveryRoute(publicUrl: string): Route {
+  return openRoute({
+    method: 'GET',
+    path: tokenPaths.discovery,
+    summary: 'Where the token service is and what it can do',
+    tag,
+    access: { open: 'clients read it before they have any credential' },
+    response: discoverySchema,
+    handle: () => ({
+      issuer: publicUrl + tokenPaths.realm,
+      token_endpoint: publicUrl + tokenPaths.token,
+      jwks_uri: publicUrl + tokenPaths.keys,
+      grant_types_supported: ['client_credentials'],
+      response_types_supported: ['none'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+      token_endpoint_auth_signing_alg_values_supported: [],
+      id_token_signing_alg_values_supported: ['ES256'],
+      subject_types_supported: ['public'],
+    }),
+  });
+}
+
+function keysRoute({ keys }: TokenRouteParts): Route {
+  return openRoute({
+    method: 'GET',
+    path: tokenPaths.keys,
+    summary: 'Public keys that access tokens are signed with',
+    tag,
+    access: { open: 'public keys are public' },
+    response: keySetSchema,
+    handle: async () => (await keys.published()) as never,
+  });
+}

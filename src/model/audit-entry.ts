@@ -1,0 +1,31 @@
+// One line of the audit log: who changed what, when and how (contract 26).
+import type { Actor } from './actor.ts';
+import type { EpochMs } from './instant.ts';
+import type { Json } from './json.ts';
+
+export const auditActions = ['CREATE', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT'] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/** How one field changed; a secret is named without its values. */
+export interface FieldChange {
+  readonly field: string;
+  readonly before?: Json;
+  readonly after?: Json;
+  readonly secret?: true;
+}
+
+export interface AuditEntry {
+  readonly id: string;
+  readonly timestamp: EpochMs;
+  readonly organizationId: string;
+  readonly workspaceId: string | null;
+  readonly actor: Pick<Actor, 'type' | 'id' | 'name'>;
+  readonly action: AuditAction;
+  /** The kind of record in capitals, such as `DEVICE_TYPE`. */
+  readonly resourceType: string;
+  readonly resourceId: string;
+  readonly resourceName: string | null;
+  readonly requestId: string | null;
+  readonly ip: string | null;
+  readonly changes: readonly FieldChange[];
+}

@@ -1,0 +1,8 @@
+// One row of the catalogue of refusals.
+
+export interface ProblemRow {
+  readonly status: number;
+  /** `<status><two digits>_<NAME>`, never reused with another meaning (contract 0.2). */
+  readonly code: string;
+  readonly message: string | ((details: never) => string);
+}

@@ -1,0 +1,201 @@
+// Two organizations on one platform, people with every role, and short ways to act as anybody.
+import { everyPermission, type Permissions } from '../../src/model/permission.ts';
+import { type Answered, startWorld, type World } from '../world/world.ts';
+
+export const password = 'correct horse battery staple';
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answered>;
+
+/** A call that must succeed; its body. */
+export type Must = (method: string, path: string, body?: unknown) => Promise<Answered['body']>;
+
+export interface Acting {
+  readonly headers: Record<string, string>;
+  readonly call: Call;
+  readonly must: Must;
+}
+
+/** One record of each kind in a workspace. */
+export interface Fixtures {
+  readonly organization: string;
+  readonly workspace: string;
+  readonly device: string;
+  readonly physicalId: string;
+  readonly secret: string;
+  readonly tag: string;
+  readonly deviceConnector: string;
+  /** Empty unless a test makes one: an installation that delivers nowhere refuses them over the interface. */
+  readonly outputConnector: string;
+  readonly dataFlow: string;
+  readonly deviceType: string;
+  readonly apiKey: string;
+  readonly oauthClient: string;
+}
+
+export function actingBy(base: string, headers: Record<string, string>): Acting {
+  const call: Call = async (method, path, body, more = {}) => {
+    const isText = typeof body === 'string';
+    const type = body === undefined || isText ? {} : { 'content-type': 'application/json' };
+    const answer = await fetch(base + path, {
+      method,
+      headers: { ...type, ...headers, ...more },
+      ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const isJson = answer.headers.get('content-type')?.includes('application/json') && text !== '';
+    return { status: answer.status, body: isJson ? JSON.parse(text) : text, headers: answer.headers };
+  };
+  const must: Must = async (method, path, body) => {
+    const answer = await call(method, path, body);
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  return { headers, call, must };
+}
+
+/** Signs in; the calls carry the session cookie and the csrf token. */
+export async function signIn(
+  base: string,
+  email: string,
+  options: { readonly password?: string; readonly organizationId?: string } = {},
+): Promise<Acting> {
+  const body = { email, password: options.password ?? password, organizationId: options.organizationId ?? null };
+  const answer = await actingBy(base, {}).call('POST', '/v3/auth/login', body);
+  if (answer.status !== 200) throw new Error(`sign-in of ${email}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  const cookie = answer.headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ');
+  return actingBy(base, { cookie, 'x-csrf-token': answer.body.csrfToken });
+}
+
+/** Invites somebody and accepts in their name. */
+export async function addMember(
+  base: string,
+  owner: Acting,
+  of: string,
+  email: string,
+  role: string,
+): Promise<{ readonly userId: string }> {
+  const invited = await owner.must('POST', `${of}/members`, { email, role });
+  if (invited.invitationUrl !== null) {
+    const token = String(invited.invitationUrl).split('/').at(-1);
+    await actingBy(base, {}).must('POST', `/v3/auth/invitations/${token}`, { name: email, password });
+  }
+  return { userId: invited.userId };
+}
+
+/** Makes one record of each kind, named with the mark. */
+export async function makeFixtures(owner: Acting, workspaceId: string, mark: string): Promise<Fixtures> {
+  const { organizationId } = await owner.must('GET', `/v3/workspaces/${workspaceId}`);
+  const name = `${mark} record`;
+  const connector = await owner.must('POST', '/v3/device-connectors', { name, workspaceId, connectivity: 'HTTP' });
+  const type = await owner.must('POST', '/v3/device-types', { name, organizationId, type: 'manual', meta: {} });
+  const flow = await owner.must('POST', '/v3/data-flows', {
+    name,
+    workspaceId,
+    deviceConnector: { id: connector.id },
+    outputConnectors: [{ id: '0900000000000000', topic: '*' }],
+  });
+  const tag = await owner.must('POST', '/v3/tags', { name, workspaceId });
+  const physicalId = `${mark}-physical-${workspaceId}`;
+  const device = await owner.must('POST', '/v3/devices', {
+    name,
+    deviceId: physicalId,
+    workspaceId,
+    dataFlowId: flow.id,
+    connectivity: 'HTTP',
+    tags: [{ id: tag.id }],
+  });
+  const grant = { name, organizationId, permissions: { asset: ['read'] } };
+  const key = await owner.must('POST', '/v3/api-keys', grant);
+  const client = await owner.must('POST', '/v3/oauth-clients', grant);
+  return {
+    organization: organizationId,
+    workspace: workspaceId,
+    device: device.id,
+    physicalId,
+    secret: connector.uplinkSecret,
+    tag: tag.id,
+    deviceConnector: connector.id,
+    dataFlow: flow.id,
+    outputConnector: '',
+    deviceType: type.id,
+    apiKey: key.id,
+    oauthClient: client.id,
+  };
+}
+
+export interface AccessWorld {
+  readonly world: World;
+  readonly base: string;
+  readonly nobody: Acting;
+  /** The owner's session in the first organization. */
+  readonly owner: Acting;
+  /** The owner's session in the second one. */
+  readonly otherOwner: Acting;
+  readonly otherOrganizationId: string;
+  readonly otherWorkspaceId: string;
+  /** A second workspace of the first organization. */
+  readonly secondWorkspaceId: string;
+  /** A key made through the owner's session. */
+  key(grant?: {
+    permissions?: Permissions;
+    workspaces?: { id: string }[];
+  }): Promise<Acting & { id: string; secret: string }>;
+  /** An OAuth client and a token of it. */
+  client(grant?: { permissions?: Permissions; workspaces?: { id: string }[] }): Promise<OAuthActing>;
+  close(): Promise<void>;
+}
+
+export interface OAuthActing extends Acting {
+  readonly id: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly token: string;
+}
+
+export const tokenPath = '/realms/api-keys/protocol/openid-connect/token';
+
+export async function startAccessWorld(environment: Record<string, string> = {}): Promise<AccessWorld> {
+  const world = await startWorld({ environment });
+  const { base, organizationId } = world;
+  const nobody = actingBy(base, {});
+  const owner = await signIn(base, 'admin@localhost');
+  const other = await owner.must('POST', '/v3/organizations', { name: 'Other' });
+  const otherOwner = await signIn(base, 'admin@localhost', { organizationId: other.id });
+  const otherWorkspace = await otherOwner.must('POST', '/v3/workspaces', { name: 'There', organizationId: other.id });
+  const second = await owner.must('POST', '/v3/workspaces', { name: 'Second', organizationId });
+  const drafted = (grant: object) => ({ name: 'made', organizationId, permissions: everyPermission, ...grant });
+  return {
+    world,
+    base,
+    nobody,
+    owner,
+    otherOwner,
+    otherOrganizationId: other.id,
+    otherWorkspaceId: otherWorkspace.id,
+    secondWorkspaceId: second.id,
+    async key(grant = {}) {
+      const { id, secret } = await owner.must('POST', '/v3/api-keys', drafted(grant));
+      return { id, secret, ...actingBy(base, { 'x-api-key': secret }) };
+    },
+    async client(grant = {}) {
+      const { id, clientId, clientSecret } = await owner.must('POST', '/v3/oauth-clients', drafted(grant));
+      const form = new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id: clientId,
+        client_secret: clientSecret,
+      });
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      const { body } = await nobody.call('POST', tokenPath, form.toString(), type);
+      const token = String(body.access_token);
+      return { id, clientId, clientSecret, token, ...actingBy(base, { authorization: `Bearer ${token}` }) };
+    },
+    close: () => world.close(),
+  };
+}

@@ -1,0 +1,269 @@
+// What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
+import type { Scope, Verb } from '../../src/model/permission.ts';
+import type { Fixtures } from './access-world.ts';
+
+export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
+
+export interface Cell {
+  /** Absent for routes that anybody, or any credential, may call. */
+  readonly needs?: readonly [Scope, Verb];
+  readonly who: 'anybody' | 'anyCredential' | 'anyUser' | 'permitted' | 'permittedUser';
+  /** Whether the record lives in a workspace or in the organization; lists are narrowed by their handlers. */
+  readonly level: 'workspace' | 'organization' | 'workspaceList' | 'organizationList' | 'none';
+  readonly path: (of: Fixtures) => string;
+  readonly body?: (of: Fixtures) => unknown;
+}
+
+type Paths = (of: Fixtures) => string;
+type Bodies = (of: Fixtures) => unknown;
+
+function record(
+  level: 'workspace' | 'organization',
+  needs: readonly [Scope, Verb],
+  path: Paths,
+  body?: Bodies,
+  who: Cell['who'] = 'permitted',
+): Cell {
+  return { needs, who, level, path, ...(body === undefined ? {} : { body }) };
+}
+
+const open = (path: string): Cell => ({ who: 'anybody', level: 'none', path: () => path });
+const own = (path: string, who: 'anyCredential' | 'anyUser'): Cell => ({ who, level: 'none', path: () => path });
+
+/** The five routes of records that live in workspaces. */
+function workspaceRecords(path: string, scope: Scope, id: keyof Fixtures, draft: Bodies): Record<string, Cell> {
+  const one: Paths = (of) => `${path}/${of[id]}`;
+  return {
+    ...(path === '/v3/devices' ? {} : list(path, scope)),
+    [`POST ${path}`]: record('workspace', [scope, 'create'], () => path, draft),
+    [`GET ${path}/:id`]: record('workspace', [scope, 'read'], one),
+    [`PUT ${path}/:id`]: record('workspace', [scope, 'update'], one, () => ({})),
+    [`DELETE ${path}/:id`]: record('workspace', [scope, 'delete'], one),
+  };
+}
+
+function list(path: string, scope: Scope): Record<string, Cell> {
+  const query: Paths = (of) => `${path}?workspaceId=${of.workspace}`;
+  return { [`GET ${path}`]: { needs: [scope, 'read'], who: 'permitted', level: 'workspaceList', path: query } };
+}
+
+const named: Bodies = (of) => ({ name: 'x', workspaceId: of.workspace });
+const inOrganization: Bodies = (of) => ({ name: 'x', organizationId: of.organization });
+const hour = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
+const kpi: Bodies = (of) => ({
+  topic: 'default',
+  dataKey: 'a',
+  accumulator: 'MAX',
+  interval: hour,
+  deviceIds: [of.device],
+});
+
+const queries: Record<string, Cell> = Object.fromEntries([
+  ...[
+    '',
+    '/raw/kpi',
+    '/aggregated/hourly/kpi',
+    '/raw/time-series',
+    '/aggregated/hourly/time-series',
+    '/time-series',
+  ].map((tail) => [`POST /v3/devices/:deviceId/query${tail}`, deviceRead(`/query${tail}`, kpi)]),
+  ['POST /v3/devices/:deviceId/query/time-series/aggregation', deviceRead('/query/time-series/aggregation', kpi)],
+  ...['/query', '/query/topics', '/query/latest-sample', '/infer-schema', '/export'].map((tail) => [
+    `GET /v3/devices/:deviceId${tail}`,
+    deviceRead(tail),
+  ]),
+  ...['raw/kpi', 'raw/accumulated-kpi', 'aggregated/hourly/kpi', 'aggregated/hourly/accumulated-kpi'].flatMap(
+    (tail) => [
+      [
+        `POST /v3/tags/:tagId/query/${tail}`,
+        record('workspace', ['asset', 'read'], (of) => `/v3/tags/${of.tag}/query/${tail}`, kpi),
+      ],
+      [`POST /v3/devices/query/batch/${tail}`, batch(`/v3/devices/query/batch/${tail}`)],
+    ],
+  ),
+  ['POST /v3/devices/query/batch', batch('/v3/devices/query/batch')],
+]) as Record<string, Cell>;
+
+function deviceRead(tail: string, body?: Bodies): Cell {
+  return record('workspace', ['asset', 'read'], (of) => `/v3/devices/${of.device}${tail}`, body);
+}
+
+function batch(path: string): Cell {
+  return { needs: ['asset', 'read'], who: 'permitted', level: 'workspaceList', path: () => path, body: kpi };
+}
+
+/** API keys, OAuth clients: owners and administrators in person. */
+function credentials(path: string, id: 'apiKey' | 'oauthClient'): Record<string, Cell> {
+  const manage = ['organization', 'manage'] as const;
+  const one: Paths = (of) => `${path}/${of[id]}`;
+  const query: Paths = (of) => `${path}?organizationId=${of.organization}`;
+  return {
+    [`GET ${path}`]: { needs: manage, who: 'permittedUser', level: 'organizationList', path: query },
+    [`POST ${path}`]: record('organization', manage, () => path, inOrganization, 'permittedUser'),
+    [`GET ${path}/:id`]: record('organization', manage, one, undefined, 'permittedUser'),
+    [`DELETE ${path}/:id`]: record('organization', manage, one, undefined, 'permittedUser'),
+  };
+}
+
+function members(path: string, scope: 'organization.member' | 'workspace.member'): Record<string, Cell> {
+  const level = scope === 'workspace.member' ? 'workspace' : 'organization';
+  const all: Paths = (of) => `${path}/${level === 'workspace' ? of.workspace : of.organization}/members`;
+  const one: Paths = (of) => `${all(of)}/5200000000000000`;
+  return {
+    [`GET ${path}/:id/members`]: record(level, [scope, 'read'], all),
+    [`POST ${path}/:id/members`]: record(level, [scope, 'create'], all, () => ({ email: 'x@y.z', role: 'VIEWER' })),
+    [`PUT ${path}/:id/members/:userId`]: record(level, [scope, 'update'], one, () => ({ role: 'VIEWER' })),
+    [`DELETE ${path}/:id/members/:userId`]: record(level, [scope, 'delete'], one),
+  };
+}
+
+const manageList = (path: string): Cell => ({
+  needs: ['organization', 'manage'],
+  who: 'permittedUser',
+  level: 'organizationList',
+  path: (of) => `${path}?organizationId=${of.organization}`,
+});
+
+/** By method and path as the route declares them. */
+export const routeCells: Readonly<Record<string, Cell>> = {
+  'GET /health/live': open('/health/live'),
+  'GET /health/ready': open('/health/ready'),
+  'GET /metrics': open('/metrics'),
+  'POST /v3/capture': open('/v3/capture'),
+  'POST /realms/api-keys/protocol/openid-connect/token': open('/realms/api-keys/protocol/openid-connect/token'),
+  'GET /realms/api-keys/.well-known/openid-configuration': open('/realms/api-keys/.well-known/openid-configuration'),
+  'GET /realms/api-keys/protocol/openid-connect/certs': open('/realms/api-keys/protocol/openid-connect/certs'),
+  'POST /v3/auth/login': open('/v3/auth/login'),
+  'GET /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
+  'POST /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
+  'POST /v3/auth/logout': own('/v3/auth/logout', 'anyUser'),
+  'POST /v3/auth/logout-everywhere': own('/v3/auth/logout-everywhere', 'anyUser'),
+  'GET /v3/auth/me': own('/v3/auth/me', 'anyUser'),
+  'PUT /v3/auth/organization': { ...own('/v3/auth/organization', 'anyUser'), body: () => ({ organizationId: 'x' }) },
+  'PUT /v3/auth/password': {
+    ...own('/v3/auth/password', 'anyUser'),
+    body: () => ({ currentPassword: 'x', newPassword: 'y' }),
+  },
+  'GET /v3/organizations': own('/v3/organizations', 'anyCredential'),
+  'POST /v3/organizations': { ...own('/v3/organizations', 'anyUser'), body: () => ({ name: 'x' }) },
+  'GET /v3/workspace-access': own('/v3/workspace-access?scope=ASSET&verb=READ', 'anyCredential'),
+  'PUT /v3/api-keys/:id': own('/v3/api-keys/x', 'anyCredential'),
+  'POST /v3/run-script': {
+    needs: ['deviceType', 'read'],
+    who: 'permitted',
+    level: 'none',
+    path: () => '/v3/run-script',
+    body: () => ({ script: 'function consume() {}', event: {} }),
+  },
+  'GET /v3/organizations/:id': record(
+    'organization',
+    ['organization', 'read'],
+    (of) => `/v3/organizations/${of.organization}`,
+  ),
+  'PUT /v3/organizations/:id': record(
+    'organization',
+    ['organization', 'update'],
+    (of) => `/v3/organizations/${of.organization}`,
+    () => ({}),
+  ),
+  'DELETE /v3/organizations/:id': record(
+    'organization',
+    ['organization', 'delete'],
+    (of) => `/v3/organizations/${of.organization}`,
+  ),
+  ...workspaceRecords('/v3/workspaces', 'workspace', 'workspace', inOrganization),
+  'GET /v3/workspaces': {
+    needs: ['workspace', 'read'],
+    who: 'permitted',
+    level: 'organizationList',
+    path: (of) => `/v3/workspaces?organizationId=${of.organization}`,
+  },
+  'POST /v3/workspaces': record('organization', ['workspace', 'create'], () => '/v3/workspaces', inOrganization),
+  ...workspaceRecords('/v3/tags', 'asset', 'tag', named),
+  ...workspaceRecords('/v3/device-connectors', 'dataFlow', 'deviceConnector', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+    connectivity: 'HTTP',
+  })),
+  ...workspaceRecords('/v3/output-connectors', 'dataFlow', 'outputConnector', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+    type: 'WEBHOOK',
+  })),
+  ...workspaceRecords('/v3/data-flows', 'dataFlow', 'dataFlow', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+    deviceConnector: { id: of.deviceConnector },
+  })),
+  ...workspaceRecords('/v3/devices', 'asset', 'device', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+    deviceId: 'x',
+    dataFlowId: of.dataFlow,
+  })),
+  'GET /v3/devices/by-device-id': {
+    needs: ['asset', 'read'],
+    who: 'permitted',
+    level: 'workspaceList',
+    path: (of) => `/v3/devices/by-device-id?deviceId=${of.physicalId}`,
+  },
+  'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
+  ...list('/v3/usage', 'workspace'),
+  ...list('/v3/assets', 'asset'),
+  'POST /v3/assets/list': {
+    needs: ['asset', 'read'],
+    who: 'permitted',
+    level: 'workspaceList',
+    path: () => '/v3/assets/list',
+    body: (of) => ({ workspaceIds: [of.workspace] }),
+  },
+  'POST /v3/devices/:deviceId/backfill': record(
+    'workspace',
+    ['asset', 'update'],
+    (of) => `/v3/devices/${of.device}/backfill`,
+    () => ({ data: { a: 1 } }),
+  ),
+  'POST /v3/devices/:deviceId/backfill/bulk': record(
+    'workspace',
+    ['asset', 'update'],
+    (of) => `/v3/devices/${of.device}/backfill/bulk`,
+    () => [],
+  ),
+  'GET /v3/device-types': {
+    needs: ['deviceType', 'read'],
+    who: 'permitted',
+    level: 'organizationList',
+    path: (of) => `/v3/device-types?organizationId=${of.organization}`,
+  },
+  'POST /v3/device-types': record('organization', ['deviceType', 'create'], () => '/v3/device-types', inOrganization),
+  'GET /v3/device-types/:id': record(
+    'organization',
+    ['deviceType', 'read'],
+    (of) => `/v3/device-types/${of.deviceType}`,
+  ),
+  'PUT /v3/device-types/:id': record(
+    'organization',
+    ['deviceType', 'update'],
+    (of) => `/v3/device-types/${of.deviceType}`,
+    () => ({}),
+  ),
+  'DELETE /v3/device-types/:id': record(
+    'organization',
+    ['deviceType', 'delete'],
+    (of) => `/v3/device-types/${of.deviceType}`,
+  ),
+  ...credentials('/v3/api-keys', 'apiKey'),
+  ...credentials('/v3/oauth-clients', 'oauthClient'),
+  'POST /v3/oauth-clients/:id/rotate-secret': record(
+    'organization',
+    ['organization', 'manage'],
+    (of) => `/v3/oauth-clients/${of.oauthClient}/rotate-secret`,
+    undefined,
+    'permittedUser',
+  ),
+  ...members('/v3/organizations', 'organization.member'),
+  ...members('/v3/workspaces', 'workspace.member'),
+  'GET /v3/audit-logs': manageList('/v3/audit-logs'),
+  'GET /v3/audit-logs/export': manageList('/v3/audit-logs/export'),
+  ...queries,
+};
