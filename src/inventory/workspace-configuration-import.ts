@@ -50,9 +50,7 @@ const makers: Readonly<Record<SectionName, Maker>> = {
   tags: ({ step, workspaceId, now }, item, id) =>
     id === undefined ? createTag(step, { ...item, workspaceId }, now) : updateTag(step, id, item, now),
   deviceTypes: ({ step, organizationId, now }, { library: _, ...item }, id) =>
-    id === undefined
-      ? createDeviceType(step, { ...item, organizationId }, now)
-      : updateDeviceType(step, id, item, now),
+    id === undefined ? createDeviceType(step, { ...item, organizationId }, now) : updateDeviceType(step, id, item, now),
   deviceConnectors: ({ step, principal, workspaceId, now }, item, id) =>
     id === undefined
       ? createDeviceConnector(step, principal, { ...item, workspaceId } as never, now)
