@@ -16,7 +16,7 @@ import { insertOAuthClient, removeOAuthClient } from '../../src/store/records/oa
 import { insertOutputConnector } from '../../src/store/records/output-connectors.ts';
 import { secretHash } from '../../src/store/records/sealed-text.ts';
 import { type AccessWorld, addMember, type Fixtures, makeFixtures, signIn, startAccessWorld } from './access-world.ts';
-import { type Cell, type PlaceName, routeCells } from './route-cells.ts';
+import { type Cell, type PlaceName, routeCells, routesWithoutCells } from './route-cells.ts';
 
 type Headers = Record<string, string>;
 
@@ -266,7 +266,8 @@ function placesOf({ level }: Cell): readonly PlaceName[] {
 }
 
 test('every route has a row, and every row a route', () => {
-  expect(at.world.platform.routes.map(keyOf).sort()).toEqual(Object.keys(routeCells).sort());
+  const known = [...Object.keys(routeCells), ...routesWithoutCells];
+  expect(at.world.platform.routes.map(keyOf).sort()).toEqual(known.sort());
 });
 
 test('the matrix: every cell', { timeout: 120_000 }, async () => {
@@ -284,7 +285,8 @@ test('the matrix: every cell', { timeout: 120_000 }, async () => {
     if (decided(status) !== want) wrong.push(`${keyOf(route)} | ${who.name} | ${place}: ${status}, expected ${want}`);
   };
   for (const route of at.world.platform.routes) {
-    const cell = routeCells[keyOf(route)]!;
+    const cell = routeCells[keyOf(route)];
+    if (cell === undefined) continue;
     for (const place of placesOf(cell)) {
       for (const nobody of unknown) await check(route, cell, place, nobody, cell.who === 'anybody' ? 200 : 401);
       for (const user of users) await check(route, cell, place, user, expected(cell, user, place));

@@ -29,6 +29,12 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   outputConnector: 'outputConnectors',
   dataFlow: 'dataFlows',
   device: 'devices',
+  customFieldMeta: 'customFieldMetas',
+  deviceCredential: 'deviceCredentials',
+  blob: 'blobs',
+  dashboard: 'dashboards',
+  dashboardGroup: 'dashboardGroups',
+  operation: 'operations',
 };
 
 /** Rows that belong to a record and change with it. */
@@ -39,9 +45,13 @@ const parts: Partial<Record<RecordKind, { table: keyof RecordTables; by: string;
 
 const hashes = new Set(['secretHash', 'uplinkSecretHash', 'passwordHash', 'tokenHash']);
 const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
-const unshown = new Set(['id', 'searchText', 'created', 'updated', 'version', 'organizationId', 'lastUsed']);
+const unshown = new Set(
+  'id searchText created updated version organizationId lastUsed content plan done failed'.split(' '),
+);
 const jsonColumns = new Set(
-  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript'.split(' '),
+  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript selectOptions configuration'.split(
+    ' ',
+  ),
 );
 
 const flags = new Set(
@@ -65,7 +75,11 @@ export async function auditedRow(
   if (kind === 'member') return auditedMember(db, id);
   const table = tables[kind];
   if (table === undefined) throw new Error(`The audit log knows no table of records of kind ${kind}`);
-  const query = sql<Row>`select * from ${sql.table(table)} where ${sql.ref('id')} = ${id}`;
+  // A credential lives where its device does.
+  const query =
+    kind === 'deviceCredential'
+      ? sql<Row>`select c.*, d.${sql.ref('organizationId')}, d.${sql.ref('workspaceId')} from ${sql.table(table)} c join ${sql.table('devices')} d on d.${sql.ref('id')} = c.${sql.ref('deviceId')} where c.${sql.ref('id')} = ${id}`
+      : sql<Row>`select * from ${sql.table(table)} where ${sql.ref('id')} = ${id}`;
   const row = (await query.execute(db)).rows[0];
   if (row === undefined) return undefined;
   const fields = new Map<string, Json>();
