@@ -7,6 +7,7 @@ export default {
     'src/file-backfill/command.ts',
     'tests/load/kill-platform.ts',
     'tests/load/*-child.ts',
+    'tests/load/store-full-disk.ts',
     'bench/*.ts',
     'tools/*.ts',
     'bin/*.{js,ts}',

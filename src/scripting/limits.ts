@@ -12,7 +12,7 @@ export const scriptLimits = {
   /** CPU time of one run: top level, `consume` and its pending jobs together. Interpreted code is interrupted there. */
   cpuMs: 100,
   /** Silence after which a run is taken to be stuck in a builtin that cannot be interrupted; its worker is ended. */
-  silenceMsMax: 250,
+  silenceMsMax: 400,
   /** The same while a source is parsed and compiled, which polls nothing. */
   compileMsMax: 5_000,
   /** How often the silence is looked at. */
