@@ -1,6 +1,7 @@
 // What the composition hands around: parts that several others are given, and the platform that comes out.
 import type { Access } from './compose-access.ts';
 import type { Config } from './config.ts';
+import type { OperationRunner } from './flows/operation-runner.ts';
 import type { UplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Route } from './http/route.ts';
 import type { RecordChange } from './model/record.ts';
@@ -9,6 +10,8 @@ import type { SampleStore } from './store/sample-store.ts';
 import type { Telemetry } from './telemetry/events.ts';
 
 export interface Tenant {
+  /** Whether this start made it. */
+  readonly isNew: boolean;
   readonly organizationId: string;
   readonly workspaceId: string;
   readonly apiKeyId: string | null;
@@ -18,7 +21,7 @@ export interface Tenant {
 export interface Platform {
   /** The port that was bound, also when any free one was asked for. */
   readonly port: number;
-  /** What the first start made; undefined on a folder that had data. */
+  /** What the first start made, also on later starts; undefined when the last workspace was deleted. */
   readonly tenant: Tenant | undefined;
   /** Every route there is, as declared. */
   readonly routes: readonly Route[];
@@ -40,4 +43,6 @@ export interface Parts {
   readonly followChanges: (follow: (change: RecordChange) => void) => void;
   readonly now: () => number;
   readonly newId: () => string;
+  /** Work on many devices that goes on behind the answers. */
+  readonly operations: OperationRunner;
 }

@@ -88,6 +88,8 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
   readonly secretPath?: true;
   /** How refusals look where clients expect another body than that of interface 7. */
   readonly refusal?: (refused: Problem) => Answer<unknown>;
+  /** Whether a streamed body may be of any content type; else it must be JSON. */
+  readonly anyBodyType?: true;
 }
 
 type Output<R extends TSchema> = Static<R> | Answer<Static<R>> | undefined;

@@ -29,19 +29,37 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   outputConnector: 'outputConnectors',
   dataFlow: 'dataFlows',
   device: 'devices',
+  customFieldMeta: 'customFieldMetas',
+  blob: 'blobs',
+  dashboard: 'dashboards',
+  dashboardGroup: 'dashboardGroups',
+  operation: 'operations',
 };
 
 /** Rows that belong to a record and change with it. */
-const parts: Partial<Record<RecordKind, { table: keyof RecordTables; by: string; show: string; as: string }>> = {
-  dataFlow: { table: 'dataFlowOutputs', by: 'dataFlowId', show: 'outputConnectorId', as: 'outputConnectors' },
-  device: { table: 'deviceTags', by: 'deviceId', show: 'tagId', as: 'tags' },
+const parts: Partial<Record<RecordKind, readonly Part[]>> = {
+  dataFlow: [{ table: 'dataFlowOutputs', by: 'dataFlowId', show: ['outputConnectorId'], as: 'outputConnectors' }],
+  device: [
+    { table: 'deviceTags', by: 'deviceId', show: ['tagId'], as: 'tags' },
+    { table: 'deviceCustomFields', by: 'deviceId', show: ['metaId', 'value'], as: 'customFields' },
+  ],
 };
+
+interface Part {
+  readonly table: keyof RecordTables;
+  readonly by: string;
+  /** Columns; of several each part is told as their list. */
+  readonly show: readonly string[];
+  readonly as: string;
+}
 
 const hashes = new Set(['secretHash', 'uplinkSecretHash', 'passwordHash', 'tokenHash']);
 const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
-const unshown = new Set(['id', 'searchText', 'created', 'updated', 'version', 'organizationId', 'lastUsed']);
+const unshown = new Set('id searchText created updated version organizationId lastUsed content'.split(' '));
 const jsonColumns = new Set(
-  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript'.split(' '),
+  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions plan'.split(
+    ' ',
+  ),
 );
 
 const flags = new Set(
@@ -63,6 +81,7 @@ export async function auditedRow(
   id: string,
 ): Promise<AuditedRow | undefined> {
   if (kind === 'member') return auditedMember(db, id);
+  if (kind === 'deviceCredential') return auditedCredential(db, id);
   const table = tables[kind];
   if (table === undefined) throw new Error(`The audit log knows no table of records of kind ${kind}`);
   const query = sql<Row>`select * from ${sql.table(table)} where ${sql.ref('id')} = ${id}`;
@@ -77,8 +96,7 @@ export async function auditedRow(
     else if (isSealed) secrets.set(column, value === null ? '' : fingerprint(sealer.open(String(value))));
     else fields.set(column, shownValue(column, value));
   }
-  const part = parts[kind];
-  if (part !== undefined) fields.set(part.as, await partsOf(db, part, id));
+  for (const part of parts[kind] ?? []) fields.set(part.as, await partsOf(db, part, id));
   return { ...placeOf(kind, row), name: textOrNull(row['name']), fields, secrets };
 }
 
@@ -87,16 +105,24 @@ function placeOf(kind: RecordKind, row: Row): Pick<AuditedRow, 'organizationId' 
   return { organizationId, workspaceId: textOrNull(kind === 'workspace' ? row['id'] : row['workspaceId']) };
 }
 
-async function partsOf(
-  db: RecordsDb,
-  { table, by, show }: { table: keyof RecordTables; by: string; show: string },
-  id: string,
-): Promise<Json[]> {
-  const column = sql.ref(show);
-  const query = sql<{
-    part: string;
-  }>`select ${column} as part from ${sql.table(table)} where ${sql.ref(by)} = ${id} order by ${column}`;
-  return (await query.execute(db)).rows.map(({ part }) => part);
+async function partsOf(db: RecordsDb, { table, by, show }: Part, id: string): Promise<Json[]> {
+  const columns = sql.join(show.map((column) => sql.ref(column)));
+  const query = sql<Row>`select ${columns} from ${sql.table(table)} where ${sql.ref(by)} = ${id} order by ${columns}`;
+  const rows = (await query.execute(db)).rows.map((row) => show.map((column) => row[column] ?? null));
+  return rows.map((values) => (values.length === 1 ? values[0]! : values));
+}
+
+async function auditedCredential(db: RecordsDb, id: string): Promise<AuditedRow | undefined> {
+  const row = await db
+    .selectFrom('deviceCredentials')
+    .innerJoin('devices', 'devices.id', 'deviceCredentials.deviceId')
+    .select(['devices.organizationId', 'devices.workspaceId', 'deviceCredentials.name', 'deviceCredentials.deviceId'])
+    .select(['algorithm', 'fingerprint'])
+    .where('deviceCredentials.id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { organizationId, workspaceId, name, ...fields } = row;
+  return { organizationId, workspaceId, name, fields: new Map(Object.entries(fields)), secrets: new Map() };
 }
 
 async function auditedMember(db: RecordsDb, id: string): Promise<AuditedRow | undefined> {

@@ -5,6 +5,10 @@ import * as firstRecords from './migrations/0001-first-records.ts';
 import * as idempotencyKeys from './migrations/0002-idempotency-keys.ts';
 import * as access from './migrations/0003-access.ts';
 import * as retention from './migrations/0005-retention.ts';
+import * as customFields from './migrations/0010-custom-fields.ts';
+import * as deviceRecords from './migrations/0011-device-records.ts';
+import * as dashboards from './migrations/0012-blobs-and-dashboards.ts';
+import * as operations from './migrations/0013-operations.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
@@ -17,6 +21,10 @@ const migrations: Readonly<Record<number, Migration>> = {
   2: idempotencyKeys,
   3: access,
   5: retention,
+  10: customFields,
+  11: deviceRecords,
+  12: dashboards,
+  13: operations,
 };
 
 interface VersionTable {
