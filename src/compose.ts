@@ -115,9 +115,9 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
   const access = composeAccess(config, records, acting, now);
   closers.push(() => access.keepHouse());
   followers.push(directory.recordChanged, access.recordChanged);
-  const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const operations = composeOperations(records, acting, telemetry, now);
   closers.push(() => operations.close());
+  const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
   return { config, telemetry, records, store, directory, access, followChanges, now, newId, operations };
 }

@@ -82,14 +82,14 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
    * `Type.Unsafe<BodyStream>(...)`, whose schema then only documents it. Success means that the body was read to its end.
    */
   readonly streamedBody?: true;
+  /** Whether a streamed body may be of any content type; else it must be JSON. */
+  readonly anyBodyType?: true;
   /** Whether the body is a form (`application/x-www-form-urlencoded`), handed over as text; other routes refuse forms. */
   readonly form?: true;
   /** Whether the path holds a secret: logs and error bodies name the route instead. */
   readonly secretPath?: true;
   /** How refusals look where clients expect another body than that of interface 7. */
   readonly refusal?: (refused: Problem) => Answer<unknown>;
-  /** Whether a streamed body may be of any content type; else it must be JSON. */
-  readonly anyBodyType?: true;
 }
 
 type Output<R extends TSchema> = Static<R> | Answer<Static<R>> | undefined;

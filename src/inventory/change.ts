@@ -10,8 +10,9 @@ import { auditEntriesOf } from './audit.ts';
 export type Step = Records;
 
 /**
- * Runs the work in one transaction, that of the records when they are within one already. A refusal thrown within leaves nothing behind and announces nothing. What a request changes is
- * written to the audit log in the same transaction, so that neither is there without the other.
+ * Runs the work in one transaction, that of the records when they are within one already. A refusal thrown within leaves nothing
+ * behind and announces nothing. What a request changes is written to the audit log in the same transaction, so that neither is
+ * there without the other.
  */
 export async function change<T>(records: Records, work: (step: Step) => Promise<T>): Promise<T> {
   if (records.db.isTransaction) return work(records);

@@ -1,7 +1,7 @@
 // The catalogue of refusals: one stable code, one status, one sentence each. Product code names the row; the edge makes the body.
+import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
-import { inventoryProblems } from './inventory-problems.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
 
@@ -21,8 +21,8 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 }
 
 export const problems = {
-  ...accessProblems,
   ...inventoryProblems,
+  ...accessProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',

@@ -55,9 +55,11 @@ interface Part {
 
 const hashes = new Set(['secretHash', 'uplinkSecretHash', 'passwordHash', 'tokenHash']);
 const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
-const unshown = new Set('id searchText created updated version organizationId lastUsed content'.split(' '));
+const unshown = new Set(
+  'id searchText created updated version organizationId lastUsed content plan done failed'.split(' '),
+);
 const jsonColumns = new Set(
-  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions plan'.split(
+  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions'.split(
     ' ',
   ),
 );
