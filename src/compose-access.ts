@@ -37,7 +37,7 @@ export interface Access {
 export function composeAccess(
   config: Config,
   records: OpenRecords,
-  acting: AsyncLocalStorage<Actor>,
+  acting: AsyncLocalStorage<Actor | undefined>,
   now: () => number,
 ): Access {
   const { db } = records;

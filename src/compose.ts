@@ -16,6 +16,7 @@ import { createOperationRunner, type OperationRunner } from './flows/operation-r
 import { addDocs } from './http/docs.ts';
 import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
+import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
@@ -96,7 +97,7 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
   const folder = claimDataFolder(config.dataDirectory);
   closers.push(() => folder.release());
   const followers: ((change: RecordChange) => void)[] = [];
-  const acting = new AsyncLocalStorage<Actor>();
+  const acting = new AsyncLocalStorage<Actor | undefined>();
   const records = await openRecords({
     directory: config.dataDirectory,
     secretsKey: config.secretsKey,
@@ -114,17 +115,23 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
   const access = composeAccess(config, records, acting, now);
   closers.push(() => access.keepHouse());
   followers.push(directory.recordChanged, access.recordChanged);
-  const operations = composeOperations(records, telemetry, now);
+  const operations = composeOperations(records, acting, telemetry, now);
   closers.push(() => operations.close());
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
   return { config, telemetry, records, store, directory, access, followChanges, now, newId, operations };
 }
 
-function composeOperations(records: OpenRecords, telemetry: Telemetry, now: () => number): OperationRunner {
+function composeOperations(
+  records: OpenRecords,
+  acting: AsyncLocalStorage<Actor | undefined>,
+  telemetry: Telemetry,
+  now: () => number,
+): OperationRunner {
   return createOperationRunner({
     runChunk: async (id, isTimeUp) => {
-      const isDone = await runOperationChunk(records, id, now, isTimeUp);
+      const actor = await actorOfOperation(records, id);
+      const isDone = await acting.run(actor, () => runOperationChunk(records, id, now, isTimeUp));
       // What was counted before many devices came or went misleads the query planner.
       if (isDone) await refreshStatistics(records.db);
       return isDone;

@@ -30,10 +30,8 @@ export async function createBlob(
     throw problem('invalidRequest', { reason: 'One of organizationId and workspaceId is needed' });
   }
   const workspaceIds = place.workspaceId === undefined ? [] : [place.workspaceId];
-  const { organizationId } = await listReach(records, principal, {
-    organizationId: place.organizationId,
-    workspaceIds,
-  });
+  const reach = { organizationId: place.organizationId, workspaceIds };
+  const { organizationId } = await listReach(records, principal, reach, ['blob', 'create']);
   const { content } = file;
   if (content.length === 0) throw problem('invalidRequest', { reason: 'The file is empty' });
   if (content.length > blobLimits.bytesMax) throw problem('payloadTooLarge', { bytesMax: blobLimits.bytesMax });

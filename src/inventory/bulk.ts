@@ -96,7 +96,7 @@ export async function bulkMove(
   now: number,
 ) {
   const { targetWorkspaceId, dataFlowId, workspaceId } = sent;
-  await listReach(records, principal, { workspaceIds: [targetWorkspaceId] });
+  await listReach(records, principal, { workspaceIds: [targetWorkspaceId] }, ['asset', 'update']);
   const flow = await findDataFlow(records.db, dataFlowId);
   if (flow?.workspaceId !== targetWorkspaceId) {
     const field = 'body dataFlowId';

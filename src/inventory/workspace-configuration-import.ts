@@ -99,7 +99,7 @@ export async function importConfiguration(
   available: ReadonlySet<OutputConnectorType>,
   now: number,
 ): Promise<ConfigurationReport> {
-  checkConfigurationScopes(principal, ['read', 'create', 'update']);
+  checkConfigurationScopes(principal, workspaceId, ['read', 'create', 'update']);
   if (document.format !== configurationFormat) {
     throw problem('invalidRequest', { reason: `body format: must be ${configurationFormat}` });
   }

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../model/page.ts';
 import type { Scope, Verb } from '../model/permission.ts';
-import type { Principal } from '../model/principal.ts';
+import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Records } from '../store/records/database.ts';
 import { listCustomFields } from './custom-fields.ts';
@@ -42,8 +42,10 @@ export const configurationShowing = { vendorNames: false, connectorSecrets: fals
 const scopes: readonly Scope[] = ['asset', 'deviceType', 'dataFlow'];
 
 /** A document holds records of several scopes; it takes all of them. Throws 403. */
-export function checkConfigurationScopes(principal: Principal, verbs: readonly Verb[]): void {
-  const granted = (scope: Scope, verb: Verb) => principal.permissions[scope]?.includes(verb) ?? false;
+export function checkConfigurationScopes(principal: Principal, workspaceId: string, verbs: readonly Verb[]): void {
+  // Device types belong to the organization.
+  const granted = (scope: Scope, verb: Verb) =>
+    holds(principal, scope, verb, scope === 'deviceType' ? null : workspaceId);
   if (!scopes.every((scope) => verbs.every((verb) => granted(scope, verb)))) throw problem('permissionDenied');
 }
 
@@ -131,7 +133,7 @@ export async function knownSections(
 
 /** Device types come along as far as flows of the workspace use them; the global database connector is everywhere anyway. */
 export async function exportConfiguration(records: Records, principal: Principal, workspaceId: string) {
-  checkConfigurationScopes(principal, ['read']);
+  checkConfigurationScopes(principal, workspaceId, ['read']);
   const { name, description, settings, properties } = await readWorkspace(records, workspaceId);
   const known = await knownSections(records, principal, workspaceId);
   const items = (section: SectionName) => [...known[section].values()].map(({ item }) => item);

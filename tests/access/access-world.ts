@@ -34,6 +34,11 @@ export interface Fixtures {
   readonly deviceType: string;
   readonly apiKey: string;
   readonly oauthClient: string;
+  readonly customField: string;
+  readonly blob: string;
+  readonly dashboard: string;
+  readonly dashboardGroup: string;
+  readonly operation: string;
 }
 
 export function actingBy(base: string, headers: Record<string, string>): Acting {
@@ -114,7 +119,19 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
   const grant = { name, organizationId, permissions: { asset: ['read'] } };
   const key = await owner.must('POST', '/v3/api-keys', grant);
   const client = await owner.must('POST', '/v3/oauth-clients', grant);
+  const field = await owner.must('POST', '/v3/custom-fields/meta', { name, workspaceId, type: 'STRING' });
+  const group = await owner.must('POST', '/v3/dashboard-groups', { name, workspaceId });
+  const dashboard = await owner.must('POST', '/v3/dashboards', { name, workspaceId, groupId: group.id });
+  const text = { 'content-type': 'text/plain' };
+  const blob = (await owner.call('POST', `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`, mark, text)).body;
+  const tagging = { workspaceId, deviceIds: [device.id], addTagIds: [tag.id] };
+  const operation = await owner.must('POST', '/v3/devices/bulk/tag', tagging);
   return {
+    customField: field.id,
+    blob: blob.id,
+    dashboard: dashboard.id,
+    dashboardGroup: group.id,
+    operation: operation.id,
     organization: organizationId,
     workspace: workspaceId,
     device: device.id,

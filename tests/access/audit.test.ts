@@ -36,6 +36,10 @@ test('one record of each kind: created, changed and deleted', async () => {
     DEVICE: `/v3/devices/${made.device}`,
     DATA_FLOW: `/v3/data-flows/${made.dataFlow}`,
     DEVICE_CONNECTOR: `/v3/device-connectors/${made.deviceConnector}`,
+    CUSTOM_FIELD_META: `/v3/custom-fields/meta/${made.customField}`,
+    DASHBOARD: `/v3/dashboards/${made.dashboard}`,
+    DASHBOARD_GROUP: `/v3/dashboard-groups/${made.dashboardGroup}`,
+    BLOB: `/v3/blobs/${made.blob}`,
     DEVICE_TYPE: `/v3/device-types/${made.deviceType}`,
     WORKSPACE: `/v3/workspaces/${at.secondWorkspaceId}`,
     API_KEY: `/v3/api-keys/${made.apiKey}`,
@@ -43,12 +47,14 @@ test('one record of each kind: created, changed and deleted', async () => {
   };
   for (const [kind, path] of Object.entries(paths)) {
     const id = path.split('/').at(-1)!;
-    const changeable = !['API_KEY', 'OAUTH_CLIENT'].includes(kind);
+    const changeable = !['API_KEY', 'OAUTH_CLIENT', 'BLOB'].includes(kind);
     if (changeable) await owner.must('PUT', path, { name: 'renamed' });
     if (kind === 'OAUTH_CLIENT') await owner.must('POST', `${path}/rotate-secret`);
     await owner.must('DELETE', path);
     const entries = await logged(`resourceId=${id}`);
-    const updated = kind === 'API_KEY' ? [] : [`UPDATE ${kind}`];
+    const updated = changeable || kind === 'OAUTH_CLIENT' ? [`UPDATE ${kind}`] : [];
+    // The operation of the fixtures tagged the device.
+    if (kind === 'DEVICE') updated.push('UPDATE DEVICE');
     expect(shortOf(entries)).toEqual([`DELETE ${kind}`, ...updated, `CREATE ${kind}`]);
     if (changeable)
       expect(entries[1]!.changes).toContainEqual({ field: 'name', before: expect.any(String), after: 'renamed' });
@@ -87,6 +93,19 @@ describe('interface 5 rule 10: who it was', () => {
       { type: 'USER', id: (await owner.must('GET', '/v3/auth/me')).id, name: 'Administrator' },
     ]);
     expect(await logged(`actorId=${key.id}`)).toHaveLength(1);
+  });
+  test('an operation works in the name of whoever asked for it', async () => {
+    const key = await at.key();
+    const made = await makeFixtures(at.owner, at.world.workspaceId, 'operation');
+    const draft = {
+      workspaceId: at.world.workspaceId,
+      devices: [{ name: 'n', deviceId: 'bulk-1', dataFlowId: made.dataFlow }],
+    };
+    const operation = await key.must('POST', '/v3/devices/bulk/create', draft);
+    const path = `/v3/operations/${operation.id}`;
+    for (;;) if ((await key.must('GET', path)).completed !== null) break;
+    const [entry] = await logged(`resourceType=DEVICE&actorId=${key.id}`);
+    expect(entry).toMatchObject({ action: 'CREATE', actor: { type: 'API_KEY', id: key.id }, requestId: operation.id });
   });
   test('the request id of the answer is that of the entry', async () => {
     const answer = await at.owner.call(

@@ -119,7 +119,7 @@ function nextRequest(rows: readonly (readonly [string, Cell])[]): Sent {
   const [route, cell] = pick(rows);
   const method = route.split(' ')[0]!;
   // What is deleted is theirs, so that ours is there to the end.
-  const of = method === 'DELETE' ? theirs : mixed(pick([0.2, 0.5, 1]));
+  const of = cell.needs?.[1] === 'delete' || route.includes('/bulk/move') ? theirs : mixed(pick([0.2, 0.5, 1]));
   const path = cell.path(of);
   const filters = filtersOf(of);
   const joined = filters === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${filters}`;

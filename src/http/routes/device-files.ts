@@ -56,10 +56,9 @@ function importRoute({ records, now, startOperation }: OperationParts): Route {
     response: importedSchema,
     handle: async ({ query, body, headers }, principal) => {
       const { workspaceId, mode = 'create', dryRun = false } = query;
-      await listReach(records, principal, { workspaceIds: [workspaceId] });
-      if (mode === 'upsert' && !(principal.permissions.asset?.includes('update') ?? false)) {
-        throw problem('permissionDenied');
-      }
+      const reach = { workspaceIds: [workspaceId] };
+      await listReach(records, principal, reach, ['asset', 'create']);
+      if (mode === 'upsert') await listReach(records, principal, reach, ['asset', 'update']);
       const file = uploadedFile(headers['content-type'], await bytesOf(body), undefined);
       const read = readDeviceFile(textOf(file.content), formatOf(file));
       const outcome = await importDevices(records, principal, { workspaceId, mode, dryRun }, read, now());

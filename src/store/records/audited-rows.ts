@@ -30,7 +30,6 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   dataFlow: 'dataFlows',
   device: 'devices',
   customFieldMeta: 'customFieldMetas',
-  deviceCredential: 'deviceCredentials',
   blob: 'blobs',
   dashboard: 'dashboards',
   dashboardGroup: 'dashboardGroups',
@@ -38,10 +37,21 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
 };
 
 /** Rows that belong to a record and change with it. */
-const parts: Partial<Record<RecordKind, { table: keyof RecordTables; by: string; show: string; as: string }>> = {
-  dataFlow: { table: 'dataFlowOutputs', by: 'dataFlowId', show: 'outputConnectorId', as: 'outputConnectors' },
-  device: { table: 'deviceTags', by: 'deviceId', show: 'tagId', as: 'tags' },
+const parts: Partial<Record<RecordKind, readonly Part[]>> = {
+  dataFlow: [{ table: 'dataFlowOutputs', by: 'dataFlowId', show: ['outputConnectorId'], as: 'outputConnectors' }],
+  device: [
+    { table: 'deviceTags', by: 'deviceId', show: ['tagId'], as: 'tags' },
+    { table: 'deviceCustomFields', by: 'deviceId', show: ['metaId', 'value'], as: 'customFields' },
+  ],
 };
+
+interface Part {
+  readonly table: keyof RecordTables;
+  readonly by: string;
+  /** Columns; of several each part is told as their list. */
+  readonly show: readonly string[];
+  readonly as: string;
+}
 
 const hashes = new Set(['secretHash', 'uplinkSecretHash', 'passwordHash', 'tokenHash']);
 const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
@@ -49,7 +59,7 @@ const unshown = new Set(
   'id searchText created updated version organizationId lastUsed content plan done failed'.split(' '),
 );
 const jsonColumns = new Set(
-  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript selectOptions configuration'.split(
+  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions'.split(
     ' ',
   ),
 );
@@ -73,13 +83,10 @@ export async function auditedRow(
   id: string,
 ): Promise<AuditedRow | undefined> {
   if (kind === 'member') return auditedMember(db, id);
+  if (kind === 'deviceCredential') return auditedCredential(db, id);
   const table = tables[kind];
   if (table === undefined) throw new Error(`The audit log knows no table of records of kind ${kind}`);
-  // A credential lives where its device does.
-  const query =
-    kind === 'deviceCredential'
-      ? sql<Row>`select c.*, d.${sql.ref('organizationId')}, d.${sql.ref('workspaceId')} from ${sql.table(table)} c join ${sql.table('devices')} d on d.${sql.ref('id')} = c.${sql.ref('deviceId')} where c.${sql.ref('id')} = ${id}`
-      : sql<Row>`select * from ${sql.table(table)} where ${sql.ref('id')} = ${id}`;
+  const query = sql<Row>`select * from ${sql.table(table)} where ${sql.ref('id')} = ${id}`;
   const row = (await query.execute(db)).rows[0];
   if (row === undefined) return undefined;
   const fields = new Map<string, Json>();
@@ -91,8 +98,7 @@ export async function auditedRow(
     else if (isSealed) secrets.set(column, value === null ? '' : fingerprint(sealer.open(String(value))));
     else fields.set(column, shownValue(column, value));
   }
-  const part = parts[kind];
-  if (part !== undefined) fields.set(part.as, await partsOf(db, part, id));
+  for (const part of parts[kind] ?? []) fields.set(part.as, await partsOf(db, part, id));
   return { ...placeOf(kind, row), name: textOrNull(row['name']), fields, secrets };
 }
 
@@ -101,16 +107,24 @@ function placeOf(kind: RecordKind, row: Row): Pick<AuditedRow, 'organizationId' 
   return { organizationId, workspaceId: textOrNull(kind === 'workspace' ? row['id'] : row['workspaceId']) };
 }
 
-async function partsOf(
-  db: RecordsDb,
-  { table, by, show }: { table: keyof RecordTables; by: string; show: string },
-  id: string,
-): Promise<Json[]> {
-  const column = sql.ref(show);
-  const query = sql<{
-    part: string;
-  }>`select ${column} as part from ${sql.table(table)} where ${sql.ref(by)} = ${id} order by ${column}`;
-  return (await query.execute(db)).rows.map(({ part }) => part);
+async function partsOf(db: RecordsDb, { table, by, show }: Part, id: string): Promise<Json[]> {
+  const columns = sql.join(show.map((column) => sql.ref(column)));
+  const query = sql<Row>`select ${columns} from ${sql.table(table)} where ${sql.ref(by)} = ${id} order by ${columns}`;
+  const rows = (await query.execute(db)).rows.map((row) => show.map((column) => row[column] ?? null));
+  return rows.map((values) => (values.length === 1 ? values[0]! : values));
+}
+
+async function auditedCredential(db: RecordsDb, id: string): Promise<AuditedRow | undefined> {
+  const row = await db
+    .selectFrom('deviceCredentials')
+    .innerJoin('devices', 'devices.id', 'deviceCredentials.deviceId')
+    .select(['devices.organizationId', 'devices.workspaceId', 'deviceCredentials.name', 'deviceCredentials.deviceId'])
+    .select(['algorithm', 'fingerprint'])
+    .where('deviceCredentials.id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { organizationId, workspaceId, name, ...fields } = row;
+  return { organizationId, workspaceId, name, fields: new Map(Object.entries(fields)), secrets: new Map() };
 }
 
 async function auditedMember(db: RecordsDb, id: string): Promise<AuditedRow | undefined> {
