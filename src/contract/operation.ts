@@ -80,7 +80,7 @@ export const deviceExportQuery = Type.Object({
   format: Type.Optional(oneOf(['csv', 'json'])),
 });
 
-export const importReportSchema = Type.Object({
+const importReportSchema = Type.Object({
   dryRun: Type.Boolean(),
   total: count,
   creates: count,

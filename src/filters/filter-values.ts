@@ -3,7 +3,7 @@ import { isInstant, parseInstant } from '../model/instant.ts';
 import type { FilterType } from '../model/filter-type.ts';
 import type { FilterValue } from './predicate.ts';
 
-export const textValueLengthMax = 1_000;
+const textValueLengthMax = 1_000;
 
 /** The form in which texts are compared: predicates ignore case, and databases differ in what they take for a letter. */
 export function fold(text: string): string {
@@ -11,7 +11,7 @@ export function fold(text: string): string {
 }
 
 /** Texts stand in the order of their bytes in UTF-8, as databases compare them. */
-export function compareValues(one: FilterValue, other: FilterValue): number {
+function compareValues(one: FilterValue, other: FilterValue): number {
   if (typeof one === 'number' && typeof other === 'number') return one - other;
   return Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other)));
 }

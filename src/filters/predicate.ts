@@ -36,7 +36,7 @@ export interface Predicate {
 }
 
 /** How many values a filter may carry where its predicate takes any number. */
-export const valuesPerFilterMax = 1_000;
+const valuesPerFilterMax = 1_000;
 
 export const noValue = { min: 0, max: 0 } as const;
 export const oneValue = { min: 1, max: 1 } as const;

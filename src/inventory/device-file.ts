@@ -22,7 +22,7 @@ export const fileColumns = [
   'excludeFromLifecycleReport',
   'properties',
 ] as const;
-export const customFieldPrefix = 'customFields.';
+const customFieldPrefix = 'customFields.';
 
 /** What cannot be read of a file, by line. */
 export interface FileProblem {

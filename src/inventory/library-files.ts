@@ -88,7 +88,7 @@ function typeIn(
     if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
       throw new Error(`${name} must be a list of texts`);
     }
-    return value as string[];
+    return value;
   };
   for (const name of required) if (!text(name)) throw new Error(`${name} is missing`);
   const encoding = text('encoding')!.toUpperCase();
@@ -132,7 +132,7 @@ function schemasIn(folder: string, documents: ReadonlyMap<string, JsonObject>, m
       const key = typeof topic === 'string' ? topic : name.slice(0, -schemaSuffix.length);
       schemas[key] = JSON.stringify(expandedSchema(document, models));
     } catch (error) {
-      throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
   }
   return schemas;

@@ -50,9 +50,7 @@ const makers: Readonly<Record<SectionName, Maker>> = {
   tags: ({ step, workspaceId, now }, item, id) =>
     id === undefined ? createTag(step, { ...item, workspaceId }, now) : updateTag(step, id, item, now),
   deviceTypes: ({ step, organizationId, now }, { library: _, ...item }, id) =>
-    id === undefined
-      ? createDeviceType(step, { ...item, organizationId } as never, now)
-      : updateDeviceType(step, id, item, now),
+    id === undefined ? createDeviceType(step, { ...item, organizationId }, now) : updateDeviceType(step, id, item, now),
   deviceConnectors: ({ step, principal, workspaceId, now }, item, id) =>
     id === undefined
       ? createDeviceConnector(step, principal, { ...item, workspaceId } as never, now)
@@ -60,7 +58,7 @@ const makers: Readonly<Record<SectionName, Maker>> = {
   outputConnectors: ({ step, workspaceId, available, now }, item, id) =>
     id === undefined
       ? createOutputConnector(step, configurationShowing, available, { ...item, workspaceId } as never, now)
-      : updateOutputConnector(step, configurationShowing, id, item as never, now),
+      : updateOutputConnector(step, configurationShowing, id, item, now),
   dataFlows: ({ step, principal, workspaceId, now, idOf }, item, id) => {
     const { deviceConnector, deviceType, outputConnectors, ...rest } = item;
     const outputs = (outputConnectors ?? []) as readonly { readonly name: string; readonly topic: string }[];
@@ -71,8 +69,8 @@ const makers: Readonly<Record<SectionName, Maker>> = {
       outputConnectors: outputs.map(({ name, topic }) => ({ id: idOf('outputConnectors', name), topic })),
     };
     return id === undefined
-      ? createDataFlow(step, principal, configurationShowing, { ...flow, workspaceId } as never, now)
-      : updateDataFlow(step, principal, configurationShowing, id, flow as never, now);
+      ? createDataFlow(step, principal, configurationShowing, { ...flow, workspaceId }, now)
+      : updateDataFlow(step, principal, configurationShowing, id, flow, now);
   },
 };
 

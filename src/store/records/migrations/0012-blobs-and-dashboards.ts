@@ -13,7 +13,7 @@ function named(table: Table): Table {
     .addColumn('searchText', 'text', (column) => column.notNull())
     .addColumn('created', 'bigint', (column) => column.notNull())
     .addColumn('updated', 'bigint')
-    .addColumn('version', 'integer', (column) => column.notNull()) as unknown as Table;
+    .addColumn('version', 'integer', (column) => column.notNull());
 }
 
 export async function up(db: Kysely<RecordTables>): Promise<void> {
