@@ -1,5 +1,4 @@
-// Every record type against its schemas in both directions: what is sent fits the request's schema, what is answered the answer's,
-// every member of an answer is there, and what was read can be sent back (contract 0 to 12, 31, 32).
+// Every record type against its schemas both ways: what is sent, what is answered, and what was read and is sent back.
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
