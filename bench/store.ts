@@ -1,6 +1,6 @@
-// The sample store alone on workload W: ingest, bytes, queries, start, recovery, pauses. `--days 7 --batch 1000 --order device|time --folder DIR`.
+// The sample store alone on workload W: ingest, bytes, queries, start, recovery, pauses. `--days 7 --batch 1000 --order device|time --folder DIR --write`.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -11,7 +11,8 @@ import { noSlots } from '../src/accumulators/occupied-slots.ts';
 import type { AccumulatorName } from '../src/accumulators/accumulator.ts';
 import type { JournalEntry } from '../src/model/journal-entry.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../src/store/embedded/embedded-store.ts';
-import { figure, machineShape, markdownTable, summarize } from './measure.ts';
+import { conditions, figure, machineShape, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import { folderBytes } from './peers/debian-package.ts';
 import {
   dataAt,
   deviceName,
@@ -37,6 +38,7 @@ const { values } = parseArgs({
     order: { type: 'string', default: 'device' },
     folder: { type: 'string', default: '' },
     reopen: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 });
 const shape: WorkloadShape = { ...workloadW, devices: Number(values.devices), days: Number(values.days) };
@@ -247,15 +249,6 @@ async function timed(what: string, rounds: number, query: () => Promise<unknown>
   note(`${what} (ms, p50 / p95)`, `${figure(p50Ms)} / ${figure(p95Ms)}`);
 }
 
-function folderBytes(path: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    const child = join(path, entry.name);
-    bytes += entry.isDirectory() ? folderBytes(child) : statSync(child).size;
-  }
-  return bytes;
-}
-
 /** A start in a process of its own: what a user waits for, and what memory it takes. */
 function noteStart(what: string): void {
   const run = spawnSync(process.execPath, [import.meta.filename, '--reopen', '--folder', folder], { encoding: 'utf8' });
@@ -293,7 +286,10 @@ try {
   await store.close();
   noteStart('start after a clean end');
   if (store.damage.length > 0) note('damage', JSON.stringify(store.damage));
-  console.log(markdownTable(['what', 'measured'], rows));
+  const table = markdownTable(['what', 'measured'], rows);
+  console.log(table);
+  const caption = `${conditions(folder)} Workload W: ${shape.devices} devices, ${shape.days} days.`;
+  if (values.write) writeMeasurement('The sample store alone', `${caption}\n\n${table}`);
 } finally {
   if (values.folder === '') rmSync(folder, { recursive: true });
   else execFileSync('sync');

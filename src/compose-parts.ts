@@ -9,6 +9,8 @@ import type { SampleStore } from './store/sample-store.ts';
 import type { Telemetry } from './telemetry/events.ts';
 
 export interface Tenant {
+  /** Whether this start made it. */
+  readonly isNew: boolean;
   readonly organizationId: string;
   readonly workspaceId: string;
   readonly apiKeyId: string | null;
@@ -18,7 +20,7 @@ export interface Tenant {
 export interface Platform {
   /** The port that was bound, also when any free one was asked for. */
   readonly port: number;
-  /** What the first start made; undefined on a folder that had data. */
+  /** What the first start made, also on later starts; undefined when the last workspace was deleted. */
   readonly tenant: Tenant | undefined;
   /** Does now what is done once a minute: drops what is outdated, expired or deleted. */
   keepHouse(): Promise<void>;

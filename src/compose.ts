@@ -9,7 +9,7 @@ import { authorize } from './access/authorize.ts';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeHouse } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
-import type { Parts, Platform } from './compose-parts.ts';
+import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
 import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -22,6 +22,7 @@ import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
+import { firstWorkspace } from './store/records/workspaces.ts';
 import { type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { unfinishedOperations } from './store/records/operations.ts';
 import { createTelemetry, type Telemetry } from './telemetry/events.ts';
@@ -73,7 +74,7 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   closers.push(() => house.close());
   return {
     port,
-    tenant: first,
+    tenant: first === undefined ? await knownTenant(parts) : { isNew: true, ...first },
     keepHouse: house.keep,
     async close(reason) {
       const startedAt = performance.now();
@@ -143,6 +144,13 @@ async function serve(
   });
   addDocs(app);
   return app;
+}
+
+async function knownTenant({ records }: Parts): Promise<Tenant | undefined> {
+  const workspace = await firstWorkspace(records.db);
+  if (workspace === undefined) return undefined;
+  const { id: workspaceId, organizationId } = workspace;
+  return { isNew: false, organizationId, workspaceId, apiKeyId: null, generatedPassword: null };
 }
 
 async function closeAll(closers: Closer[]): Promise<void> {

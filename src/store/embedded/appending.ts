@@ -26,6 +26,8 @@ export interface Appending {
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Forgets what waited: the journal lost it. */
   readonly forgetPending: () => void;
+  /** The position behind the newest entry whose rows are visible: durable entries are, some microtasks later. */
+  readonly visiblePosition: () => number;
 }
 
 export interface AppendingParts {
@@ -40,6 +42,7 @@ export interface AppendingParts {
 export function appending(parts: AppendingParts): Appending {
   const { journal, shapes, catalogue, decoded } = parts;
   const seriesWithPending = new Set<Series>();
+  let visiblePosition = journal.position();
 
   async function append(entry: JournalEntry): Promise<DurableEntry> {
     const device = catalogue.deviceOf(entry.deviceId);
@@ -61,6 +64,7 @@ export function appending(parts: AppendingParts): Appending {
     await durable;
     addRows(device, rows, firstOrder, position);
     catalogue.noteJournalled(bytes.length);
+    visiblePosition = position + 1;
     release(sifted.pending);
     parts.afterEntry();
     const cursorOf = cursorsAt(position);
@@ -131,6 +135,7 @@ export function appending(parts: AppendingParts): Appending {
 
   return {
     append,
+    visiblePosition: () => visiblePosition,
     forgetPending: () => {
       for (const series of seriesWithPending) series.pending = [];
       seriesWithPending.clear();

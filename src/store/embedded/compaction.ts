@@ -72,11 +72,17 @@ export async function mergeSegments(sources: readonly Segment[], parts: Compacti
       sliceEnds = parts.slices.clock() + sliceMs;
     }
   }
-  await parts.segments.commit({ add, remove: sources, replayFrom: parts.replayFrom });
-  for (const { series, gone, added } of exchanges) {
-    exchangeChunks(series, gone, added);
-    for (const chunk of gone) parts.decoded.forget(chunk);
-  }
+  await parts.segments.commit({
+    add,
+    remove: sources,
+    replayFrom: parts.replayFrom,
+    counts: () => {
+      for (const { series, gone, added } of exchanges) {
+        exchangeChunks(series, gone, added);
+        for (const chunk of gone) parts.decoded.forget(chunk);
+      }
+    },
+  });
 }
 
 /** The chunks in the order of time, those that overlap or are small together, as long as they stay of use together. */

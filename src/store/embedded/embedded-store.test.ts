@@ -115,6 +115,35 @@ test('background work merges segments, so that their number stays small', async 
   expect(findings).toMatchObject({ sealedSamples: 2_400, damage: [] });
 });
 
+test('what arrives while everything is sealed and segments are merged is in the folder, once, also after a crash', async () => {
+  const directory = await temporaryFolder();
+  const store = await openIn(directory, { now: 1 }, { rowsToCloseAtDay: 5, rowsToCloseAtHour: 5, rowsMax: 5 });
+  let sent = 0;
+  for (let round = 0; round < 12; round++) {
+    const sealed = store.sealAll();
+    for (let k = 0; k < 20; k++, sent++)
+      await store.append(
+        entryOf(
+          `d${sent % 3}`,
+          Array.from({ length: 10 }, (_, i) => ({ at: sent * 100 + i, data: { sent, i } })),
+        ),
+      );
+    await sealed;
+  }
+  const request = { source: 'raw', topic: 'default', dataKey: 'i', accumulator: 'COUNT', edges: [0, 1e9] } as const;
+  const count = async (of: EmbeddedStore): Promise<number> => {
+    const answers = await of.buckets({ ...request, deviceIds: ['d0', 'd1', 'd2'] });
+    return answers.reduce((sum, [partial]) => sum + (partial?.count ?? 0), 0);
+  };
+  expect(await count(store)).toBe(sent * 10);
+  await store.idle();
+  const crashed = join(await temporaryFolder(), 'copy');
+  cpSync(directory, crashed, { recursive: true });
+  expect((await verifyStore(crashed)).damage).toEqual([]);
+  expect(await count(await openIn(crashed, { now: 1 }, small))).toBe(sent * 10);
+  expect(store.damage).toEqual([]);
+});
+
 test('what cannot be sealed stays readable and is sealed when that is possible again', async () => {
   const directory = await temporaryFolder();
   const store = await openIn(directory, { now: 1 }, small);

@@ -84,7 +84,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     segments,
     slices,
     limits,
-    durablePosition: journal.position,
+    visiblePosition: () => intake.visiblePosition(),
     committed: (replayFrom) => journal.dropBefore(Math.min(replayFrom, followers.slowest())),
     failed: noteFailure,
     merge: async () => {
@@ -143,7 +143,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       await followers.save(true);
       // What cannot be sealed now stays in the journal and is replayed by the next start.
       await background.sealAll().catch(noteFailure);
-      segments.close();
+      reads.whenUnread(segments.close);
     },
   };
 }

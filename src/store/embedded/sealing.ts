@@ -20,7 +20,8 @@ export interface SealingParts {
   readonly schemas: SchemaInterner;
   readonly segments: SegmentSet;
   readonly slices: Slices;
-  readonly durablePosition: () => number;
+  /** The position behind the newest entry whose rows are in the catalogue. */
+  readonly visiblePosition: () => number;
   /** Called after a commit; nobody but followers needs the journal before the position. */
   readonly committed: (replayFrom: number) => Promise<unknown>;
   /** Called between commits: merges segments when there are enough. */
@@ -52,7 +53,7 @@ export function sealing(parts: SealingParts): Sealing {
   let working: Promise<void> | undefined;
 
   function replayFrom(committed: readonly WaitingChunk[] = []): number {
-    let oldest = parts.durablePosition();
+    let oldest = parts.visiblePosition();
     for (const { open, closing } of catalogue.unsealed) {
       if (open !== undefined) oldest = Math.min(oldest, open.firstPosition);
       for (const rows of closing) oldest = Math.min(oldest, rows.firstPosition);
@@ -106,7 +107,8 @@ export function sealing(parts: SealingParts): Sealing {
 
   function commit(): Promise<void> {
     return segments.exclusive(async () => {
-      const committing = waiting;
+      // A copy: whatever is sealed while the segment is written waits for the next one.
+      const committing = [...waiting];
       if (committing.length === 0) return;
       let position = 0;
       await segments.commit({

@@ -30,6 +30,8 @@ export interface SegmentChange {
   /** Called when the manifest is made, so that what it says is of that moment. */
   readonly replayFrom: () => number;
   readonly droppedDevices?: Readonly<Record<string, number>>;
+  /** Called when the change counts, before the removed files go: nobody may come upon their chunks afterwards. */
+  readonly counts?: () => void;
 }
 
 export interface SegmentSet {
@@ -96,6 +98,7 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
       chunk.file = added!.segment.file;
       chunk.offset = added!.offsets[i]!;
     }
+    change.counts?.();
     for (const { file } of remove) await unlink(file.path).catch(ignoreMissing);
     whenUnread(() => {
       for (const { file } of remove) file.close();

@@ -92,3 +92,13 @@ export async function workspaceContents(db: RecordsDb, workspaceId: string): Pro
   }
   return contents;
 }
+
+/** The oldest workspace with its organization: what a start names so that people need not look the ids up. */
+export async function firstWorkspace(db: RecordsDb): Promise<Pick<Workspace, 'id' | 'organizationId'> | undefined> {
+  return db
+    .selectFrom('workspaces')
+    .select(['id', 'organizationId'])
+    .orderBy('created')
+    .orderBy('id')
+    .executeTakeFirst();
+}
