@@ -1,6 +1,6 @@
 // The sample store alone on workload W: ingest, bytes, queries, start, recovery, pauses. `--days 7 --batch 1000 --order device|time --folder DIR --write`.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -12,6 +12,7 @@ import type { AccumulatorName } from '../src/accumulators/accumulator.ts';
 import type { JournalEntry } from '../src/model/journal-entry.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../src/store/embedded/embedded-store.ts';
 import { conditions, figure, machineShape, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import { folderBytes } from './peers/debian-package.ts';
 import {
   dataAt,
   deviceName,
@@ -242,15 +243,6 @@ async function timed(what: string, rounds: number, query: () => Promise<unknown>
   }
   const { p50Ms, p95Ms } = summarize(durations);
   note(`${what} (ms, p50 / p95)`, `${figure(p50Ms)} / ${figure(p95Ms)}`);
-}
-
-function folderBytes(path: string): number {
-  let bytes = 0;
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
-    const child = join(path, entry.name);
-    bytes += entry.isDirectory() ? folderBytes(child) : statSync(child).size;
-  }
-  return bytes;
 }
 
 /** A start in a process of its own: what a user waits for, and what memory it takes. */

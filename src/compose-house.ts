@@ -4,6 +4,7 @@ import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { keepFromBy } from './inventory/retention.ts';
 import { forgetDeletedDevice, listDeletedDevices, removeTraces } from './store/records/deleted-devices.ts';
+import { refreshStatistics } from './store/records/database.ts';
 import { readRetentionRules } from './store/records/retention-rules.ts';
 
 const roundEveryMs = 60_000;
@@ -19,9 +20,11 @@ export interface House {
 
 /** Keeps house once a minute from now on. */
 export function composeHouse(parts: Parts, uplinks: Uplinks): House {
-  const { apiKeys, telemetry } = parts;
+  const { apiKeys, telemetry, operations, records } = parts;
   const work: Readonly<Record<string, () => Promise<unknown>>> = {
     'saving when API keys were used': () => apiKeys.saveUses(),
+    'resuming operations': () => operations.resume(),
+    'counting for the query planner': () => refreshStatistics(records.db),
     'dropping outdated records': () => uplinks.keepHouse(),
     'dropping samples of deleted devices': () => dropDeleted(parts, uplinks),
     'dropping samples past their retention': () => dropExpired(parts),

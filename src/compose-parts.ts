@@ -2,12 +2,15 @@
 import type { ApiKeyAuthenticator } from './access/api-key-authenticator.ts';
 import type { Authenticator } from './access/authenticator.ts';
 import type { Config } from './config.ts';
+import type { OperationRunner } from './flows/operation-runner.ts';
 import type { UplinkDirectory } from './inventory/uplink-directory.ts';
 import type { OpenRecords } from './store/records/database.ts';
 import type { SampleStore } from './store/sample-store.ts';
 import type { Telemetry } from './telemetry/events.ts';
 
 export interface Tenant {
+  /** Whether this start made it. */
+  readonly isNew: boolean;
   readonly organizationId: string;
   readonly workspaceId: string;
   readonly apiKeyId: string | null;
@@ -17,7 +20,7 @@ export interface Tenant {
 export interface Platform {
   /** The port that was bound, also when any free one was asked for. */
   readonly port: number;
-  /** What the first start made; undefined on a folder that had data. */
+  /** What the first start made, also on later starts; undefined when the last workspace was deleted. */
   readonly tenant: Tenant | undefined;
   /** Does now what is done once a minute: drops what is outdated, expired or deleted. */
   keepHouse(): Promise<void>;
@@ -36,4 +39,6 @@ export interface Parts {
   readonly authenticators: readonly Authenticator[];
   readonly now: () => number;
   readonly newId: () => string;
+  /** Work on many devices that goes on behind the answers. */
+  readonly operations: OperationRunner;
 }

@@ -13,17 +13,28 @@ import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { assetRoutes } from './http/routes/assets.ts';
+import { blobRoutes } from './http/routes/blobs.ts';
+import { customFieldRoutes } from './http/routes/custom-fields.ts';
+import { dashboardGroupRoutes } from './http/routes/dashboard-groups.ts';
+import { dashboardRoutes } from './http/routes/dashboards.ts';
 import { dataFlowRoutes } from './http/routes/data-flows.ts';
+import { deviceConfigurationRoutes } from './http/routes/device-configurations.ts';
 import { deviceConnectorRoutes } from './http/routes/device-connectors.ts';
+import { deviceCredentialRoutes } from './http/routes/device-credentials.ts';
+import { deviceFileRoutes } from './http/routes/device-files.ts';
+import { deviceTypeImportRoute } from './http/routes/device-type-import.ts';
 import { deviceTypeRoutes } from './http/routes/device-types.ts';
 import { deviceRoutes } from './http/routes/devices.ts';
+import { operationRoutes } from './http/routes/operations.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
 import { tagRoutes } from './http/routes/tags.ts';
 import { usageRoute } from './http/routes/usage.ts';
+import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
 import { placeOf } from './inventory/places.ts';
+import type { OutputConnectorType } from './model/connector.ts';
 import type { Place } from './model/place.ts';
 import { openTimeZones } from './model/time-zone.ts';
 import { defaultWorkspaceSettings } from './model/workspace.ts';
@@ -64,11 +75,12 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
 }
 
 function recordRoutes(
-  { config, records, store, telemetry, now }: Parts,
+  { config, records, store, telemetry, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
 ): Route[] {
   const parts = { records, now, once };
+  const availableOutputs: ReadonlySet<OutputConnectorType> = new Set();
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
   const dropSamples = async (deviceId: string) => {
     try {
@@ -81,11 +93,21 @@ function recordRoutes(
   return [
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),
+    ...workspaceConfigurationRoutes({ ...parts, availableOutputs }),
     usageRoute({ records, usage: () => store.usage() }),
     ...tagRoutes(parts),
+    ...operationRoutes({ ...parts, startOperation: operations.start }),
+    ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
+    ...customFieldRoutes(parts),
+    ...deviceCredentialRoutes(parts),
+    ...deviceConfigurationRoutes(parts),
+    ...blobRoutes(parts),
+    ...dashboardRoutes(parts),
+    ...dashboardGroupRoutes(parts),
+    deviceTypeImportRoute(parts),
     ...deviceTypeRoutes(parts),
     ...deviceConnectorRoutes(parts),
-    ...outputConnectorRoutes({ ...showing, availableOutputs: new Set() }),
+    ...outputConnectorRoutes({ ...showing, availableOutputs }),
     ...dataFlowRoutes(showing),
     ...apiKeyRoutes(parts),
     // What devices sent is written behind the journal; whoever reads it waits for that.

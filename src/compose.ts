@@ -9,19 +9,23 @@ import { authorize } from './access/authorize.ts';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeHouse } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
-import type { Parts, Platform } from './compose-parts.ts';
+import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
 import { composeUplinks, type Uplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
+import { createOperationRunner, type OperationRunner } from './flows/operation-runner.ts';
 import { addDocs } from './http/docs.ts';
 import { createServer } from './http/server.ts';
+import { runOperationChunk } from './inventory/operations.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
-import { openRecords } from './store/records/database.ts';
-import { createTelemetry } from './telemetry/events.ts';
+import { firstWorkspace } from './store/records/workspaces.ts';
+import { type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
+import { unfinishedOperations } from './store/records/operations.ts';
+import { createTelemetry, type Telemetry } from './telemetry/events.ts';
 import { createLog } from './telemetry/log.ts';
 
 type Closer = () => unknown;
@@ -65,11 +69,12 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   const { port } = app.server.address() as AddressInfo;
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
+  await parts.operations.resume();
   const house = composeHouse(parts, uplinks);
   closers.push(() => house.close());
   return {
     port,
-    tenant: first,
+    tenant: first === undefined ? await knownTenant(parts) : { isNew: true, ...first },
     keepHouse: house.keep,
     async close(reason) {
       const startedAt = performance.now();
@@ -103,7 +108,25 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
   closers.push(() => apiKeys.saveUses());
   followers.push(directory.recordChanged, apiKeys.recordChanged);
   const authenticators = [apiKeys, noTokens];
-  return { config, telemetry, records, store, directory, apiKeys, authenticators, now, newId: randomUUID };
+  const operations = composeOperations(records, telemetry, now);
+  closers.push(() => operations.close());
+  const newId = randomUUID;
+  return { config, telemetry, records, store, directory, apiKeys, authenticators, now, newId, operations };
+}
+
+function composeOperations(records: OpenRecords, telemetry: Telemetry, now: () => number): OperationRunner {
+  return createOperationRunner({
+    runChunk: async (id, isTimeUp) => {
+      const isDone = await runOperationChunk(records, id, now, isTimeUp);
+      // What was counted before many devices came or went misleads the query planner.
+      if (isDone) await refreshStatistics(records.db);
+      return isDone;
+    },
+    unfinished: () => unfinishedOperations(records.db),
+    failed: (error) => telemetry.backgroundFailed('running an operation', error),
+    clock: () => performance.now(),
+    pause: () => new Promise((resolve) => void setImmediate(resolve)),
+  });
 }
 
 async function serve(
@@ -121,6 +144,13 @@ async function serve(
   });
   addDocs(app);
   return app;
+}
+
+async function knownTenant({ records }: Parts): Promise<Tenant | undefined> {
+  const workspace = await firstWorkspace(records.db);
+  if (workspace === undefined) return undefined;
+  const { id: workspaceId, organizationId } = workspace;
+  return { isNew: false, organizationId, workspaceId, apiKeyId: null, generatedPassword: null };
 }
 
 async function closeAll(closers: Closer[]): Promise<void> {

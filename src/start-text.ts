@@ -24,7 +24,7 @@ function tenantLines(config: Config, { tenant }: Platform): [string, string][] {
   return [
     ['Organization', tenant.organizationId],
     ['Workspace', tenant.workspaceId],
-    ['Owner', config.adminEmail],
+    ...(tenant.isNew ? [['Owner', config.adminEmail] satisfies [string, string]] : []),
     ...(password === null ? [] : [['Password', `${password}  (shown this once)`] satisfies [string, string]]),
     ...(tenant.apiKeyId === null
       ? []

@@ -2,6 +2,8 @@
 import Type from 'typebox';
 import { connectivities, connectorAuthTypes, decodingTypes } from '../model/connector.ts';
 import { onlineStates } from '../model/device.ts';
+import { filterTypes } from '../model/filter-type.ts';
+import { customFieldValueSchema } from './custom-field.ts';
 import { listParameter, listParameters, workspaceListParameters } from './list-parameters.ts';
 import {
   auditFields,
@@ -73,8 +75,8 @@ export const deviceSchema = Type.Object({
   dataFlowId: id,
   dataFlow: nestedFlowSchema,
   integration: Type.Null(),
-  integrationId: Type.Null(),
-  customFields: list(object),
+  integrationId: orNull(id),
+  customFields: list(customFieldValueSchema),
   tags: list(Type.Object({ id, name, description: orNull(text) })),
   uplinkMetrics: orNull(uplinkMetricsSchema),
   loraProperties: orNull(object),
@@ -116,7 +118,9 @@ export const assetListQuery = Type.Object({
   connectivity: Type.Optional(Type.String()),
   state: Type.Optional(oneOf(onlineStates)),
   online: Type.Optional(Type.Boolean()),
+  integrationId: Type.Optional(Type.String()),
   'tags.ids': listParameter,
+  'customFields.ids': listParameter,
 });
 
 export const assetListPageQuery = Type.Object(listParameters);
@@ -124,5 +128,41 @@ export const assetListBody = Type.Object({
   organizationId: optional(id),
   workspaceIds: optional(list(id)),
   search: optional(text),
-  expression: Type.Optional(Type.Unknown()),
+  expression: Type.Optional(Type.Unknown({ description: 'A filter expression (interface 2.9)' })),
+});
+
+export const filterOptionsQuery = Type.Object({
+  organizationId: Type.Optional(Type.String()),
+  workspaceId: listParameter,
+  workspaceIds: listParameter,
+});
+export const filterOptionsBody = Type.Object({ organizationId: optional(id), workspaceIds: optional(list(id)) });
+
+const count = Type.Integer();
+export const filterOptionsSchema = Type.Object({
+  filterOptions: list(
+    Type.Object({
+      field: text,
+      label: text,
+      filterTypes: list(oneOf(filterTypes)),
+      customFieldName: Type.Optional(text),
+      values: Type.Optional(list(Type.Object({ value: text, label: text }))),
+    }),
+  ),
+  definitions: Type.Object({
+    predicates: Type.Unsafe<Readonly<Record<string, readonly string[]>>>({
+      type: 'object',
+      description: 'Predicates by filter type; a field takes those of all its types',
+    }),
+    values: Type.Unsafe<
+      Readonly<Record<string, { readonly min: number; readonly max: number; readonly meaning: string }>>
+    >({
+      type: 'object',
+      description: 'How many values each predicate takes, and what it means',
+    }),
+    operators: list(text),
+    maxDepth: count,
+    maxFilters: count,
+    maxValues: count,
+  }),
 });

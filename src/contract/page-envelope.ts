@@ -1,20 +1,31 @@
 // The wire form of pages: the envelope around the items of a list (interface 2.2, contract 0.1).
 import Type, { type Static, type TSchema } from 'typebox';
-import type { Page } from '../model/page.ts';
+import type { Page, unpagedOf } from '../model/page.ts';
 
 /** The envelope around items of a schema. */
 export function pageSchema<T extends TSchema>(item: T) {
-  const sort = Type.Object({ empty: Type.Boolean(), sorted: Type.Boolean(), unsorted: Type.Boolean() });
-  const envelope = Type.Object({
+  return Type.Unsafe<Page<Static<T>>>(Type.Object({ ...envelopeOf(item), pageable: pageableSchema }));
+}
+
+/** The envelope of a list that is answered whole. */
+export function unpagedSchema<T extends TSchema>(item: T) {
+  const pageable = Type.Literal('INSTANCE');
+  return Type.Unsafe<ReturnType<typeof unpagedOf<Static<T>>>>(Type.Object({ ...envelopeOf(item), pageable }));
+}
+
+const sort = Type.Object({ empty: Type.Boolean(), sorted: Type.Boolean(), unsorted: Type.Boolean() });
+const pageableSchema = Type.Object({
+  sort,
+  offset: Type.Integer(),
+  pageNumber: Type.Integer(),
+  pageSize: Type.Integer(),
+  paged: Type.Boolean(),
+  unpaged: Type.Boolean(),
+});
+
+function envelopeOf<T extends TSchema>(item: T) {
+  return {
     content: Type.Array(item),
-    pageable: Type.Object({
-      sort,
-      offset: Type.Integer(),
-      pageNumber: Type.Integer(),
-      pageSize: Type.Integer(),
-      paged: Type.Boolean(),
-      unpaged: Type.Boolean(),
-    }),
     sort,
     totalPages: Type.Integer(),
     totalElements: Type.Integer(),
@@ -24,6 +35,5 @@ export function pageSchema<T extends TSchema>(item: T) {
     first: Type.Boolean(),
     last: Type.Boolean(),
     empty: Type.Boolean(),
-  });
-  return Type.Unsafe<Page<Static<T>>>(envelope);
+  };
 }

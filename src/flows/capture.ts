@@ -63,7 +63,7 @@ function uplinkOf(input: Capture, route: UplinkRoute, correlationId: string, rec
       organizationId: device.organizationId,
       workspaceId: device.workspaceId,
       dataFlowId: flow.id,
-      customFields: {},
+      customFields: route.customFields,
       tags: route.tags.map((tag) => tag.name),
     },
     script: code === undefined ? null : { code, tenant: device.organizationId },

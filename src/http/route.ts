@@ -77,6 +77,8 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
    * `Type.Unsafe<BodyStream>(...)`, whose schema then only documents it. Success means that the body was read to its end.
    */
   readonly streamedBody?: true;
+  /** Whether a streamed body may be of any content type; else it must be JSON. */
+  readonly anyBodyType?: true;
 }
 
 type Output<R extends TSchema> = Static<R> | Answer<Static<R>> | undefined;

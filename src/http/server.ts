@@ -109,10 +109,14 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   });
   await app.register(fastifySwagger, openApiOptions(parts.publicUrl));
   for (const route of parts.routes) if (route.streamedBody === undefined) addRoute(app, route, parts);
-  await app.register(async (streaming) => {
-    leaveBodies(streaming);
-    for (const route of parts.routes) if (route.streamedBody === true) addRoute(streaming, route, parts);
-  });
+  for (const anyBodyType of [undefined, true] as const) {
+    await app.register(async (streaming) => {
+      leaveBodies(streaming, anyBodyType === true ? '*' : jsonType);
+      for (const route of parts.routes) {
+        if (route.streamedBody === true && route.anyBodyType === anyBodyType) addRoute(streaming, route, parts);
+      }
+    });
+  }
   return app;
 }
 
@@ -130,9 +134,9 @@ function readBodies(app: FastifyInstance): void {
 }
 
 /** Routes that read their body themselves are given it unread. */
-function leaveBodies(app: FastifyInstance): void {
+function leaveBodies(app: FastifyInstance, type: RegExp | string): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(jsonType, (_request, _payload, done) => done(null));
+  app.addContentTypeParser(type, (_request, _payload, done) => done(null));
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void {

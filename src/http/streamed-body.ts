@@ -57,3 +57,10 @@ async function readRest(message: IncomingMessage): Promise<boolean> {
     return false;
   }
 }
+
+/** The whole body; the route's `bodyBytesMax` bounds it. */
+export async function bytesOf(body: BodyStream): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}

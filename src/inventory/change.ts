@@ -7,8 +7,9 @@ import type { Records } from '../store/records/database.ts';
 /** Records within a transaction; what is announced here is told after the commit. */
 export type Step = Records;
 
-/** Runs the work in one transaction. A refusal thrown within leaves nothing behind and announces nothing. */
+/** Runs the work in one transaction, that of the records when they are within one already. A refusal thrown within leaves nothing behind and announces nothing. */
 export async function change<T>(records: Records, work: (step: Step) => Promise<T>): Promise<T> {
+  if (records.db.isTransaction) return work(records);
   const changes: RecordChange[] = [];
   const result = await records.db
     .transaction()

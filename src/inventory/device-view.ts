@@ -1,10 +1,12 @@
 // Devices as answers show them, many at a time: flow, tags and metrics are read once for all of them (contract 4).
 import type { DeviceConnector } from '../model/connector.ts';
+import type { CustomFieldValue } from '../model/custom-field.ts';
 import type { DataFlow } from '../model/data-flow.ts';
 import { type Device, onlineStateOf } from '../model/device.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Tag } from '../model/tag.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+import { customFieldsOfDevices } from '../store/records/custom-fields.ts';
 import { findDataFlows } from '../store/records/data-flows.ts';
 import type { Records } from '../store/records/database.ts';
 import { findDeviceConnectors } from '../store/records/device-connectors.ts';
@@ -12,6 +14,7 @@ import { findUplinkMetrics } from '../store/records/device-status.ts';
 import { findDeviceTypeNames } from '../store/records/device-types.ts';
 import { tagsOfDevices } from '../store/records/tags.ts';
 import { auditView } from './change.ts';
+import { customFieldValueView } from './custom-field-values.ts';
 import { loraPropertiesView } from './lora-properties.ts';
 import { uplinkMetricsView } from './uplink-metrics-view.ts';
 
@@ -20,6 +23,7 @@ interface Surroundings {
   readonly connector: DeviceConnector | undefined;
   readonly type: { readonly id: string; readonly name: string; readonly pictureUrl: string | null } | undefined;
   readonly tags: readonly Tag[];
+  readonly customFields: readonly CustomFieldValue[];
   readonly metrics: UplinkMetrics | undefined;
 }
 
@@ -32,6 +36,7 @@ export async function deviceViews(records: Records, principal: Principal, device
   const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
   const types = await findDeviceTypeNames(records.db, typeIds);
   const tags = await tagsOfDevices(records.db, ids);
+  const customFields = await customFieldsOfDevices(records.db, ids);
   const metrics = await findUplinkMetrics(records.db, ids);
   const keysShown = principal.permissions.asset?.includes('update') ?? false;
   return devices.map((device) => {
@@ -41,6 +46,7 @@ export async function deviceViews(records: Records, principal: Principal, device
       connector: connectors.get(flow?.deviceConnectorId ?? ''),
       type: types.get(flow?.deviceTypeId ?? ''),
       tags: tags.get(device.id) ?? [],
+      customFields: customFields.get(device.id) ?? [],
       metrics: metrics.get(device.id),
     };
     return view(device, surroundings, keysShown, now);
@@ -64,8 +70,8 @@ function view(device: Device, around: Surroundings, keysShown: boolean, now: num
     dataFlowId: device.dataFlowId,
     dataFlow: flowView(around),
     integration: null,
-    integrationId: null,
-    customFields: [],
+    integrationId: device.integrationId,
+    customFields: around.customFields.map(customFieldValueView),
     tags: around.tags.map(({ id, name, description }) => ({ id, name, description })),
     uplinkMetrics: uplinkMetricsView(around.metrics),
     loraProperties: loraPropertiesView(device.loraProperties, keysShown),

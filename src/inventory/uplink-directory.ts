@@ -3,9 +3,11 @@ import type { DeviceConnector, OutputConnector } from '../model/connector.ts';
 import type { DataFlow } from '../model/data-flow.ts';
 import type { Device } from '../model/device.ts';
 import type { DeviceType } from '../model/device-type.ts';
+import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { Tag } from '../model/tag.ts';
+import { customFieldsOfDevices } from '../store/records/custom-fields.ts';
 import { findDataFlow } from '../store/records/data-flows.ts';
 import type { Records } from '../store/records/database.ts';
 import { findDeviceConnector, findDeviceConnectorBySecret } from '../store/records/device-connectors.ts';
@@ -13,6 +15,7 @@ import { findDeviceType } from '../store/records/device-types.ts';
 import { findDevice, findDeviceByDeviceId } from '../store/records/devices.ts';
 import { findOutputConnectors } from '../store/records/output-connectors.ts';
 import { tagsOfDevices } from '../store/records/tags.ts';
+import { customFieldMap } from './custom-field-values.ts';
 
 const directoryLimits = { devicesMax: 100_000, flowsMax: 20_000, secretsMax: 20_000 } as const;
 
@@ -27,6 +30,8 @@ export interface FlowRoute {
 export interface UplinkRoute extends FlowRoute {
   readonly device: Device;
   readonly tags: readonly Tag[];
+  /** Custom field name to value. */
+  readonly customFields: JsonObject;
 }
 
 export interface UplinkDirectory {
@@ -40,7 +45,7 @@ export interface UplinkDirectory {
   recordChanged(change: RecordChange): void;
 }
 
-type TaggedDevice = Pick<UplinkRoute, 'device' | 'tags'>;
+type TaggedDevice = Pick<UplinkRoute, 'device' | 'tags' | 'customFields'>;
 
 /** A map that forgets the oldest entry beyond its limit. */
 function remember<V>(map: Map<string, V>, key: string, value: V, max: number): V {
@@ -70,7 +75,9 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
     const changesBefore = changes;
     const device = await read();
     if (device === undefined) throw problem('notFound', { what: 'device', id });
-    const tagged: TaggedDevice = { device, tags: (await tagsOfDevices(records.db, [device.id])).get(device.id) ?? [] };
+    const tags = (await tagsOfDevices(records.db, [device.id])).get(device.id) ?? [];
+    const values = (await customFieldsOfDevices(records.db, [device.id])).get(device.id) ?? [];
+    const tagged: TaggedDevice = { device, tags, customFields: customFieldMap(values) };
     const route = { ...(await flowRoute(device.dataFlowId)), ...tagged };
     // What changed while it was read may be half old; it is used this once and not kept.
     if (changes !== changesBefore) return route;

@@ -1,10 +1,8 @@
 // Uplink metrics as answers show them: every member present, one id under all the names clients look for (contract 4).
 import { formatInstant } from '../model/instant.ts';
-import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+import { batteryPercents, type UplinkMetrics } from '../model/uplink-metrics.ts';
 
 const signalQualities = ['BAD', 'MEDIUM', 'GOOD'] as const;
-const goodBatteryPercent = 70;
-const mediumBatteryPercent = 40;
 
 export function uplinkMetricsView(metrics: UplinkMetrics | undefined) {
   if (metrics === undefined) return null;
@@ -37,6 +35,6 @@ export function uplinkMetricsView(metrics: UplinkMetrics | undefined) {
 }
 
 function batteryStatus(percent: number): 'GOOD' | 'MEDIUM' | 'LOW' {
-  if (percent >= goodBatteryPercent) return 'GOOD';
-  return percent >= mediumBatteryPercent ? 'MEDIUM' : 'LOW';
+  if (percent >= batteryPercents.good) return 'GOOD';
+  return percent >= batteryPercents.medium ? 'MEDIUM' : 'LOW';
 }

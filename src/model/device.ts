@@ -18,6 +18,8 @@ export interface Device extends AuditFields {
   readonly onlineTimeoutSeconds: number;
   readonly properties: JsonObject;
   readonly loraProperties: JsonObject | null;
+  /** The integration that registers the device with its network server; null without one. */
+  readonly integrationId: string | null;
   readonly excludeFromLifecycleReport: boolean;
 }
 

@@ -64,3 +64,9 @@ export function pageOf<T>(content: readonly T[], total: number, request: PageReq
     empty: content.length === 0,
   };
 }
+
+/** A list that is answered whole: its `pageable` is the word `INSTANCE` (contract 0.1). */
+export function unpagedOf<T>(content: readonly T[]): Omit<Page<T>, 'pageable'> & { readonly pageable: 'INSTANCE' } {
+  const page = pageOf(content, content.length, { page: 0, size: Math.max(1, content.length), sort: [] });
+  return { ...page, pageable: 'INSTANCE' };
+}

@@ -1,4 +1,5 @@
 // The catalogue of refusals: one stable code, one status, one sentence each. Product code names the row; the edge makes the body.
+import { inventoryProblems } from './inventory-problems.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
 
@@ -25,6 +26,7 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 }
 
 export const problems = {
+  ...inventoryProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',

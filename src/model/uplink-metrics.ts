@@ -26,3 +26,6 @@ export interface UplinkMetrics {
   /** Percent, 0 to 100. */
   readonly batteryLevel?: number;
 }
+
+/** From which percentage on a battery is good or medium; below it is low (contract 4). */
+export const batteryPercents = { good: 70, medium: 40 } as const;

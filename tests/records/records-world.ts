@@ -7,19 +7,31 @@ import { type Authenticator, identify, noTokens } from '../../src/access/authent
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
 import { idempotency } from '../../src/flows/idempotency.ts';
+import { createOperationRunner } from '../../src/flows/operation-runner.ts';
 import type { Route } from '../../src/http/route.ts';
 import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
 import { assetRoutes } from '../../src/http/routes/assets.ts';
+import { blobRoutes } from '../../src/http/routes/blobs.ts';
+import { customFieldRoutes } from '../../src/http/routes/custom-fields.ts';
+import { dashboardGroupRoutes } from '../../src/http/routes/dashboard-groups.ts';
+import { dashboardRoutes } from '../../src/http/routes/dashboards.ts';
 import { dataFlowRoutes } from '../../src/http/routes/data-flows.ts';
+import { deviceConfigurationRoutes } from '../../src/http/routes/device-configurations.ts';
 import { deviceConnectorRoutes } from '../../src/http/routes/device-connectors.ts';
+import { deviceCredentialRoutes } from '../../src/http/routes/device-credentials.ts';
+import { deviceFileRoutes } from '../../src/http/routes/device-files.ts';
+import { deviceTypeImportRoute } from '../../src/http/routes/device-type-import.ts';
 import { deviceTypeRoutes } from '../../src/http/routes/device-types.ts';
 import { deviceRoutes } from '../../src/http/routes/devices.ts';
+import { operationRoutes } from '../../src/http/routes/operations.ts';
 import { organizationRoutes } from '../../src/http/routes/organizations.ts';
 import { outputConnectorRoutes } from '../../src/http/routes/output-connectors.ts';
 import { tagRoutes } from '../../src/http/routes/tags.ts';
+import { workspaceConfigurationRoutes } from '../../src/http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from '../../src/http/routes/workspaces.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createApiKey } from '../../src/inventory/api-keys.ts';
+import { runOperationChunk } from '../../src/inventory/operations.ts';
 import { createWorkspace } from '../../src/inventory/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import { type Permissions, scopes, verbs } from '../../src/model/permission.ts';
@@ -31,6 +43,7 @@ import {
   insertKeptAnswer,
   saveKeptAnswer,
 } from '../../src/store/records/idempotency-keys.ts';
+import { unfinishedOperations } from '../../src/store/records/operations.ts';
 import { insertOrganization } from '../../src/store/records/organizations.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -40,7 +53,12 @@ export type Call = (
   path: string,
   body?: unknown,
   headers?: Record<string, string>,
-) => Promise<{ status: number; body: Body }>;
+) => Promise<Answered>;
+interface Answered {
+  readonly status: number;
+  readonly body: Body;
+  readonly headers: Record<string, unknown>;
+}
 
 const adminKey = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 const everyPermission: Permissions = Object.fromEntries(scopes.map((scope) => [scope, verbs]));
@@ -57,7 +75,14 @@ export async function startRecordsWorld(available: Available = everything) {
   const keys = apiKeyAuthenticator({ db: records.db, now });
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
-  const routes = routesOf(records, now, available);
+  const operations = createOperationRunner({
+    runChunk: (id, isTimeUp) => runOperationChunk(records, id, now, isTimeUp),
+    unfinished: () => unfinishedOperations(records.db),
+    failed: (error) => void failures.push(error),
+    clock: () => performance.now(),
+    pause: () => new Promise((resolve) => void setImmediate(resolve)),
+  });
+  const routes = routesOf(records, now, available, operations.start);
   const app = await createServer({
     routes,
     guard: { identify: (headers) => identify([keys, noTokens, session(tenants)], headers), authorize },
@@ -76,6 +101,7 @@ export async function startRecordsWorld(available: Available = everything) {
     clock,
     failures,
     routes,
+    operations,
     ...tenants,
     admin: as({ 'x-api-key': adminKey }),
     owner: as({ 'x-session': 'owner' }),
@@ -84,6 +110,7 @@ export async function startRecordsWorld(available: Available = everything) {
     restricted: await keyFor(tenants.organizationId, [tenants.secondWorkspace], everyPermission),
     keyFor,
     async close() {
+      await operations.close();
       await app.close();
       await records.close();
       rmSync(directory, { recursive: true, force: true });
@@ -111,7 +138,12 @@ function session({ userId, organizationId }: { userId: string; organizationId: s
   return { header: 'x-session', authenticate: () => owner };
 }
 
-function routesOf({ db, ...records }: OpenRecords, now: () => number, available: Available): Route[] {
+function routesOf(
+  { db, ...records }: OpenRecords,
+  now: () => number,
+  available: Available,
+  startOperation: (id: string) => void,
+): Route[] {
   const kept = {
     find: (id: string, after: number) => findKeptAnswer(db, id, after),
     reserve: (record: KeptAnswer) => insertKeptAnswer(db, record),
@@ -126,10 +158,29 @@ function routesOf({ db, ...records }: OpenRecords, now: () => number, available:
     revealConnectorSecrets: false,
     dropSamples: async () => {},
     availableOutputs: new Set(available),
+    startOperation,
   };
-  const plain = [organizationRoutes, workspaceRoutes, tagRoutes, deviceTypeRoutes, deviceConnectorRoutes];
+  const plain = [
+    organizationRoutes,
+    workspaceRoutes,
+    tagRoutes,
+    customFieldRoutes,
+    blobRoutes,
+    dashboardRoutes,
+    dashboardGroupRoutes,
+    deviceCredentialRoutes,
+    deviceConfigurationRoutes,
+    deviceTypeRoutes,
+    deviceConnectorRoutes,
+  ];
   const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
-  return [...all, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
+  const bulk = [
+    ...operationRoutes(parts),
+    ...deviceFileRoutes(parts),
+    deviceTypeImportRoute(parts),
+    ...workspaceConfigurationRoutes(parts),
+  ];
+  return [...all, ...bulk, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
 }
 
 function callerOf(app: Awaited<ReturnType<typeof createServer>>, headers: Record<string, string>): Call {
@@ -137,10 +188,14 @@ function callerOf(app: Awaited<ReturnType<typeof createServer>>, headers: Record
     const answer = await app.inject({
       method: method as 'GET',
       url: path,
-      headers: { ...headers, ...more, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
+      ...(body === undefined ? {} : { payload: body instanceof Buffer ? body : JSON.stringify(body) }),
     });
-    return { status: answer.statusCode, body: answer.body === '' ? undefined : JSON.parse(answer.body) };
+    const isJson = String(answer.headers['content-type']).includes('application/json');
+    const read = answer.body === '' ? undefined : isJson ? JSON.parse(answer.body) : answer.rawPayload;
+    const answered = { status: answer.statusCode, body: read };
+    // Beside what most tests compare: headers differ with every request.
+    return Object.defineProperty(answered, 'headers', { value: answer.headers, enumerable: false }) as Answered;
   };
 }
 

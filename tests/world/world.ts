@@ -92,12 +92,7 @@ export async function startWorld(
     return answer.body;
   };
 
-  // A folder that had data tells over the interface what its first start made.
-  const organizationId: string =
-    platform.tenant?.organizationId ?? (await must('GET', '/v3/organizations')).content[0].id;
-  const workspaceId: string =
-    platform.tenant?.workspaceId ??
-    (await must('GET', `/v3/workspaces?organizationId=${organizationId}`)).content[0].id;
+  const { organizationId, workspaceId } = platform.tenant!;
 
   return {
     base,

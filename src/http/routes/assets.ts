@@ -1,8 +1,18 @@
 // Routes of the asset list (interface 4.2, contract 4).
 import type { Static } from 'typebox';
-import { assetListBody, assetListPageQuery, assetListQuery, deviceSchema } from '../../contract/device.ts';
+import {
+  assetListBody,
+  assetListPageQuery,
+  assetListQuery,
+  deviceSchema,
+  filterOptionsBody,
+  filterOptionsQuery,
+  filterOptionsSchema,
+} from '../../contract/device.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { type AssetFilter, listAssets } from '../../inventory/assets.ts';
+import { filterOptions } from '../../inventory/filter-options.ts';
+import { type LoraField, loraFields } from '../../model/lora-fields.ts';
 import { pageSizeAssets } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../list-query.ts';
@@ -13,7 +23,7 @@ const tag = 'Assets';
 const access = { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } } as const;
 
 /** Filters by things that no device here has; a list that passed over them would answer too much. */
-const neverFilters = ['integrationId', 'packageName', 'provider', 'customFields.ids'];
+const neverFilters = ['packageName', 'provider'];
 
 export function assetRoutes({ records, now }: RecordParts): Route[] {
   return [
@@ -31,40 +41,79 @@ export function assetRoutes({ records, now }: RecordParts): Route[] {
     guardedRoute({
       method: 'POST',
       path: '/v3/assets/list',
-      summary: 'Devices that match a search',
+      summary: 'Devices that match a search and a filter expression',
       tag,
       access,
       query: assetListPageQuery,
       body: assetListBody,
       response: pageSchema(deviceSchema),
       handle: ({ query, body }, principal) => {
-        const { organizationId, workspaceIds, search, expression } = body;
-        if (expression !== undefined && expression !== null)
-          throw problem('filterNotAvailable', { filter: 'expression' });
         const filter = {
-          organizationId: organizationId ?? undefined,
-          workspaceIds: workspaceIds ?? undefined,
-          search: search ?? query.search,
+          organizationId: body.organizationId ?? undefined,
+          workspaceIds: body.workspaceIds ?? undefined,
+          search: body.search ?? query.search,
+          expression: body.expression,
         };
         return listAssets(records, principal, filter, pageRequestOf(query, pageSizeAssets), now());
+      },
+    }),
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/assets/filter-options-v2',
+      summary: 'What assets can be filtered by',
+      tag,
+      access,
+      query: filterOptionsQuery,
+      response: filterOptionsSchema,
+      handle: ({ query }, principal) => filterOptions(records, principal, listScopeOf(query)),
+    }),
+    guardedRoute({
+      method: 'POST',
+      path: '/v3/assets/filter-options-v2',
+      summary: 'What assets can be filtered by',
+      tag,
+      access,
+      body: filterOptionsBody,
+      response: filterOptionsSchema,
+      handle: ({ body }, principal) => {
+        const { organizationId, workspaceIds } = body;
+        return filterOptions(records, principal, {
+          organizationId: organizationId ?? undefined,
+          workspaceIds: workspaceIds ?? undefined,
+        });
       },
     }),
   ];
 }
 
 function filterOf(query: Static<typeof assetListQuery>): AssetFilter {
-  const unavailable = Object.keys(query).find((name) => name.startsWith('loraProperties.'));
-  if (unavailable !== undefined) throw problem('filterNotAvailable', { filter: unavailable });
   return {
     ...listScopeOf(query),
     search: query.search,
     type: query.type,
     dataFlowId: query.dataFlowId,
     connectivity: query.connectivity,
+    integrationId: query.integrationId,
     onlineState: query.state,
     online: query.online,
     assetIds: listOf(query, 'assetIds'),
     tagIds: listOf(query, 'tags.ids'),
+    customFieldIds: listOf(query, 'customFields.ids'),
+    lora: loraFilterOf(query),
     never: neverFilters.some((name) => listOf(query, name) !== undefined),
   };
+}
+
+const loraPrefix = 'loraProperties.';
+
+/** `loraProperties.carrier=TTN`: a field that is none of the open ones is refused, because passing over it would answer too much. */
+function loraFilterOf(query: object): AssetFilter['lora'] {
+  const wanted: Partial<Record<LoraField, string>> = {};
+  for (const [name, value] of Object.entries(query)) {
+    if (!name.startsWith(loraPrefix)) continue;
+    const field = loraFields.find((known) => name === loraPrefix + known);
+    if (field === undefined || typeof value !== 'string') throw problem('filterNotAvailable', { filter: name });
+    wanted[field] = value;
+  }
+  return wanted;
 }

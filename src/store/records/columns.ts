@@ -1,5 +1,6 @@
 // The one mapping between columns and values: JSON as text, flags as 0 and 1, search texts.
 import { type Expression, type SqlBool, sql } from 'kysely';
+import { fold } from '../../filters/filter-values.ts';
 
 export function toJsonText(value: unknown): string {
   return JSON.stringify(value);
@@ -32,6 +33,13 @@ export function searchTextOf(...parts: readonly (string | null)[]): string {
     .filter((part) => part !== null)
     .join('\n')
     .toLowerCase();
+}
+
+/** The form in which filters compare a text. */
+export function keyOf(text: string): string;
+export function keyOf(text: string | null): string | null;
+export function keyOf(text: string | null): string | null {
+  return text === null ? null : fold(text);
 }
 
 /** Whether the column contains the words as they stand, whatever their case; `!` is the escape character. */

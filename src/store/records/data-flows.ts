@@ -59,6 +59,15 @@ export async function findDataFlow(db: RecordsDb, id: string): Promise<DataFlow 
   return (await findDataFlows(db, [id])).get(id);
 }
 
+/** Id and name of every data flow of the workspace; of several of one name the oldest comes last. */
+export async function findWorkspaceDataFlows(
+  db: RecordsDb,
+  workspaceId: string,
+): Promise<{ readonly id: string; readonly name: string }[]> {
+  const query = db.selectFrom('dataFlows').select(['id', 'name']).where('workspaceId', '=', workspaceId);
+  return query.orderBy('created', 'desc').orderBy('id').execute();
+}
+
 export async function listDataFlows(
   db: RecordsDb,
   filter: WorkspaceFilter,

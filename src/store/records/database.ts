@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely, sql } from 'kysely';
+import { Kysely, SqliteAdapter, sql } from 'kysely';
 import type { RecordChange } from '../../model/record.ts';
 import { migrate } from './migrations.ts';
 import type { RecordTables } from './schema.ts';
@@ -68,4 +68,15 @@ export function lazyTransaction<T>(db: RecordsDb, work: (step: RecordsDb) => Pro
       await sql`pragma synchronous = full`.execute(connection);
     }
   });
+}
+
+/**
+ * Tells SQLite how many rows its indexes stand for, where that changed much: without, it walks whole lists where an index on a
+ * custom field would find the device at once. PostgreSQL sees to that itself.
+ */
+export async function refreshStatistics(db: RecordsDb): Promise<void> {
+  if (!(db.getExecutor().adapter instanceof SqliteAdapter)) return;
+  await sql`pragma analysis_limit = 1000`.execute(db);
+  // All tables that were ever given an index, whether this connection read them or not.
+  await sql`pragma optimize = 0x10002`.execute(db);
 }

@@ -4,6 +4,7 @@ import type { DeviceType, DeviceTypeKind } from '../../model/device-type.ts';
 import type { PageRequest } from '../../model/page.ts';
 import {
   contains,
+  keyOf,
   isOneOf,
   fromJsonText,
   fromJsonTextOrNull,
@@ -28,10 +29,11 @@ function toRow(record: DeviceType): Insertable<Table> {
     uplinkScript: toJsonTextOrNull(record.uplinkScript),
     downlinkScript: toJsonTextOrNull(record.downlinkScript),
     searchText: searchTextOf(record.name, record.meta.manufacturer),
+    nameKey: keyOf(record.name),
   };
 }
 
-function fromRow({ searchText: _, ...row }: Selectable<Table>): DeviceType {
+function fromRow({ searchText: _, nameKey: __, ...row }: Selectable<Table>): DeviceType {
   return {
     ...row,
     type: row.type as DeviceTypeKind,
@@ -50,6 +52,16 @@ export async function insertDeviceType(db: RecordsDb, record: DeviceType): Promi
 export async function findDeviceType(db: RecordsDb, id: string): Promise<DeviceType | undefined> {
   const row = await db.selectFrom('deviceTypes').selectAll().where('id', '=', id).executeTakeFirst();
   return row && fromRow(row);
+}
+
+/** The types that came from a library into the organization; null for those of the installation. */
+export async function findLibraryTypes(db: RecordsDb, organizationId: string | null): Promise<DeviceType[]> {
+  const query = db.selectFrom('deviceTypes').selectAll().where('libraryPath', 'is not', null);
+  const own =
+    organizationId === null
+      ? query.where('organizationId', 'is', null)
+      : query.where('organizationId', '=', organizationId);
+  return (await own.execute()).map(fromRow);
 }
 
 /** Id, name and picture alone: scripts and schemas are large. */

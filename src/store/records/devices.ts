@@ -1,11 +1,14 @@
 // Devices in the records store: found by service id or physical id, listed by many filters.
 import { type Expression, type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
+import type { Condition } from '../../filters/condition.ts';
 import type { Connectivity } from '../../model/connector.ts';
 import type { Device, OnlineState } from '../../model/device.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { type LoraField, loraFields } from '../../model/lora-fields.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, isOneOf, fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from './columns.ts';
+import { contains, keyOf, isOneOf, fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from './columns.ts';
+import { meets } from './asset-filter.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { noteDeletedDevice, removeTraces } from './deleted-devices.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
@@ -31,10 +34,30 @@ function toRow(record: Device, sealer: Sealer): Insertable<Table> {
     loraProperties: record.loraProperties === null ? null : sealer.seal(JSON.stringify(record.loraProperties)),
     excludeFromLifecycleReport: toFlag(record.excludeFromLifecycleReport),
     searchText: searchTextOf(record.name, record.deviceId, record.id),
+    nameKey: keyOf(record.name),
+    descriptionKey: keyOf(record.description),
+    deviceIdKey: keyOf(record.deviceId),
+    loraKeys: loraKeysOf(record.loraProperties),
   };
 }
 
-function fromRow({ searchText: _, ...row }: Selectable<Table>, sealer: Sealer): Device {
+/** The open parts by dotted name, one level deep, so that filters need not read what is sealed. */
+function loraKeysOf(properties: JsonObject | null): string | null {
+  if (properties === null) return null;
+  const keys: Record<string, string> = {};
+  for (const name of loraFields) {
+    const value = name
+      .split('.')
+      .reduce<Json | undefined>((at, part) => (isJsonObject(at) ? at[part] : undefined), properties);
+    if (typeof value === 'string') keys[name] = keyOf(value);
+  }
+  return toJsonText(keys);
+}
+
+function fromRow(
+  { searchText: _, nameKey: __, descriptionKey: ___, deviceIdKey: ____, loraKeys: _____, ...row }: Selectable<Table>,
+  sealer: Sealer,
+): Device {
   return {
     ...row,
     connectivity: row.connectivity as Connectivity,
@@ -73,6 +96,36 @@ export async function findDeviceByDeviceId(
   return row && fromRow(row, sealer);
 }
 
+// Few enough for every engine's parameter limit.
+const idsPerStatement = 500;
+
+/** The devices that have these physical ids, by physical id. */
+export async function serviceIdsOf(
+  db: RecordsDb,
+  organizationId: string,
+  deviceIds: readonly string[],
+): Promise<Map<string, { readonly id: string; readonly workspaceId: string }>> {
+  const found = new Map<string, { readonly id: string; readonly workspaceId: string }>();
+  for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
+    const query = db.selectFrom('devices').select(['id', 'deviceId', 'workspaceId']);
+    const some = deviceIds.slice(from, from + idsPerStatement);
+    const rows = await query.where('organizationId', '=', organizationId).where('deviceId', 'in', some).execute();
+    for (const { deviceId, ...row } of rows) found.set(deviceId, row);
+  }
+  return found;
+}
+
+/** The workspace's devices behind a service id, in order of it. */
+export async function devicesAfter(
+  { db, sealer }: Store,
+  workspaceId: string,
+  after: string,
+  max: number,
+): Promise<Device[]> {
+  const query = db.selectFrom('devices').selectAll().where('workspaceId', '=', workspaceId).where('id', '>', after);
+  return (await query.orderBy('id').limit(max).execute()).map((row) => fromRow(row, sealer));
+}
+
 export interface DeviceFilter extends WorkspaceFilter {
   readonly ids?: readonly string[] | undefined;
   readonly dataFlowId?: string | undefined;
@@ -81,6 +134,12 @@ export interface DeviceFilter extends WorkspaceFilter {
   readonly tagIds?: readonly string[] | undefined;
   readonly onlineState?: OnlineState | undefined;
   readonly online?: boolean | undefined;
+  readonly integrationId?: string | undefined;
+  /** Devices that have a value of any of these custom fields. */
+  readonly customFieldIds?: readonly string[] | undefined;
+  /** LoRa properties by dotted name, in any case. */
+  readonly lora?: Readonly<Partial<Record<LoraField, string>>> | undefined;
+  readonly condition?: Condition | undefined;
 }
 
 /** `now` decides who is online. */
@@ -90,26 +149,64 @@ export async function listDevices(
   page: PageRequest,
   now: number,
 ): Promise<Rows<Device>> {
-  let query = db.selectFrom('devices').select('devices.id').where('devices.organizationId', '=', filter.organizationId);
-  const { workspaceIds, ids, tagIds } = filter;
-  if (workspaceIds !== undefined) query = query.where(isOneOf('devices.workspaceId', workspaceIds));
-  if (ids !== undefined) query = query.where(isOneOf('devices.id', ids));
-  if (filter.dataFlowId !== undefined) query = query.where('devices.dataFlowId', '=', filter.dataFlowId);
-  if (filter.connectivity !== undefined) query = query.where('devices.connectivity', '=', filter.connectivity);
-  if (filter.search) query = query.where(contains('devices.searchText', filter.search));
-  if (tagIds !== undefined) {
-    query = query.where('devices.id', 'in', (eb) =>
-      eb.selectFrom('deviceTags').select('deviceTags.deviceId').where(isOneOf('deviceTags.tagId', tagIds)),
-    );
-  }
-  const byStatus = page.sort.some((order) => order.field === 'uplinkMetrics.timestamp');
-  if (filter.onlineState === undefined && filter.online === undefined && !byStatus) {
+  const query = db
+    .selectFrom('devices')
+    .select('devices.id')
+    .where(isWanted(db, filter, now));
+  if (!page.sort.some((order) => order.field === 'uplinkMetrics.timestamp')) {
     return inFull({ db, sealer }, await pageOfRows(query, page, deviceSortColumns, 'devices'));
   }
-  let joined = query.leftJoin('deviceStatus', 'deviceStatus.deviceId', 'devices.id');
-  if (filter.onlineState !== undefined) joined = joined.where(isInState(filter.onlineState, now));
-  if (filter.online !== undefined) joined = joined.where(isInState(filter.online ? 'ONLINE' : 'OFFLINE', now));
+  const joined = query.leftJoin('deviceStatus', 'deviceStatus.deviceId', 'devices.id');
   return inFull({ db, sealer }, await pageOfRows(joined, page, deviceSortColumns, 'devices'));
+}
+
+/** The service ids of all that the filter finds, at most `max`, in order of id. */
+export async function findDeviceIds(db: RecordsDb, filter: DeviceFilter, max: number, now: number): Promise<string[]> {
+  const query = db
+    .selectFrom('devices')
+    .select('devices.id')
+    .where(isWanted(db, filter, now));
+  return (await query.orderBy('devices.id').limit(max).execute()).map((row) => row.id);
+}
+
+function isWanted(db: RecordsDb, filter: DeviceFilter, now: number): Expression<SqlBool> {
+  const { workspaceIds, ids, tagIds, customFieldIds } = filter;
+  const online = filter.online === undefined ? undefined : isOnline(filter.online);
+  const conditions: (Expression<SqlBool> | undefined)[] = [
+    sql<SqlBool>`${sql.ref('devices.organizationId')} = ${filter.organizationId}`,
+    workspaceIds && isOneOf('devices.workspaceId', workspaceIds),
+    ids && isOneOf('devices.id', ids),
+    filter.dataFlowId === undefined ? undefined : isOneOf('devices.dataFlowId', [filter.dataFlowId]),
+    filter.connectivity === undefined ? undefined : isOneOf('devices.connectivity', [filter.connectivity]),
+    filter.integrationId === undefined ? undefined : isOneOf('devices.integrationId', [filter.integrationId]),
+    filter.search ? contains('devices.searchText', filter.search) : undefined,
+    tagIds && isAmong('deviceTags', 'tagId', tagIds),
+    customFieldIds && isAmong('deviceCustomFields', 'metaId', customFieldIds),
+    filter.onlineState && meets(db, stateIs(filter.onlineState), now),
+    online && meets(db, online, now),
+    ...Object.entries(filter.lora ?? {}).map(([name, value]) => meets(db, loraIs(name as LoraField, value), now)),
+    filter.condition && meets(db, filter.condition, now),
+  ];
+  const given = conditions.filter((condition) => condition !== undefined);
+  return sql<SqlBool>`${sql.join(given, sql` and `)}`;
+}
+
+function isAmong(table: 'deviceTags' | 'deviceCustomFields', column: string, ids: readonly string[]) {
+  const rows = sql`select ${sql.ref('deviceId')} from ${sql.table(table)} where ${isOneOf(column, ids)}`;
+  return sql<SqlBool>`${sql.ref('devices.id')} in (${rows})`;
+}
+
+function stateIs(state: OnlineState): Condition {
+  return { field: 'onlineState', question: { ask: 'any', test: { test: 'oneOf', values: [state.toLowerCase()] } } };
+}
+
+function isOnline(online: boolean): Condition {
+  return { field: 'online', question: { ask: 'any', test: { test: 'oneOf', values: [toFlag(online)] } } };
+}
+
+function loraIs(name: LoraField, value: string): Condition {
+  const field = `loraProperties.${name}` as const;
+  return { field, question: { ask: 'any', test: { test: 'oneOf', values: [keyOf(value)] } } };
 }
 
 // Ids are put in order first and whole rows read for one page only: ordering whole rows of a large workspace is slow.
@@ -120,15 +217,6 @@ async function inFull({ db, sealer }: Store, page: Rows<{ readonly id: string }>
   const rows = new Map(found.map((row) => [row.id, row]));
   const ordered = ids.flatMap((id) => rows.get(id) ?? []);
   return { rows: ordered.map((row) => fromRow(row, sealer)), total: page.total };
-}
-
-function isInState(state: OnlineState, now: number): Expression<SqlBool> {
-  const last = sql.ref('deviceStatus.lastUplinkAt');
-  const onlineUntil = sql`${last} + ${sql.ref('devices.onlineTimeoutSeconds')} * 1000`;
-  if (state === 'UNKNOWN') return sql<SqlBool>`${last} is null`;
-  if (state === 'ONLINE') return sql<SqlBool>`${onlineUntil} > ${now}`;
-  if (state === 'OFFLINE') return sql<SqlBool>`${onlineUntil} <= ${now}`;
-  return sql<SqlBool>`1 = 0`;
 }
 
 export async function saveDevice({ db, sealer }: Store, record: Device): Promise<void> {

@@ -28,18 +28,14 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
   request: PageRequest,
   columns: Readonly<Record<string, string>> = sortColumns,
   table?: T,
+  idColumn = 'id',
 ): Promise<Rows<O>> {
-  const { total } = (await query
-    .clearSelect()
-    .clearOrderBy()
-    .select(sql<number>`count(*)`.as('total') as never)
-    .executeTakeFirstOrThrow()) as unknown as { total: number };
   const orders = request.sort.flatMap((order) => {
     const column = Object.hasOwn(columns, order.field) ? columns[order.field] : undefined;
     return column === undefined ? [] : [{ column, direction: order.direction }];
   });
-  if (orders.length === 0) orders.push({ column: columns['name'] ?? 'id', direction: 'asc' });
-  orders.push({ column: 'id', direction: 'asc' });
+  if (orders.length === 0) orders.push({ column: columns['name'] ?? idColumn, direction: 'asc' });
+  orders.push({ column: idColumn, direction: 'asc' });
   const prefix = table === undefined ? '' : `${table}.`;
   let ordered = query;
   for (const { column, direction } of orders) {
@@ -50,6 +46,14 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
     .limit(request.size)
     .offset(request.page * request.size)
     .execute();
+  const before = request.page * request.size;
+  // A page that is not full is the last one: there is nothing left to count.
+  if (rows.length < request.size && (rows.length > 0 || before === 0)) return { rows, total: before + rows.length };
+  const { total } = (await query
+    .clearSelect()
+    .clearOrderBy()
+    .select(sql<number>`count(*)`.as('total') as never)
+    .executeTakeFirstOrThrow()) as unknown as { total: number };
   return { rows, total: Number(total) };
 }
 

@@ -4,6 +4,10 @@ import { DataFolderError } from '../data-folder.ts';
 import * as firstRecords from './migrations/0001-first-records.ts';
 import * as idempotencyKeys from './migrations/0002-idempotency-keys.ts';
 import * as retention from './migrations/0005-retention.ts';
+import * as customFields from './migrations/0010-custom-fields.ts';
+import * as deviceRecords from './migrations/0011-device-records.ts';
+import * as dashboards from './migrations/0012-blobs-and-dashboards.ts';
+import * as operations from './migrations/0013-operations.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
@@ -15,6 +19,10 @@ const migrations: Readonly<Record<number, Migration>> = {
   1: firstRecords,
   2: idempotencyKeys,
   5: retention,
+  10: customFields,
+  11: deviceRecords,
+  12: dashboards,
+  13: operations,
 };
 
 interface VersionTable {

@@ -8,6 +8,11 @@ const workspaceTables = {
   outputConnector: { table: 'outputConnectors', what: 'output connector' },
   dataFlow: { table: 'dataFlows', what: 'data flow' },
   device: { table: 'devices', what: 'device' },
+  customFieldMeta: { table: 'customFieldMetas', what: 'custom field' },
+  blob: { table: 'blobs', what: 'blob' },
+  dashboard: { table: 'dashboards', what: 'dashboard' },
+  dashboardGroup: { table: 'dashboardGroups', what: 'dashboard group' },
+  operation: { table: 'operations', what: 'operation' },
 } as const;
 
 const organizationTables = {

@@ -53,6 +53,8 @@ export interface RecordTables {
     downlinkScript: JsonText | null;
     libraryPath: string | null;
     pictureUrl: string | null;
+    /** The name as filters compare it. */
+    nameKey: string;
   };
   deviceConnectors: NamedColumns & {
     organizationId: string;
@@ -94,6 +96,88 @@ export interface RecordTables {
     properties: JsonText;
     loraProperties: SealedText | null;
     excludeFromLifecycleReport: Flag;
+    integrationId: string | null;
+    /** Name, description and device id as filters compare them. */
+    nameKey: string;
+    descriptionKey: string | null;
+    deviceIdKey: string;
+    /** The parts of the LoRa properties that filters look at, by dotted name, as filters compare them. */
+    loraKeys: JsonText | null;
+  };
+  customFieldMetas: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    type: string;
+    required: Flag;
+    selectOptions: JsonText | null;
+  };
+  deviceCustomFields: {
+    deviceId: string;
+    metaId: string;
+    value: JsonText;
+    /** The value as filters compare it: a folded text or a number; both null for values without order. */
+    textKey: string | null;
+    numberKey: number | null;
+    created: number;
+    updated: number | null;
+  };
+  deviceCredentials: {
+    id: string;
+    deviceId: string;
+    name: string | null;
+    algorithm: string;
+    publicKey: string;
+    fingerprint: string;
+    expiration: number | null;
+    created: number;
+  };
+  deviceConfigurations: {
+    deviceId: string;
+    version: number;
+    workspaceId: string;
+    configuration: JsonText | null;
+    created: number;
+  };
+  blobs: NamedColumns & {
+    organizationId: string;
+    workspaceId: string | null;
+    contentType: string;
+    size: number;
+    sha256: string;
+    content: Uint8Array;
+  };
+  dashboardGroups: NamedColumns & { organizationId: string; workspaceId: string };
+  dashboards: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    groupId: string | null;
+    configuration: JsonText;
+  };
+  operations: {
+    id: string;
+    organizationId: string;
+    workspaceId: string;
+    creator: string;
+    type: string;
+    /** What is to be done with every item; JSON. */
+    plan: JsonText;
+    started: number;
+    completed: number | null;
+    total: number;
+    done: number;
+    failed: number;
+  };
+  operationActions: {
+    id: string;
+    operationId: string;
+    place: number;
+    type: string;
+    /** PENDING until its turn. */
+    state: string;
+    input: JsonText | null;
+    data: JsonText;
+    started: number | null;
+    completed: number | null;
   };
   /** Their samples are still to be dropped. */
   deletedDevices: { deviceId: string; deletedAt: number };

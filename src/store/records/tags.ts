@@ -37,6 +37,24 @@ export async function findTags(db: RecordsDb, ids: readonly string[]): Promise<T
   ).map(fromRow);
 }
 
+/** The workspace's tags of those names; of several of one name, the oldest. */
+export async function findTagsNamed(db: RecordsDb, workspaceId: string, names: readonly string[]): Promise<Tag[]> {
+  if (names.length === 0) return [];
+  const query = db
+    .selectFrom('tags')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .where('name', 'in', [...names]);
+  const rows = await query.orderBy('created').orderBy('id').execute();
+  return names.flatMap((name) => rows.find((row) => row.name === name) ?? []).map(fromRow);
+}
+
+/** Every tag of the workspace; of several of one name the oldest comes last. */
+export async function findWorkspaceTags(db: RecordsDb, workspaceId: string): Promise<Tag[]> {
+  const query = db.selectFrom('tags').selectAll().where('workspaceId', '=', workspaceId);
+  return (await query.orderBy('created', 'desc').orderBy('id').execute()).map(fromRow);
+}
+
 export async function listTags(db: RecordsDb, filter: WorkspaceFilter, page: PageRequest): Promise<Rows<Tag>> {
   let query = db.selectFrom('tags').selectAll().where('organizationId', '=', filter.organizationId);
   if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));

@@ -62,7 +62,12 @@ export async function saveWorkspace(db: RecordsDb, record: Workspace): Promise<v
 }
 
 export async function removeWorkspace(db: RecordsDb, id: string): Promise<void> {
-  await db.deleteFrom('workspaceMembers').where('workspaceId', '=', id).execute();
+  for (const table of ['workspaceMembers', 'operations'] as const) {
+    await db
+      .deleteFrom(table as 'operations')
+      .where('workspaceId', '=', id)
+      .execute();
+  }
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
 }
 
@@ -74,6 +79,10 @@ export async function workspaceContents(db: RecordsDb, workspaceId: string): Pro
     ['deviceConnectors', 'device connectors'],
     ['outputConnectors', 'output connectors'],
     ['tags', 'tags'],
+    ['customFieldMetas', 'custom fields'],
+    ['dashboards', 'dashboards'],
+    ['dashboardGroups', 'dashboard groups'],
+    ['blobs', 'blobs'],
   ] as const;
   const contents: string[] = [];
   for (const [table, what] of tables) {
@@ -82,4 +91,14 @@ export async function workspaceContents(db: RecordsDb, workspaceId: string): Pro
     if (Number(count) > 0) contents.push(`${count} ${what}`);
   }
   return contents;
+}
+
+/** The oldest workspace with its organization: what a start names so that people need not look the ids up. */
+export async function firstWorkspace(db: RecordsDb): Promise<Pick<Workspace, 'id' | 'organizationId'> | undefined> {
+  return db
+    .selectFrom('workspaces')
+    .select(['id', 'organizationId'])
+    .orderBy('created')
+    .orderBy('id')
+    .executeTakeFirst();
 }

@@ -1,0 +1,20 @@
+// The wire form of blobs (contract 31).
+import Type from 'typebox';
+import { id, orNull, text, time } from './record-fields.ts';
+
+export const blobSchema = Type.Object({
+  id,
+  name: text,
+  contentType: text,
+  size: Type.Integer({ description: 'Bytes' }),
+  organizationId: id,
+  workspaceId: orNull(id),
+  sha256: Type.String({ description: 'Of the content, hexadecimal' }),
+  created: time,
+});
+
+export const blobPlaceQuery = Type.Object({
+  organizationId: Type.Optional(Type.String()),
+  workspaceId: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'The name of the file' })),
+});

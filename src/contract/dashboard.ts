@@ -1,0 +1,26 @@
+// The wire form of dashboards and their groups (contract 32).
+import Type from 'typebox';
+import { workspaceListParameters } from './list-parameters.ts';
+import { auditFields, id, name, object, optional, orNull, text, updateFields } from './record-fields.ts';
+
+const groupFields = { id, name, description: orNull(text), workspaceId: id, organizationId: id, ...auditFields };
+
+export const dashboardGroupSchema = Type.Object(groupFields);
+export const dashboardGroupDraft = Type.Object({ workspaceId: id, name, description: optional(text) });
+export const dashboardGroupUpdate = Type.Object({
+  ...updateFields,
+  name: Type.Optional(name),
+  description: optional(text),
+});
+
+const draftFields = { description: optional(text), groupId: optional(id), configuration: optional(object) };
+
+export const dashboardSchema = Type.Object({ ...groupFields, groupId: orNull(id), configuration: object });
+export const dashboardDraft = Type.Object({ workspaceId: id, name, ...draftFields });
+export const dashboardUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+
+export const dashboardGroupListQuery = Type.Object(workspaceListParameters);
+export const dashboardListQuery = Type.Object({
+  ...workspaceListParameters,
+  groupId: Type.Optional(Type.String()),
+});

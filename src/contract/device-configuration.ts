@@ -1,0 +1,19 @@
+// The wire form of device configurations (contract 12).
+import Type from 'typebox';
+import { listParameters } from './list-parameters.ts';
+import { id, object, optional, time } from './record-fields.ts';
+
+export const deviceConfigurationSchema = Type.Object({
+  deviceId: id,
+  version: Type.Integer({ description: 'From 1' }),
+  workspaceId: id,
+  configuration: object,
+  created: time,
+});
+export const deviceConfigurationDraft = Type.Object({ workspaceId: optional(id), configuration: object });
+export const deviceConfigurationQuery = Type.Object({
+  ...listParameters,
+  workspaceId: Type.Optional(Type.String()),
+});
+export const configurationParams = Type.Object({ id, version: Type.Integer({ minimum: 1 }) });
+export const pushedSchema = Type.Object({ message: Type.String() });

@@ -1,0 +1,30 @@
+// The wire form of device credentials (contract 11).
+import Type from 'typebox';
+import { credentialAlgorithms } from '../model/device-credential.ts';
+import { id, name, oneOf, optional, orNull, text, time } from './record-fields.ts';
+
+const algorithm = oneOf(credentialAlgorithms);
+
+export const deviceCredentialSchema = Type.Object({
+  id,
+  name: orNull(text),
+  akenzaDeviceId: id,
+  svcDeviceId: id,
+  deviceId: Type.String({ description: 'Physical device id' }),
+  algorithm,
+  publicKey: text,
+  fingerprint: Type.String({ description: 'SHA-1 of the key, hexadecimal' }),
+  expiration: orNull(time),
+  created: time,
+});
+
+export const deviceCredentialDraft = Type.Object({
+  algorithm,
+  publicKey: Type.String({ minLength: 1, maxLength: 20_000, description: 'PEM' }),
+  name: optional(name),
+  expiration: optional(text),
+  akenzaDeviceId: optional(id),
+  svcDeviceId: optional(id),
+});
+
+export const credentialParams = Type.Object({ id, credentialId: id });

@@ -1,0 +1,21 @@
+// The wire form of a device type library that is uploaded, and of what became of it (contract 7).
+import Type from 'typebox';
+import { id, list, text } from './record-fields.ts';
+
+export const libraryUpload = Type.Object({
+  organizationId: id,
+  files: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'Path within the library to text: meta.json, uplink.js, downlink.js, *.schema.json, data models',
+  }),
+});
+
+const count = Type.Integer({ minimum: 0 });
+export const importSummarySchema = Type.Object({
+  types: count,
+  created: count,
+  updated: count,
+  unchanged: count,
+  problems: list(Type.Object({ path: text, message: text })),
+});

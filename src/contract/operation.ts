@@ -1,0 +1,91 @@
+// The wire form of operations, and of the requests that begin them (contract 4, 19).
+import Type from 'typebox';
+import { actionStates, actionTypes, operationTypes } from '../model/operation.ts';
+import { deviceDraft, deviceUpdate } from './device.ts';
+import { workspaceListParameters } from './list-parameters.ts';
+import { id, list, object, oneOf, optional, orNull, text, time } from './record-fields.ts';
+
+const count = Type.Integer({ minimum: 0 });
+
+const actionData = Type.Object({
+  name: text,
+  id: Type.Optional(id),
+  deviceId: Type.Optional(text),
+  errorCode: Type.Optional(text),
+  error: Type.Optional(text),
+});
+
+export const operationSchema = Type.Object({
+  id,
+  workspaceId: id,
+  creator: id,
+  type: oneOf(operationTypes),
+  actions: list(
+    Type.Object({
+      id,
+      type: oneOf(actionTypes),
+      state: oneOf(actionStates),
+      data: actionData,
+      started: orNull(time),
+      completed: orNull(time),
+    }),
+  ),
+  started: time,
+  completed: orNull(time),
+  totalActionsRequired: count,
+  actionsCompleted: count,
+  actionsFailed: count,
+  succeeded: orNull(Type.Boolean()),
+});
+
+export const operationQuery = Type.Object({
+  actions: Type.Optional(oneOf(['all', 'failed', 'none'])),
+});
+export const operationListQuery = Type.Object(workspaceListParameters);
+
+const { workspaceId: _, ...draftFields } = deviceDraft.properties;
+const { id: __, ...updateFields } = deviceUpdate.properties;
+
+const selection = {
+  workspaceId: id,
+  deviceIds: optional(list(id)),
+  search: optional(text),
+  expression: Type.Optional(Type.Unknown({ description: 'All that a filter expression finds, instead of deviceIds' })),
+};
+
+export const bulkCreateBody = Type.Object({
+  workspaceId: id,
+  devices: list(Type.Object({ ...draftFields, workspaceId: Type.Optional(id) })),
+});
+export const bulkUpdateBody = Type.Object({
+  ...selection,
+  devices: optional(list(Type.Object({ ...updateFields, id }))),
+  changes: optional(Type.Object(updateFields)),
+});
+export const bulkDeleteBody = Type.Object(selection);
+export const bulkMoveBody = Type.Object({ ...selection, targetWorkspaceId: id, dataFlowId: id });
+export const bulkTagBody = Type.Object({
+  ...selection,
+  addTagIds: optional(list(id)),
+  removeTagIds: optional(list(id)),
+});
+
+export const deviceImportQuery = Type.Object({
+  workspaceId: id,
+  dryRun: Type.Optional(Type.Boolean({ description: 'Tells every problem by line and changes nothing' })),
+  mode: Type.Optional(oneOf(['create', 'upsert'])),
+});
+export const deviceExportQuery = Type.Object({
+  workspaceId: id,
+  format: Type.Optional(oneOf(['csv', 'json'])),
+});
+
+export const importReportSchema = Type.Object({
+  dryRun: Type.Boolean(),
+  total: count,
+  creates: count,
+  updates: count,
+  problems: list(Type.Object({ line: count, field: orNull(text), message: text })),
+});
+export const importedSchema = Type.Union([importReportSchema, operationSchema]);
+export const exportedSchema = Type.Unsafe<readonly object[]>({ type: 'array', items: object });

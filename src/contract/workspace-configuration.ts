@@ -1,0 +1,56 @@
+// The wire form of a workspace's configuration as one document.
+import Type from 'typebox';
+import { customFieldDraft } from './custom-field.ts';
+import { deviceConnectorDraft } from './device-connector.ts';
+import { deviceTypeDraft } from './device-type.ts';
+import { outputConnectorDraft } from './output-connector.ts';
+import { list, name, object, optional, orNull, text } from './record-fields.ts';
+import { tagDraft } from './tag.ts';
+import { workspaceUpdate } from './workspace.ts';
+
+const { workspaceId: _, ...customField } = customFieldDraft.properties;
+const { workspaceId: __, ...tag } = tagDraft.properties;
+const { organizationId: ___, type: ____, ...deviceType } = deviceTypeDraft.properties;
+const { workspaceId: _____, ...deviceConnector } = deviceConnectorDraft.properties;
+const { workspaceId: ______, ...outputConnector } = outputConnectorDraft.properties;
+const { id: _______, version: ________, ...workspace } = workspaceUpdate.properties;
+
+const dataFlow = {
+  name,
+  description: optional(text),
+  deviceConnector: Type.String({ description: 'Name of a device connector' }),
+  deviceType: optional(Type.String({ description: 'Name of a device type' })),
+  outputConnectors: optional(list(Type.Object({ name: text, topic: text }))),
+  passThrough: optional(Type.Boolean()),
+};
+
+export const configurationDocument = Type.Object({
+  format: Type.String({ description: 'heliograph-workspace/1' }),
+  workspace: optional(Type.Object(workspace)),
+  customFields: optional(list(Type.Object(customField))),
+  tags: optional(list(Type.Object(tag))),
+  deviceTypes: optional(list(Type.Object({ ...deviceType, library: optional(Type.Boolean()) }))),
+  deviceConnectors: optional(list(Type.Object(deviceConnector))),
+  outputConnectors: optional(list(Type.Object(outputConnector))),
+  dataFlows: optional(list(Type.Object(dataFlow))),
+});
+
+const items = list(object);
+export const exportedConfiguration = Type.Object({
+  format: text,
+  workspace: Type.Object({ name, description: orNull(text), settings: Type.Unknown(), properties: object }),
+  customFields: items,
+  tags: items,
+  deviceTypes: items,
+  deviceConnectors: items,
+  outputConnectors: items,
+  dataFlows: items,
+});
+
+const count = Type.Integer({ minimum: 0 });
+export const configurationReport = Type.Object({
+  created: count,
+  updated: count,
+  unchanged: count,
+  notes: list(text),
+});

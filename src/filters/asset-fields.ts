@@ -1,0 +1,102 @@
+// The fields that assets can be filtered by: their types and, where there are few, their values (interface 2.9, contract 4).
+import { connectivities } from '../model/connector.ts';
+import { onlineStates } from '../model/device.ts';
+import { type LoraField, loraFields } from '../model/lora-fields.ts';
+import type { FilterType } from '../model/filter-type.ts';
+
+export interface AssetField {
+  readonly label: string;
+  readonly types: readonly FilterType[];
+  /** The only values there are; a filter with another one is refused. */
+  readonly values?: readonly string[];
+}
+
+const text = (label: string): AssetField => ({ label, types: ['STRING'] });
+const number = (label: string): AssetField => ({ label, types: ['NUMBER'] });
+const date = (label: string): AssetField => ({ label, types: ['DATE'] });
+const flag = (label: string): AssetField => ({ label, types: ['BOOLEAN'] });
+const list = (label: string): AssetField => ({ label, types: ['LIST', 'STRING'] });
+/** Without values: those that the workspaces have, such as their data flows. */
+const choice = (label: string, values?: readonly string[]): AssetField => ({
+  label,
+  types: ['ENUM'],
+  ...(values === undefined ? {} : { values }),
+});
+
+/** What the last uplink told, as numbers. */
+export const metricFields = [
+  'uplinkSize',
+  'latitude',
+  'longitude',
+  'locationRadius',
+  'port',
+  'frameCountUp',
+  'frameCountDown',
+  'rssi',
+  'snr',
+  'sf',
+  'txPower',
+  'numberOfGateways',
+  'esp',
+  'sqi',
+  'batteryLevel',
+] as const;
+export type MetricField = (typeof metricFields)[number];
+
+const metrics = Object.fromEntries(
+  metricFields.map((name) => [`uplinkMetrics.${name}`, number(`Uplink metrics: ${name}`)]),
+) as Record<`uplinkMetrics.${MetricField}`, AssetField>;
+const lora = Object.fromEntries(loraFields.map((name) => [`loraProperties.${name}`, text(`LoRa: ${name}`)])) as Record<
+  `loraProperties.${LoraField}`,
+  AssetField
+>;
+
+export const assetFields = {
+  id: text('Id'),
+  name: text('Name'),
+  description: text('Description'),
+  deviceId: text('Device id'),
+  type: choice('Type', ['DEVICE', 'SIM_CARD']),
+  connectivity: choice('Connectivity', connectivities),
+  online: flag('Online'),
+  onlineState: choice('Online state', onlineStates),
+  onlineTimeout: number('Online time-out in seconds'),
+  registered: flag('Registered'),
+  excludeFromLifecycleReport: flag('Excluded from lifecycle reports'),
+  workspaceId: choice('Workspace'),
+  integrationId: text('Integration'),
+  dataFlow: choice('Data flow'),
+  'dataFlow.name': text('Data flow name'),
+  deviceType: choice('Device type'),
+  'deviceType.name': text('Device type name'),
+  'tags.id': list('Tag'),
+  'tags.name': list('Tag name'),
+  'uplinkMetrics.timestamp': date('Last uplink'),
+  'uplinkMetrics.signalQuality': choice('Signal quality', ['BAD', 'MEDIUM', 'GOOD']),
+  'uplinkMetrics.batteryLevelStatus': choice('Battery', ['GOOD', 'MEDIUM', 'LOW']),
+  ...metrics,
+  ...lora,
+  created: date('Created'),
+  updated: date('Updated'),
+  version: number('Version'),
+} as const satisfies Readonly<Record<string, AssetField>>;
+
+export type AssetFieldName = keyof typeof assetFields;
+
+const aliases: Readonly<Record<string, AssetFieldName>> = {
+  state: 'onlineState',
+  dataFlowId: 'dataFlow',
+  'dataFlow.id': 'dataFlow',
+  deviceTypeId: 'deviceType',
+  'deviceType.id': 'deviceType',
+  'dataFlow.deviceType.id': 'deviceType',
+  'dataFlow.deviceType.name': 'deviceType.name',
+  tags: 'tags.id',
+  'integration.id': 'integrationId',
+};
+
+/** The field of that name or alias; undefined when there is none. */
+export function assetFieldNamed(name: string): AssetFieldName | undefined {
+  if (Object.hasOwn(assetFields, name)) return name as AssetFieldName;
+  return Object.hasOwn(aliases, name) ? aliases[name] : undefined;
+}

@@ -1,0 +1,74 @@
+// Routes of blobs (contract 31).
+import { Readable } from 'node:stream';
+import Type from 'typebox';
+import { blobPlaceQuery, blobSchema } from '../../contract/blob.ts';
+import { idParams } from '../../contract/record-fields.ts';
+import { blobLimits, createBlob, deleteBlob, readBlob, readBlobContent } from '../../inventory/blobs.ts';
+import { uploadedFile } from '../multipart.ts';
+import { Answer, guardedRoute, type Route } from '../route.ts';
+import { type BodyStream, bytesOf } from '../streamed-body.ts';
+import { byId, type RecordParts } from './record-parts.ts';
+
+const tag = 'Blobs';
+/** Around the file in a multipart body. */
+const wrappingBytesMax = 64 * 1024;
+
+export function blobRoutes(parts: RecordParts): Route[] {
+  const { records, now } = parts;
+  const place = byId(parts, 'blob');
+  return [
+    guardedRoute({
+      method: 'POST',
+      path: '/v3/blobs',
+      summary: 'Keep a file: the body itself, or the file of a multipart body',
+      tag,
+      access: { scope: 'blob', verb: 'create', place: { narrowedByHandler: true } },
+      query: blobPlaceQuery,
+      body: Type.Unsafe<BodyStream>({ type: 'string', format: 'binary' }),
+      streamedBody: true,
+      anyBodyType: true,
+      bodyBytesMax: blobLimits.bytesMax + wrappingBytesMax,
+      status: 201,
+      response: blobSchema,
+      handle: async ({ query, body, headers }, principal) => {
+        const file = uploadedFile(headers['content-type'], await bytesOf(body), query.name);
+        return createBlob(records, principal, query, file, now());
+      },
+    }),
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/blobs/:id',
+      summary: 'What is known of a file',
+      tag,
+      access: { scope: 'blob', verb: 'read', place },
+      params: idParams,
+      response: blobSchema,
+      handle: ({ params }) => readBlob(records, params.id),
+    }),
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/blobs/:id/content',
+      summary: 'The file',
+      tag,
+      access: { scope: 'blob', verb: 'read', place },
+      params: idParams,
+      handle: async ({ params }) => {
+        const { content, headers } = await readBlobContent(records, params.id);
+        const length = { 'content-length': String(content.length) };
+        return new Answer(200, Readable.from([Buffer.from(content)]), { ...headers, ...length });
+      },
+    }),
+    guardedRoute({
+      method: 'DELETE',
+      path: '/v3/blobs/:id',
+      summary: 'Delete a file',
+      tag,
+      access: { scope: 'blob', verb: 'delete', place },
+      params: idParams,
+      handle: async ({ params }) => {
+        await deleteBlob(records, params.id);
+        return undefined;
+      },
+    }),
+  ];
+}

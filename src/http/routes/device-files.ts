@@ -1,0 +1,86 @@
+// Routes that take devices from a file and give them as one (contract 4).
+import { Readable } from 'node:stream';
+import Type from 'typebox';
+import { deviceExportQuery, deviceImportQuery, exportedSchema, importedSchema } from '../../contract/operation.ts';
+import { exportDevices } from '../../inventory/device-export.ts';
+import { readDeviceFile } from '../../inventory/device-file.ts';
+import { importDevices } from '../../inventory/device-import.ts';
+import { listReach } from '../../inventory/reach.ts';
+import { problem } from '../../model/problem.ts';
+import { uploadedFile } from '../multipart.ts';
+import { Answer, guardedRoute, type Route } from '../route.ts';
+import { type BodyStream, bytesOf } from '../streamed-body.ts';
+import type { OperationParts } from './operations.ts';
+
+const tag = 'Devices';
+const fileBytesMax = 32 * 1024 * 1024;
+
+export function deviceFileRoutes(parts: OperationParts): Route[] {
+  return [exportRoute(parts), importRoute(parts)];
+}
+
+function exportRoute({ records }: OperationParts): Route {
+  return guardedRoute({
+    method: 'GET',
+    path: '/v3/devices/export',
+    summary: 'The devices of a workspace as a file, CSV or JSON',
+    tag,
+    access: { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } },
+    query: deviceExportQuery,
+    response: exportedSchema,
+    handle: async ({ query }, principal) => {
+      const { workspaceId, format = 'csv' } = query;
+      const { organizationId } = await listReach(records, principal, { workspaceIds: [workspaceId] });
+      const pieces = exportDevices(records, { organizationId, workspaceId }, format);
+      return new Answer<readonly object[]>(200, Readable.from(pieces), {
+        'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
+        'content-disposition': `attachment; filename="devices.${format}"`,
+      });
+    },
+  });
+}
+
+function importRoute({ records, now, startOperation }: OperationParts): Route {
+  return guardedRoute({
+    method: 'POST',
+    path: '/v3/devices/import',
+    summary: 'Devices from a file, CSV or JSON; a dry run tells every problem by line',
+    tag,
+    access: { scope: 'asset', verb: 'create', place: { narrowedByHandler: true } },
+    query: deviceImportQuery,
+    body: Type.Unsafe<BodyStream>({ type: 'string', description: 'text/csv, application/json, or multipart with one' }),
+    streamedBody: true,
+    anyBodyType: true,
+    bodyBytesMax: fileBytesMax,
+    status: 202,
+    response: importedSchema,
+    handle: async ({ query, body, headers }, principal) => {
+      const { workspaceId, mode = 'create', dryRun = false } = query;
+      await listReach(records, principal, { workspaceIds: [workspaceId] });
+      if (mode === 'upsert' && !(principal.permissions.asset?.includes('update') ?? false)) {
+        throw problem('permissionDenied');
+      }
+      const file = uploadedFile(headers['content-type'], await bytesOf(body), undefined);
+      const read = readDeviceFile(textOf(file.content), formatOf(file));
+      const outcome = await importDevices(records, principal, { workspaceId, mode, dryRun }, read, now());
+      if ('dryRun' in outcome) return new Answer(200, outcome);
+      startOperation(outcome.id);
+      return outcome;
+    },
+  });
+}
+
+function textOf(content: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    throw problem('invalidRequest', { reason: 'The file is not UTF-8' });
+  }
+}
+
+function formatOf({ contentType, name }: { readonly contentType: string | undefined; readonly name: string }) {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === 'application/json' || name.endsWith('.json')) return 'json';
+  if (type === 'text/csv' || type === 'application/csv' || name.endsWith('.csv')) return 'csv';
+  throw problem('unsupportedMediaType', { contentType: `${type ?? 'none'} (CSV is taken too)` });
+}

@@ -1,0 +1,104 @@
+// Routes of operations and of the bulk work that begins them (contract 4, 19).
+import type { TSchema } from 'typebox';
+import {
+  bulkCreateBody,
+  bulkDeleteBody,
+  bulkMoveBody,
+  bulkTagBody,
+  bulkUpdateBody,
+  operationListQuery,
+  operationQuery,
+  operationSchema,
+} from '../../contract/operation.ts';
+import { pageSchema } from '../../contract/page-envelope.ts';
+import { idParams } from '../../contract/record-fields.ts';
+import { bulkCreate, bulkDelete, bulkMove, bulkTag, bulkUpdate } from '../../inventory/bulk.ts';
+import { listOperations, readOperation } from '../../inventory/operations.ts';
+import type { Principal } from '../../model/principal.ts';
+import { listScopeOf, pageRequestOf } from '../list-query.ts';
+import { guardedRoute, type Route } from '../route.ts';
+import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
+
+const tag = 'Operations';
+const bulkBytesMax = 64 * 1024 * 1024;
+
+export interface OperationParts extends RecordParts {
+  /** Begins the work of an accepted operation. */
+  readonly startOperation: (id: string) => void;
+}
+
+export function operationRoutes(parts: OperationParts): Route[] {
+  const { records, now } = parts;
+  return [
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/operations',
+      summary: 'Operations of workspaces, newest first, without their actions',
+      tag,
+      access: { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } },
+      query: operationListQuery,
+      response: pageSchema(operationSchema),
+      handle: ({ query }, principal) => listOperations(records, principal, listScopeOf(query), pageRequestOf(query)),
+    }),
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/operations/:id',
+      summary: 'How far an operation is, and what became of each device',
+      tag,
+      access: { scope: 'asset', verb: 'read', place: byId(parts, 'operation') },
+      params: idParams,
+      query: operationQuery,
+      response: operationSchema,
+      handle: ({ params, query }) => readOperation(records, params.id, query.actions ?? 'all'),
+    }),
+    bulkRoute(parts, 'create', 'create', bulkCreateBody, (principal, body) =>
+      bulkCreate(records, principal, body as never, now()),
+    ),
+    bulkRoute(parts, 'update', 'update', bulkUpdateBody, (principal, body) =>
+      bulkUpdate(records, principal, body as never, now()),
+    ),
+    bulkRoute(parts, 'delete', 'delete', bulkDeleteBody, (principal, body) =>
+      bulkDelete(records, principal, body as never, now()),
+    ),
+    bulkRoute(parts, 'move', 'update', bulkMoveBody, (principal, body) =>
+      bulkMove(records, principal, body as never, now()),
+    ),
+    bulkRoute(parts, 'tag', 'update', bulkTagBody, (principal, body) =>
+      bulkTag(records, principal, body as never, now()),
+    ),
+  ];
+}
+
+type Accepted = Awaited<ReturnType<typeof bulkCreate>>;
+
+function bulkRoute(
+  parts: OperationParts,
+  kind: string,
+  verb: 'create' | 'update' | 'delete',
+  body: TSchema,
+  accept: (principal: Principal, body: unknown) => Promise<Accepted>,
+): Route {
+  const place = byWorkspace(parts);
+  return guardedRoute({
+    method: 'POST',
+    path: `/v3/devices/bulk/${kind}`,
+    summary: `Begin to ${kind} many devices of a workspace`,
+    tag,
+    access: { scope: 'asset', verb, place: { byBody: (sent) => place.byBody(sent as { workspaceId: string }) } },
+    body,
+    bodyBytesMax: bulkBytesMax,
+    status: 202,
+    response: operationSchema,
+    handle: async (input, principal) => {
+      const operation = await createdOnce(
+        parts,
+        input,
+        principal,
+        () => accept(principal, input.body),
+        (id) => readOperation(parts.records, id, 'none'),
+      );
+      parts.startOperation(operation.id);
+      return operation;
+    },
+  });
+}

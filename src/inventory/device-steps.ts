@@ -1,0 +1,193 @@
+// Changes of one device within a transaction: what requests do singly and operations many times (contract 4).
+import type { Connectivity } from '../model/connector.ts';
+import type { CustomFieldMeta } from '../model/custom-field.ts';
+import { type Device, onlineTimeoutSecondsDefault } from '../model/device.ts';
+import { newId } from '../model/ids.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+import { customFieldsOfDevices, findCustomFields, saveCustomFieldValues } from '../store/records/custom-fields.ts';
+import { findDataFlow } from '../store/records/data-flows.ts';
+import { findDeviceConnector } from '../store/records/device-connectors.ts';
+import { findDevice, findDeviceByDeviceId, insertDevice, removeDevice, saveDevice } from '../store/records/devices.ts';
+import { findTags, findTagsNamed, saveDeviceTags, tagsOfDevices } from '../store/records/tags.ts';
+import { findWorkspace } from '../store/records/workspaces.ts';
+import { firstVersion, found, nextVersion, orCurrent, type Step } from './change.ts';
+import { checkRequired, customFieldsFrom } from './custom-field-values.ts';
+import { loraPropertiesFrom } from './lora-properties.ts';
+
+const tagsMax = 100;
+
+type LoraDraft = Readonly<Record<string, unknown>> | null | undefined;
+
+export interface DeviceUpdate {
+  readonly name?: string | undefined;
+  readonly deviceId?: string | undefined;
+  readonly dataFlowId?: string | undefined;
+  readonly connectivity?: Connectivity | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly tags?: readonly { readonly id: string }[] | null | undefined;
+  readonly customFields?: readonly unknown[] | null | undefined;
+  readonly properties?: JsonObject | null | undefined;
+  readonly onlineTimeout?: number | null | undefined;
+  readonly excludeFromLifecycleReport?: boolean | null | undefined;
+  readonly integrationId?: string | null | undefined;
+  readonly loraProperties?: LoraDraft;
+  /** The name one client uses in its create command. */
+  readonly loRaProperties?: LoraDraft;
+  readonly version?: number | null | undefined;
+}
+
+export interface DeviceDraft extends DeviceUpdate {
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly deviceId: string;
+  readonly dataFlowId: string;
+}
+
+/** What a device names must be of its workspace. */
+async function checkReferences(step: Step, device: Device, sent: DeviceUpdate): Promise<void> {
+  const flow = await findDataFlow(step.db, device.dataFlowId);
+  if (flow?.workspaceId !== device.workspaceId) throw unknown('dataFlowId', 'data flow', device.dataFlowId);
+  // Integrations are not part of this version, so there is none to name.
+  if (sent.integrationId) throw unknown('integrationId', 'integration', sent.integrationId);
+  const other = await findDeviceByDeviceId(step, device.organizationId, device.deviceId);
+  if (other !== undefined && other.id !== device.id) throw problem('deviceIdNotUnique', { deviceId: device.deviceId });
+}
+
+async function saveTags(step: Step, device: Device, sent: DeviceUpdate['tags']): Promise<void> {
+  if (sent === undefined) return;
+  const ids = [...new Set((sent ?? []).map((tag) => tag.id))];
+  if (ids.length > tagsMax) throw problem('invalidRequest', { reason: `body tags: more than ${tagsMax}` });
+  const own = (await findTags(step.db, ids)).filter((tag) => tag.workspaceId === device.workspaceId);
+  const missing = ids.find((id) => !own.some((tag) => tag.id === id));
+  if (missing !== undefined) throw unknown('tags', 'tag', missing);
+  await saveDeviceTags(step.db, device.id, ids);
+}
+
+/** Sets the sent values; a new device needs one in every required field. */
+async function saveCustomFields(step: Step, device: Device, sent: DeviceUpdate, isNew: boolean): Promise<void> {
+  if (!isNew && !sent.customFields) return;
+  const { organizationId, workspaceId, id } = device;
+  const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [workspaceId] });
+  const values = customFieldsFrom(sent.customFields, fields);
+  checkRequired(fields, values, isNew ? new Set() : 'all');
+  await saveCustomFieldValues(step.db, id, values, device.updated ?? device.created);
+}
+
+function unknown(field: string, what: string, id: string) {
+  return problem('unknownReference', { field: `body ${field}`, what, id, place: 'workspace' });
+}
+
+/** Without one in the request a device has the connectivity of its data flow's connector. */
+async function connectivityOfFlow(step: Step, dataFlowId: string): Promise<Connectivity> {
+  const flow = await findDataFlow(step.db, dataFlowId);
+  const connector = flow && (await findDeviceConnector(step, flow.deviceConnectorId));
+  return connector?.connectivity ?? 'HTTP';
+}
+
+/** Throws 400 or 409 for what cannot be made. */
+export async function createDeviceStep(step: Step, draft: DeviceDraft, now: number): Promise<Device> {
+  const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+  const device: Device = {
+    id: newId('device'),
+    deviceId: draft.deviceId,
+    organizationId,
+    workspaceId: draft.workspaceId,
+    dataFlowId: draft.dataFlowId,
+    name: draft.name,
+    description: draft.description ?? null,
+    connectivity: draft.connectivity ?? (await connectivityOfFlow(step, draft.dataFlowId)),
+    onlineTimeoutSeconds: draft.onlineTimeout ?? onlineTimeoutSecondsDefault,
+    properties: draft.properties ?? {},
+    loraProperties: loraPropertiesFrom(null, draft.loraProperties ?? draft.loRaProperties),
+    integrationId: null,
+    excludeFromLifecycleReport: draft.excludeFromLifecycleReport ?? false,
+    ...firstVersion(now),
+  };
+  await checkReferences(step, device, draft);
+  await insertDevice(step, device);
+  await saveTags(step, device, draft.tags);
+  await saveCustomFields(step, device, draft, true);
+  step.announce({ kind: 'device', id: device.id, action: 'created' });
+  return device;
+}
+
+/** Throws 404, 400 or 409. */
+export async function updateDeviceStep(step: Step, id: string, sent: DeviceUpdate, now: number): Promise<Device> {
+  const current = found(await findDevice(step, id), 'device', id);
+  const lora = sent.loraProperties === undefined ? sent.loRaProperties : sent.loraProperties;
+  const record: Device = {
+    ...current,
+    name: orCurrent(sent.name, current.name),
+    deviceId: orCurrent(sent.deviceId, current.deviceId),
+    dataFlowId: orCurrent(sent.dataFlowId, current.dataFlowId),
+    connectivity: sent.connectivity ?? current.connectivity,
+    description: orCurrent(sent.description, current.description),
+    properties: orCurrent(sent.properties, current.properties) ?? {},
+    onlineTimeoutSeconds: sent.onlineTimeout ?? current.onlineTimeoutSeconds,
+    excludeFromLifecycleReport: sent.excludeFromLifecycleReport ?? current.excludeFromLifecycleReport,
+    loraProperties: loraPropertiesFrom(current.loraProperties, lora),
+    ...nextVersion(current, sent.version, now),
+  };
+  await checkReferences(step, record, sent);
+  await saveDevice(step, record);
+  await saveTags(step, record, sent.tags);
+  await saveCustomFields(step, record, sent, false);
+  step.announce({ kind: 'device', id, action: 'updated' });
+  return record;
+}
+
+/** What it stored is dropped afterwards, by who deletes it or by housekeeping. */
+export async function deleteDeviceStep(step: Step, id: string, now: number): Promise<Device> {
+  const device = found(await findDevice(step, id), 'device', id);
+  await removeDevice(step.db, id, now);
+  step.announce({ kind: 'device', id, action: 'deleted' });
+  return device;
+}
+
+/** Adds and removes tags of the device's workspace. */
+export async function tagDeviceStep(
+  step: Step,
+  id: string,
+  tagIds: { readonly add: readonly string[]; readonly remove: readonly string[] },
+  now: number,
+): Promise<Device> {
+  const current = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.id);
+  const tags = [...new Set([...current, ...tagIds.add])].filter((tag) => !tagIds.remove.includes(tag));
+  return updateDeviceStep(step, id, { tags: tags.map((tag) => ({ id: tag })) }, now);
+}
+
+/** Tags and custom fields follow by name where the other workspace has such; what it does not know is left behind. */
+export async function moveDeviceStep(
+  step: Step,
+  id: string,
+  target: { readonly workspaceId: string; readonly dataFlowId: string },
+  now: number,
+): Promise<Device> {
+  const current = found(await findDevice(step, id), 'device', id);
+  const { workspaceId, dataFlowId } = target;
+  const record: Device = { ...current, workspaceId, dataFlowId, ...nextVersion(current, undefined, now) };
+  await checkReferences(step, record, {});
+  const names = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.name);
+  const kept = (await customFieldsOfDevices(step.db, [id])).get(id) ?? [];
+  const { organizationId } = record;
+  const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [target.workspaceId] });
+  const values = new Map<CustomFieldMeta, Json>();
+  for (const { meta, value } of kept) {
+    const field = fields.find(({ name, type }) => name === meta.name && type === meta.type);
+    if (field !== undefined) values.set(field, value);
+  }
+  checkRequired(fields, values, new Set());
+  await saveDevice(step, record);
+  const left = new Map(kept.map(({ meta }) => [meta, null] as const));
+  await saveCustomFieldValues(step.db, id, left, now);
+  await saveCustomFieldValues(step.db, id, values, now);
+  const tags = await findTagsNamed(step.db, target.workspaceId, names);
+  await saveDeviceTags(
+    step.db,
+    id,
+    tags.map((tag) => tag.id),
+  );
+  step.announce({ kind: 'device', id, action: 'updated' });
+  return record;
+}

@@ -1,0 +1,178 @@
+// Operations: accepted with all their items, worked on in chunks, each durable together with its progress (contract 19).
+import { sql } from 'kysely';
+import { newId } from '../model/ids.ts';
+import { formatInstant } from '../model/instant.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type {
+  ActionState,
+  ActionType,
+  Operation,
+  OperationAction,
+  OperationPlan,
+  OperationType,
+} from '../model/operation.ts';
+import { type PageRequest, pageOf } from '../model/page.ts';
+import type { Principal } from '../model/principal.ts';
+import { Problem, problem } from '../model/problem.ts';
+import type { RecordChange } from '../model/record.ts';
+import type { Records } from '../store/records/database.ts';
+import {
+  actionsFrom,
+  endedActions,
+  findOperation,
+  insertOperation,
+  listOperations as listRows,
+  saveAction,
+  saveProgress,
+} from '../store/records/operations.ts';
+import { change, found, type Step } from './change.ts';
+import { workOn } from './operation-work.ts';
+import { type ListScope, listReach } from './reach.ts';
+
+export const operationLimits = { itemsMax: 50_000, chunkItemsMax: 100 } as const;
+
+/** What a new operation consists of: `name` tells people which item it is. */
+export interface OperationItem {
+  readonly type: ActionType;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+function actionView({ id, type, state, data, started, completed }: OperationAction) {
+  const time = (ms: number | null) => (ms === null ? null : formatInstant(ms));
+  return { id, type, state: state as ActionState, data, started: time(started), completed: time(completed) };
+}
+
+function view(operation: Operation, actions: readonly OperationAction[]) {
+  const { id, workspaceId, creator, type, started, completed, total, done, failed } = operation;
+  return {
+    id,
+    workspaceId,
+    creator,
+    type,
+    actions: actions.map(actionView),
+    started: formatInstant(started),
+    completed: completed === null ? null : formatInstant(completed),
+    totalActionsRequired: total,
+    actionsCompleted: done,
+    actionsFailed: failed,
+    succeeded: completed === null ? null : failed === 0,
+  };
+}
+
+/** Durable when it returns; the work is the runner's. Throws 400 for no items or too many. */
+export async function acceptOperation(
+  records: Records,
+  principal: Principal,
+  draft: { readonly workspaceId: string; readonly type: OperationType; readonly plan: OperationPlan },
+  items: readonly OperationItem[],
+  now: number,
+) {
+  if (items.length === 0) throw problem('invalidRequest', { reason: 'There is no device to work on' });
+  if (items.length > operationLimits.itemsMax) {
+    throw problem('invalidRequest', { reason: `An operation has at most ${operationLimits.itemsMax} devices` });
+  }
+  const { workspaceId, type, plan } = draft;
+  const { organizationId } = principal;
+  const operation: Operation = {
+    id: newId('operation'),
+    organizationId,
+    workspaceId,
+    creator: principal.id,
+    type,
+    plan,
+    started: now,
+    completed: null,
+    total: items.length,
+    done: 0,
+    failed: 0,
+  };
+  const actions = items.map((item, place): OperationAction => {
+    const id = newId('operationAction');
+    const { name, input } = item;
+    return { id, place, type: item.type, state: 'PENDING', input, data: { name }, started: null, completed: null };
+  });
+  await change(records, async (step) => {
+    await insertOperation(step.db, operation, actions);
+    step.announce({ kind: 'operation', id: operation.id, action: 'created' });
+  });
+  return view(operation, []);
+}
+
+/** `actions` names which of what was done is told item by item. */
+export async function readOperation(records: Records, id: string, actions: 'all' | 'failed' | 'none') {
+  const operation = found(await findOperation(records.db, id), 'operation', id);
+  if (actions === 'none') return view(operation, []);
+  const states: ActionState[] = actions === 'failed' ? ['FAILED'] : ['SUCCEEDED', 'FAILED'];
+  return view(operation, await endedActions(records.db, id, states));
+}
+
+/** Newest first, without their actions. */
+export async function listOperations(records: Records, principal: Principal, scope: ListScope, page: PageRequest) {
+  const reach = await listReach(records, principal, scope);
+  const { rows, total } = await listRows(records.db, reach, page);
+  return pageOf(
+    rows.map((row) => view(row, [])),
+    total,
+    page,
+  );
+}
+
+/**
+ * Works on the next items in one transaction until `isTimeUp`; true when none is left. After a crash the items of a chunk are
+ * either all done and told, or none of them is, so that to go on repeats nothing.
+ */
+export async function runOperationChunk(
+  records: Records,
+  id: string,
+  now: () => number,
+  isTimeUp: () => boolean,
+): Promise<boolean> {
+  return change(records, async (step) => {
+    const operation = await findOperation(step.db, id);
+    if (operation === undefined || operation.completed !== null) return true;
+    let { done, failed } = operation;
+    for (const action of await actionsFrom(step.db, id, done, operationLimits.chunkItemsMax)) {
+      const ended = await runAction(step, operation, action, now());
+      await saveAction(step.db, ended);
+      done += 1;
+      if (ended.state === 'FAILED') failed += 1;
+      if (isTimeUp()) break;
+    }
+    const isLast = done >= operation.total;
+    await saveProgress(step.db, { ...operation, done, failed, completed: isLast ? now() : null });
+    return isLast;
+  });
+}
+
+/** A refused item leaves nothing behind and does not stop the others. */
+async function runAction(
+  step: Step,
+  operation: Operation,
+  action: OperationAction,
+  now: number,
+): Promise<OperationAction> {
+  const told: RecordChange[] = [];
+  const ended = { ...action, started: now, completed: now };
+  await sql`savepoint item`.execute(step.db);
+  try {
+    const device = await workOn({ ...step, announce: (change) => void told.push(change) }, operation, action, now);
+    await sql`release savepoint item`.execute(step.db);
+    for (const change of told) step.announce(change);
+    const data = { ...action.data, name: device.name, id: device.id, deviceId: device.deviceId };
+    return { ...ended, state: 'SUCCEEDED', data };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    await sql`rollback to savepoint item`.execute(step.db);
+    await sql`release savepoint item`.execute(step.db);
+    return { ...ended, state: 'FAILED', data: { ...failedData(action), errorCode: error.code, error: error.message } };
+  }
+}
+
+function failedData({ data, input }: OperationAction) {
+  const known = (name: string): Record<string, Json> => {
+    const value = input?.[name];
+    return value === undefined || value === null ? {} : { [name]: value };
+  };
+  return { ...data, ...known('id'), ...known('deviceId') };
+}

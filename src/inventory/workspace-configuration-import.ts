@@ -1,0 +1,190 @@
+// Makes a workspace what a document says: creates what is missing, changes what differs, deletes nothing; all or nothing.
+import { isDeepStrictEqual } from 'node:util';
+import type { OutputConnectorType } from '../model/connector.ts';
+import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
+import type { Records } from '../store/records/database.ts';
+import { change, type Step } from './change.ts';
+import { createCustomField, updateCustomField } from './custom-fields.ts';
+import { createDataFlow, updateDataFlow } from './data-flows.ts';
+import { createDeviceConnector, updateDeviceConnector } from './device-connectors.ts';
+import { createDeviceType, updateDeviceType } from './device-types.ts';
+import { createOutputConnector, updateOutputConnector } from './output-connectors.ts';
+import { createTag, updateTag } from './tags.ts';
+import {
+  checkConfigurationScopes,
+  type ConfigurationItem,
+  configurationFormat,
+  configurationSections,
+  configurationShowing,
+  type KnownSections,
+  knownSections,
+  type SectionName,
+} from './workspace-configuration.ts';
+import { readWorkspace, updateWorkspace, type WorkspaceUpdate } from './workspaces.ts';
+
+export type ConfigurationDocument = {
+  readonly format: string;
+  readonly workspace?: WorkspaceUpdate | null | undefined;
+} & { readonly [S in SectionName]?: readonly { readonly name: string }[] | null | undefined };
+
+interface Making {
+  readonly step: Step;
+  readonly principal: Principal;
+  readonly workspaceId: string;
+  readonly organizationId: string;
+  readonly available: ReadonlySet<OutputConnectorType>;
+  readonly now: number;
+  /** Id by section and name, also of what was made a moment ago. */
+  readonly idOf: (section: SectionName, name: string) => string;
+}
+
+/** Makes the item, or changes the one of that id; returns its id. */
+type Maker = (making: Making, item: ConfigurationItem, id: string | undefined) => Promise<{ readonly id: string }>;
+
+const makers: Readonly<Record<SectionName, Maker>> = {
+  customFields: ({ step, workspaceId, now }, item, id) =>
+    id === undefined
+      ? createCustomField(step, { ...item, workspaceId } as never, now)
+      : updateCustomField(step, id, item, now),
+  tags: ({ step, workspaceId, now }, item, id) =>
+    id === undefined ? createTag(step, { ...item, workspaceId }, now) : updateTag(step, id, item, now),
+  deviceTypes: ({ step, organizationId, now }, { library: _, ...item }, id) =>
+    id === undefined
+      ? createDeviceType(step, { ...item, organizationId } as never, now)
+      : updateDeviceType(step, id, item, now),
+  deviceConnectors: ({ step, principal, workspaceId, now }, item, id) =>
+    id === undefined
+      ? createDeviceConnector(step, principal, { ...item, workspaceId } as never, now)
+      : updateDeviceConnector(step, principal, id, item, now),
+  outputConnectors: ({ step, workspaceId, available, now }, item, id) =>
+    id === undefined
+      ? createOutputConnector(step, configurationShowing, available, { ...item, workspaceId } as never, now)
+      : updateOutputConnector(step, configurationShowing, id, item as never, now),
+  dataFlows: ({ step, principal, workspaceId, now, idOf }, item, id) => {
+    const { deviceConnector, deviceType, outputConnectors, ...rest } = item;
+    const outputs = (outputConnectors ?? []) as readonly { readonly name: string; readonly topic: string }[];
+    const flow = {
+      ...rest,
+      deviceConnector: { id: idOf('deviceConnectors', String(deviceConnector)) },
+      deviceType: deviceType ? { id: idOf('deviceTypes', String(deviceType)) } : null,
+      outputConnectors: outputs.map(({ name, topic }) => ({ id: idOf('outputConnectors', name), topic })),
+    };
+    return id === undefined
+      ? createDataFlow(step, principal, configurationShowing, { ...flow, workspaceId } as never, now)
+      : updateDataFlow(step, principal, configurationShowing, id, flow as never, now);
+  },
+};
+
+/** Members that are fixed once a record is made. */
+const fixed: Readonly<Partial<Record<SectionName, readonly string[]>>> = {
+  customFields: ['type'],
+  deviceConnectors: ['connectivity', 'authType', 'decodingType'],
+  outputConnectors: ['type', 'scope'],
+  dataFlows: ['deviceConnector'],
+};
+
+export interface ConfigurationReport {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** What people still have to do, such as entering secrets. */
+  readonly notes: readonly string[];
+}
+
+/** The same document again changes nothing. Throws 400 or 409 naming the item, and then nothing was changed. */
+export async function importConfiguration(
+  records: Records,
+  principal: Principal,
+  workspaceId: string,
+  document: ConfigurationDocument,
+  available: ReadonlySet<OutputConnectorType>,
+  now: number,
+): Promise<ConfigurationReport> {
+  checkConfigurationScopes(principal, ['read', 'create', 'update']);
+  if (document.format !== configurationFormat) {
+    throw problem('invalidRequest', { reason: `body format: must be ${configurationFormat}` });
+  }
+  return change(records, async (step) => {
+    const known = await knownSections(step, principal, workspaceId);
+    const counts = { created: 0, updated: 0, unchanged: 0 };
+    const notes: string[] = [];
+    await takeWorkspace(step, workspaceId, document.workspace, counts, now);
+    const made = new Map<string, string>();
+    const making: Making = {
+      step,
+      principal,
+      workspaceId,
+      organizationId: principal.organizationId,
+      available,
+      now,
+      idOf: (section, name) => made.get(`${section} ${name}`) ?? knownId(known, section, name),
+    };
+    for (const section of configurationSections) {
+      for (const item of (document[section] ?? []) as readonly ConfigurationItem[]) {
+        const outcome = await takeItem(making, section, item, known, made);
+        counts[outcome] += 1;
+        if (outcome === 'created' && JSON.stringify(item).includes('"********"')) {
+          notes.push(`${section} ${item.name}: enter its secrets, which no document holds`);
+        }
+      }
+    }
+    return { ...counts, notes };
+  });
+}
+
+type Outcome = 'created' | 'updated' | 'unchanged';
+
+async function takeWorkspace(
+  step: Step,
+  workspaceId: string,
+  sent: WorkspaceUpdate | null | undefined,
+  counts: Record<Outcome, number>,
+  now: number,
+): Promise<void> {
+  if (!sent) return;
+  const { name, description, settings, properties } = await readWorkspace(step, workspaceId);
+  const current = { name, description, settings, properties };
+  if (isDeepStrictEqual({ ...current, ...sent }, current)) counts.unchanged += 1;
+  else {
+    await updateWorkspace(step, workspaceId, sent, now);
+    counts.updated += 1;
+  }
+}
+
+async function takeItem(
+  making: Making,
+  section: SectionName,
+  item: ConfigurationItem,
+  known: KnownSections,
+  made: Map<string, string>,
+): Promise<Outcome> {
+  const current = known[section].get(item.name);
+  if (current === undefined) {
+    if (item['library'] === true) {
+      throw problem('invalidRequest', {
+        reason: `body ${section}: there is no library type ${item.name}; import the library first`,
+      });
+    }
+    const { id } = await makers[section](making, item, undefined);
+    made.set(`${section} ${item.name}`, id);
+    return 'created';
+  }
+  if (item['library'] === true || isDeepStrictEqual({ ...current.item, ...item }, current.item)) return 'unchanged';
+  const changed = fixed[section]?.find(
+    (name) => item[name] !== undefined && !isDeepStrictEqual(item[name], current.item[name]),
+  );
+  if (changed !== undefined) {
+    throw problem('invalidRequest', {
+      reason: `body ${section}: the ${changed} of ${item.name} is fixed; give the item another name`,
+    });
+  }
+  await makers[section](making, item, current.id);
+  return 'updated';
+}
+
+function knownId(known: KnownSections, section: SectionName, name: string): string {
+  const item = known[section].get(name);
+  if (item !== undefined) return item.id;
+  throw problem('unknownReference', { field: 'body dataFlows', what: section, id: name, place: 'workspace' });
+}

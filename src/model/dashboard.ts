@@ -1,0 +1,17 @@
+// Dashboards and their groups: configuration that the console draws, kept as it was sent (contract 32).
+import type { JsonObject } from './json.ts';
+import type { AuditFields } from './record.ts';
+
+export interface DashboardGroup extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly description: string | null;
+}
+
+export interface Dashboard extends DashboardGroup {
+  /** A group of the same workspace; null for none. */
+  readonly groupId: string | null;
+  readonly configuration: JsonObject;
+}

@@ -1,0 +1,41 @@
+// Refusals of the inventory: rows of the catalogue in problem.ts.
+
+export const inventoryProblems = {
+  expressionInvalid: {
+    status: 400,
+    code: '40013_EXPRESSION_INVALID',
+    message: (d: { where: string; reason: string }) => `body ${d.where}: ${d.reason}`,
+  },
+  customFieldInvalid: {
+    status: 400,
+    code: '40014_CUSTOM_FIELD_INVALID',
+    message: (d: { field: string; reason: string }) => `body customFields: ${d.field} ${d.reason}`,
+  },
+  importInvalid: {
+    status: 400,
+    code: '40015_IMPORT_INVALID',
+    message: (d: { count: number; line: number; field: string | null; message: string }) =>
+      `The file has ${d.count} problems and nothing of it was taken; the first is on line ${d.line}: ${d.field ?? 'the line'} ${d.message}. A dry run tells them all`,
+  },
+  nameNotUnique: {
+    status: 409,
+    code: '40903_NAME_NOT_UNIQUE',
+    message: (d: { what: string; name: string }) => `There is another ${d.what} named ${d.name} in this workspace`,
+  },
+  credentialNotUnique: {
+    status: 409,
+    code: '40904_CREDENTIAL_NOT_UNIQUE',
+    message: (d: { fingerprint: string }) => `The device has a credential with the key ${d.fingerprint} already`,
+  },
+  configurationNotPushable: {
+    status: 409,
+    code: '40905_CONFIGURATION_NOT_PUSHABLE',
+    message: (d: { reason: string }) => `The configuration cannot be sent to the device: ${d.reason}`,
+  },
+  blobTypeNotTaken: {
+    status: 415,
+    code: '41501_BLOB_TYPE_NOT_TAKEN',
+    message: (d: { contentType: string; taken: readonly string[] }) =>
+      `Files of type ${d.contentType} are not kept; these are: ${d.taken.join(', ')}`,
+  },
+} as const;

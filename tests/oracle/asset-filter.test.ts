@@ -1,0 +1,139 @@
+// Filter expressions find what the reference finds, and refuse what makes no sense; `npm run bench -- filters` asks many more.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deviceFilterOf } from '../../src/inventory/assets.ts';
+import { findDeviceIds } from '../../src/store/records/devices.ts';
+import { filterRun } from './filter-run.ts';
+import { filterNow, openFilteredInventory, principal } from './filtered-inventory.ts';
+
+test('1,000 random expressions and every predicate on every field find what the reference finds', async () => {
+  const { share } = await filterRun(1, 150, 1_000);
+  // Most expressions must tell devices apart, or the comparison would be of nothing.
+  expect(share).toBeGreaterThan(0.1);
+  expect(share).toBeLessThan(0.9);
+});
+
+let inventory: Awaited<ReturnType<typeof openFilteredInventory>>;
+beforeAll(async () => {
+  inventory = await openFilteredInventory(2, 5);
+});
+afterAll(() => inventory.close());
+
+async function find(expression: unknown): Promise<string[]> {
+  const filter = await deviceFilterOf(inventory.records, principal, { organizationId: 'o', expression });
+  return findDeviceIds(inventory.records.db, filter, 1_000, filterNow);
+}
+
+const nested = (levels: number): object =>
+  levels === 0
+    ? { field: 'name', predicate: 'IS_NOT_NULL', values: [] }
+    : { operator: 'AND', expressions: [nested(levels - 1)] };
+const name = (predicate: string, values: unknown) => ({ field: 'name', predicate, values });
+const many = (length: number) => Array.from({ length }, () => name('EQUALS', ['x']));
+
+test.each<[string, unknown, string]>([
+  ['no object', 'name', 'expression: must be a filter'],
+  ['four levels of lists', nested(4), 'expression.expressions[0].expressions[0].expressions[0]: nests deeper than 3'],
+  ['an unknown operator', { operator: 'XOR', expressions: [] }, 'expression.operator: must be AND, OR'],
+  ['no list', { operator: 'AND', expressions: {} }, 'expression.expressions: must be a list'],
+  ['no field', { predicate: 'EQUALS', values: ['x'] }, 'expression.field: must be the name'],
+  ['an unknown field', { field: 'secrets', predicate: 'EQUALS', values: ['x'] }, 'there is no field secrets'],
+  ['a field of every object', { field: 'constructor', predicate: 'EQUALS', values: ['x'] }, 'there is no field'],
+  ['an unknown predicate', name('LIKE', ['x']), 'expression.predicate: there is no predicate LIKE'],
+  ['a predicate of every object', name('toString', ['x']), 'there is no predicate toString'],
+  ['no value', name('EQUALS', []), 'expression.values: EQUALS takes 1 value, and there are 0'],
+  ['two values', name('EQUALS', ['x', 'y']), 'EQUALS takes 1 value, and there are 2'],
+  ['one value for BETWEEN', name('BETWEEN', ['x']), 'BETWEEN takes 2 values, and there are 1'],
+  ['a value for IS_NULL', name('IS_NULL', ['x']), 'IS_NULL takes 0 values, and there are 1'],
+  ['null', name('EQUALS', [null]), 'expression.values[0]: must not be null'],
+  ['an object as value', name('EQUALS', [{}]), 'expression.values[0]: must be a text'],
+  ['a value too long', name('CONTAINS', ['x'.repeat(1_001)]), 'longer than 1000 characters'],
+  ['U+0000', name('CONTAINS', ['\0']), 'U+0000'],
+  ['values that are no list', name('EQUALS', 'x'), 'expression.values: must be a list'],
+  ['a text for a number', { field: 'version', predicate: 'EQUALS', values: ['x'] }, 'values[0]: must be a number'],
+  ['no date', { field: 'created', predicate: 'BEFORE', values: ['soon'] }, 'values[0]: must be an ISO-8601'],
+  ['BEFORE on a text', name('BEFORE', ['x']), 'name does not take BEFORE; it takes EQUALS'],
+  ['CONTAINS_ALL on a text', name('CONTAINS_ALL', ['x']), 'name does not take CONTAINS_ALL'],
+  [
+    'an unknown enumeration value',
+    { field: 'connectivity', predicate: 'IN', values: ['PIGEON'] },
+    'connectivity is one of LORA',
+  ],
+  ['no custom field name', { field: 'customFields', predicate: 'IS_NULL' }, 'expression.customFieldName: must be'],
+  [
+    'an unknown custom field',
+    { field: 'customFields', customFieldName: 'x', predicate: 'IS_NULL' },
+    'no custom field x',
+  ],
+  [
+    'CONTAINS on a number',
+    { field: 'customFields', customFieldName: 'level', predicate: 'CONTAINS', stringValues: ['1'] },
+    'level does not take CONTAINS',
+  ],
+  [
+    'a text for a number field',
+    { field: 'customFields', customFieldName: 'level', predicate: 'EQUALS', stringValues: ['x'] },
+    'values[0]: must be a number',
+  ],
+  [
+    'EQUALS on a JSON field',
+    { field: 'customFields', customFieldName: 'extra', predicate: 'EQUALS', stringValues: ['x'] },
+    'takes IS_NULL, IS_NOT_NULL',
+  ],
+  ['201 filters', { operator: 'OR', expressions: many(201) }, 'more than 200'],
+  [
+    '201 filters in two lists',
+    {
+      operator: 'OR',
+      expressions: [
+        { operator: 'OR', expressions: many(150) },
+        { operator: 'OR', expressions: many(51) },
+      ],
+    },
+    'one filter more than the 200',
+  ],
+  [
+    'too many values',
+    { operator: 'OR', expressions: Array.from({ length: 6 }, () => name('IN', Array.from({ length: 1_000 }, String))) },
+    'above 5000',
+  ],
+])('%s is a 400 that says where and why', async (_, expression, said) => {
+  await expect(find(expression)).rejects.toMatchObject({ status: 400, code: '40013_EXPRESSION_INVALID' });
+  await expect(find(expression)).rejects.toThrow(said);
+});
+
+const attacks = [
+  "' or 1=1 --",
+  '"; drop table devices; --',
+  "x' union select secretHash from apiKeys --",
+  '%',
+  '_',
+  '\\',
+  '?',
+  '$1',
+  ';',
+  '/*',
+];
+test.each(attacks)('the value %s is only a value', async (attack) => {
+  for (const predicate of ['EQUALS', 'IN', 'STARTS_WITH', 'ENDS_WITH', 'LESS_THAN']) {
+    for (const field of ['id', 'tags.name', 'dataFlow.name', 'loraProperties.carrier']) {
+      const found = await find({
+        operator: 'AND',
+        expressions: [
+          { field, predicate, values: [attack] },
+          { field: 'id', predicate: 'EQUALS', values: [attack] },
+        ],
+      });
+      expect(found).toEqual([]);
+    }
+  }
+  await expect(find({ field: attack, predicate: 'EQUALS', values: ['x'] })).rejects.toMatchObject({ status: 400 });
+  await expect(find({ field: 'customFields', customFieldName: attack, predicate: 'IS_NULL' })).rejects.toMatchObject({
+    status: 400,
+  });
+  expect(await find({ field: 'id', predicate: 'IS_NOT_NULL' })).toHaveLength(5);
+});
+
+test('three levels of lists pass, and an empty group restricts nothing', async () => {
+  expect(await find(nested(3))).toHaveLength(5);
+  for (const operator of ['AND', 'OR']) expect(await find({ operator, expressions: [] })).toHaveLength(5);
+});
