@@ -9,6 +9,7 @@ import type { SampleEntry } from '../model/sample.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import { type DataShape, leafKinds } from './data-shape.ts';
 import type { LeafValues } from './leaf-values.ts';
+import { numberIn } from './numbering.ts';
 
 type EntrySample = Omit<SampleEntry, 'storedAt'>;
 
@@ -76,6 +77,8 @@ export function encodeEntry({ entry, rows, duplicates, firstOrder }: EntryToEnco
   return encoded;
 }
 
+const fewTexts = 8;
+
 /** What rows refer to by index. Neighbouring rows mostly share all of it, so the last answer is tried first. */
 class HeadTables {
   readonly origins: OriginRow[] = [];
@@ -83,8 +86,8 @@ class HeadTables {
   readonly shapes: DataShape[] = [];
   readonly kinds: RowKind[] = [];
   readonly texts: string[] = [];
-  readonly #textIndex = new Map<string, number>();
-  readonly #kindIndex = new Map<string, number>();
+  #textIndex: Map<string, number> | undefined;
+  #kindIndex: Map<string, number> | undefined;
   #lastSample: EntrySample | undefined;
   #lastShape: DataShape | undefined;
   #lastKind = 0;
@@ -97,12 +100,9 @@ class HeadTables {
       indexIn(this.shapes, shape),
       +(sample.meta !== undefined),
     ];
-    const key = kind.join(' ');
-    let index = this.#kindIndex.get(key);
-    if (index === undefined) {
-      index = this.kinds.push(kind) - 1;
-      this.#kindIndex.set(key, index);
-    }
+    this.#kindIndex ??= new Map();
+    const index = numberIn(this.#kindIndex, kind.join(' '));
+    if (index === this.kinds.length) this.kinds.push(kind);
     this.#lastSample = sample;
     this.#lastShape = shape;
     this.#lastKind = index;
@@ -110,11 +110,11 @@ class HeadTables {
   }
 
   text(text: string): number {
-    let index = this.#textIndex.get(text);
-    if (index === undefined) {
-      index = this.texts.push(text) - 1;
-      this.#textIndex.set(text, index);
-    }
+    // Few texts are found faster by looking at each; most entries have few.
+    if (this.texts.length < fewTexts) return indexIn(this.texts, text);
+    this.#textIndex ??= new Map(this.texts.map((known, i) => [known, i]));
+    const index = numberIn(this.#textIndex, text);
+    if (index === this.texts.length) this.texts.push(text);
     return index;
   }
 

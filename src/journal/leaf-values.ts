@@ -8,32 +8,25 @@ export interface LeafSource {
 }
 
 export class LeafValues {
-  /** Numbers, booleans as 0 and 1, and for texts their index in `texts`. */
-  numbers: Float64Array;
+  /** Numbers, booleans as 0 and 1, and for texts their index in `texts`. An array of numbers alone holds them unboxed. */
+  readonly numbers: number[] = [];
   readonly texts: string[] = [];
-  length = 0;
 
-  /** Grows beyond the capacity by itself; the right one saves copying. */
-  constructor(capacity = 16) {
-    this.numbers = new Float64Array(capacity);
+  get length(): number {
+    return this.numbers.length;
   }
 
   addNumber(value: number): void {
-    if (this.length === this.numbers.length) {
-      const larger = new Float64Array(this.length * 2);
-      larger.set(this.numbers);
-      this.numbers = larger;
-    }
-    this.numbers[this.length++] = value;
+    this.numbers.push(value);
   }
 
   addText(text: string): void {
-    this.addNumber(this.texts.push(text) - 1);
+    this.numbers.push(this.texts.push(text) - 1);
   }
 
   /** Forgets what was added behind the two lengths. */
   cutBack(length: number, texts: number): void {
-    this.length = length;
+    this.numbers.length = length;
     this.texts.length = texts;
   }
 

@@ -77,7 +77,8 @@ test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, { timeout: 60_00
       expect(store.damage).toEqual([]);
       await store.close();
       rmSync(copy, { recursive: true, force: true });
-      firstId = Math.max(firstId, ...acknowledged, ...found) + 1_000;
+      for (const id of [...acknowledged, ...found]) firstId = Math.max(firstId, id);
+      firstId += 1_000;
     }
     expect(acknowledged.size).toBeGreaterThan(rounds * 20);
   } finally {

@@ -8,7 +8,7 @@ import type { DurableEntry, JournalEntry } from '../../model/journal-entry.ts';
 import type { StoredSample } from '../../model/sample.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { DecodedChunks } from './decoded-chunks.ts';
-import { type PendingSamples, pendingSamples } from './pending.ts';
+import { PendingSamples } from './pending.ts';
 import { type Device, findDuplicate, type Series, seriesOf } from './series.ts';
 
 /** An entry without its duplicates. */
@@ -76,7 +76,7 @@ export function appending(parts: AppendingParts): Appending {
     const rows = {
       samples: [] as JournalEntry['samples'][number][],
       shapes: [] as DataShape[],
-      values: new LeafValues(entry.samples.length * 8),
+      values: new LeafValues(),
     };
     const pending = new Map<Series, PendingSamples>();
     let duplicates = 0;
@@ -85,7 +85,7 @@ export function appending(parts: AppendingParts): Appending {
     for (const sample of entry.samples) {
       if (sample.stored) {
         const series = seriesOf(device, sample.topic);
-        const own = pending.get(series) ?? pendingSamples();
+        const own = pending.get(series) ?? new PendingSamples();
         pending.set(series, own);
         const duplicate = own.has(sample.timestamp, sample.data)
           ? 'own'

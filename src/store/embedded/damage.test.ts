@@ -1,5 +1,5 @@
 // Files cut short or with one bit flipped, at random places: detected, the rest readable, never wrong data, never a start that fails.
-// More than the usual 250 cases: CASES=5000 npx vitest run src/store/embedded/damage.test.ts
+// More than the usual 100 cases: CASES=5000 npx vitest run src/store/embedded/damage.test.ts
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -10,7 +10,7 @@ import { openEmbeddedStore } from './embedded-store.ts';
 import type { StoreLimits } from './limits.ts';
 import { verifyStore } from './verify.ts';
 
-const cases = Number(process.env['CASES'] ?? 250);
+const cases = Number(process.env['CASES'] ?? 100);
 const tiny: Partial<StoreLimits> = { rowsToCloseAtDay: 30, rowsMax: 60, segmentBytes: 20_000, segmentsToMerge: 3 };
 const devices = ['d1', 'd2', 'd3'];
 const root = mkdtempSync(join(tmpdir(), 'damage-'));

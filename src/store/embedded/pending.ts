@@ -8,39 +8,33 @@ interface PendingSample {
   readonly data: JsonObject;
 }
 
-/** Samples of one entry and topic. */
-export interface PendingSamples {
-  readonly has: (timestamp: EpochMs, data: JsonObject) => boolean;
-  readonly add: (sample: PendingSample) => void;
-}
-
-export function pendingSamples(): PendingSamples {
-  const samples: PendingSample[] = [];
-  let oldest = Number.POSITIVE_INFINITY;
-  let newest = Number.NEGATIVE_INFINITY;
+/** Samples of one entry and topic. A class, because every entry makes one and most are never asked. */
+export class PendingSamples {
+  readonly #samples: PendingSample[] = [];
+  #oldest = Number.POSITIVE_INFINITY;
+  #newest = Number.NEGATIVE_INFINITY;
   // Made when a time within the range is asked for: samples in the order of time never need it.
-  let byTime: Map<EpochMs, DataSet> | undefined;
+  #byTime: Map<EpochMs, DataSet> | undefined;
 
-  function note(index: Map<EpochMs, DataSet>, { timestamp, data }: PendingSample): void {
-    const found = index.get(timestamp) ?? dataSet();
-    index.set(timestamp, found);
-    found.add(data);
+  add(sample: PendingSample): void {
+    this.#samples.push(sample);
+    if (sample.timestamp < this.#oldest) this.#oldest = sample.timestamp;
+    if (sample.timestamp > this.#newest) this.#newest = sample.timestamp;
+    if (this.#byTime !== undefined) note(this.#byTime, sample);
   }
 
-  return {
-    add: (sample) => {
-      samples.push(sample);
-      if (sample.timestamp < oldest) oldest = sample.timestamp;
-      if (sample.timestamp > newest) newest = sample.timestamp;
-      if (byTime !== undefined) note(byTime, sample);
-    },
-    has: (timestamp, data) => {
-      if (timestamp < oldest || timestamp > newest) return false;
-      if (byTime === undefined) {
-        byTime = new Map();
-        for (const sample of samples) note(byTime, sample);
-      }
-      return byTime.get(timestamp)?.has(data) === true;
-    },
-  };
+  has(timestamp: EpochMs, data: JsonObject): boolean {
+    if (timestamp < this.#oldest || timestamp > this.#newest) return false;
+    if (this.#byTime === undefined) {
+      this.#byTime = new Map();
+      for (const sample of this.#samples) note(this.#byTime, sample);
+    }
+    return this.#byTime.get(timestamp)?.has(data) === true;
+  }
+}
+
+function note(byTime: Map<EpochMs, DataSet>, { timestamp, data }: PendingSample): void {
+  const found = byTime.get(timestamp) ?? dataSet();
+  byTime.set(timestamp, found);
+  found.add(data);
 }

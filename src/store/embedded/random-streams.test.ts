@@ -1,5 +1,5 @@
 // Random streams through the embedded store with tiny limits, sealed and opened again at any moment.
-// More than the usual 60: STREAMS=10000 npx vitest run src/store/embedded/random-streams.test.ts
+// More than the usual 40: STREAMS=10000 npx vitest run src/store/embedded/random-streams.test.ts
 import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { streamMustMatch } from '../conformance/random-streams.conformance.ts';
 import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts';
 import type { StoreLimits } from './limits.ts';
 
-const streams = Number(process.env['STREAMS'] ?? 60);
+const streams = Number(process.env['STREAMS'] ?? 40);
 const tiny: Partial<StoreLimits> = {
   rowsToCloseAtDay: 20,
   rowsToCloseAtHour: 40,

@@ -3,6 +3,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32, zstdCompressSync } from 'node:zlib';
 import { syncDirectory } from '../../journal/durable-file.ts';
+import { numberIn } from '../../journal/numbering.ts';
 import type { Chunk } from './chunk.ts';
 import { sectionCount, statisticsPerColumn } from './chunk.ts';
 
@@ -139,15 +140,6 @@ function encodeIndex(placed: readonly PlacedChunk[], offsets: readonly number[],
     chunks: placed.length,
   };
   return packIndex(head, doubles, words);
-}
-
-function numberIn(names: Map<string, number>, name: string): number {
-  let number = names.get(name);
-  if (number === undefined) {
-    number = names.size;
-    names.set(name, number);
-  }
-  return number;
 }
 
 function packIndex(head: SegmentHead, doubles: Float64Array, words: Uint32Array): Buffer {

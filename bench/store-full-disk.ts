@@ -1,11 +1,11 @@
-// A store on a file system that runs full: `store-full-disk.ts FOLDER`, the folder on a small file system of its own (a tmpfs of 24 MB).
+// A store on a file system that runs full: `npm run bench -- store-full-disk FOLDER`, the folder on a tmpfs of 24 MB, say.
 // Writers are refused with 507, reads go on, retention gives space back on the full disk, and writing goes on without a restart.
 import assert from 'node:assert/strict';
 import process from 'node:process';
-import { Problem } from '../../src/model/problem.ts';
-import { entryOf } from '../../src/store/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
-import { verifyStore } from '../../src/store/embedded/verify.ts';
+import { Problem } from '../src/model/problem.ts';
+import { entryOf } from '../src/store/conformance/sample-entries.ts';
+import { openEmbeddedStore } from '../src/store/embedded/embedded-store.ts';
+import { verifyStore } from '../src/store/embedded/verify.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('usage: store-full-disk.ts FOLDER');
