@@ -74,6 +74,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
     },
     newId,
+    now,
   };
   const keptAnswers = keptAnswersOf(parts);
   const once = idempotency(keptAnswers, now);

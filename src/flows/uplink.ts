@@ -1,5 +1,7 @@
 // The uplink journey: a payload of a known device becomes durable samples, notes and state, then everybody hears of it.
 import type { Intake } from '../ingest/intake.ts';
+import type { EntryTrace, ProcessingTimes } from '../model/entry-trace.ts';
+import type { EpochMs } from '../model/instant.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
@@ -33,6 +35,7 @@ export interface UplinkStages {
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
   readonly newId: () => string;
+  readonly now: () => EpochMs;
 }
 
 /** Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when nothing was done. */
@@ -47,7 +50,11 @@ export async function handleUplink(uplink: Uplink, on: UplinkStages): Promise<Du
 
 async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> {
   const { device } = uplink;
-  const decoded = await on.decode(uplink, await on.stateOf(device.id));
+  const processingStart = on.now();
+  const state = await on.stateOf(device.id);
+  const scriptStart = on.now();
+  const decoded = await on.decode(uplink, state);
+  const scriptEnd = on.now();
   const validated = decoded.samples.map(on.validate);
   if (decoded.state !== undefined) on.setState(device.id, decoded.state);
   const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
@@ -58,7 +65,17 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
     notes: notes.map((note) => logEntryOf(note, uplink, on)),
     ...(decoded.state === undefined ? {} : { state: decoded.state }),
     metrics: Object.assign({}, metricsOf(uplink), ...validated.map((one) => one.metrics)),
+    trace: traceOf(uplink, {
+      dataReceived: uplink.receivedAt,
+      processingStart,
+      ...(uplink.script === null ? {} : { scriptRunUplinkStart: scriptStart, scriptRunUplinkEnd: scriptEnd }),
+      processingEnd: on.now(),
+    }),
   };
+}
+
+function traceOf({ duplicateKey, topic, timestamp, body, bodyBytes }: Uplink, times: ProcessingTimes): EntryTrace {
+  return { ...(duplicateKey === undefined ? {} : { duplicateKey }), raw: { topic, timestamp, body, bodyBytes }, times };
 }
 
 async function storeEntry(entry: JournalEntry, on: UplinkStages): Promise<DurableEntry> {

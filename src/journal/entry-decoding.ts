@@ -111,6 +111,7 @@ export function durableEntryOf(frame: Frame, shapes: ShapeInterner): DurableEntr
     notes: head.notes,
     ...(head.state === undefined ? {} : { state: head.state }),
     ...(head.metrics === undefined ? {} : { metrics: head.metrics }),
+    ...(head.trace === undefined ? {} : { trace: head.trace }),
     position: frame.position,
     samples,
     duplicates: head.duplicates,

@@ -1,6 +1,7 @@
 // An entry as bytes: a JSON head with everything that repeats (names, shapes, texts), then one short binary row per sample.
 // Layout: head bytes u32, head, rows; a row is: row kind varint, timestamp f64, [meta text varint], then its leaf values:
 // numbers f64, booleans u8, texts as varint index into the head's table.
+import type { EntryTrace } from '../model/entry-trace.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -40,6 +41,7 @@ export interface EntryHead {
   readonly notes: readonly ProcessingLogEntry[];
   readonly state?: JsonObject;
   readonly metrics?: UplinkMetrics;
+  readonly trace?: EntryTrace;
 }
 
 export interface EntryToEncode {
@@ -68,6 +70,7 @@ export function encodeEntry({ entry, rows, duplicates, firstOrder }: EntryToEnco
     notes: entry.notes,
     ...(entry.state === undefined ? {} : { state: entry.state }),
     ...(entry.metrics === undefined ? {} : { metrics: entry.metrics }),
+    ...(entry.trace === undefined ? {} : { trace: entry.trace }),
   };
   const headBytes = Buffer.from(JSON.stringify(head));
   const encoded = Buffer.allocUnsafe(4 + headBytes.length + rowBytes.length);

@@ -1,4 +1,5 @@
 // A journal entry: everything one uplink or backfill request changed, made durable as a whole.
+import type { EntryTrace } from './entry-trace.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 import type { ProcessingLogEntry } from './processing-note.ts';
@@ -14,6 +15,7 @@ export interface JournalEntry {
   readonly state?: JsonObject;
   /** Absent for backfills: they are no uplinks. */
   readonly metrics?: UplinkMetrics;
+  readonly trace?: EntryTrace;
 }
 
 /** An entry after its fsync. `samples` holds only those that were not stored already. */

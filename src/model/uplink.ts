@@ -40,4 +40,6 @@ export interface Uplink {
   readonly body: JsonObject | readonly Json[];
   /** Bytes of the payload as received. */
   readonly bodyBytes: number;
+  /** What the transport knows repetitions by; absent when it cannot tell them. */
+  readonly duplicateKey?: string;
 }

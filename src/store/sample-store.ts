@@ -10,7 +10,7 @@ export interface SampleStore {
    * Makes the entry durable and its samples visible to every later read, leaving out samples identical to stored ones.
    * Resolves after the fsync; rejects without effect when the disk refuses (`storageFull`) or writing has stopped.
    * Many calls in flight share one fsync. An entry of which nothing is left (all samples identical to stored ones, no note, no
-   * state, no metrics) is not written: its answer has no samples, and as position that of the entry which comes next.
+   * state, no metrics, no trace) is not written: its answer has no samples, and as position that of the entry which comes next.
    */
   append(entry: JournalEntry): Promise<DurableEntry>;
 

@@ -53,7 +53,7 @@ export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<
       expect(stored.map((s) => s.storedAt)).toEqual([50, 50, 50]);
     });
 
-    test('an entry keeps its notes, state and metrics for followers, also when all its samples were known', async () => {
+    test('an entry keeps its notes, state, metrics and trace for followers, also when all its samples were known', async () => {
       const store = await open({ now: 1 });
       const samples = [{ at: 1, data: { a: 1 } }];
       await store.append(entryOf('d1', samples));
@@ -67,8 +67,15 @@ export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<
         correlationId: 'c',
       } as const;
       const metrics = { uplinkId: 'u', deviceId: 'd1', uplinkSize: 3, timestamp: 1 };
-      const written = await store.append(entryOf('d1', samples, { notes: [note], state: { n: 1 }, metrics }));
-      expect(written).toMatchObject({ notes: [note], state: { n: 1 }, metrics, samples: [], duplicates: 1 });
+      const raw = { topic: null, timestamp: null, body: { a: [1] }, bodyBytes: 7 };
+      const trace = {
+        duplicateKey: 'k',
+        raw,
+        times: { dataReceived: 1, processingStart: 2, processingEnd: 3 },
+        ruleHops: 1,
+      };
+      const written = await store.append(entryOf('d1', samples, { notes: [note], state: { n: 1 }, metrics, trace }));
+      expect(written).toMatchObject({ notes: [note], state: { n: 1 }, metrics, trace, samples: [], duplicates: 1 });
       expect((await collect(store.entriesFrom(0))).at(-1)).toEqual(written);
     });
   });

@@ -144,5 +144,6 @@ export function appending(parts: AppendingParts): Appending {
 }
 
 function isBare(entry: JournalEntry): boolean {
-  return entry.notes.length === 0 && entry.state === undefined && entry.metrics === undefined;
+  const { notes, state, metrics, trace } = entry;
+  return notes.length === 0 && state === undefined && metrics === undefined && trace === undefined;
 }

@@ -1,0 +1,32 @@
+// The trace of a journal entry: what its followers are told of where its samples came from and how they were made.
+import type { EpochMs } from './instant.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/** A payload as it came from the device; kept for a while, so that a changed decoder can be tried on it. */
+export interface RawPayload {
+  /** What the transport said, when it did. */
+  readonly topic: string | null;
+  readonly timestamp: EpochMs | null;
+  readonly body: JsonObject | readonly Json[];
+  readonly bodyBytes: number;
+}
+
+/** When the steps of an uplink happened; `uplinkMeta` of templates (interface 2.11) is made of these. */
+export interface ProcessingTimes {
+  readonly dataReceived: EpochMs;
+  readonly processingStart: EpochMs;
+  /** Absent for pass-through flows. */
+  readonly scriptRunUplinkStart?: EpochMs;
+  readonly scriptRunUplinkEnd?: EpochMs;
+  readonly processingEnd: EpochMs;
+}
+
+export interface EntryTrace {
+  /** Tells repetitions of one uplink: an entry with the same key within the duplicate filter's window is the same uplink. */
+  readonly duplicateKey?: string;
+  /** Absent for backfills and for samples that rules wrote. */
+  readonly raw?: RawPayload;
+  readonly times?: ProcessingTimes;
+  /** How many rules handed these samples on, one to the next; absent is none (contract 15, `numberOfInvocations`). */
+  readonly ruleHops?: number;
+}
