@@ -40,6 +40,7 @@ import { usageRoute } from './http/routes/usage.ts';
 import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
+import type { PushConfiguration } from './inventory/device-configurations.ts';
 import { placeOf } from './inventory/places.ts';
 import type { OutputConnectorType } from './model/connector.ts';
 import type { Place } from './model/place.ts';
@@ -54,6 +55,7 @@ export interface RouteExtras {
   /** Undefined when ready. */
   readonly notReadyBecause: () => string | undefined;
   readonly publicHolidays: PublicHolidays;
+  readonly pushConfiguration: PushConfiguration;
 }
 
 export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
@@ -71,7 +73,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
     }),
     ...backfillRoutes({ ...device, ...uplinks, now }),
     runScriptRoute({ runScript: uplinks.runScript }),
-    ...recordRoutes(parts, uplinks, device.aliased),
+    ...recordRoutes(parts, uplinks, device.aliased, extras.pushConfiguration),
     ...accessRoutes(parts, uplinks),
     ...sampleQueryRoutes({
       ...queries,
@@ -107,6 +109,7 @@ function recordRoutes(
   { config, records, store, telemetry, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
+  push: PushConfiguration,
 ): Route[] {
   const parts = { records, now, once };
   const availableOutputs: ReadonlySet<OutputConnectorType> = new Set();
@@ -129,7 +132,7 @@ function recordRoutes(
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
     ...customFieldRoutes(parts),
     ...deviceCredentialRoutes(parts),
-    ...deviceConfigurationRoutes(parts),
+    ...deviceConfigurationRoutes({ ...parts, push }),
     ...blobRoutes(parts),
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),

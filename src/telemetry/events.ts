@@ -36,6 +36,11 @@ export function createTelemetry(log: Log) {
     'level',
     'source',
   ]);
+  const mqttRefusals = counter('mqtt_refused_total', 'MQTT connections, publishes and subscriptions refused.', ['reason']);
+  const mqttEnds = counter('mqtt_connections_broken_total', 'MQTT connections that ended without a DISCONNECT.');
+  const repetitions = counter('uplinks_repeated_total', 'Uplinks left out because they had come before, by transport.', [
+    'transport',
+  ]);
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const uplinkSeconds = new Histogram({
@@ -98,6 +103,20 @@ export function createTelemetry(log: Log) {
 
     noted(note: { level: string; source: string }): void {
       notes.inc({ level: note.level, source: note.source });
+    },
+
+    mqttRefused(reason: string, about: Readonly<Record<string, string>>): void {
+      mqttRefusals.inc({ reason });
+      log.info({ refused: reason, ...about }, 'MQTT refused');
+    },
+
+    mqttEnded(reason: string, about: Readonly<Record<string, string>>): void {
+      mqttEnds.inc();
+      log.debug({ ended: reason, ...about }, 'MQTT connection ended');
+    },
+
+    uplinkRepeated(transport: string): void {
+      repetitions.inc({ transport });
     },
 
     backgroundFailed(what: string, error: unknown): void {
