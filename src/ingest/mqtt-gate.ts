@@ -72,8 +72,8 @@ export function createGate(limits: GateLimits = mqttLimits): Gate {
         held.add(again);
         return null;
       }
-      const chunk = readNow(size) as Buffer | null;
-      return chunk === null ? null : checked(chunk);
+      const bytes = everything(readNow);
+      return bytes === undefined ? null : checked(bytes);
     };
 
     return {
@@ -109,4 +109,13 @@ export function createGate(limits: GateLimits = mqttLimits): Gate {
     },
     drained: () => (inFlight === 0 ? Promise.resolve() : new Promise((done) => drainWaiters.push(done))),
   };
+}
+
+/** All that has arrived: the stream hands it out piece by piece, and tells of new bytes only, not of pieces left behind. */
+function everything(readNow: () => unknown): Buffer | undefined {
+  const first = readNow() as Buffer | null;
+  if (first === null) return undefined;
+  const pieces = [first];
+  for (let piece = readNow(); piece !== null; piece = readNow()) pieces.push(piece as Buffer);
+  return pieces.length === 1 ? first : Buffer.concat(pieces);
 }
