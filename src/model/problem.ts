@@ -2,6 +2,7 @@
 import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
+import { ruleProblems } from './rule-problems.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
 
@@ -23,6 +24,7 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 export const problems = {
   ...inventoryProblems,
   ...accessProblems,
+  ...ruleProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',

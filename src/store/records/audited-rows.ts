@@ -34,6 +34,8 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   dashboard: 'dashboards',
   dashboardGroup: 'dashboardGroups',
   operation: 'operations',
+  rule: 'rules',
+  customLogic: 'customLogicBlocks',
 };
 
 /** Rows that belong to a record and change with it. */
@@ -56,16 +58,16 @@ interface Part {
 const hashes = new Set(['secretHash', 'uplinkSecretHash', 'passwordHash', 'tokenHash']);
 const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
 const unshown = new Set(
-  'id searchText created updated version organizationId lastUsed content plan done failed'.split(' '),
+  'id searchText created updated version organizationId lastUsed content plan done failed activation nextExecution'.split(' '),
 );
 const jsonColumns = new Set(
-  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions'.split(
+  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions dataSources logicProperties inputs timer logic actions'.split(
     ' ',
   ),
 );
 
 const flags = new Set(
-  'allWorkspaces passThrough sendConsecutiveAlerts invokeRuleEngine useCustomPayload pushConfigurationAutomatically excludeFromLifecycleReport'.split(
+  'allWorkspaces passThrough sendConsecutiveAlerts invokeRuleEngine useCustomPayload pushConfigurationAutomatically excludeFromLifecycleReport active'.split(
     ' ',
   ),
 );
