@@ -88,9 +88,7 @@ const property = { name: text, variableName: text, value: anything, type: valueT
 
 const logic = Type.Object({
   type: oneOf(logicTypes),
-  dataSources: list(
-    Type.Object({ ...source, variableName: orNull(text), lastSample: flag, triggerOnUplink: flag }),
-  ),
+  dataSources: list(Type.Object({ ...source, variableName: orNull(text), lastSample: flag, triggerOnUplink: flag })),
   logicBlocks: orNull(
     list(
       Type.Object({

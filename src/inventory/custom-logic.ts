@@ -36,7 +36,10 @@ type Sent<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
 export interface CustomLogicUpdate {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
-  readonly dataSources?: readonly (Sent<CustomLogicDataSource> & { readonly variableName: string })[] | null | undefined;
+  readonly dataSources?:
+    | readonly (Sent<CustomLogicDataSource> & { readonly variableName: string })[]
+    | null
+    | undefined;
   readonly properties?:
     | readonly (Sent<CustomLogicProperty> & { readonly variableName: string; readonly type: ValueType })[]
     | null

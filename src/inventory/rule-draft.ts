@@ -50,7 +50,8 @@ export function inputsFrom(sent: readonly InputDraft[]): RuleInput[] {
   checkLength('inputs', sent, ruleLimits.inputsMax);
   const seen = new Set<string>();
   return sent.map(({ id, name, type, tagCombination, workspaceId }, i) => {
-    if (seen.has(id)) throw invalidRule(`inputs.${i}.id`, `${id} is there twice; a device or tag can be an input only once`);
+    if (seen.has(id))
+      throw invalidRule(`inputs.${i}.id`, `${id} is there twice; a device or tag can be an input only once`);
     seen.add(id);
     const isCombination = type === 'TAG_COMBINATION';
     if (isCombination && parseTagCombination(tagCombination ?? '') === undefined) {

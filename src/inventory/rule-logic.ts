@@ -147,7 +147,8 @@ function blocksFrom(
   checkLength(field, logicBlocks, ruleLimits.logicBlocksMax);
   return logicBlocks.map((block, i) => {
     const place = `${field}.${i}`;
-    if (block.conditions.length === 0) throw invalidRule(`${place}.conditions`, 'a logic block has at least one condition');
+    if (block.conditions.length === 0)
+      throw invalidRule(`${place}.conditions`, 'a logic block has at least one condition');
     checkLength(`${place}.conditions`, block.conditions, ruleLimits.conditionsMax);
     const conditions = block.conditions.map((condition, j) => {
       const operands = [operandFrom(condition.operandFirst), operandFrom(condition.operandSecond)] as const;

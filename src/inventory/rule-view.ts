@@ -22,7 +22,9 @@ export async function ruleViews(records: Records, showing: Showing, rules: reado
     (await findOutputConnectors(records, [...new Set(actionIds)])).map((connector) => [connector.id, connector]),
   );
   const blockIds = rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []);
-  const blocks = new Map((await findCustomLogics(records.db, [...new Set(blockIds)])).map((block) => [block.id, block.name]));
+  const blocks = new Map(
+    (await findCustomLogics(records.db, [...new Set(blockIds)])).map((block) => [block.id, block.name]),
+  );
   return rules.map((rule) => {
     const { id, workspaceId, name, description, active, nextExecution, timer, logic } = rule;
     const { customLogic } = logic;
@@ -40,8 +42,7 @@ export async function ruleViews(records: Records, showing: Showing, rules: reado
       timer: { ...timer, startAt: timer.startAt === null ? null : formatInstant(timer.startAt) },
       logic: {
         ...logic,
-        customLogic:
-          customLogic && { ...customLogic, name: blocks.get(customLogic.customLogicId) ?? customLogic.name },
+        customLogic: customLogic && { ...customLogic, name: blocks.get(customLogic.customLogicId) ?? customLogic.name },
       },
       actions: rule.actions.flatMap(({ id: actionId, configuration }) => {
         const connector = connectors.get(actionId);

@@ -50,7 +50,8 @@ export function latestDue(schedule: RuleSchedule, due: EpochMs, now: EpochMs): E
   for (const back of lookBackMs) {
     let latest = schedule.next(now - back);
     if (latest === undefined || latest > now) continue;
-    for (let next = schedule.next(latest); next !== undefined && next <= now; next = schedule.next(latest)) latest = next;
+    for (let next = schedule.next(latest); next !== undefined && next <= now; next = schedule.next(latest))
+      latest = next;
     return Math.max(latest, due);
   }
   return due;

@@ -25,10 +25,7 @@ export type BlockTest = (reading: Reading, missing: (condition: number) => void)
 type Read = (reading: Reading) => Comparable;
 
 /** Compiles the conditions of a block. A comparison with a missing value is false, also one of the negated kinds. */
-export function compileBlock(
-  conditions: readonly RuleCondition[],
-  sources: readonly RuleDataSource[],
-): BlockTest {
+export function compileBlock(conditions: readonly RuleCondition[], sources: readonly RuleDataSource[]): BlockTest {
   const ordered = [...conditions].sort((a, b) => a.order - b.order);
   const tests = ordered.map((condition) => compileCondition(condition, sources));
   const chains = ordered.map(({ chainOperator }) => chainOperator);

@@ -58,7 +58,9 @@ interface Part {
 const hashes = new Set(['secretHash', 'uplinkSecretHash', 'passwordHash', 'tokenHash']);
 const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
 const unshown = new Set(
-  'id searchText created updated version organizationId lastUsed content plan done failed activation nextExecution'.split(' '),
+  'id searchText created updated version organizationId lastUsed content plan done failed activation nextExecution'.split(
+    ' ',
+  ),
 );
 const jsonColumns = new Set(
   'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions dataSources logicProperties inputs timer logic actions'.split(

@@ -23,7 +23,13 @@ export async function forgetDeletedDevice(db: RecordsDb, deviceId: string): Prom
 
 /** Removes what uplinks said of the device: status, decoder's state, processing log, what rules remember of it. */
 export async function removeTraces(db: RecordsDb, deviceId: string): Promise<void> {
-  for (const table of ['deviceStatus', 'deviceState', 'processingLog', 'ruleDeviceStates', 'ruleLastSamples'] as const) {
+  for (const table of [
+    'deviceStatus',
+    'deviceState',
+    'processingLog',
+    'ruleDeviceStates',
+    'ruleLastSamples',
+  ] as const) {
     await db
       .deleteFrom(table as 'deviceState')
       .where('deviceId', '=', deviceId)

@@ -115,9 +115,7 @@ export async function saveLastSamples(step: RecordsDb, samples: readonly LastSam
       .insertInto('ruleLastSamples')
       .values(rows.map((row) => ({ ...row, sample: toJsonText(row.sample) })))
       .onConflict((conflict) =>
-        conflict
-          .columns(['deviceId', 'topic', 'dataKey'])
-          .doUpdateSet((eb) => ({ sample: eb.ref('excluded.sample') })),
+        conflict.columns(['deviceId', 'topic', 'dataKey']).doUpdateSet((eb) => ({ sample: eb.ref('excluded.sample') })),
       )
       .execute();
   }
@@ -169,7 +167,10 @@ export async function nextRuleTime(db: RecordsDb): Promise<EpochMs | undefined> 
     .select((eb) => eb.fn.min('nextExecution').as('at'))
     .where('active', '=', 1)
     .executeTakeFirst();
-  const script = await db.selectFrom('ruleTimers').select((eb) => eb.fn.min('runAt').as('at')).executeTakeFirst();
+  const script = await db
+    .selectFrom('ruleTimers')
+    .select((eb) => eb.fn.min('runAt').as('at'))
+    .executeTakeFirst();
   const times = [rule?.at, script?.at].filter((at) => at !== null && at !== undefined).map(Number);
   return times.length === 0 ? undefined : Math.min(...times);
 }
@@ -181,6 +182,11 @@ export async function findDueRules(
   max: number,
 ): Promise<{ readonly id: string; readonly due: EpochMs }[]> {
   const query = db.selectFrom('rules').select(['id', 'nextExecution']).where('active', '=', 1);
-  const rows = await query.where('nextExecution', '<=', now).orderBy('nextExecution').orderBy('id').limit(max).execute();
+  const rows = await query
+    .where('nextExecution', '<=', now)
+    .orderBy('nextExecution')
+    .orderBy('id')
+    .limit(max)
+    .execute();
   return rows.map(({ id, nextExecution }) => ({ id, due: Number(nextExecution) }));
 }
