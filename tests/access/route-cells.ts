@@ -148,6 +148,10 @@ const inventory: Record<string, Cell> = {
   ...bulk('delete', 'delete'),
   ...bulk('move', 'update', (of) => ({ targetWorkspaceId: of.workspace, dataFlowId: of.dataFlow })),
   ...bulk('tag', 'update'),
+  ...bulk('register', 'update'),
+  ...bulk('deregister', 'update'),
+  ...bulk('activate', 'update'),
+  ...bulk('deactivate', 'update'),
   ...list('/v3/devices/export', 'asset'),
   'POST /v3/devices/import': {
     needs: ['asset', 'create'],
@@ -183,6 +187,7 @@ const inventory: Record<string, Cell> = {
   'GET /v3/devices/:id/configuration/:version': deviceRead('/configuration/1'),
   'DELETE /v3/devices/:id/configuration/:version': record('workspace', update, (of) => `${configurationOf(of)}/1`),
   'POST /v3/devices/:id/configuration/push': record('workspace', update, (of) => `${configurationOf(of)}/push`),
+  ...list('/v3/blobs', 'blob'),
   'POST /v3/blobs': {
     needs: ['blob', 'create'],
     who: 'permitted',

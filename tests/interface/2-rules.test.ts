@@ -74,58 +74,125 @@ function fence(more: object = {}) {
   };
 }
 
+/** The record of `draft`, whole. */
+function wanted(id: string): Record<string, unknown> {
+  const operand = { dataKey: null, valueType: null };
+  return {
+    id: anyId('21'),
+    ruleId: id,
+    workspaceId: world.workspaceId,
+    name: 'Too warm',
+    description: 'd',
+    active: true,
+    deleted: false,
+    version: 0,
+    created: anyTime,
+    updated: null,
+    nextExecution: null,
+    inputs: [
+      {
+        id: device.id,
+        name: 'Sensor',
+        type: 'DEVICE',
+        tagCombination: null,
+        workspaceId: null,
+        device: true,
+        trigger: true,
+        tag: false,
+      },
+    ],
+    timer: { enabled: false, schedule: null, type: null, startAt: null, timeZone: null },
+    logic: {
+      type: 'COMPARISON',
+      dataSources: [{ ...sourceOf(device.id), variableName: null }],
+      logicBlocks: [
+        {
+          conditions: [
+            {
+              operandFirst: { ...operand, type: 'DATA_SOURCE', dataSourceId: 'dataSource::t', value: null },
+              operator: 'GT',
+              operandSecond: { ...operand, type: 'CONSTANT', dataSourceId: null, value: 20 },
+              order: 0,
+              chainOperator: null,
+            },
+          ],
+          actionIds: [],
+        },
+      ],
+      geoFenceLogicBlock: null,
+      customLogic: null,
+    },
+    actions: [],
+  };
+}
+
+const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
+  ['no inputs', () => draft({ inputs: [] }), 'body inputs: a rule has at least one input'],
+  [
+    'a device twice',
+    () => draft({ inputs: [0, 1].map(() => ({ id: device.id, type: 'DEVICE' })) }),
+    /body inputs\.1\.id: .* twice/,
+  ],
+  ['an unknown device', () => draft({ inputs: [{ id: '02x', type: 'DEVICE' }] }), /inputs/],
+  [
+    'a tag combination without tags',
+    () => draft({ inputs: [{ id: 'c', type: 'TAG_COMBINATION', tagCombination: 'AND:' }] }),
+    /tagCombination: must be AND/,
+  ],
+  [
+    'a tag combination with an unknown tag',
+    () =>
+      draft({
+        inputs: [{ id: 'c', type: 'TAG_COMBINATION', tagCombination: `AND:${tag.id},71x` }],
+        logic: comparison('c'),
+      }),
+    'body inputs.0.tagCombination: there is no tag with id 71x in this workspace',
+  ],
+  [
+    'an input of another workspace',
+    () => draft({ inputs: [{ id: device.id, type: 'DEVICE', workspaceId: otherWorkspaceId }] }),
+    /inputs\.0\.workspaceId: must be the workspace of the rule/,
+  ],
+  ['a data source of an unknown input', () => draft({ logic: comparison('02y') }), /inputIds: 02y is none/],
+  [
+    'an unknown data source',
+    () => draft({ logic: comparison(device.id, { operandFirst: { type: 'DATA_SOURCE', dataSourceId: 'z' } }) }),
+    /operandFirst\.dataSourceId: z is none/,
+  ],
+  [
+    'a constant of another type',
+    () => draft({ logic: comparison(device.id, { operandSecond: constant('warm') }) }),
+    /operandSecond\.value: "warm" cannot be compared as NUMERICAL/,
+  ],
+  ['an unknown operator', () => draft({ logic: comparison(device.id, { operator: 'LIKE' }) }), /EQ, GT, LT/],
+  ['an action that is none', () => draft({ logic: comparison(device.id, {}, { actionIds: ['09x'] }) }), /actionIds/],
+  ['an unknown action', () => draft({ actions: [{ id: '09x' }] }), /actions\.0\.id: there is no output connector/],
+  ['an output of data flows as action', () => draft({ actions: [{ id: '0900000000000000' }] }), /actions\.0\.id/],
+  ['no logic block', () => draft({ logic: { ...comparison(device.id), logicBlocks: [] } }), /logicBlocks/],
+  ['an interval below PT10S', () => draft({ timer: timed('INTERVAL', 'PT9S') }), /timer\.schedule: .*PT10S/],
+  ['a time that is none', () => draft({ timer: timed('FIXED', '25:00') }), /timer\.schedule: 25:00/],
+  ['a cron of five fields', () => draft({ timer: timed('ADVANCED', '* * * * *') }), /timer\.schedule: .*5/],
+  ['a cron that is never due', () => draft({ timer: timed('ADVANCED', '0 0 0 31 2 ?') }), /never due/],
+  ['a time zone that is none', () => draft({ timer: timed('FIXED', '08:00', 'Mars/Base') }), /timer\.timeZone/],
+  ['a fence that is none', () => draft({ logic: fence({ geoJson: { type: 'Point' } }) }), /FeatureCollection/],
+  [
+    'a fence without longitude',
+    () => draft({ logic: { ...fence(), dataSources: [sourceOf(device.id, { variableName: 'latitude' })] } }),
+    /variableName longitude/,
+  ],
+  [
+    'unknown custom logic',
+    () => draft({ logic: { ...custom('37x') } }),
+    'body logic.customLogic.customLogicId: there is no custom logic block with id 37x in this organization',
+  ],
+];
+const timed = (type: string, schedule: string, timeZone?: string) => ({ enabled: true, type, schedule, timeZone });
+
 describe('contract 13: rules', () => {
   test('a rule is made, read, changed and deleted with every field of the contract', async () => {
     const made = await world.call('POST', '/v3/rules', draft({ description: 'd' }));
     expect(made.status).toBe(201);
-    const operand = { dataKey: null, valueType: null };
-    expect(made.body).toEqual({
-      id: anyId('21'),
-      ruleId: made.body.id,
-      workspaceId: world.workspaceId,
-      name: 'Too warm',
-      description: 'd',
-      active: true,
-      deleted: false,
-      version: 0,
-      created: anyTime,
-      updated: null,
-      nextExecution: null,
-      inputs: [
-        {
-          id: device.id,
-          name: 'Sensor',
-          type: 'DEVICE',
-          tagCombination: null,
-          workspaceId: null,
-          device: true,
-          trigger: true,
-          tag: false,
-        },
-      ],
-      timer: { enabled: false, schedule: null, type: null, startAt: null, timeZone: null },
-      logic: {
-        type: 'COMPARISON',
-        dataSources: [{ ...sourceOf(device.id), variableName: null }],
-        logicBlocks: [
-          {
-            conditions: [
-              {
-                operandFirst: { ...operand, type: 'DATA_SOURCE', dataSourceId: 'dataSource::t', value: null },
-                operator: 'GT',
-                operandSecond: { ...operand, type: 'CONSTANT', dataSourceId: null, value: 20 },
-                order: 0,
-                chainOperator: null,
-              },
-            ],
-            actionIds: [],
-          },
-        ],
-        geoFenceLogicBlock: null,
-        customLogic: null,
-      },
-      actions: [],
-    });
+    expect(made.body).toEqual(wanted(made.body.id));
     const path = `/v3/rules/${made.body.id}`;
     expect((await world.call('GET', path)).body).toEqual(made.body);
     const changed = await world.call('PUT', path, { ...made.body, name: 'Warm', active: false });
@@ -181,67 +248,6 @@ describe('contract 13: rules', () => {
     await world.must('DELETE', `/v3/rules/${made.id}`);
   });
 
-  const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
-    ['no inputs', () => draft({ inputs: [] }), 'body inputs: a rule has at least one input'],
-    [
-      'a device twice',
-      () => draft({ inputs: [0, 1].map(() => ({ id: device.id, type: 'DEVICE' })) }),
-      /body inputs\.1\.id: .* twice/,
-    ],
-    ['an unknown device', () => draft({ inputs: [{ id: '02x', type: 'DEVICE' }] }), /inputs/],
-    [
-      'a tag combination without tags',
-      () => draft({ inputs: [{ id: 'c', type: 'TAG_COMBINATION', tagCombination: 'AND:' }] }),
-      /tagCombination: must be AND/,
-    ],
-    [
-      'a tag combination with an unknown tag',
-      () =>
-        draft({
-          inputs: [{ id: 'c', type: 'TAG_COMBINATION', tagCombination: `AND:${tag.id},71x` }],
-          logic: comparison('c'),
-        }),
-      'body inputs.0.tagCombination: there is no tag with id 71x in this workspace',
-    ],
-    [
-      'an input of another workspace',
-      () => draft({ inputs: [{ id: device.id, type: 'DEVICE', workspaceId: otherWorkspaceId }] }),
-      /inputs\.0\.workspaceId: must be the workspace of the rule/,
-    ],
-    ['a data source of an unknown input', () => draft({ logic: comparison('02y') }), /inputIds: 02y is none/],
-    [
-      'an unknown data source',
-      () => draft({ logic: comparison(device.id, { operandFirst: { type: 'DATA_SOURCE', dataSourceId: 'z' } }) }),
-      /operandFirst\.dataSourceId: z is none/,
-    ],
-    [
-      'a constant of another type',
-      () => draft({ logic: comparison(device.id, { operandSecond: constant('warm') }) }),
-      /operandSecond\.value: "warm" cannot be compared as NUMERICAL/,
-    ],
-    ['an unknown operator', () => draft({ logic: comparison(device.id, { operator: 'LIKE' }) }), /EQ, GT, LT/],
-    ['an action that is none', () => draft({ logic: comparison(device.id, {}, { actionIds: ['09x'] }) }), /actionIds/],
-    ['an unknown action', () => draft({ actions: [{ id: '09x' }] }), /actions\.0\.id: there is no output connector/],
-    ['an output of data flows as action', () => draft({ actions: [{ id: '0900000000000000' }] }), /actions\.0\.id/],
-    ['no logic block', () => draft({ logic: { ...comparison(device.id), logicBlocks: [] } }), /logicBlocks/],
-    ['an interval below PT10S', () => draft({ timer: timed('INTERVAL', 'PT9S') }), /timer\.schedule: .*PT10S/],
-    ['a time that is none', () => draft({ timer: timed('FIXED', '25:00') }), /timer\.schedule: 25:00/],
-    ['a cron of five fields', () => draft({ timer: timed('ADVANCED', '* * * * *') }), /timer\.schedule: .*5/],
-    ['a cron that is never due', () => draft({ timer: timed('ADVANCED', '0 0 0 31 2 ?') }), /never due/],
-    ['a time zone that is none', () => draft({ timer: timed('FIXED', '08:00', 'Mars/Base') }), /timer\.timeZone/],
-    ['a fence that is none', () => draft({ logic: fence({ geoJson: { type: 'Point' } }) }), /FeatureCollection/],
-    [
-      'a fence without longitude',
-      () => draft({ logic: { ...fence(), dataSources: [sourceOf(device.id, { variableName: 'latitude' })] } }),
-      /variableName longitude/,
-    ],
-    [
-      'unknown custom logic',
-      () => draft({ logic: { ...custom('37x') } }),
-      'body logic.customLogic.customLogicId: there is no custom logic block with id 37x in this organization',
-    ],
-  ];
-  const timed = (type: string, schedule: string, timeZone?: string) => ({ enabled: true, type, schedule, timeZone });
   test.each(refused)('%s is refused with 400 and the field', async (_, body, message) => {
     const answer = await world.call('POST', '/v3/rules', body());
     expect(answer.body).toMatchObject({ status: 400, message: expect.stringMatching(message) });
