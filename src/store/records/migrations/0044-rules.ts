@@ -1,5 +1,5 @@
 // Version 44: custom logic blocks, rules, and what rules refer to.
-import { type CreateTableBuilder, type Kysely } from 'kysely';
+import type { CreateTableBuilder, Kysely } from 'kysely';
 import type { RecordTables } from '../schema.ts';
 
 type Table = CreateTableBuilder<string>;
