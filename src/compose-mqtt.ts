@@ -74,13 +74,17 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
         ...uplinks,
         duplicates,
         parseJson: parseJsonBody,
-        repeated: () => telemetry.uplinkRepeated('mqtt'),
+        repeated: telemetry.mqttRepeated,
         newId: parts.newId,
         now,
       }),
     retained,
     logIn: (address, credential) =>
-      guesses.run({ ip: address }, () => logIn(credential, login), (outcome) => 'refused' in outcome),
+      guesses.run(
+        { ip: address },
+        () => logIn(credential, login),
+        (outcome) => 'refused' in outcome,
+      ),
     reachable(session, subscription) {
       for (const tell of connected) tell(subscription.id);
       pushOnConnect(parts, broker!, session, subscription).catch((error: unknown) =>
@@ -125,10 +129,15 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
       const outcome = await send(deviceId, configurationTopic, payload, { qos: 1, retain: false });
       if (outcome === 'offline') throw problem('configurationNotPushable', { reason: 'the device is not connected' });
     },
-    ...ports(parts, accept, async () => broker?.close(), () => {
-      revocation.endExpired(now());
-      broker?.store.dropOld();
-    }),
+    ...ports(
+      parts,
+      accept,
+      async () => broker?.close(),
+      () => {
+        revocation.endExpired(now());
+        broker?.store.dropOld();
+      },
+    ),
   };
 }
 
@@ -208,6 +217,14 @@ async function pushOnConnect(
 
 function gauges({ telemetry }: Parts, broker: () => MqttBroker | undefined): void {
   telemetry.gauge('mqtt_connections', 'Open MQTT connections.', () => broker()?.sessions.size ?? 0);
-  telemetry.gauge('mqtt_publishes_under_way', 'MQTT publishes that are not durable yet.', () => broker()?.gate.inFlight ?? 0);
-  telemetry.gauge('mqtt_sessions_kept', 'Sessions of MQTT clients that outlive their connection.', () => broker()?.store.size ?? 0);
+  telemetry.gauge(
+    'mqtt_publishes_under_way',
+    'MQTT publishes that are not durable yet.',
+    () => broker()?.gate.inFlight ?? 0,
+  );
+  telemetry.gauge(
+    'mqtt_sessions_kept',
+    'Sessions of MQTT clients that outlive their connection.',
+    () => broker()?.store.size ?? 0,
+  );
 }

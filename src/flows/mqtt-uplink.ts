@@ -26,11 +26,7 @@ export interface MqttUplinkStages {
 }
 
 /** Resolves when the payload, or the note on it, is durable. Work of one device begins in the order of the calls. */
-export async function handleMqttPayload(
-  route: UplinkRoute,
-  payload: MqttPayload,
-  on: MqttUplinkStages,
-): Promise<void> {
+export async function handleMqttPayload(route: UplinkRoute, payload: MqttPayload, on: MqttUplinkStages): Promise<void> {
   const { duplicateKey, isRepeated } = payload;
   const work = () => store(route, payload, on);
   if (duplicateKey === undefined) {

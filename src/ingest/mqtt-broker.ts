@@ -1,7 +1,7 @@
 // The MQTT broker: connections, logins and packets are aedes's work; what becomes of publishes and subscriptions is decided here.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Aedes, Client, PublishPacket, Subscription } from 'aedes';
+import type { Aedes, Client, Subscription } from 'aedes';
 import type { EpochMs } from '../model/instant.ts';
 import { createDeliveries, type Deliveries } from './mqtt-deliveries.ts';
 import { createGate, type Gate } from './mqtt-gate.ts';
@@ -36,6 +36,9 @@ export interface MqttBroker {
   /** Ends every connection, once what it has under way is answered. */
   close(): Promise<void>;
 }
+
+/** How a question of the broker is answered. */
+type Done<T> = (error: Error | null, answer: T | null) => void;
 
 /** Starts the broker; it has no port of its own. */
 export async function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): Promise<MqttBroker> {
@@ -137,22 +140,22 @@ function answerClients<R extends RoutedDevice>(
     if (session === undefined) return done(nobody, false);
     done(desk.greet(session, packet), true);
   };
+  const logIn = async (session: MqttSession, userName: string, password: string, done: Done<boolean>) => {
+    const refused = (await desk.check(session, userName, password)) ?? (await will.refusalOf(session));
+    done(refused ?? null, refused === undefined);
+  };
   aedes.authenticate = (client, userName, password, done) => {
     const session = sessions.get(client);
-    if (session === undefined) return done(null, false);
-    void desk.check(session, userName ?? '', password?.toString() ?? '').then(async (refusal) => {
-      const isOwnWill = refusal === undefined && (await will.isOwn(session));
-      if (isOwnWill) return done(null, true);
-      const error = refusal ?? Object.assign(new Error('the will is on a foreign topic'), { returnCode: 5 });
-      done(error as Parameters<typeof done>[0], false);
-    });
+    if (session === undefined) done(null, false);
+    else void logIn(session, userName ?? '', password?.toString() ?? '', done as Done<boolean>);
   };
   aedes.authorizePublish = (client, packet, done) => {
     const session = client === null ? undefined : sessions.get(client);
     if (session === undefined || session.endedBecause !== undefined) return done(nobody);
-    // After its end a client has only its will left.
-    if (session.client.closed) void will.publish(session, packet).then(() => done(nobody));
-    else publish(session, packet as PublishPacket & { messageId?: number }, done);
+    if (!session.client.closed) return publish(session, packet, done);
+    // After its end a client has only its will left, and the broker need not hear of that.
+    void will.publish(session, packet);
+    done(nobody);
   };
   aedes.authorizeForward = (client, packet) => {
     const number = packet.qos > 0 ? sessions.get(client)?.numbers.shift() : undefined;
@@ -184,19 +187,21 @@ function answerSubscriptions<R extends RoutedDevice>(
     return { filter, id: device.id, qos: qos > 0 ? 1 : 0 };
   }
 
-  aedes.authorizeSubscribe = (client, subscription, done) => {
+  const subscribe = async (session: MqttSession, wanted: Subscription, done: Done<Subscription>) => {
+    try {
+      const subscription = await subscriptionOf(session, wanted);
+      if (!session.client.closed) deliveries.add(session, wanted.topic, subscription);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      parts.refused('foreignSubscription', { ...about(session), reason });
+      return done(null, null);
+    }
+    done(null, wanted);
+  };
+  aedes.authorizeSubscribe = (client, wanted, done) => {
     const session = sessions.get(client);
-    if (session === undefined) return done(null, null);
-    subscriptionOf(session, subscription).then(
-      (wanted) => {
-        if (!client.closed) deliveries.add(session, subscription.topic, wanted);
-        done(null, subscription);
-      },
-      (error: Error) => {
-        parts.refused('foreignSubscription', { ...about(session), reason: error.message });
-        done(null, null);
-      },
-    );
+    if (session === undefined) done(null, null);
+    else void subscribe(session, wanted, done);
   };
   const begin = (session: MqttSession, filterText: string, isRestored: boolean) => {
     const subscription = session.subscriptions.get(filterText);
@@ -223,6 +228,11 @@ function answerSubscriptions<R extends RoutedDevice>(
 }
 
 function about({ address, clientId, identity }: MqttSession): Readonly<Record<string, string>> {
-  const who = identity === undefined ? {} : identity.mode === 'token' ? { device: identity.id } : { connector: identity.connectorId };
+  const who =
+    identity === undefined
+      ? {}
+      : identity.mode === 'token'
+        ? { device: identity.id }
+        : { connector: identity.connectorId };
   return { address, clientId, ...who };
 }

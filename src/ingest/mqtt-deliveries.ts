@@ -97,7 +97,9 @@ export function createDeliveries(retained: Retained, schedule: Schedule): Delive
       const { retain, ...now } = message;
       if (retain) retained.keep(id, 'down', message);
       // To those who are subscribed already it is a message like any other (MQTT-3.3.1-9).
-      const sent = [...(byDevice.get(id) ?? [])].flatMap((session) => sendTo(session, id, { ...now, retain: false }) ?? []);
+      const sent = [...(byDevice.get(id) ?? [])].flatMap(
+        (session) => sendTo(session, id, { ...now, retain: false }) ?? [],
+      );
       const outcomes = await Promise.all(sent);
       if (outcomes.includes('acknowledged')) return 'acknowledged';
       return outcomes.includes('sent') ? 'sent' : 'offline';

@@ -6,16 +6,15 @@ import type { Login, LoginOutcome } from './mqtt-login.ts';
 import type { MqttSession } from './mqtt-session.ts';
 
 /** Return codes of CONNACK (MQTT 3.1.1, 3.2.2.3). */
-const serverUnavailable = 3;
-const notAuthorized = 5;
+export const returnCodes = { serverUnavailable: 3, notAuthorized: 5 } as const;
 
-type Refusal = Error & { readonly returnCode: number };
+export type LoginRefusal = Error & { readonly returnCode: number };
 
 export interface LoginDesk {
   /** Reads what the CONNECT says besides the credential; an error ends the connection without an answer. */
   greet(session: MqttSession, packet: ConnectPacket): Error | null;
   /** Makes the session that of its identity; else how it is refused. Never rejects. */
-  check(session: MqttSession, userName: string, password: string): Promise<Refusal | undefined>;
+  check(session: MqttSession, userName: string, password: string): Promise<LoginRefusal | undefined>;
 }
 
 export function loginDesk(parts: {
@@ -37,14 +36,14 @@ export function loginDesk(parts: {
     }
   }
 
-  async function check(session: MqttSession, userName: string, password: string): Promise<Refusal | undefined> {
+  async function check(session: MqttSession, userName: string, password: string): Promise<LoginRefusal | undefined> {
     const { address, clientId } = session;
     // Whoever left while waiting needs no answer, and must not be counted.
-    if (session.client.closed) return refusal(serverUnavailable, 'gone');
+    if (session.client.closed) return loginRefusal(returnCodes.serverUnavailable, 'gone');
     const outcome = await parts.logIn(address, { clientId, userName, password });
     if ('refused' in outcome) {
       parts.refused('wrongCredential', { address, clientId, reason: outcome.refused });
-      return refusal(notAuthorized, 'not authorized');
+      return loginRefusal(returnCodes.notAuthorized, 'not authorized');
     }
     const { identity } = outcome;
     session.identity = identity;
@@ -68,11 +67,11 @@ export function loginDesk(parts: {
         // Too many attempts, or our own fault: neither says anything about the credential.
         const reason = error instanceof Problem ? error.problem : 'loginFailed';
         parts.refused(reason, { address: session.address, clientId: session.clientId, reason: String(error) });
-        return refusal(serverUnavailable, 'server unavailable');
+        return loginRefusal(returnCodes.serverUnavailable, 'server unavailable');
       }),
   };
 }
 
-function refusal(returnCode: number, message: string): Refusal {
+export function loginRefusal(returnCode: number, message: string): LoginRefusal {
   return Object.assign(new Error(message), { returnCode });
 }

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { PublishPacket } from 'aedes';
 import { Problem } from '../model/problem.ts';
 import type { Deliveries } from './mqtt-deliveries.ts';
+import { type LoginRefusal, loginRefusal, returnCodes } from './mqtt-login-desk.ts';
 import type { Retained } from './mqtt-retained.ts';
 import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
 import { type MqttSession, takeTurn } from './mqtt-session.ts';
@@ -116,15 +117,15 @@ function payloadOf({ client }: MqttSession, packet: Incoming, up: UpTopic, paylo
 /** What a device left to be published when its connection breaks. */
 export function willOf<R extends RoutedDevice>(parts: PublishParts<R>) {
   return {
-    /** Whether the will, if there is one, is on a topic of the client. */
-    async isOwn(session: MqttSession): Promise<boolean> {
-      if (session.willTopic === undefined) return true;
+    /** Undefined when there is no will, or one on a topic of the client. */
+    async refusalOf(session: MqttSession): Promise<LoginRefusal | undefined> {
+      if (session.willTopic === undefined) return undefined;
       try {
         await routeOf(session, upTopicOf(session.willTopic), parts.findRoute);
-        return true;
+        return undefined;
       } catch (error) {
         parts.refused('foreignTopic', { address: session.address, clientId: session.clientId, reason: String(error) });
-        return false;
+        return loginRefusal(returnCodes.notAuthorized, 'the will is on a foreign topic');
       }
     },
     async publish(session: MqttSession, will: Pick<Incoming, 'topic' | 'payload' | 'retain'>): Promise<void> {

@@ -22,6 +22,7 @@ export function routeOf<R extends RoutedDevice>(
   if (key !== (identity.mode === 'secret' ? identity.secret : tokenTopicKey)) {
     throw new Error('the topic belongs to another kind of login');
   }
-  if (identity.mode === 'token' && deviceId !== identity.deviceId) throw new Error('the topic belongs to another device');
+  if (identity.mode === 'token' && deviceId !== identity.deviceId)
+    throw new Error('the topic belongs to another device');
   return findRoute(identity, deviceId);
 }

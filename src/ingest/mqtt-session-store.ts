@@ -25,7 +25,10 @@ export interface SessionStore {
 }
 
 /** `acknowledged` is told the message number of every acknowledgement that a client sends. */
-export function sessionStore(now: () => EpochMs, acknowledged: (client: Client, messageId: number) => void): SessionStore {
+export function sessionStore(
+  now: () => EpochMs,
+  acknowledged: (client: Client, messageId: number) => void,
+): SessionStore {
   const sessions = new Map<string, Kept>();
   const nothing = async () => undefined;
 

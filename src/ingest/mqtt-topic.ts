@@ -37,7 +37,8 @@ export function topicFilterOf(filter: string): TopicFilter | undefined {
   if (parsed === undefined || /[+#\0]/.test(parsed.key + parsed.deviceId)) return undefined;
   const wild = parsed.levels.some(
     (level, i) =>
-      (level.includes('#') && (level !== '#' || i < parsed.levels.length - 1)) || (level.includes('+') && level !== '+'),
+      (level.includes('#') && (level !== '#' || i < parsed.levels.length - 1)) ||
+      (level.includes('+') && level !== '+'),
   );
   return wild ? undefined : parsed;
 }

@@ -1,6 +1,7 @@
 // One function for each thing that happens: its log line and its metrics live here together and nowhere else.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Log } from './log.ts';
+import { mqttEvents } from './mqtt-events.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const quietRoutes = new Set([
@@ -36,13 +37,16 @@ export function createTelemetry(log: Log) {
     'level',
     'source',
   ]);
-  const mqttRefusals = counter('mqtt_refused_total', 'MQTT connections, publishes and subscriptions refused.', ['reason']);
-  const mqttEnds = counter('mqtt_connections_broken_total', 'MQTT connections that ended without a DISCONNECT.');
-  const repetitions = counter('uplinks_repeated_total', 'Uplinks left out because they had come before, by transport.', [
-    'transport',
-  ]);
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
+  const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
+  const coapSeconds = new Histogram({
+    name: 'heliograph_coap_request_seconds',
+    help: 'Time from CoAP request to answer by response code.',
+    labelNames: ['code'] as const,
+    buckets: latencySeconds,
+    registers: [registry],
+  });
   const uplinkSeconds = new Histogram({
     name: 'heliograph_uplink_seconds',
     help: 'Time from receipt of an uplink until it is durable.',
@@ -51,6 +55,8 @@ export function createTelemetry(log: Log) {
   });
 
   return {
+    ...mqttEvents(counter, log),
+
     answered(event: {
       method: string;
       route: string;
@@ -83,6 +89,15 @@ export function createTelemetry(log: Log) {
       uplinks.inc({ outcome: reason });
     },
 
+    coapAnswered(code: string, ms: number): void {
+      coapSeconds.observe({ code }, ms / 1000);
+      log.debug({ code, ms }, 'answered over CoAP');
+    },
+
+    coapIgnored(reason: string): void {
+      coapIgnored.inc({ reason });
+    },
+
     backfilled(outcome: { accepted: number; duplicates: number; rejected: number }): void {
       backfills.inc({ outcome: 'durable' });
       samples.inc(outcome.accepted);
@@ -103,20 +118,6 @@ export function createTelemetry(log: Log) {
 
     noted(note: { level: string; source: string }): void {
       notes.inc({ level: note.level, source: note.source });
-    },
-
-    mqttRefused(reason: string, about: Readonly<Record<string, string>>): void {
-      mqttRefusals.inc({ reason });
-      log.info({ refused: reason, ...about }, 'MQTT refused');
-    },
-
-    mqttEnded(reason: string, about: Readonly<Record<string, string>>): void {
-      mqttEnds.inc();
-      log.debug({ ended: reason, ...about }, 'MQTT connection ended');
-    },
-
-    uplinkRepeated(transport: string): void {
-      repetitions.inc({ transport });
     },
 
     backgroundFailed(what: string, error: unknown): void {

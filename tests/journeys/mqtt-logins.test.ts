@@ -58,7 +58,10 @@ const claimsOf = ({ deviceId }: MqttDevice, changed: object = {}) => ({
 const login = (device: MqttDevice, password: string, clientId = device.deviceId) =>
   world.clientWith({ username: 'unused', password, clientId });
 
-for (const [name, key] of [['RS256', rsa], ['ES256', ec]] as const) {
+for (const [name, key] of [
+  ['RS256', rsa],
+  ['ES256', ec],
+] as const) {
   test(`contract 18: a token signed with ${name} lets the device publish and subscribe on its own topics`, async () => {
     const device = await keyedDevice(rsa, ec);
     const client = await login(device, await key.token(claimsOf(device)));
@@ -84,23 +87,34 @@ const refusals: readonly [string, (device: MqttDevice) => Promise<string>][] = [
   ['without an expiry', ({ deviceId }) => ec.token({ sub: deviceId, aud: `${audience}/devices/${deviceId}` })],
   ['from the future', (device) => ec.token(claimsOf(device, { iat: second() + 600 }))],
   ['not valid yet', (device) => ec.token(claimsOf(device, { nbf: second() + 600 }))],
-  ['for another audience', (device) => ec.token(claimsOf(device, { aud: `https://elsewhere/devices/${device.deviceId}` }))],
+  [
+    'for another audience',
+    (device) => ec.token(claimsOf(device, { aud: `https://elsewhere/devices/${device.deviceId}` })),
+  ],
   ['for another device’s audience', (device) => ec.token(claimsOf(device, { aud: `${audience}/devices/other` }))],
   ['without an audience', ({ deviceId }) => ec.token({ sub: deviceId, exp: second() + 600 })],
   ['of another subject', (device) => ec.token(claimsOf(device, { sub: 'other' }))],
   ['signed by somebody else', (device) => deviceKey('ES256').token(claimsOf(device))],
   ['signed by the other kind of key', (device) => rsa.token(claimsOf(device))],
-  ['signed with the public key as a secret', (device) =>
-    ec.token(claimsOf(device), { alg: 'HS256', key: Buffer.from(ec.pem) })],
-  ['not signed', (device) => {
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-    return Promise.resolve(`${part({ alg: 'none' })}.${part(claimsOf(device))}.`);
-  }],
-  ['changed', async (device) => {
-    const [head, , signature] = (await ec.token(claimsOf(device))).split('.');
-    const claims = Buffer.from(JSON.stringify(claimsOf(device, { exp: second() + 9_000 }))).toString('base64url');
-    return `${head}.${claims}.${signature}`;
-  }],
+  [
+    'signed with the public key as a secret',
+    (device) => ec.token(claimsOf(device), { alg: 'HS256', key: Buffer.from(ec.pem) }),
+  ],
+  [
+    'not signed',
+    (device) => {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+      return Promise.resolve(`${part({ alg: 'none' })}.${part(claimsOf(device))}.`);
+    },
+  ],
+  [
+    'changed',
+    async (device) => {
+      const [head, , signature] = (await ec.token(claimsOf(device))).split('.');
+      const claims = Buffer.from(JSON.stringify(claimsOf(device, { exp: second() + 9_000 }))).toString('base64url');
+      return `${head}.${claims}.${signature}`;
+    },
+  ],
 ];
 
 test('contract 35: tokens that are not right are refused', async () => {
@@ -122,7 +136,8 @@ test('alg confusion: an RSA public key is no HMAC secret', async () => {
 test('contract 18: the client id must be the device, and a token opens no other device', async () => {
   const [device, other] = [await keyedDevice(ec), await keyedDevice(rsa)];
   const token = await ec.token(claimsOf(device));
-  for (const clientId of ['anything', other.deviceId, device.id]) expect(await refusalCode(login(device, token, clientId))).toBe(5);
+  for (const clientId of ['anything', other.deviceId, device.id])
+    expect(await refusalCode(login(device, token, clientId))).toBe(5);
   const client = await login(device, token);
   client.publish(upTopic(other), '{"value":1}', { qos: 1 }, () => undefined);
   await closed(client);
@@ -149,7 +164,9 @@ test('a deleted credential ends the connection at once', async () => {
 test('a deleted device ends its connections, also those that only listen to it; its will is not stored', async () => {
   const device = await world.mqttDevice();
   const beside = await world.mqttDevice({ beside: device });
-  const listening = await world.client(device, { will: { topic: upTopic(beside), payload: Buffer.from('{"gone":1}'), qos: 1 } });
+  const listening = await world.client(device, {
+    will: { topic: upTopic(beside), payload: Buffer.from('{"gone":1}'), qos: 1 },
+  });
   await listening.subscribeAsync(`/down/${device.secret}/id/${device.deviceId}/#`);
   await world.must('DELETE', `/v3/devices/${device.id}`);
   await closed(listening);
@@ -161,7 +178,13 @@ test('a device that moves to another connector is no longer reached over the old
   const client = await world.client(device);
   await client.subscribeAsync(`/down/${device.secret}/id/${device.deviceId}/#`);
   const { id, deviceId } = device;
-  await world.must('PUT', `/v3/devices/${id}`, { id, name: 'moved', deviceId, dataFlowId: other.dataFlowId, connectivity: 'MQTT' });
+  await world.must('PUT', `/v3/devices/${id}`, {
+    id,
+    name: 'moved',
+    deviceId,
+    dataFlowId: other.dataFlowId,
+    connectivity: 'MQTT',
+  });
   await closed(client);
   const again = await world.client(device);
   again.publish(upTopic(device), '{"value":1}', { qos: 1 }, () => undefined);
@@ -184,7 +207,9 @@ test('contract 18: the same over TLS, and over WebSocket beside the live stream'
   }
   expect((await world.samples(device)).map(({ data }) => data['i'])).toEqual([0, 1]);
   const socket = new WebSocket(`${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${world.apiKey}`);
-  const greeting = await new Promise<string>((resolve) => (socket.onmessage = ({ data }) => resolve(String(data))));
+  const greeting = await new Promise<string>((resolve) =>
+    socket.addEventListener('message', ({ data }) => resolve(String(data)), { once: true }),
+  );
   expect(JSON.parse(greeting)).toMatchObject({ type: 'connected' });
   socket.close();
 });
@@ -193,6 +218,6 @@ test('a WebSocket for another subprotocol, or a wrong secret over it, is refused
   const device = await world.mqttDevice();
   const url = `${world.base.replace('http', 'ws')}/mqtt`;
   const refused = new WebSocket(url, 'chat');
-  await new Promise((resolve) => (refused.onerror = resolve));
+  await new Promise((resolve) => refused.addEventListener('error', resolve, { once: true }));
   expect(await refusalCode(world.client({ ...device, secret: 'wrong' }, {}, url))).toBe(5);
 });

@@ -1,5 +1,5 @@
 // What MQTT refuses: foreign topics, wrong secrets, wildcards, payloads that are no JSON, packets that are too large (contract 18, 35).
-import mqtt from 'mqtt';
+import type { MqttClient } from 'mqtt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mqttLimits } from '../../src/ingest/mqtt-limits.ts';
 import {
@@ -33,7 +33,10 @@ for (const [what, options] of [
   ['an unknown connector', () => ({ username: '07ffffffffffffff', password: device.secret })],
   ['no password', () => ({ username: device.connectorId })],
   ['nothing', () => ({})],
-  ['what is no token but looks like one', () => ({ username: 'x', password: 'eyJh.eyJz.c2ln', clientId: device.deviceId })],
+  [
+    'what is no token but looks like one',
+    () => ({ username: 'x', password: 'eyJh.eyJz.c2ln', clientId: device.deviceId }),
+  ],
   [
     'a will on a foreign topic',
     () => ({
@@ -121,7 +124,9 @@ test('a client never hears of other devices, whatever it subscribed to', async (
 
 test(`a client has at most ${mqttLimits.subscriptionsPerClientMax} subscriptions`, async () => {
   const client = await world.client(device);
-  const filters = Array.from({ length: mqttLimits.subscriptionsPerClientMax + 5 }, (_, i) => downTopic(device, `/t${i}`));
+  const filters = Array.from({ length: mqttLimits.subscriptionsPerClientMax + 5 }, (_, i) =>
+    downTopic(device, `/t${i}`),
+  );
   const granted: number[] = [];
   for (const filter of filters) granted.push(...(await grants(client, [filter])));
   expect(granted.filter((qos) => qos === 128)).toHaveLength(5);
@@ -143,7 +148,9 @@ for (const [what, payload] of [
     await client.publishAsync(upTopic(sender), payload, { qos: 1 });
     expect(await world.samples(sender)).toEqual([]);
     const { content } = await world.must('GET', `/v3/devices/${sender.id}/processing-logs`);
-    expect(content).toMatchObject([{ level: 'ERROR', source: 'UPLINK', message: expect.stringContaining('not a JSON') }]);
+    expect(content).toMatchObject([
+      { level: 'ERROR', source: 'UPLINK', message: expect.stringContaining('not a JSON') },
+    ]);
     await client.publishAsync(upTopic(sender), '[1,2]', { qos: 1 });
     expect(await world.samples(sender)).toMatchObject([{ topic: 'default', data: { values: [1, 2] } }]);
   });
@@ -167,7 +174,8 @@ test('failed logins from one address are slowed down, as token requests are; the
     const known = await own.mqttDevice();
     const wrong = () => refusalCode(own.clientWith({ username: known.connectorId, password: 'wrong' }));
     const codes = new Set<number | string>();
-    for (let i = 0; i < 12; i++) for (const code of await Promise.all(Array.from({ length: 30 }, wrong))) codes.add(code);
+    for (let i = 0; i < 12; i++)
+      for (const code of await Promise.all(Array.from({ length: 30 }, wrong))) codes.add(code);
     const serverUnavailable = 3;
     expect(codes).toEqual(new Set([notAuthorized, serverUnavailable]));
     expect(await refusalCode(own.client(known))).toBe(serverUnavailable);
@@ -176,7 +184,7 @@ test('failed logins from one address are slowed down, as token requests are; the
   }
 });
 
-async function grants(client: mqtt.MqttClient, filters: readonly string[]): Promise<number[]> {
+async function grants(client: MqttClient, filters: readonly string[]): Promise<number[]> {
   return new Promise((resolve) => {
     client.once('packetreceive', function answered(packet) {
       if (packet.cmd === 'suback') resolve(packet.granted as number[]);

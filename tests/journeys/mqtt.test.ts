@@ -38,7 +38,9 @@ test('many publishes in flight are stored in order, each once', async () => {
   const device = await world.mqttDevice({ script: doubling });
   const client = await world.client(device);
   await Promise.all(
-    Array.from({ length: 1_000 }, (_, value) => client.publishAsync(upTopic(device), JSON.stringify({ value }), { qos: 1 })),
+    Array.from({ length: 1_000 }, (_, value) =>
+      client.publishAsync(upTopic(device), JSON.stringify({ value }), { qos: 1 }),
+    ),
   );
   const values = (await world.samples(device)).map(({ data }) => data['twice']);
   expect(values).toEqual(Array.from({ length: 1_000 }, (_, i) => i * 2));

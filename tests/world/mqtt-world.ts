@@ -74,7 +74,13 @@ export async function startMqttWorld(
       const type =
         script === undefined
           ? null
-          : await world.must('POST', '/v3/device-types', { name, organizationId, type: 'manual', meta: {}, uplinkScript });
+          : await world.must('POST', '/v3/device-types', {
+              name,
+              organizationId,
+              type: 'manual',
+              meta: {},
+              uplinkScript,
+            });
       const flow = await world.must('POST', '/v3/data-flows', {
         name,
         workspaceId,
@@ -147,7 +153,10 @@ export function inbox(client: MqttClient) {
 export interface DeviceKey {
   readonly algorithm: string;
   readonly pem: string;
-  readonly token: (claims: Record<string, unknown>, header?: { alg: string; key: KeyObject | Uint8Array }) => Promise<string>;
+  readonly token: (
+    claims: Record<string, unknown>,
+    header?: { alg: string; key: KeyObject | Uint8Array },
+  ) => Promise<string>;
 }
 
 /** A key pair of a device. A token has the claims given and nothing else. */

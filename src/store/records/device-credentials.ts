@@ -25,7 +25,9 @@ export async function findDevicesWithCredentials(
 ): Promise<Device[]> {
   const query = records.db.selectFrom('devices').select('devices.id').where('devices.deviceId', '=', physicalDeviceId);
   const owned = query.where((eb) =>
-    eb.exists(eb.selectFrom('deviceCredentials').select('id').whereRef('deviceCredentials.deviceId', '=', 'devices.id')),
+    eb.exists(
+      eb.selectFrom('deviceCredentials').select('id').whereRef('deviceCredentials.deviceId', '=', 'devices.id'),
+    ),
   );
   const rows = await owned.orderBy('devices.id').limit(devicesOfOneIdMax).execute();
   const devices = await Promise.all(rows.map(({ id }) => findDevice(records, id)));

@@ -9,7 +9,10 @@ import * as customFields from './migrations/0010-custom-fields.ts';
 import * as deviceRecords from './migrations/0011-device-records.ts';
 import * as dashboards from './migrations/0012-blobs-and-dashboards.ts';
 import * as operations from './migrations/0013-operations.ts';
+import * as registration from './migrations/0014-registration.ts';
 import * as devicesByPhysicalId from './migrations/0020-devices-by-physical-id.ts';
+import * as rules from './migrations/0044-rules.ts';
+import * as ruleState from './migrations/0045-rule-state.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
@@ -26,7 +29,10 @@ const migrations: Readonly<Record<number, Migration>> = {
   11: deviceRecords,
   12: dashboards,
   13: operations,
+  14: registration,
   20: devicesByPhysicalId,
+  44: rules,
+  45: ruleState,
 };
 
 interface VersionTable {
