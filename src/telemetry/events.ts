@@ -33,10 +33,7 @@ export function createTelemetry(log: Log) {
   const samples = counter('samples_stored_total', 'Samples made durable.');
   const duplicates = counter('samples_duplicate_total', 'Samples left out because identical ones were stored.');
   const dropped = counter('samples_dropped_total', 'Samples dropped, by reason.', ['reason']);
-  const notes = counter('processing_notes_total', 'Notes in the processing log by level and source.', [
-    'level',
-    'source',
-  ]);
+  const notes = counter('processing_notes_total', 'Processing log entries by level and source.', ['level', 'source']);
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);

@@ -5,7 +5,7 @@ type CounterOf = (
   name: string,
   help: string,
   labelNames?: readonly string[],
-) => { inc(labels?: Readonly<Record<string, string>>): void };
+) => { inc(labels: Record<string, string>): void };
 type About = Readonly<Record<string, string>>;
 
 /** `about` names address, client and device; never a topic, which holds a secret. */
@@ -20,12 +20,12 @@ export function mqttEvents(counter: CounterOf, log: Log) {
     },
 
     mqttEnded(why: string, about: About): void {
-      ends.inc();
+      ends.inc({});
       log.debug({ why, ...about }, 'MQTT connection ended');
     },
 
     mqttRepeated(): void {
-      repetitions.inc();
+      repetitions.inc({});
     },
   };
 }
