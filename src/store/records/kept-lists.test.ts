@@ -128,6 +128,7 @@ test.each([
   ['create index a on b (c)', true],
   ['insert into "deviceStatus" values (1)', false],
   ['update "sessions" set "a" = 1', false],
+  ['insert into "somethingNew" values (1)', false],
   ['begin immediate', false],
   ['commit', false],
   ['release savepoint item', false],
@@ -135,7 +136,7 @@ test.each([
 ])('%s: %s', (statement, expected) => expect(changesLists(statement)).toBe(expected));
 
 describe('limits', () => {
-  const query = (n: number | string) => CompiledQuery.raw('select 1', [n]);
+  const query = (n: number | string) => CompiledQuery.raw('select "id" from "devices"', [n]);
   const long = (rows: number): KeptList => ({ total: rows, rows: Array.from({ length: rows }, () => null) });
   test('the oldest make room', () => {
     const lists = keptLists(() => 1);
@@ -150,6 +151,12 @@ describe('limits', () => {
     lists.keep(query('c'), long(1), 1);
     expect(lists.find(query('a'))).toBeUndefined();
     expect(lists.find(query('b'))?.total).toBe(half);
+  });
+  test('a list that looks at a table that is not watched is not kept', () => {
+    const lists = keptLists(() => 1);
+    const looking = CompiledQuery.raw('select "id" from "devices" where "id" in (select "x" from "somethingNew")');
+    lists.keep(looking, long(1), 1);
+    expect(lists.find(looking)).toBeUndefined();
   });
   test('what was written while a list was read is not kept; neither are very long filters', () => {
     let revision = 1;

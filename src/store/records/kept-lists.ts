@@ -20,20 +20,18 @@ export interface KeptLists {
 /** About 20 MB when every list is long. */
 export const keptListLimits = { listsMax: 500, rowsMax: 200_000, keyLengthMax: 4_000 } as const;
 
-/** Written all the time and looked at by few lists, which are then read each time. */
-const livelyTables = ['deviceStatus', 'deviceState', 'processingLog', 'auditLog', 'operations', 'operationActions'];
-/** Of which there are no kept lists at all. */
-const otherTables = ['followerPositions', 'idempotencyKeys', 'sessions'];
-const unwatched: ReadonlySet<string> = new Set([...livelyTables, ...otherTables]);
-const looksAtLively = new RegExp(`"(?:${livelyTables.join('|')})"`);
-
+/** What lists of devices look at; a list that looks at any other table, such as the status of devices, is read each time. */
+const watched: ReadonlySet<string> = new Set(
+  'devices deviceTags tags deviceCustomFields customFieldMetas dataFlows deviceTypes'.split(' '),
+);
+const tablesRead = /\b(?:from|join)\s+"(\w+)"/gi;
 const writes = /^\s*(?:insert\s+into|update|delete\s+from|replace\s+into)\s+"?(\w+)/i;
 const reads = /^\s*(?:select|pragma|savepoint|release|begin|commit|explain)\b/i;
 
 /** Whether a statement may change what is kept; a rollback does as well, because what it undoes may have been read within. */
 export function changesLists(statement: string): boolean {
   const table = writes.exec(statement)?.[1];
-  return table === undefined ? !reads.test(statement) : !unwatched.has(table);
+  return table === undefined ? !reads.test(statement) : watched.has(table);
 }
 
 /** `revision` changes with every statement that `changesLists`. */
@@ -43,7 +41,7 @@ export function keptLists(revision: () => number): KeptLists {
   let keptAt = Number.NaN;
 
   const keyOf = ({ sql, parameters }: CompiledQuery): string | undefined => {
-    if (looksAtLively.test(sql)) return undefined;
+    for (const [, table = ''] of sql.matchAll(tablesRead)) if (!watched.has(table)) return undefined;
     const key = `${sql}\n${JSON.stringify(parameters)}`;
     return key.length > keptListLimits.keyLengthMax ? undefined : key;
   };
