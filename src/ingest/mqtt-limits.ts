@@ -36,6 +36,9 @@ export const mqttLimits = {
   outboundPerClientMax: 100,
   /** After this time without an acknowledgement a message counts as sent only. */
   acknowledgedWithinMs: 30_000,
+  /** Whether a client heard of an acknowledgement this shortly before its connection broke is in doubt; of so many at most. */
+  heardWithinMs: 5_000,
+  heardPerClientMax: 512,
   /** A connection that takes nothing for this time is closed. */
   drainWithinMs: 30_000,
   /** Retained messages: of one device, and the bytes of all; beyond, the oldest is forgotten. */
