@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
-import { composeHouse } from './compose-house.ts';
+import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
@@ -53,6 +53,7 @@ function refuseWhatIsNotThere(config: Config): void {
 
 async function open(config: Config, now: () => number, closers: Closer[]): Promise<Platform> {
   const parts = await openParts(config, now, closers);
+  closers.push(await hideExpired(parts));
   const { telemetry, records } = parts;
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
