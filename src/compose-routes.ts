@@ -10,6 +10,7 @@ import type { DeviceAccess } from './http/routes/device-access.ts';
 import { healthRoutes } from './http/routes/health.ts';
 import { kpiQueryRoutes } from './http/routes/kpi-queries.ts';
 import { runScriptRoute } from './http/routes/run-script.ts';
+import { rawUplinkRoutes } from './http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
@@ -72,6 +73,14 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
       capture: uplinks.capture,
     }),
     ...backfillRoutes({ ...device, ...uplinks, now }),
+    ...rawUplinkRoutes({
+      ...device,
+      records: parts.records,
+      now,
+      once: uplinks.once,
+      list: uplinks.raw.list,
+      replay: uplinks.replay,
+    }),
     runScriptRoute({ runScript: uplinks.runScript }),
     ...recordRoutes(parts, uplinks, device.aliased),
     ...accessRoutes(parts, uplinks),

@@ -57,6 +57,7 @@ export const rootFiles: readonly string[] = [
   'compose-house',
   'compose-live',
   'compose-parts',
+  'compose-raw-uplinks',
   'compose-routes',
   'compose-uplinks',
   'compose-verify',

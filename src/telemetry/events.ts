@@ -39,13 +39,7 @@ export function createTelemetry(log: Log) {
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
-  const coapSeconds = new Histogram({
-    name: 'heliograph_coap_request_seconds',
-    help: 'Time from CoAP request to answer by response code.',
-    labelNames: ['code'] as const,
-    buckets: latencySeconds,
-    registers: [registry],
-  });
+  const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
   const uplinkSeconds = new Histogram({
     name: 'heliograph_uplink_seconds',
     help: 'Time from receipt of an uplink until it is durable.',
@@ -87,7 +81,7 @@ export function createTelemetry(log: Log) {
     },
 
     coapAnswered(code: string, ms: number): void {
-      coapSeconds.observe({ code }, ms / 1000);
+      coapAnswers.inc({ code });
       log.debug({ code, ms }, 'answered over CoAP');
     },
 
@@ -111,6 +105,10 @@ export function createTelemetry(log: Log) {
       if (what.samples === 0) return;
       dropped.inc({ reason }, what.samples);
       log.info({ reason, ...what }, 'samples dropped');
+    },
+
+    rawUplinksDropped(what: { reason: 'retention' | 'deviceDeleted'; uplinks?: number; bytes?: number }): void {
+      if ((what.uplinks ?? 0) + (what.bytes ?? 0) > 0) log.info(what, 'raw uplinks dropped');
     },
 
     noted(note: { level: string; source: string }): void {
