@@ -1,25 +1,9 @@
 // The shape of a connector type: what opens a target and sends one delivery to it.
-import type { LookupFunction, Socket } from 'node:net';
-import type { ConnectionOptions, TLSSocket } from 'node:tls';
-import type { RequestInit, Response } from 'undici';
+import type { EgressGuard } from '../egress/guard.ts';
 import type { OutputConnectorType } from '../model/connector.ts';
 import type { JsonObject } from '../model/json.ts';
 
 export type TemplateContext = JsonObject;
-
-export interface EgressTarget {
-  readonly host: string;
-  readonly port: number;
-  readonly signal?: AbortSignal;
-}
-
-export interface EgressGuard {
-  checkLiteral(host: string): void;
-  readonly lookup: LookupFunction;
-  connect(target: EgressTarget): Promise<Socket>;
-  connectTls(target: EgressTarget, tls?: ConnectionOptions): Promise<TLSSocket>;
-  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
-}
 
 export interface OutboundMessage {
   readonly deliveryId: string;

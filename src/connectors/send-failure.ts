@@ -1,4 +1,6 @@
 // What becomes of a delivery that failed: another try, or none because the target refused it for good (contract 35).
+import { EgressRefused } from '../egress/egress-refused.ts';
+import { Problem } from '../model/problem.ts';
 import type { SendOutcome } from './connector.ts';
 
 const reasonLengthMax = 500;
@@ -11,12 +13,23 @@ export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return limited([...new Set(error.errors.map(reasonOf))].join('; '));
   }
+  if (error !== rootOf(error)) return reasonOf(rootOf(error));
   const text = error instanceof Error ? error.message || error.name : String(error);
   return limited(text);
 }
 
+/** The HTTP client wraps what happened to the connection. */
+function rootOf(error: unknown): unknown {
+  return error instanceof TypeError && error.cause !== undefined ? error.cause : error;
+}
+
 function limited(text: string): string {
   return text.length > reasonLengthMax ? `${text.slice(0, reasonLengthMax)}...` : text;
+}
+
+/** Our own refusals; the guard's are a Problem when it saw the host alone. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof PermanentRefusal || error instanceof EgressRefused || error instanceof Problem;
 }
 
 /**
@@ -30,9 +43,10 @@ export async function attempt(
 ): Promise<SendOutcome> {
   try {
     return { ok: true, answer: await work() };
-  } catch (error) {
+  } catch (thrown) {
+    const error = rootOf(thrown);
     if (signal.aborted) return { ok: false, retry: true, reason: `no answer in time: ${reasonOf(signal.reason)}` };
-    const permanent = error instanceof PermanentRefusal || isPermanent(error);
+    const permanent = isRefusal(error) || isPermanent(error);
     return { ok: false, retry: !permanent, reason: reasonOf(error) };
   }
 }

@@ -1,4 +1,5 @@
 // Names at a target that differ by message, such as topics and routing keys: a template in plain text.
+import { isJsonObject, type Json } from '../model/json.ts';
 import type { TemplateContext } from './connector.ts';
 
 /** What a template makes of each message's context. */
@@ -7,7 +8,12 @@ export function targetName(text: string): (context: TemplateContext) => string {
 }
 
 function textAt(context: TemplateContext, path: string): string {
-  let value: unknown = context;
-  for (const step of path.split('.')) value = (value as Record<string, unknown> | undefined)?.[step];
+  const value = valueAt(context, path);
   return value === undefined || value === null ? '' : String(value);
+}
+
+export function valueAt(context: TemplateContext, path: string): Json | undefined {
+  let value: Json | undefined = context;
+  for (const step of path.split('.')) value = isJsonObject(value) ? value[step] : undefined;
+  return value;
 }
