@@ -186,6 +186,7 @@ const inventory: Record<string, Cell> = {
   'GET /v3/devices/:id/configuration/:version': deviceRead('/configuration/1'),
   'DELETE /v3/devices/:id/configuration/:version': record('workspace', update, (of) => `${configurationOf(of)}/1`),
   'POST /v3/devices/:id/configuration/push': record('workspace', update, (of) => `${configurationOf(of)}/push`),
+  ...list('/v3/blobs', 'blob'),
   'POST /v3/blobs': {
     needs: ['blob', 'create'],
     who: 'permitted',
