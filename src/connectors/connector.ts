@@ -2,17 +2,20 @@
 import type { EgressGuard } from '../egress/guard.ts';
 import type { OutputConnectorType } from '../model/connector.ts';
 import type { JsonObject } from '../model/json.ts';
-
-export type TemplateContext = JsonObject;
+import type { TemplateContext } from '../model/template-context.ts';
 
 export interface OutboundMessage {
+  /** The same on every try. */
   readonly deliveryId: string;
+  /** Service device id. */
   readonly deviceId: string;
+  /** Filled in by the connector's template, or the whole sample as JSON. */
   readonly payload: string;
   readonly contentType: string;
   readonly context: TemplateContext;
 }
 
+/** `answer` is what came back, in words; without `retry` the delivery is a dead letter at once (contract 35). */
 export type SendOutcome =
   | { readonly ok: true; readonly answer: string }
   | {
@@ -23,12 +26,15 @@ export type SendOutcome =
       readonly retryAfterMs?: number;
     };
 
+/** Somewhere to send to; its connections are opened by the first delivery and kept while they are used. */
 export interface Target {
+  /** One try; never rejects. `signal` ends it when its time is over. */
   send(message: OutboundMessage, signal: AbortSignal): Promise<SendOutcome>;
   close(): Promise<void>;
 }
 
 export interface OutboundConnector {
   readonly type: OutputConnectorType;
+  /** Opens nothing yet. `properties` were checked when the connector was made. */
   open(properties: JsonObject, egress: EgressGuard): Target;
 }

@@ -30,7 +30,8 @@ export function lineOf({ measurement, tags, fields, epochMs }: Point): string | 
 function addFields(written: string[], prefix: string, value: Json): void {
   if (written.length >= fieldsMax) return;
   if (Array.isArray(value) || isJsonObject(value)) {
-    for (const [name, inner] of Object.entries(value)) addFields(written, prefix === '' ? name : `${prefix}.${name}`, inner);
+    for (const [name, inner] of Object.entries(value))
+      addFields(written, prefix === '' ? name : `${prefix}.${name}`, inner);
     return;
   }
   const name = nameText(prefix);

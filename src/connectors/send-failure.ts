@@ -8,28 +8,24 @@ const reasonLengthMax = 500;
 /** A failure that another try would repeat: the target refused this message, or refused us. */
 export class PermanentRefusal extends Error {}
 
-/** What failed, in words: a failed connection to several addresses names each of them. */
+/** What failed, in words, with what caused it: a failed connection to several addresses names each of them. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) {
-    return limited([...new Set(error.errors.map(reasonOf))].join('; '));
-  }
-  if (error !== rootOf(error)) return reasonOf(rootOf(error));
-  const text = error instanceof Error ? error.message || error.name : String(error);
-  return limited(text);
-}
-
-/** The HTTP client wraps what happened to the connection. */
-function rootOf(error: unknown): unknown {
-  return error instanceof TypeError && error.cause !== undefined ? error.cause : error;
+  if (!(error instanceof Error)) return limited(String(error));
+  const causes = error instanceof AggregateError ? error.errors : error.cause instanceof Error ? [error.cause] : [];
+  const text = error.message || (causes.length === 0 ? error.name : '');
+  const why = [...new Set(causes.map(reasonOf))].join('; ');
+  return limited([text, why].filter((part) => part !== '').join(': '));
 }
 
 function limited(text: string): string {
   return text.length > reasonLengthMax ? `${text.slice(0, reasonLengthMax)}...` : text;
 }
 
-/** Our own refusals; the guard's are a Problem when it saw the host alone. */
+/** Our own refusals, also as the cause of what a client made of them; the guard's are a Problem when it saw the host alone. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof PermanentRefusal || error instanceof EgressRefused || error instanceof Problem;
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isRefusal);
+  if (error instanceof PermanentRefusal || error instanceof EgressRefused || error instanceof Problem) return true;
+  return error instanceof Error && error.cause !== undefined && isRefusal(error.cause);
 }
 
 /**
@@ -43,8 +39,7 @@ export async function attempt(
 ): Promise<SendOutcome> {
   try {
     return { ok: true, answer: await work() };
-  } catch (thrown) {
-    const error = rootOf(thrown);
+  } catch (error) {
     if (signal.aborted) return { ok: false, retry: true, reason: `no answer in time: ${reasonOf(signal.reason)}` };
     const permanent = isRefusal(error) || isPermanent(error);
     return { ok: false, retry: !permanent, reason: reasonOf(error) };

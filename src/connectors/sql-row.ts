@@ -1,8 +1,9 @@
 // One row of a target table out of a message: the INSERT of each dialect and the values of its columns.
+import type { Json } from '../model/json.ts';
 import type { SqlColumn, SqlProperties } from '../model/target-properties.ts';
+import { valueAt } from '../templates/render-template.ts';
 import type { OutboundMessage } from './connector.ts';
 import { PermanentRefusal } from './send-failure.ts';
-import { valueAt } from './target-name.ts';
 
 /** What a database is given for a column. */
 export type SqlValue = string | number | boolean | null;
@@ -45,7 +46,7 @@ export function insertStatement(dialect: SqlDialect, properties: SqlProperties):
 /** The values of the columns in their order; what is missing is NULL, objects and arrays are JSON texts. */
 export function rowOf(dialect: SqlDialect, columns: readonly SqlColumn[], message: OutboundMessage): SqlValue[] {
   return columns.map(({ path, type }) => {
-    const value = path === 'deliveryId' ? message.deliveryId : valueAt(message.context, path);
+    const value = path === 'deliveryId' ? message.deliveryId : valueAt(message.context as unknown as Json, path);
     if (value === undefined || value === null) return null;
     if (type === 'TIMESTAMP') return dialect.time(epochMsOf(value, path));
     if (typeof value === 'object') return JSON.stringify(value);

@@ -4,7 +4,14 @@ import type { SqlProperties } from '../model/target-properties.ts';
 import type { OutboundConnector } from './connector.ts';
 import { type ConnectionKind, keptConnection } from './kept-connection.ts';
 import { attempt } from './send-failure.ts';
-import { insertStatement, mariadbDialect, postgresqlDialect, rowOf, type SqlDialect, type SqlValue } from './sql-row.ts';
+import {
+  insertStatement,
+  mariadbDialect,
+  postgresqlDialect,
+  rowOf,
+  type SqlDialect,
+  type SqlValue,
+} from './sql-row.ts';
 import { openMariadb, openPostgresql, type OpenSession, type SqlSession } from './sql-session.ts';
 
 const systems: Readonly<Record<'postgresql' | 'mariadb' | 'mysql', { dialect: SqlDialect; open: OpenSession }>> = {
@@ -32,9 +39,7 @@ export const sqlConnector: OutboundConnector = {
     if (address === undefined) throw new Error('a stored JDBC URL cannot be read');
     const { dialect, open } = systems[address.dialect];
     const statement = insertStatement(dialect, settings);
-    const connection = keptConnection(
-      sessionKind((lost, signal) => open(settings, address, egress, lost, signal)),
-    );
+    const connection = keptConnection(sessionKind((lost, signal) => open(settings, address, egress, lost, signal)));
     return {
       send(message, signal) {
         return attempt(

@@ -96,7 +96,9 @@ describe('output to InfluxDB 2', () => {
       {
         line: 'POST /influx/api/v2/write?org=org+1&bucket=target&precision=ms',
         authorization: 'Token secret',
-        body: expect.stringMatching(/^sam\\ ple\\,s,svcDeviceId=0200000000000001,.* temperature=21.5,.* 1772366400250$/),
+        body: expect.stringMatching(
+          /^sam\\ ple\\,s,svcDeviceId=0200000000000001,.* temperature=21.5,.* 1772366400250$/,
+        ),
       },
     ]);
     await close();

@@ -104,7 +104,10 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
       { schema: 'unknown' },
       { jdbcUrl: `jdbc:${scheme}://127.0.0.1:${server().port}/unknown` },
     ]) {
-      const outcome = await trySend(targetOf(sqlConnector, properties({ ignoreDuplicates: false, ...over })), message('bad'));
+      const outcome = await trySend(
+        targetOf(sqlConnector, properties({ ignoreDuplicates: false, ...over })),
+        message('bad'),
+      );
       expect(outcome, JSON.stringify(over)).toMatchObject({ ok: false, retry: false });
       expect(JSON.stringify(outcome)).not.toContain('right');
     }

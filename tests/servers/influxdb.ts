@@ -15,7 +15,10 @@ export interface InfluxDb {
 
 interface Answer {
   readonly results: readonly {
-    readonly series?: readonly { readonly columns: readonly string[]; readonly values: readonly (readonly unknown[])[] }[];
+    readonly series?: readonly {
+      readonly columns: readonly string[];
+      readonly values: readonly (readonly unknown[])[];
+    }[];
   }[];
 }
 

@@ -38,7 +38,10 @@ export async function startPostgresql(folder: string): Promise<SqlServer> {
     for (const path of [data, certificate.keyPath]) chownSync(path, account.uid, account.gid);
   }
   const initialise = ['-D', data, '-U', username, '-A', 'scram-sha-256', `--pwfile=${folder}/password`];
-  execFileSync(`${programs}/initdb`, [...initialise, '-E', 'UTF8', '--no-locale', '-N'], { stdio: 'ignore', ...account });
+  execFileSync(`${programs}/initdb`, [...initialise, '-E', 'UTF8', '--no-locale', '-N'], {
+    stdio: 'ignore',
+    ...account,
+  });
   const settings = {
     port,
     listen_addresses: '127.0.0.1',
