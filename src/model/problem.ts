@@ -4,6 +4,7 @@ import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
 import { transportProblems } from './transport-problems.ts';
+import { ruleProblems } from './rule-problems.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
 
@@ -26,6 +27,7 @@ export const problems = {
   ...inventoryProblems,
   ...accessProblems,
   ...transportProblems,
+  ...ruleProblems,
   ...deliveryProblems,
   invalidJson: {
     status: 400,
