@@ -35,6 +35,8 @@ export interface Target {
 
 export interface OutboundConnector {
   readonly type: OutputConnectorType;
+  /** Throws a Problem for properties that cannot work: broken templates, forbidden targets. Asked when a connector is saved. */
+  check?(properties: JsonObject, egress: EgressGuard): void;
   /** Opens nothing yet. `properties` were checked when the connector was made. */
   open(properties: JsonObject, egress: EgressGuard): Target;
 }
