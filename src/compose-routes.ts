@@ -10,6 +10,7 @@ import type { DeviceAccess } from './http/routes/device-access.ts';
 import { healthRoutes } from './http/routes/health.ts';
 import { kpiQueryRoutes } from './http/routes/kpi-queries.ts';
 import { runScriptRoute } from './http/routes/run-script.ts';
+import { rawUplinkRoutes } from './http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
@@ -23,6 +24,7 @@ import { assetRoutes } from './http/routes/assets.ts';
 import { blobRoutes } from './http/routes/blobs.ts';
 import { customFieldRoutes } from './http/routes/custom-fields.ts';
 import { dashboardGroupRoutes } from './http/routes/dashboard-groups.ts';
+import { customLogicRoutes } from './http/routes/custom-logic.ts';
 import { dashboardRoutes } from './http/routes/dashboards.ts';
 import { dataFlowRoutes } from './http/routes/data-flows.ts';
 import { deviceConfigurationRoutes } from './http/routes/device-configurations.ts';
@@ -35,11 +37,13 @@ import { deviceRoutes } from './http/routes/devices.ts';
 import { operationRoutes } from './http/routes/operations.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
+import { ruleRoutes } from './http/routes/rules.ts';
 import { tagRoutes } from './http/routes/tags.ts';
 import { usageRoute } from './http/routes/usage.ts';
 import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
+import type { PushConfiguration } from './inventory/device-configurations.ts';
 import { placeOf } from './inventory/places.ts';
 import type { OutputConnectorType } from './model/connector.ts';
 import type { Place } from './model/place.ts';
@@ -54,6 +58,7 @@ export interface RouteExtras {
   /** Undefined when ready. */
   readonly notReadyBecause: () => string | undefined;
   readonly publicHolidays: PublicHolidays;
+  readonly pushConfiguration: PushConfiguration;
 }
 
 export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
@@ -70,8 +75,16 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
       capture: uplinks.capture,
     }),
     ...backfillRoutes({ ...device, ...uplinks, now }),
+    ...rawUplinkRoutes({
+      ...device,
+      records: parts.records,
+      now,
+      once: uplinks.once,
+      list: uplinks.raw.list,
+      replay: uplinks.replay,
+    }),
     runScriptRoute({ runScript: uplinks.runScript }),
-    ...recordRoutes(parts, uplinks, device.aliased),
+    ...recordRoutes(parts, uplinks, device.aliased, extras.pushConfiguration),
     ...accessRoutes(parts, uplinks),
     ...sampleQueryRoutes({
       ...queries,
@@ -107,6 +120,7 @@ function recordRoutes(
   { config, records, store, telemetry, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
+  push: PushConfiguration,
 ): Route[] {
   const parts = { records, now, once };
   const availableOutputs: ReadonlySet<OutputConnectorType> = new Set();
@@ -129,7 +143,7 @@ function recordRoutes(
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
     ...customFieldRoutes(parts),
     ...deviceCredentialRoutes(parts),
-    ...deviceConfigurationRoutes(parts),
+    ...deviceConfigurationRoutes({ ...parts, push }),
     ...blobRoutes(parts),
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),
@@ -138,6 +152,8 @@ function recordRoutes(
     ...deviceConnectorRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs }),
     ...dataFlowRoutes(showing),
+    ...customLogicRoutes(parts),
+    ...ruleRoutes(showing),
     // What devices sent is written behind the journal; whoever reads it waits for that.
     ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) => after(settled, route)),
   ];

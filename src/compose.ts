@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
+import { composeCoap } from './compose-coap.ts';
+import { composeDuplicates } from './compose-duplicates.ts';
 import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import type { Parts, Platform, Tenant } from './compose-parts.ts';
+import { composeMqtt } from './compose-mqtt.ts';
 import { composeRoutes } from './compose-routes.ts';
 import { composeUplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
@@ -18,6 +21,7 @@ import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
+import type { TellNetworkServer } from './inventory/registration.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
 import type { RecordChange } from './model/record.ts';
@@ -64,14 +68,20 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   let notReady: string | undefined = 'starting';
   const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
   closers.push(() => uplinks.close());
+  const mqtt = composeMqtt(parts, uplinks, await composeDuplicates(parts));
   const notReadyBecause = () => notReady;
-  const routes = composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() });
+  const { pushConfiguration } = mqtt;
+  const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration };
+  const routes = composeRoutes(parts, uplinks, extras);
   const app = await serve(parts, routes);
   closers.push(() => app.close());
   const streams = composeLive(app.server, parts, uplinks);
   closers.push(() => streams.close());
   await app.listen({ host: config.host, port: config.port });
+  closers.push(() => mqtt.close());
+  await mqtt.listen(app.server);
   const { port } = app.server.address() as AddressInfo;
+  closers.push(await composeCoap(parts, uplinks));
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
@@ -116,11 +126,14 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
   const access = composeAccess(config, records, acting, now);
   closers.push(() => access.keepHouse());
   followers.push(directory.recordChanged, access.recordChanged);
-  const operations = composeOperations(records, acting, telemetry, now);
+  let tellNetworkServer: TellNetworkServer | undefined;
+  const useNetworkServers = (tell: TellNetworkServer) => void (tellNetworkServer = tell);
+  const operations = composeOperations(records, acting, telemetry, now, () => tellNetworkServer);
   closers.push(() => operations.close());
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
-  return { config, telemetry, records, store, directory, access, followChanges, now, newId, operations };
+  const later = { followChanges, useNetworkServers };
+  return { config, telemetry, records, store, directory, access, now, newId, operations, ...later };
 }
 
 function composeOperations(
@@ -128,11 +141,12 @@ function composeOperations(
   acting: AsyncLocalStorage<Actor | undefined>,
   telemetry: Telemetry,
   now: () => number,
+  networkServers: () => TellNetworkServer | undefined,
 ): OperationRunner {
   return createOperationRunner({
     runChunk: async (id, isTimeUp) => {
       const actor = await actorOfOperation(records, id);
-      const isDone = await acting.run(actor, () => runOperationChunk(records, id, now, isTimeUp));
+      const isDone = await acting.run(actor, () => runOperationChunk(records, id, now, isTimeUp, networkServers()));
       // What was counted before many devices came or went misleads the query planner.
       if (isDone) await refreshStatistics(records.db);
       return isDone;

@@ -71,6 +71,7 @@ export const deviceSchema = Type.Object({
   online: orNull(Type.Boolean()),
   onlineState: oneOf(onlineStates),
   registered: orNull(Type.Boolean()),
+  active: Type.Optional(Type.Boolean({ description: 'LoRa devices: whether the network server serves it' })),
   properties: object,
   dataFlowId: id,
   dataFlow: nestedFlowSchema,

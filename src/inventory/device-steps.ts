@@ -1,7 +1,7 @@
 // Changes of one device within a transaction: what requests do singly and operations many times (contract 4).
 import type { Connectivity } from '../model/connector.ts';
 import type { CustomFieldMeta } from '../model/custom-field.ts';
-import { type Device, onlineTimeoutSecondsDefault } from '../model/device.ts';
+import { type Device, firstRegistration, onlineTimeoutSecondsDefault } from '../model/device.ts';
 import { newId } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
@@ -49,7 +49,8 @@ async function checkReferences(step: Step, device: Device, sent: DeviceUpdate): 
   const flow = await findDataFlow(step.db, device.dataFlowId);
   if (flow?.workspaceId !== device.workspaceId) throw unknown('dataFlowId', 'data flow', device.dataFlowId);
   // Integrations are not part of this version, so there is none to name.
-  if (sent.integrationId) throw unknown('integrationId', 'integration', sent.integrationId);
+  if (sent.integrationId && sent.integrationId !== device.integrationId)
+    throw unknown('integrationId', 'integration', sent.integrationId);
   const other = await findDeviceByDeviceId(step, device.organizationId, device.deviceId);
   if (other !== undefined && other.id !== device.id) throw problem('deviceIdNotUnique', { deviceId: device.deviceId });
 }
@@ -88,6 +89,7 @@ async function connectivityOfFlow(step: Step, dataFlowId: string): Promise<Conne
 /** Throws 400 or 409 for what cannot be made. */
 export async function createDeviceStep(step: Step, draft: DeviceDraft, now: number): Promise<Device> {
   const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+  const connectivity = draft.connectivity ?? (await connectivityOfFlow(step, draft.dataFlowId));
   const device: Device = {
     id: newId('device'),
     deviceId: draft.deviceId,
@@ -96,12 +98,13 @@ export async function createDeviceStep(step: Step, draft: DeviceDraft, now: numb
     dataFlowId: draft.dataFlowId,
     name: draft.name,
     description: draft.description ?? null,
-    connectivity: draft.connectivity ?? (await connectivityOfFlow(step, draft.dataFlowId)),
+    connectivity,
     onlineTimeoutSeconds: draft.onlineTimeout ?? onlineTimeoutSecondsDefault,
     properties: draft.properties ?? {},
     loraProperties: loraPropertiesFrom(null, draft.loraProperties ?? draft.loRaProperties),
     integrationId: null,
     excludeFromLifecycleReport: draft.excludeFromLifecycleReport ?? false,
+    ...firstRegistration(connectivity),
     ...firstVersion(now),
   };
   await checkReferences(step, device, draft);
@@ -115,13 +118,15 @@ export async function createDeviceStep(step: Step, draft: DeviceDraft, now: numb
 /** Throws 404, 400 or 409. */
 export async function updateDeviceStep(step: Step, id: string, sent: DeviceUpdate, now: number): Promise<Device> {
   const current = found(await findDevice(step, id), 'device', id);
+  const connectivity = sent.connectivity ?? current.connectivity;
   const lora = sent.loraProperties === undefined ? sent.loRaProperties : sent.loraProperties;
   const record: Device = {
     ...current,
     name: orCurrent(sent.name, current.name),
     deviceId: orCurrent(sent.deviceId, current.deviceId),
     dataFlowId: orCurrent(sent.dataFlowId, current.dataFlowId),
-    connectivity: sent.connectivity ?? current.connectivity,
+    connectivity,
+    ...(connectivity === current.connectivity ? {} : firstRegistration(connectivity)),
     description: orCurrent(sent.description, current.description),
     properties: orCurrent(sent.properties, current.properties) ?? {},
     onlineTimeoutSeconds: sent.onlineTimeout ?? current.onlineTimeoutSeconds,

@@ -63,8 +63,10 @@ function view(device: Device, around: Surroundings, keysShown: boolean, now: num
     organizationId: device.organizationId,
     connectivity: device.connectivity,
     onlineTimeout: device.onlineTimeoutSeconds,
-    ...onlineStateOf(around.metrics?.timestamp ?? null, device.onlineTimeoutSeconds, now),
-    registered: null,
+    ...onlineStateOf(device.registered, around.metrics?.timestamp ?? null, device.onlineTimeoutSeconds, now),
+    registered: device.registered,
+    // Beyond the contract, so it is there only where it says something.
+    ...(device.active === null ? {} : { active: device.active }),
     properties: device.properties,
     dataFlowId: device.dataFlowId,
     dataFlow: flowView(around),

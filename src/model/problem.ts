@@ -1,7 +1,10 @@
 // The catalogue of refusals: one stable code, one status, one sentence each. Product code names the row; the edge makes the body.
+import { deliveryProblems } from './delivery-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
+import { transportProblems } from './transport-problems.ts';
+import { ruleProblems } from './rule-problems.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
 
@@ -23,6 +26,9 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 export const problems = {
   ...inventoryProblems,
   ...accessProblems,
+  ...transportProblems,
+  ...ruleProblems,
+  ...deliveryProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',

@@ -1,6 +1,6 @@
 // What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
-import type { Fixtures } from './access-world.ts';
+import { comparisonOf, type Fixtures } from './access-world.ts';
 
 export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
 
@@ -47,6 +47,10 @@ function list(path: string, scope: Scope): Record<string, Cell> {
   return { [`GET ${path}`]: { needs: [scope, 'read'], who: 'permitted', level: 'workspaceList', path: query } };
 }
 
+const ofType =
+  (rest: string): Paths =>
+  (of) =>
+    `/v3/device-types/${of.deviceType}${rest}`;
 const named: Bodies = (of) => ({ name: 'x', workspaceId: of.workspace });
 const inOrganization: Bodies = (of) => ({ name: 'x', organizationId: of.organization });
 const hour = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
@@ -136,6 +140,7 @@ const bulk = (tail: string, verb: Verb, more: Bodies = () => ({})): Record<strin
 const credentialsOf: Paths = (of) => `/v3/device-authorization/devices/${of.device}/credentials`;
 const configurationOf: Paths = (of) => `/v3/devices/${of.device}/configuration`;
 const blobsOf: Paths = (of) => `/v3/blobs?workspaceId=${of.workspace}`;
+const customLogicOf: Paths = (of) => `/v3/rules/custom/${of.customLogic}`;
 const importOf: Paths = (of) => `/v3/devices/import?workspaceId=${of.workspace}`;
 const update = ['asset', 'update'] as const;
 
@@ -147,6 +152,10 @@ const inventory: Record<string, Cell> = {
   ...bulk('delete', 'delete'),
   ...bulk('move', 'update', (of) => ({ targetWorkspaceId: of.workspace, dataFlowId: of.dataFlow })),
   ...bulk('tag', 'update'),
+  ...bulk('register', 'update'),
+  ...bulk('deregister', 'update'),
+  ...bulk('activate', 'update'),
+  ...bulk('deactivate', 'update'),
   ...list('/v3/devices/export', 'asset'),
   'POST /v3/devices/import': {
     needs: ['asset', 'create'],
@@ -182,6 +191,7 @@ const inventory: Record<string, Cell> = {
   'GET /v3/devices/:id/configuration/:version': deviceRead('/configuration/1'),
   'DELETE /v3/devices/:id/configuration/:version': record('workspace', update, (of) => `${configurationOf(of)}/1`),
   'POST /v3/devices/:id/configuration/push': record('workspace', update, (of) => `${configurationOf(of)}/push`),
+  ...list('/v3/blobs', 'blob'),
   'POST /v3/blobs': {
     needs: ['blob', 'create'],
     who: 'permitted',
@@ -192,6 +202,26 @@ const inventory: Record<string, Cell> = {
   'GET /v3/blobs/:id': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}`),
   'GET /v3/blobs/:id/content': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}/content`),
   'DELETE /v3/blobs/:id': record('workspace', ['blob', 'delete'], (of) => `/v3/blobs/${of.blob}`),
+  ...workspaceRecords('/v3/rules', 'rule', 'rule', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+    ...comparisonOf(of.device),
+  })),
+  'GET /v3/rules/custom': {
+    needs: ['customLogic', 'read'],
+    who: 'permitted',
+    level: 'organizationList',
+    path: (of) => `/v3/rules/custom?organizationId=${of.organization}`,
+  },
+  'POST /v3/rules/custom': record(
+    'organization',
+    ['customLogic', 'create'],
+    () => '/v3/rules/custom',
+    (of) => ({ name: 'x', organizationId: of.organization, script: '' }),
+  ),
+  'GET /v3/rules/custom/:id': record('organization', ['customLogic', 'read'], customLogicOf),
+  'PUT /v3/rules/custom/:id': record('organization', ['customLogic', 'update'], customLogicOf, () => ({})),
+  'DELETE /v3/rules/custom/:id': record('organization', ['customLogic', 'delete'], customLogicOf),
   ...workspaceRecords('/v3/dashboards', 'dashboard', 'dashboard', named),
   ...workspaceRecords('/v3/dashboard-groups', 'dashboard.group', 'dashboardGroup', named),
   'POST /v3/device-types/import': record(
@@ -308,6 +338,8 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/devices/by-device-id?deviceId=${of.physicalId}`,
   },
   'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
+  'GET /v3/devices/:id/uplinks': deviceRead('/uplinks'),
+  'POST /v3/device-types/:id/replay': record('organization', ['deviceType', 'read'], ofType('/replay'), () => ({})),
   ...list('/v3/usage', 'workspace'),
   ...inventory,
   ...list('/v3/assets', 'asset'),
@@ -337,11 +369,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/device-types?organizationId=${of.organization}`,
   },
   'POST /v3/device-types': record('organization', ['deviceType', 'create'], () => '/v3/device-types', inOrganization),
-  'GET /v3/device-types/:id': record(
-    'organization',
-    ['deviceType', 'read'],
-    (of) => `/v3/device-types/${of.deviceType}`,
-  ),
+  'GET /v3/device-types/:id': record('organization', ['deviceType', 'read'], ofType('')),
   'PUT /v3/device-types/:id': record(
     'organization',
     ['deviceType', 'update'],
