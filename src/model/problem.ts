@@ -1,6 +1,7 @@
 // The catalogue of refusals: one stable code, one status, one sentence each. Product code names the row; the edge makes the body.
 import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
+import { loraProblems } from './lora-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
@@ -23,6 +24,7 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 export const problems = {
   ...inventoryProblems,
   ...accessProblems,
+  ...loraProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',

@@ -120,6 +120,38 @@ export interface RecordTables {
     uplinkSecretHash: string | null;
     decodingType: string;
     pushConfigurationAutomatically: Flag;
+    /** Those that an integration made have all three. */
+    integrationId: string | null;
+    carrier: string | null;
+    provider: string | null;
+  };
+  integrations: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    type: string;
+    provider: string | null;
+    properties: SealedText;
+  };
+  downlinks: {
+    sequence: Generated<number>;
+    id: string;
+    deviceId: string;
+    connectivity: string;
+    created: number;
+    updated: number | null;
+    state: string;
+    error: string | null;
+    port: number | null;
+    confirmed: Flag | null;
+    payloadHex: string | null;
+    topic: string | null;
+    payload: JsonText | null;
+    replaces: Flag;
+    tries: number;
+    nextTryAt: number | null;
+    expiresAt: number;
+    serverReference: string | null;
+    correlationId: string;
   };
   outputConnectors: Omit<NamedColumns, 'description'> & {
     organizationId: string | null;
