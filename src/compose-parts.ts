@@ -3,6 +3,7 @@ import type { Access } from './compose-access.ts';
 import type { Config } from './config.ts';
 import type { OperationRunner } from './flows/operation-runner.ts';
 import type { UplinkDirectory } from './inventory/uplink-directory.ts';
+import type { TellNetworkServer } from './inventory/registration.ts';
 import type { Route } from './http/route.ts';
 import type { RecordChange } from './model/record.ts';
 import type { OpenRecords } from './store/records/database.ts';
@@ -45,4 +46,6 @@ export interface Parts {
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */
   readonly operations: OperationRunner;
+  /** Sets who tells network servers of devices that are registered, activated and the like; without one, nobody is told. */
+  readonly useNetworkServers: (tell: TellNetworkServer) => void;
 }

@@ -18,6 +18,7 @@ import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
+import type { TellNetworkServer } from './inventory/registration.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
 import type { RecordChange } from './model/record.ts';
@@ -115,11 +116,14 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
   const access = composeAccess(config, records, acting, now);
   closers.push(() => access.keepHouse());
   followers.push(directory.recordChanged, access.recordChanged);
-  const operations = composeOperations(records, acting, telemetry, now);
+  let tellNetworkServer: TellNetworkServer | undefined;
+  const useNetworkServers = (tell: TellNetworkServer) => void (tellNetworkServer = tell);
+  const operations = composeOperations(records, acting, telemetry, now, () => tellNetworkServer);
   closers.push(() => operations.close());
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
-  return { config, telemetry, records, store, directory, access, followChanges, now, newId, operations };
+  const later = { followChanges, useNetworkServers };
+  return { config, telemetry, records, store, directory, access, now, newId, operations, ...later };
 }
 
 function composeOperations(
@@ -127,11 +131,12 @@ function composeOperations(
   acting: AsyncLocalStorage<Actor | undefined>,
   telemetry: Telemetry,
   now: () => number,
+  networkServers: () => TellNetworkServer | undefined,
 ): OperationRunner {
   return createOperationRunner({
     runChunk: async (id, isTimeUp) => {
       const actor = await actorOfOperation(records, id);
-      const isDone = await acting.run(actor, () => runOperationChunk(records, id, now, isTimeUp));
+      const isDone = await acting.run(actor, () => runOperationChunk(records, id, now, isTimeUp, networkServers()));
       // What was counted before many devices came or went misleads the query planner.
       if (isDone) await refreshStatistics(records.db);
       return isDone;

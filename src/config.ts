@@ -81,7 +81,7 @@ export function readConfig(environment: Environment = process.env): Config {
     smsGatewayUrl: urlOf('SMS_GATEWAY_URL', text('SMS_GATEWAY_URL')),
     secretsKey: text('SECRETS_KEY'),
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
-    egressAllow: listOf(text('EGRESS_ALLOW')),
+    egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
     demo: flagOf('DEMO', text('DEMO')),
     scriptWorkers: wholeNumberOf(
       'SCRIPT_WORKERS',

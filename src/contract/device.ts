@@ -4,6 +4,7 @@ import { connectivities, connectorAuthTypes, decodingTypes } from '../model/conn
 import { onlineStates } from '../model/device.ts';
 import { filterTypes } from '../model/filter-type.ts';
 import { customFieldValueSchema } from './custom-field.ts';
+import { nestedIntegrationSchema } from './integration.ts';
 import { listParameter, listParameters, workspaceListParameters } from './list-parameters.ts';
 import {
   auditFields,
@@ -71,10 +72,11 @@ export const deviceSchema = Type.Object({
   online: orNull(Type.Boolean()),
   onlineState: oneOf(onlineStates),
   registered: orNull(Type.Boolean()),
+  active: Type.Optional(Type.Boolean({ description: 'LoRa devices: whether the network server serves it' })),
   properties: object,
   dataFlowId: id,
   dataFlow: nestedFlowSchema,
-  integration: Type.Null(),
+  integration: orNull(nestedIntegrationSchema),
   integrationId: orNull(id),
   customFields: list(customFieldValueSchema),
   tags: list(Type.Object({ id, name, description: orNull(text) })),

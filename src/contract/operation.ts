@@ -62,7 +62,7 @@ export const bulkUpdateBody = Type.Object({
   devices: optional(list(Type.Object({ ...updateFields, id }))),
   changes: optional(Type.Object(updateFields)),
 });
-export const bulkDeleteBody = Type.Object(selection);
+export const bulkSelectionBody = Type.Object(selection);
 export const bulkMoveBody = Type.Object({ ...selection, targetWorkspaceId: id, dataFlowId: id });
 export const bulkTagBody = Type.Object({
   ...selection,

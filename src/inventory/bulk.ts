@@ -1,5 +1,6 @@
 // Work on many devices at once: accepted as an operation that goes on by itself (contract 4, 19).
 import type { JsonObject } from '../model/json.ts';
+import type { NetworkWork } from '../model/operation.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { findDataFlow } from '../store/records/data-flows.ts';
@@ -85,6 +86,20 @@ async function onSelected(
 export async function bulkDelete(records: Records, principal: Principal, sent: BulkSelection, now: number) {
   const items = await onSelected(records, principal, sent, 'DELETE', {}, now);
   const draft = { workspaceId: sent.workspaceId, type: 'BULK_DELETE', plan: { work: 'delete' } } as const;
+  return acceptOperation(records, principal, draft, items, now);
+}
+
+/** Tells network servers of LoRa devices; other devices are refused one by one. */
+export async function bulkNetworkWork(
+  records: Records,
+  principal: Principal,
+  work: NetworkWork,
+  sent: BulkSelection,
+  now: number,
+) {
+  const type = work.toUpperCase() as Uppercase<NetworkWork>;
+  const items = await onSelected(records, principal, sent, type, {}, now);
+  const draft = { workspaceId: sent.workspaceId, type: `BULK_${type}`, plan: { work } } as const;
   return acceptOperation(records, principal, draft, items, now);
 }
 

@@ -13,6 +13,7 @@ import {
   tagDeviceStep,
   updateDeviceStep,
 } from './device-steps.ts';
+import { registrationStep } from './registration.ts';
 
 /** Throws Problem for an item that cannot be done. */
 export async function workOn(
@@ -48,6 +49,11 @@ function onDevice(
       return moveDeviceStep(step, id, plan, now);
     case 'tag':
       return tagDeviceStep(step, id, plan, now);
+    case 'register':
+    case 'deregister':
+    case 'activate':
+    case 'deactivate':
+      return registrationStep(step, id, plan.work, now);
     default:
       return updateDeviceStep(step, id, update, now);
   }

@@ -28,6 +28,7 @@ import {
 import { change, found, type Step } from './change.ts';
 import { workOn } from './operation-work.ts';
 import { type ListScope, listReach } from './reach.ts';
+import { askNetworkServers, type NetworkAnswers, type TellNetworkServer } from './registration.ts';
 
 export const operationLimits = { itemsMax: 50_000, chunkItemsMax: 100 } as const;
 
@@ -127,13 +128,16 @@ export async function runOperationChunk(
   id: string,
   now: () => number,
   isTimeUp: () => boolean,
+  tellNetworkServer?: TellNetworkServer,
 ): Promise<boolean> {
+  const answers = await askAhead(records, id, tellNetworkServer, isTimeUp);
   return change(records, async (step) => {
     const operation = await findOperation(step.db, id);
     if (operation === undefined || operation.completed !== null) return true;
     let { done, failed } = operation;
     for (const action of await actionsFrom(step.db, id, done, operationLimits.chunkItemsMax)) {
-      const ended = await runAction(step, operation, action, now());
+      if (answers !== undefined && !answers.has(action.id)) break;
+      const ended = await runAction(step, operation, action, answers?.get(action.id), now());
       await saveAction(step.db, ended);
       done += 1;
       if (ended.state === 'FAILED') failed += 1;
@@ -145,17 +149,32 @@ export async function runOperationChunk(
   });
 }
 
+/** Network servers answer in their own time, and nobody's transaction may wait for them. */
+async function askAhead(
+  records: Records,
+  id: string,
+  tell: TellNetworkServer | undefined,
+  isTimeUp: () => boolean,
+): Promise<NetworkAnswers | undefined> {
+  const operation = await findOperation(records.db, id);
+  if (operation === undefined || operation.completed !== null) return undefined;
+  const next = await actionsFrom(records.db, id, operation.done, operationLimits.chunkItemsMax);
+  return askNetworkServers(records, operation, next, tell, isTimeUp);
+}
+
 /** A refused item leaves nothing behind and does not stop the others. */
 async function runAction(
   step: Step,
   operation: Operation,
   action: OperationAction,
+  refusal: Problem | undefined,
   now: number,
 ): Promise<OperationAction> {
   const told: RecordChange[] = [];
   const ended = { ...action, started: now, completed: now };
   await sql`savepoint item`.execute(step.db);
   try {
+    if (refusal !== undefined) throw refusal;
     const device = await workOn({ ...step, announce: (change) => void told.push(change) }, operation, action, now);
     await sql`release savepoint item`.execute(step.db);
     for (const change of told) step.announce(change);

@@ -21,6 +21,10 @@ export interface Device extends AuditFields {
   /** The integration that registers the device with its network server; null without one. */
   readonly integrationId: string | null;
   readonly excludeFromLifecycleReport: boolean;
+  /** Whether its network server knows the device; null for other than LoRa devices. */
+  readonly registered: boolean | null;
+  /** Whether its network server serves the device; null for other than LoRa devices. */
+  readonly active: boolean | null;
 }
 
 export const onlineTimeoutSecondsDefault = 86_400;
@@ -28,12 +32,22 @@ export const onlineTimeoutSecondsDefault = 86_400;
 export const onlineStates = ['UNKNOWN', 'DE_REGISTERED', 'OFFLINE', 'ONLINE'] as const;
 export type OnlineState = (typeof onlineStates)[number];
 
-/** Never an uplink: unknown; one younger than the time-out: online; else offline (contract 4). */
+/** What a new device, or one of another connectivity now, begins with: LoRa devices count as known to their network server. */
+export function firstRegistration(connectivity: Connectivity): Pick<Device, 'registered' | 'active'> {
+  return connectivity === 'LORA' ? { registered: true, active: true } : { registered: null, active: null };
+}
+
+/**
+ * LoRa and not registered: de-registered; never an uplink: unknown; one younger than the time-out: online; else offline
+ * (contract 4).
+ */
 export function onlineStateOf(
+  registered: boolean | null,
   lastUplinkAt: EpochMs | null,
   onlineTimeoutSeconds: number,
   now: EpochMs,
 ): { readonly online: boolean | null; readonly onlineState: OnlineState } {
+  if (registered === false) return { online: false, onlineState: 'DE_REGISTERED' };
   if (lastUplinkAt === null) return { online: null, onlineState: 'UNKNOWN' };
   const online = now - lastUplinkAt < onlineTimeoutSeconds * 1_000;
   return { online, onlineState: online ? 'ONLINE' : 'OFFLINE' };

@@ -32,6 +32,12 @@ export const inventoryProblems = {
     code: '40905_CONFIGURATION_NOT_PUSHABLE',
     message: (d: { reason: string }) => `The configuration cannot be sent to the device: ${d.reason}`,
   },
+  notRegistrable: {
+    status: 409,
+    code: '40906_NOT_REGISTRABLE',
+    message: (d: { deviceId: string; connectivity: string; work: string }) =>
+      `Cannot ${d.work} device ${d.deviceId}: it is connected by ${d.connectivity}, and only LORA devices have a network server`,
+  },
   blobTypeNotTaken: {
     status: 415,
     code: '41501_BLOB_TYPE_NOT_TAKEN',

@@ -38,6 +38,10 @@ export type ActionType = (typeof actionTypes)[number];
 export const actionStates = ['STARTED', 'SUCCEEDED', 'FAILED'] as const;
 export type ActionState = (typeof actionStates)[number];
 
+/** What a network server is told about a LoRa device. */
+export const networkWorks = ['register', 'deregister', 'activate', 'deactivate'] as const;
+export type NetworkWork = (typeof networkWorks)[number];
+
 /** What is done with every item of an operation. */
 export type OperationPlan =
   | { readonly work: 'create' }
@@ -45,6 +49,7 @@ export type OperationPlan =
   | { readonly work: 'import' }
   | { readonly work: 'update' }
   | { readonly work: 'delete' }
+  | { readonly work: NetworkWork }
   | { readonly work: 'move'; readonly workspaceId: string; readonly dataFlowId: string }
   | { readonly work: 'tag'; readonly add: readonly string[]; readonly remove: readonly string[] };
 

@@ -1,4 +1,5 @@
 // The catalogue of refusals: one stable code, one status, one sentence each. Product code names the row; the edge makes the body.
+import { deliveryProblems } from './delivery-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import { loraProblems } from './lora-problems.ts';
@@ -25,6 +26,7 @@ export const problems = {
   ...inventoryProblems,
   ...accessProblems,
   ...loraProblems,
+  ...deliveryProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',

@@ -147,6 +147,10 @@ const inventory: Record<string, Cell> = {
   ...bulk('delete', 'delete'),
   ...bulk('move', 'update', (of) => ({ targetWorkspaceId: of.workspace, dataFlowId: of.dataFlow })),
   ...bulk('tag', 'update'),
+  ...bulk('register', 'update'),
+  ...bulk('deregister', 'update'),
+  ...bulk('activate', 'update'),
+  ...bulk('deactivate', 'update'),
   ...list('/v3/devices/export', 'asset'),
   'POST /v3/devices/import': {
     needs: ['asset', 'create'],

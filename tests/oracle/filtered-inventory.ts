@@ -2,11 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { change } from '../../src/inventory/change.ts';
 import { createCustomField } from '../../src/inventory/custom-fields.ts';
 import { createDataFlow } from '../../src/inventory/data-flows.ts';
 import { createDeviceConnector } from '../../src/inventory/device-connectors.ts';
 import { createDeviceType } from '../../src/inventory/device-types.ts';
 import { createDevice, updateDevice } from '../../src/inventory/devices.ts';
+import { registrationStep } from '../../src/inventory/registration.ts';
 import { createTag } from '../../src/inventory/tags.ts';
 import { createWorkspace } from '../../src/inventory/workspaces.ts';
 import type { CustomFieldType } from '../../src/model/custom-field.ts';
@@ -124,6 +126,9 @@ async function makeDevice(records: Records, random: Random, place: Place, n: num
   const at = filterNow - Math.floor(random() * 10) * 86_400_000;
   const { id } = await createDevice(records, principal, draft, at);
   if (random() < 0.5) await updateDevice(records, principal, id, { onlineTimeout: 7_200 }, at + 3_600_000);
+  if (random() < 0.3 && draft.connectivity === 'LORA') {
+    await change(records, (step) => registrationStep(step, id, 'deregister', at));
+  }
   return id;
 }
 

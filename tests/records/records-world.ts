@@ -32,6 +32,7 @@ import { workspaceRoutes } from '../../src/http/routes/workspaces.ts';
 import { createServer } from '../../src/http/server.ts';
 import { createApiKey } from '../../src/inventory/api-keys.ts';
 import { runOperationChunk } from '../../src/inventory/operations.ts';
+import type { TellNetworkServer } from '../../src/inventory/registration.ts';
 import { createWorkspace } from '../../src/inventory/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
@@ -74,8 +75,9 @@ export async function startRecordsWorld(available: Available = everything) {
   const keys = apiKeyAuthenticator({ db: records.db, now });
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
+  const network: { tell: TellNetworkServer | undefined } = { tell: undefined };
   const operations = createOperationRunner({
-    runChunk: (id, isTimeUp) => runOperationChunk(records, id, now, isTimeUp),
+    runChunk: (id, isTimeUp) => runOperationChunk(records, id, now, isTimeUp, network.tell),
     unfinished: () => unfinishedOperations(records.db),
     failed: (error) => void failures.push(error),
     clock: () => performance.now(),
@@ -101,6 +103,7 @@ export async function startRecordsWorld(available: Available = everything) {
     failures,
     routes,
     operations,
+    network,
     ...tenants,
     admin: as({ 'x-api-key': adminKey }),
     owner: as({ 'x-session': 'owner' }),

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import {
   bulkCreateBody,
-  bulkDeleteBody,
+  bulkSelectionBody,
   bulkMoveBody,
   bulkTagBody,
   bulkUpdateBody,
@@ -12,8 +12,9 @@ import {
 } from '../../contract/operation.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { bulkCreate, bulkDelete, bulkMove, bulkTag, bulkUpdate } from '../../inventory/bulk.ts';
+import { bulkCreate, bulkDelete, bulkMove, bulkNetworkWork, bulkTag, bulkUpdate } from '../../inventory/bulk.ts';
 import { listOperations, readOperation } from '../../inventory/operations.ts';
+import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
@@ -57,7 +58,7 @@ export function operationRoutes(parts: OperationParts): Route[] {
     bulkRoute(parts, 'update', 'update', bulkUpdateBody, (principal, body) =>
       bulkUpdate(records, principal, body as never, now()),
     ),
-    bulkRoute(parts, 'delete', 'delete', bulkDeleteBody, (principal, body) =>
+    bulkRoute(parts, 'delete', 'delete', bulkSelectionBody, (principal, body) =>
       bulkDelete(records, principal, body as never, now()),
     ),
     bulkRoute(parts, 'move', 'update', bulkMoveBody, (principal, body) =>
@@ -65,6 +66,11 @@ export function operationRoutes(parts: OperationParts): Route[] {
     ),
     bulkRoute(parts, 'tag', 'update', bulkTagBody, (principal, body) =>
       bulkTag(records, principal, body as never, now()),
+    ),
+    ...networkWorks.map((work) =>
+      bulkRoute(parts, work, 'update', bulkSelectionBody, (principal, body) =>
+        bulkNetworkWork(records, principal, work, body as never, now()),
+      ),
     ),
   ];
 }

@@ -25,6 +25,7 @@ const lastUplinkAt = sql`(select ${sql.ref('lastUplinkAt')} from ${sql.table('de
 export function assetSources(json: JsonSql, now: EpochMs): Sources {
   // Read once a row: the comparison is true, false, or unknown for a device that was never heard.
   const isOnline = sql`${lastUplinkAt} + ${sql.ref('devices.onlineTimeoutSeconds')} * 1000 > ${now}`;
+  const isRegistered = sql.ref('devices.registered');
   return {
     id: column('devices.id'),
     name: column('devices.nameKey'),
@@ -32,13 +33,14 @@ export function assetSources(json: JsonSql, now: EpochMs): Sources {
     deviceId: column('devices.deviceIdKey'),
     type: { value: sql.lit('device') },
     connectivity: lowered(sql.ref('devices.connectivity')),
-    online: { value: sql`case ${isOnline} when true then 1 when false then 0 end` },
+    online: {
+      value: sql`case when ${isRegistered} = 0 then 0 else case ${isOnline} when true then 1 when false then 0 end end`,
+    },
     onlineState: {
-      value: sql`case ${isOnline} when true then 'online' when false then 'offline' else 'unknown' end`,
+      value: sql`case when ${isRegistered} = 0 then 'de_registered' else case ${isOnline} when true then 'online' when false then 'offline' else 'unknown' end end`,
     },
     onlineTimeout: column('devices.onlineTimeoutSeconds'),
-    // Devices are registered with network servers by integrations alone.
-    registered: { value: sql`cast(null as integer)` },
+    registered: { value: isRegistered },
     excludeFromLifecycleReport: column('devices.excludeFromLifecycleReport'),
     workspaceId: column('devices.workspaceId'),
     integrationId: column('devices.integrationId'),

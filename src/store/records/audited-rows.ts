@@ -68,7 +68,7 @@ const jsonColumns = new Set(
 );
 
 const flags = new Set(
-  'allWorkspaces passThrough sendConsecutiveAlerts invokeRuleEngine useCustomPayload pushConfigurationAutomatically excludeFromLifecycleReport'.split(
+  'allWorkspaces passThrough sendConsecutiveAlerts invokeRuleEngine useCustomPayload pushConfigurationAutomatically excludeFromLifecycleReport registered active'.split(
     ' ',
   ),
 );

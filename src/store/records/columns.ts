@@ -27,6 +27,14 @@ export function fromFlag(value: number): boolean {
   return value !== 0;
 }
 
+export function toFlagOrNull(value: boolean | null): number | null {
+  return value === null ? null : toFlag(value);
+}
+
+export function fromFlagOrNull(value: number | null): boolean | null {
+  return value === null ? null : fromFlag(value);
+}
+
 /** Lower-cased here, not in SQL, because databases differ in what they take for a letter. */
 export function searchTextOf(...parts: readonly (string | null)[]): string {
   return parts

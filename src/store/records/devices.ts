@@ -7,7 +7,18 @@ import type { EpochMs } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { type LoraField, loraFields } from '../../model/lora-fields.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { contains, keyOf, isOneOf, fromFlag, fromJsonText, searchTextOf, toFlag, toJsonText } from './columns.ts';
+import {
+  contains,
+  fromFlag,
+  fromFlagOrNull,
+  fromJsonText,
+  isOneOf,
+  keyOf,
+  searchTextOf,
+  toFlag,
+  toFlagOrNull,
+  toJsonText,
+} from './columns.ts';
 import { meets } from './asset-filter.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { noteDeletedDevice, removeTraces } from './deleted-devices.ts';
@@ -33,6 +44,8 @@ function toRow(record: Device, sealer: Sealer): Insertable<Table> {
     properties: toJsonText(record.properties),
     loraProperties: record.loraProperties === null ? null : sealer.seal(JSON.stringify(record.loraProperties)),
     excludeFromLifecycleReport: toFlag(record.excludeFromLifecycleReport),
+    registered: toFlagOrNull(record.registered),
+    active: toFlagOrNull(record.active),
     searchText: searchTextOf(record.name, record.deviceId, record.id),
     nameKey: keyOf(record.name),
     descriptionKey: keyOf(record.description),
@@ -64,6 +77,8 @@ function fromRow(
     properties: fromJsonText<JsonObject>(row.properties),
     loraProperties: row.loraProperties === null ? null : openObject(row.loraProperties, sealer),
     excludeFromLifecycleReport: fromFlag(row.excludeFromLifecycleReport),
+    registered: fromFlagOrNull(row.registered),
+    active: fromFlagOrNull(row.active),
   };
 }
 

@@ -9,6 +9,7 @@ import * as customFields from './migrations/0010-custom-fields.ts';
 import * as deviceRecords from './migrations/0011-device-records.ts';
 import * as dashboards from './migrations/0012-blobs-and-dashboards.ts';
 import * as operations from './migrations/0013-operations.ts';
+import * as registration from './migrations/0014-registration.ts';
 import * as integrations from './migrations/0024-integrations-and-downlinks.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -26,6 +27,7 @@ const migrations: Readonly<Record<number, Migration>> = {
   11: deviceRecords,
   12: dashboards,
   13: operations,
+  14: registration,
   24: integrations,
 };
 

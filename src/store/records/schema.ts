@@ -184,6 +184,9 @@ export interface RecordTables {
     loraProperties: SealedText | null;
     excludeFromLifecycleReport: Flag;
     integrationId: string | null;
+    /** Null for devices that no network server knows. */
+    registered: Flag | null;
+    active: Flag | null;
     /** Name, description and device id as filters compare them. */
     nameKey: string;
     descriptionKey: string | null;

@@ -1,0 +1,150 @@
+// Registering, deregistering, activating and deactivating many devices: records, network servers, repetition (contract 4, 19).
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runOperationChunk } from '../../src/inventory/operations.ts';
+import { problem } from '../../src/model/problem.ts';
+import { type Body, makeDevice, type RecordsWorld, startRecordsWorld } from './records-world.ts';
+
+let world: RecordsWorld;
+let count = 0;
+let told: string[] = [];
+
+beforeAll(async () => {
+  world = await startRecordsWorld();
+  world.network.tell = async ({ deviceId }, work) => {
+    told.push(`${work} ${deviceId}`);
+    if (deviceId.startsWith('refused')) throw problem('invalidRequest', { reason: `the server knows no ${deviceId}` });
+  };
+});
+afterAll(async () => {
+  expect(world.failures).toEqual([]);
+  await world.close();
+});
+
+async function lora(name = `l-${count++}`, draft: object = {}): Promise<Body> {
+  const { device } = await makeDevice(world.admin, world.workspaceId, name, { connectivity: 'LORA', ...draft });
+  return device;
+}
+
+/** As a device of an integration has it, whatever makes integrations. */
+async function integrated(name = `i-${count++}`): Promise<Body> {
+  const device = await lora(name);
+  await world.records.db.updateTable('devices').set({ integrationId: '06' }).where('id', '=', device.id).execute();
+  return device;
+}
+
+async function run(work: string, deviceIds: string[]): Promise<Body> {
+  told = [];
+  const body = { workspaceId: world.workspaceId, deviceIds };
+  const accepted = await world.admin('POST', `/v3/devices/bulk/${work}`, body);
+  expect(accepted.status, JSON.stringify(accepted.body)).toBe(202);
+  await world.operations.idle();
+  return (await world.admin('GET', `/v3/operations/${accepted.body.id}`)).body;
+}
+const read = async (id: string) => (await world.admin('GET', `/v3/devices/${id}`)).body;
+
+test('contract 4: a new LoRa device is registered and active, another has neither', async () => {
+  expect(await lora()).toMatchObject({ registered: true, active: true, online: null, onlineState: 'UNKNOWN' });
+  const http = await lora('h-1', { connectivity: 'HTTP' });
+  expect(http).toMatchObject({ registered: null });
+  expect(http).not.toHaveProperty('active');
+  const changed = await world.admin('PUT', `/v3/devices/${http.id}`, { connectivity: 'LORA' });
+  expect(changed.body).toMatchObject({ registered: true, active: true });
+});
+
+test('contract 4: LoRa and not registered is DE_REGISTERED, in records, lists and filters', async () => {
+  const device = await lora();
+  const ended = await run('deregister', [device.id]);
+  expect(ended).toMatchObject({
+    type: 'BULK_DEREGISTER',
+    succeeded: true,
+    actions: [{ type: 'DEREGISTER', state: 'SUCCEEDED', data: { id: device.id, deviceId: device.deviceId } }],
+  });
+  expect(told).toEqual([]);
+  expect(await read(device.id)).toMatchObject({ registered: false, online: false, onlineState: 'DE_REGISTERED' });
+  const list = await world.admin('GET', `/v3/assets?workspaceId=${world.workspaceId}&state=DE_REGISTERED`);
+  expect(list.body.content.map((each: Body) => each.id)).toEqual([device.id]);
+  expect(await run('register', [device.id])).toMatchObject({ type: 'BULK_REGISTER', succeeded: true });
+  expect(await read(device.id)).toMatchObject({ registered: true, onlineState: 'UNKNOWN', version: 2 });
+});
+
+test.each([
+  ['activate', 'ACTIVATE', true],
+  ['deactivate', 'DEACTIVATE', false],
+])('%s of many devices', async (work, type, active) => {
+  const device = await integrated();
+  await run(active ? 'deactivate' : 'activate', [device.id]);
+  const ended = await run(work, [device.id, 'unknown']);
+  expect(ended).toMatchObject({
+    type: `BULK_${type}`,
+    actionsFailed: 1,
+    actions: [
+      { type, state: 'SUCCEEDED' },
+      { type, state: 'FAILED', data: { errorCode: '40400_NOT_FOUND' } },
+    ],
+  });
+  expect(told).toEqual([`${work} ${device.deviceId}`]);
+  expect(await read(device.id)).toMatchObject({ active, registered: true });
+});
+
+test.each(['register', 'deregister', 'activate', 'deactivate'])(
+  '%s refuses a device that is not LoRa, and no other',
+  async (work) => {
+    const http = await lora(undefined, { connectivity: 'HTTP' });
+    const other = await lora();
+    const ended = await run(work, [http.id, other.id]);
+    expect(ended.actions.map((action: Body) => [action.state, action.data.errorCode])).toEqual([
+      ['FAILED', '40906_NOT_REGISTRABLE'],
+      ['SUCCEEDED', undefined],
+    ]);
+    expect(ended.actions[0].data.error).toContain('connected by HTTP');
+  },
+);
+
+test('what a network server refuses stays as it was and stops no other; what is so already is not told', async () => {
+  const refused = await integrated('refused-1');
+  const [one, other] = [await integrated(), await integrated()];
+  await run('deregister', [other.id]);
+  const ended = await run('deregister', [refused.id, one.id, other.id]);
+  expect(told).toEqual(['deregister refused-1', `deregister ${one.deviceId}`]);
+  expect(ended).toMatchObject({
+    actionsCompleted: 3,
+    actionsFailed: 1,
+    actions: [{ state: 'FAILED', data: { error: 'the server knows no refused-1' } }, {}, {}],
+  });
+  expect(await read(refused.id)).toMatchObject({ registered: true, version: 0 });
+  expect(await read(one.id)).toMatchObject({ registered: false, version: 1 });
+  expect(await read(other.id)).toMatchObject({ registered: false, version: 1 });
+});
+
+test('an operation that was cut off after the network server heard of it tells it again, and does nothing twice', async () => {
+  const devices = [await integrated()];
+  const sent = { workspaceId: world.workspaceId, deviceIds: devices.map((device) => device.id) };
+  told = [];
+  const accepted = await world.admin('POST', '/v3/devices/bulk/deregister', sent);
+  const cutOff = async () => Promise.reject(new Error('killed'));
+  const { records, clock } = world;
+  const { id } = accepted.body;
+  await world.operations.idle();
+  expect((await world.admin('GET', `/v3/operations/${id}`)).body.succeeded).toBe(true);
+  await records.db.updateTable('operations').set({ completed: null, done: 0 }).where('id', '=', id).execute();
+  await records.db
+    .updateTable('operationActions')
+    .set({ state: 'PENDING', input: JSON.stringify({ id: devices[0].id }) })
+    .where('operationId', '=', id)
+    .execute();
+  await records.db.updateTable('devices').set({ registered: 1 }).where('id', '=', devices[0].id).execute();
+  const chunk = runOperationChunk(
+    records,
+    id,
+    () => clock.now,
+    () => true,
+    cutOff,
+  );
+  await expect(chunk).rejects.toThrow('killed');
+  expect(await read(devices[0].id)).toMatchObject({ registered: true });
+  told = [];
+  await world.operations.resume();
+  await world.operations.idle();
+  expect(told).toEqual([`deregister ${devices[0].deviceId}`]);
+  expect(await read(devices[0].id)).toMatchObject({ registered: false, version: 2 });
+});
