@@ -1,6 +1,7 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
 import type { Parts } from './compose-parts.ts';
 import { decodeUplink } from './decode/decode-uplink.ts';
+import { type CommandToEncode, type EncodedCommand, encodeDownlink } from './decode/encode-downlink.ts';
 import { backfill, type Backfill, type BackfillReceipt, type BackfillStages } from './flows/backfill.ts';
 import { capture, type Capture, type CaptureReceipt, type CaptureStages } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';
@@ -8,11 +9,12 @@ import { idempotency, idempotencyKeptMs, type IdempotencyRecords, type Once } fr
 import { type OnceStreamed, streamedIdempotency } from './flows/streamed-idempotency.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
-import type { Json } from './model/json.ts';
-import type { DurableEntry } from './model/journal-entry.ts';
+import type { Json, JsonObject } from './model/json.ts';
+import type { DurableEntry, JournalEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
 import type { StoredSample } from './model/sample.ts';
+import type { Uplink } from './model/uplink.ts';
 import { runScript } from './scripting/run-script.ts';
 import { createScriptMachine, type ScriptMachine } from './scripting/script-machine.ts';
 import { hasDeviceTypes } from './store/records/device-types.ts';
@@ -35,6 +37,12 @@ const durableMark = 'device-status-durable';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  /** Makes an entry durable that did not come from a decoder, and tells everybody who follows. */
+  readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
+  readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
+  /** The state of the device's decoder. */
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly once: Once;
@@ -76,11 +84,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     newId,
     now,
   };
+  const takeUplink = (uplink: Uplink) => counted(telemetry, () => handleUplink(uplink, stages));
   const keptAnswers = keptAnswersOf(parts);
   const once = idempotency(keptAnswers, now);
   const captureStages: CaptureStages = {
     findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
-    handleUplink: (uplink) => counted(telemetry, () => handleUplink(uplink, stages)),
+    handleUplink: takeUplink,
     once,
     newId,
     now,
@@ -90,6 +99,14 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const backfillStages: BackfillStages = { findRoute: findDevice, validate, append, announce, stopping, newId };
   return {
     capture: (input) => capture(input, captureStages),
+    handleUplink: takeUplink,
+    async appendEntry(entry) {
+      const durable = await append(entry);
+      announce(durable);
+      return durable;
+    },
+    encodeDownlink: encodeDownlink(scripts),
+    stateOf: status.stateOf,
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,

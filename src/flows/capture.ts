@@ -33,7 +33,9 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   const { request, idempotencyKey } = input;
   const route = await on.findRoute(request.secret, request.deviceId);
   const work = async (receivedAt: EpochMs): Promise<CaptureReceipt> => {
-    const uplink = uplinkOf(input, route, on.newId(), receivedAt);
+    const { topic, timestamp } = request;
+    const payload = { topic, timestamp, body: input.body, bodyBytes: input.bodyBytes };
+    const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
     await on.handleUplink(uplink);
     return { id: uplink.correlationId, receivedAt };
   };
@@ -49,30 +51,37 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   return answer.body as unknown as CaptureReceipt;
 }
 
-function uplinkOf(input: Capture, route: UplinkRoute, correlationId: string, receivedAt: EpochMs): Uplink {
+/** The uplink of a payload, whatever transport it came by. */
+export function uplinkOf(
+  payload: Pick<Uplink, 'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey' | 'metrics'>,
+  route: UplinkRoute,
+  correlationId: string,
+  receivedAt: EpochMs,
+): Uplink {
   const { device, flow, type } = route;
-  const { topic, timestamp } = input.request;
   const code = flow.passThrough ? undefined : type?.uplinkScript?.code;
   return {
     correlationId,
-    device: {
-      id: device.id,
-      deviceId: device.deviceId,
-      name: device.name,
-      description: device.description,
-      organizationId: device.organizationId,
-      workspaceId: device.workspaceId,
-      dataFlowId: flow.id,
-      customFields: route.customFields,
-      tags: route.tags.map((tag) => tag.name),
-    },
+    device: uplinkDeviceOf(route),
     script: code === undefined ? null : { code, tenant: device.organizationId },
     storedTopics: storedTopicsOf(route),
     receivedAt,
-    topic,
-    timestamp,
-    body: input.body,
-    bodyBytes: input.bodyBytes,
+    ...payload,
+  };
+}
+
+/** The device as decoders and encoders know it. */
+export function uplinkDeviceOf({ device, flow, customFields, tags }: UplinkRoute): Uplink['device'] {
+  return {
+    id: device.id,
+    deviceId: device.deviceId,
+    name: device.name,
+    description: device.description,
+    organizationId: device.organizationId,
+    workspaceId: device.workspaceId,
+    dataFlowId: flow.id,
+    customFields,
+    tags: tags.map((tag) => tag.name),
   };
 }
 

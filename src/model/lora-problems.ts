@@ -4,7 +4,7 @@ export const loraProblems = {
   webhookInvalid: {
     status: 400,
     code: '40070_WEBHOOK_INVALID',
-    message: (d: { field: string; reason: string }) => `body ${d.field}: ${d.reason}`,
+    message: (d: { field: string; reason: string }) => `body${d.field === '' ? '' : ' '}${d.field}: ${d.reason}`,
   },
   downlinkNotSupported: {
     status: 400,
@@ -27,6 +27,11 @@ export const loraProblems = {
     code: '40074_REGISTRATION_INCOMPLETE',
     message: (d: { deviceEui: string; missing: string }) =>
       `The device ${d.deviceEui} cannot be registered: its loraProperties lack ${d.missing}`,
+  },
+  secretNotOfIntegration: {
+    status: 403,
+    code: '40370_SECRET_NOT_OF_INTEGRATION',
+    message: (d: { integrationId: string }) => `The uplink secret is not that of integration ${d.integrationId}`,
   },
   downlinkQueueFull: {
     status: 409,

@@ -31,6 +31,7 @@ export function createTelemetry(log: Log) {
   const rejected = counter('samples_rejected_total', 'Samples of backfills that could not be stored.');
   const samples = counter('samples_stored_total', 'Samples made durable.');
   const duplicates = counter('samples_duplicate_total', 'Samples left out because identical ones were stored.');
+  const downlinks = counter('downlinks_total', 'Downlinks by the state they came to.', ['state']);
   const dropped = counter('samples_dropped_total', 'Samples dropped, by reason.', ['reason']);
   const notes = counter('processing_notes_total', 'Notes in the processing log by level and source.', [
     'level',
@@ -72,6 +73,10 @@ export function createTelemetry(log: Log) {
       samples.inc(outcome.samples);
       duplicates.inc(outcome.duplicates);
       uplinkSeconds.observe(outcome.seconds);
+    },
+
+    downlinkChanged(state: string): void {
+      downlinks.inc({ state });
     },
 
     uplinkRefused(reason: string): void {

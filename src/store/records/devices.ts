@@ -22,6 +22,7 @@ import {
 import { meets } from './asset-filter.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { noteDeletedDevice, removeTraces } from './deleted-devices.ts';
+import { jsonSql } from './json-sql.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
 import type { RecordTables } from './schema.ts';
 import type { Sealer } from './sealed-text.ts';
@@ -108,6 +109,26 @@ export async function findDeviceByDeviceId(
     .where('organizationId', '=', organizationId)
     .where('deviceId', '=', deviceId)
     .executeTakeFirst();
+  return row && fromRow(row, sealer);
+}
+
+/**
+ * The device that a network server knows by the EUI, given in lower case: one on the connector wins over others of the
+ * organization, and a physical id over an EUI among the LoRa properties.
+ */
+export async function findDeviceByEui(
+  { db, sealer }: Store,
+  connector: { readonly id: string; readonly organizationId: string },
+  deviceEui: string,
+): Promise<Device | undefined> {
+  const flows = db.selectFrom('dataFlows').select('id').where('deviceConnectorId', '=', connector.id);
+  const isOn = sql<number>`case when ${sql.ref('devices.dataFlowId')} in (${flows}) then 0 else 1 end`;
+  const byId = db.selectFrom('devices').selectAll().where('organizationId', '=', connector.organizationId);
+  const named = await byId.where('deviceIdKey', '=', deviceEui).orderBy(isOn).orderBy('id').executeTakeFirst();
+  if (named !== undefined) return fromRow(named, sealer);
+  const own = jsonSql(db).text(sql.ref('devices.loraKeys'), 'deviceEui');
+  const onConnector = db.selectFrom('devices').selectAll().where('dataFlowId', 'in', flows);
+  const row = await onConnector.where(own, '=', deviceEui).orderBy('id').executeTakeFirst();
   return row && fromRow(row, sealer);
 }
 
