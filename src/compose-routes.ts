@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from './access/authorize.ts';
 import { tokenPaths } from './access/token-service.ts';
 import type { Parts } from './compose-parts.ts';
+import type { Lora } from './compose-lora.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { backfillRoutes } from './http/routes/backfill.ts';
 import { captureRoute } from './http/routes/capture.ts';
@@ -23,6 +24,7 @@ import { assetRoutes } from './http/routes/assets.ts';
 import { blobRoutes } from './http/routes/blobs.ts';
 import { customFieldRoutes } from './http/routes/custom-fields.ts';
 import { dashboardGroupRoutes } from './http/routes/dashboard-groups.ts';
+import { customLogicRoutes } from './http/routes/custom-logic.ts';
 import { dashboardRoutes } from './http/routes/dashboards.ts';
 import { dataFlowRoutes } from './http/routes/data-flows.ts';
 import { deviceConfigurationRoutes } from './http/routes/device-configurations.ts';
@@ -35,6 +37,7 @@ import { deviceRoutes } from './http/routes/devices.ts';
 import { operationRoutes } from './http/routes/operations.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
+import { ruleRoutes } from './http/routes/rules.ts';
 import { tagRoutes } from './http/routes/tags.ts';
 import { usageRoute } from './http/routes/usage.ts';
 import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
@@ -56,7 +59,7 @@ export interface RouteExtras {
   readonly publicHolidays: PublicHolidays;
 }
 
-export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
+export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras: RouteExtras): Route[] {
   const { store, telemetry, directory, now } = parts;
   const device = deviceAccess(parts);
   const calendarOf = async (workspaceId: string) =>
@@ -68,7 +71,10 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
     captureRoute({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,
+      connectorOf: lora.connectorOf,
+      captureWebhook: lora.captureWebhook,
     }),
+    ...lora.routes,
     ...backfillRoutes({ ...device, ...uplinks, now }),
     runScriptRoute({ runScript: uplinks.runScript }),
     ...recordRoutes(parts, uplinks, device.aliased),
@@ -138,6 +144,8 @@ function recordRoutes(
     ...deviceConnectorRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs }),
     ...dataFlowRoutes(showing),
+    ...customLogicRoutes(parts),
+    ...ruleRoutes(showing),
     // What devices sent is written behind the journal; whoever reads it waits for that.
     ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) => after(settled, route)),
   ];

@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
+import { composeCoap } from './compose-coap.ts';
 import { composeHouse } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
+import { composeLora } from './compose-lora.ts';
 import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeRoutes } from './compose-routes.ts';
 import { composeUplinks } from './compose-uplinks.ts';
@@ -65,17 +67,21 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
   closers.push(() => uplinks.close());
   const notReadyBecause = () => notReady;
-  const routes = composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() });
+  const lora = composeLora(parts, uplinks);
+  closers.push(() => lora.close());
+  const routes = composeRoutes(parts, uplinks, lora, { notReadyBecause, publicHolidays: openPublicHolidays() });
   const app = await serve(parts, routes);
   closers.push(() => app.close());
   const streams = composeLive(app.server, parts, uplinks);
   closers.push(() => streams.close());
   await app.listen({ host: config.host, port: config.port });
   const { port } = app.server.address() as AddressInfo;
+  closers.push(await composeCoap(parts, uplinks));
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
-  const house = composeHouse(parts, uplinks);
+  await lora.start();
+  const house = composeHouse(parts, uplinks, { 'ending downlinks': () => lora.keepHouse() });
   closers.push(() => house.close());
   return {
     port,

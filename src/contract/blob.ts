@@ -1,5 +1,6 @@
 // The wire form of blobs (contract 31).
 import Type from 'typebox';
+import { workspaceListParameters } from './list-parameters.ts';
 import { id, orNull, text, time } from './record-fields.ts';
 
 export const blobSchema = Type.Object({
@@ -12,6 +13,8 @@ export const blobSchema = Type.Object({
   sha256: Type.String({ description: 'Of the content, hexadecimal' }),
   created: time,
 });
+
+export const blobListQuery = Type.Object(workspaceListParameters);
 
 export const blobPlaceQuery = Type.Object({
   organizationId: Type.Optional(Type.String()),

@@ -12,6 +12,8 @@ export interface Capture {
   readonly body: JsonObject | readonly Json[];
   readonly bodyBytes: number;
   readonly idempotencyKey: string | undefined;
+  /** What the transport knows repetitions by. */
+  readonly duplicateKey?: string;
 }
 
 export interface CaptureReceipt {
@@ -34,7 +36,8 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   const route = await on.findRoute(request.secret, request.deviceId);
   const work = async (receivedAt: EpochMs): Promise<CaptureReceipt> => {
     const { topic, timestamp } = request;
-    const payload = { topic, timestamp, body: input.body, bodyBytes: input.bodyBytes };
+    const duplicate = input.duplicateKey === undefined ? {} : { duplicateKey: input.duplicateKey };
+    const payload = { topic, timestamp, body: input.body, bodyBytes: input.bodyBytes, ...duplicate };
     const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
     await on.handleUplink(uplink);
     return { id: uplink.correlationId, receivedAt };

@@ -55,6 +55,14 @@ beforeAll(async () => {
         access: { open: 'a test' },
         handle: () => new Answer(204),
       }),
+      openRoute({
+        method: 'GET',
+        path: '/page',
+        summary: 'A page as the console is one',
+        tag: 'Things',
+        access: { open: 'a test' },
+        handle: () => new Answer(200, '<p>', { 'content-type': 'text/html; charset=utf-8' }),
+      }),
     ],
     guard: {
       identify: (headers) => {
@@ -186,6 +194,17 @@ test('the request id and trace id of the caller are kept when they are safe to l
   expect(await answer.json()).toMatchObject({ requestId: 'mine-1', traceId });
   const forged = await fetch(`${base}/elsewhere`, { headers: { 'x-request-id': 'a b"<c>' } });
   expect(forged.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('a page runs scripts of this server alone, talks to it alone, and is framed by nobody', async () => {
+  const { headers } = await fetch(`${base}/page`);
+  const policy = (headers.get('content-security-policy') ?? '').split('; ');
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self' 'wasm-unsafe-eval'");
+  expect(policy).toContain("connect-src 'self'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("base-uri 'none'");
+  expect(headers.get('x-frame-options')).toBe('DENY');
 });
 
 describe('the interface reference', () => {

@@ -3,15 +3,28 @@ import { createHash } from 'node:crypto';
 import type { Blob } from '../model/blob.ts';
 import { newId } from '../model/ids.ts';
 import { formatInstant } from '../model/instant.ts';
+import { type PageRequest, pageOf } from '../model/page.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import { blobBytesOf, findBlob, findBlobContent, insertBlob, removeBlob } from '../store/records/blobs.ts';
+import {
+  blobBytesOf,
+  findBlob,
+  findBlobContent,
+  insertBlob,
+  listBlobs as listRows,
+  removeBlob,
+} from '../store/records/blobs.ts';
 import type { Records } from '../store/records/database.ts';
 import { checkedContentType, downloadHeaders } from './blob-content.ts';
 import { change, firstVersion, found } from './change.ts';
-import { listReach } from './reach.ts';
+import { type ListScope, listReach } from './reach.ts';
 
 export const blobLimits = { bytesMax: 10 * 1024 * 1024, organizationBytesMax: 1024 * 1024 * 1024, nameLengthMax: 255 };
+
+/** Hexadecimal. */
+export function sha256Of(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
 
 function view(record: Blob) {
   const { id, name, contentType, size, organizationId, workspaceId, sha256, created } = record;
@@ -43,7 +56,7 @@ export async function createBlob(
     description: null,
     contentType: checkedContentType(file.contentType, content),
     size: content.length,
-    sha256: createHash('sha256').update(content).digest('hex'),
+    sha256: sha256Of(content),
     ...firstVersion(now),
   };
   await change(records, async (step) => {
@@ -55,6 +68,18 @@ export async function createBlob(
     step.announce({ kind: 'blob', id: record.id, action: 'created' });
   });
   return view(record);
+}
+
+/** Files of the named workspaces; without any, all of the organization. */
+export async function listBlobs(
+  records: Records,
+  principal: Principal,
+  filter: ListScope & { readonly search?: string | undefined },
+  page: PageRequest,
+) {
+  const reach = await listReach(records, principal, filter);
+  const { rows, total } = await listRows(records.db, { ...reach, search: filter.search }, page);
+  return pageOf(rows.map(view), total, page);
 }
 
 export async function readBlob(records: Records, id: string) {

@@ -5,6 +5,7 @@ import { type PageRequest, pageOf } from '../model/page.ts';
 import { problem } from '../model/problem.ts';
 import type { Records } from '../store/records/database.ts';
 import {
+  configurationId,
   type DeviceConfiguration,
   findDeviceConfiguration,
   insertDeviceConfiguration,
@@ -44,6 +45,7 @@ export async function createDeviceConfiguration(
     const version = await nextConfigurationVersion(step.db, deviceId);
     const record = { deviceId, version, workspaceId, configuration: sent.configuration, created: now };
     await insertDeviceConfiguration(step.db, record);
+    step.announce({ kind: 'deviceConfiguration', id: configurationId(record), action: 'created' });
     return view(record);
   });
 }
@@ -63,6 +65,7 @@ export async function deleteDeviceConfiguration(records: Records, deviceId: stri
   await change(records, async (step) => {
     found(await findDeviceConfiguration(step.db, deviceId, version), 'configuration', `${version}`);
     await removeDeviceConfiguration(step.db, deviceId, version);
+    step.announce({ kind: 'deviceConfiguration', id: configurationId({ deviceId, version }), action: 'deleted' });
   });
 }
 

@@ -36,13 +36,21 @@ export interface ImportReport {
   readonly problems: readonly FileProblem[];
 }
 
+interface ImportPlace {
+  readonly workspaceId: string;
+  readonly mode: 'create' | 'upsert';
+}
+
 /** Reads all of the file and changes nothing. */
 async function checkFile(
   records: Records,
   principal: Principal,
-  place: { readonly workspaceId: string; readonly mode: 'create' | 'upsert' },
+  place: ImportPlace,
   file: DeviceFile,
 ): Promise<{ readonly items: OperationItem[]; readonly problems: FileProblem[] }> {
+  if (file.devices.length > operationLimits.itemsMax) {
+    throw problem('invalidRequest', { reason: `A file holds at most ${operationLimits.itemsMax} devices` });
+  }
   const { workspaceId, mode } = place;
   const { organizationId } = principal;
   const deviceIds = file.devices.map((device) => device.values['deviceId']).filter((id) => typeof id === 'string');
@@ -196,22 +204,27 @@ function typed({ type }: CustomFieldMeta, value: Json): Json {
   }
 }
 
-/** A dry run tells every problem; else a file with any is refused whole (400), and one without becomes an operation. */
+/** A dry run: every problem of the file, and what would be done without any. Changes nothing. */
+export async function importReport(
+  records: Records,
+  principal: Principal,
+  place: ImportPlace,
+  file: DeviceFile,
+): Promise<ImportReport> {
+  const { items, problems } = await checkFile(records, principal, place, file);
+  const creates = items.filter((item) => item.type === 'CREATE').length;
+  return { dryRun: true, total: file.devices.length, creates, updates: items.length - creates, problems };
+}
+
+/** An operation; a file with any problem is refused whole. */
 export async function importDevices(
   records: Records,
   principal: Principal,
-  place: { readonly workspaceId: string; readonly mode: 'create' | 'upsert'; readonly dryRun: boolean },
+  place: ImportPlace,
   file: DeviceFile,
   now: number,
-): Promise<ImportReport | Awaited<ReturnType<typeof acceptOperation>>> {
-  if (file.devices.length > operationLimits.itemsMax) {
-    throw problem('invalidRequest', { reason: `A file holds at most ${operationLimits.itemsMax} devices` });
-  }
+): ReturnType<typeof acceptOperation> {
   const { items, problems } = await checkFile(records, principal, place, file);
-  if (place.dryRun) {
-    const creates = items.filter((item) => item.type === 'CREATE').length;
-    return { dryRun: true, total: file.devices.length, creates, updates: items.length - creates, problems };
-  }
   const [first] = problems;
   if (first !== undefined) {
     const { line, field, message } = first;

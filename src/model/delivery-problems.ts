@@ -7,4 +7,21 @@ export const deliveryProblems = {
     message: (d: { host: string; reason: string }) =>
       `${d.host} may not be connected to: ${d.reason} address; the operator can allow ranges with EGRESS_ALLOW`,
   },
+  templateInvalid: {
+    status: 400,
+    code: '40081_TEMPLATE_INVALID',
+    message: (d: {
+      where: string;
+      reason: string;
+      expression?: string;
+      position?: number;
+      line?: number;
+      column?: number;
+    }) => `${d.where}: ${d.reason}`,
+  },
+  templateTooLarge: {
+    status: 413,
+    code: '41380_TEMPLATE_TOO_LARGE',
+    message: (d: { charactersMax: number }) => `The filled-in template is longer than ${d.charactersMax} characters`,
+  },
 } as const;

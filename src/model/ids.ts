@@ -12,6 +12,7 @@ const kindPrefixes = {
   blob: '13',
   dashboard: '14',
   dashboardGroup: '15',
+  deviceConfiguration: '16',
   rule: '21',
   organization: '28',
   workspace: '29',

@@ -35,6 +35,11 @@ const textLengthMax = 64;
 const digitsMax = 9;
 const component = /(\d+)(?:[.,](\d+))?([A-Z])/y;
 
+/** A length of time in seconds, `PT0.055S`. */
+export function formatDurationMs(ms: number): string {
+  return `PT${ms / 1_000}S`;
+}
+
 /** Reads a duration; the reason says what is wrong and where, counting characters from 1. */
 export function parseIsoDuration(text: string): ParsedDuration {
   if (text.length > textLengthMax) return { reason: `a duration has at most ${textLengthMax} characters` };

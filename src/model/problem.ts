@@ -4,6 +4,8 @@ import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import { loraProblems } from './lora-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
+import { transportProblems } from './transport-problems.ts';
+import { ruleProblems } from './rule-problems.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
 
@@ -26,6 +28,8 @@ export const problems = {
   ...inventoryProblems,
   ...accessProblems,
   ...loraProblems,
+  ...transportProblems,
+  ...ruleProblems,
   ...deliveryProblems,
   invalidJson: {
     status: 400,

@@ -28,6 +28,7 @@ export interface Fixtures {
   readonly secret: string;
   readonly tag: string;
   readonly deviceConnector: string;
+  readonly integration: string;
   /** Empty unless a test makes one: an installation that delivers nowhere refuses them over the interface. */
   readonly outputConnector: string;
   readonly dataFlow: string;
@@ -39,6 +40,8 @@ export interface Fixtures {
   readonly dashboard: string;
   readonly dashboardGroup: string;
   readonly operation: string;
+  readonly rule: string;
+  readonly customLogic: string;
 }
 
 export function actingBy(base: string, headers: Record<string, string>): Acting {
@@ -94,6 +97,17 @@ export async function addMember(
   return { userId: invited.userId };
 }
 
+/** Inputs and logic of a rule that compares a key of a device with itself. */
+export function comparisonOf(deviceId: string) {
+  const source = { id: 's', inputIds: [deviceId], dataTopic: 'default', dataKey: 'a', valueType: 'NUMERICAL' };
+  const operand = { type: 'DATA_SOURCE', dataSourceId: 's' };
+  const conditions = [{ operandFirst: operand, operator: 'EQ', operandSecond: operand }];
+  return {
+    inputs: [{ id: deviceId, type: 'DEVICE' }],
+    logic: { type: 'COMPARISON', dataSources: [source], logicBlocks: [{ conditions }] },
+  };
+}
+
 /** Makes one record of each kind, named with the mark. */
 export async function makeFixtures(owner: Acting, workspaceId: string, mark: string): Promise<Fixtures> {
   const { organizationId } = await owner.must('GET', `/v3/workspaces/${workspaceId}`);
@@ -106,6 +120,7 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
     deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
+  const integration = await owner.must('POST', '/v3/integrations', { name, workspaceId, type: 'GENERIC' });
   const tag = await owner.must('POST', '/v3/tags', { name, workspaceId });
   const physicalId = `${mark}-physical-${workspaceId}`;
   const device = await owner.must('POST', '/v3/devices', {
@@ -126,7 +141,12 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
   const blob = (await owner.call('POST', `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`, mark, text)).body;
   const tagging = { workspaceId, deviceIds: [device.id], addTagIds: [tag.id] };
   const operation = await owner.must('POST', '/v3/devices/bulk/tag', tagging);
+  const script = 'function consume() {}';
+  const customLogic = await owner.must('POST', '/v3/rules/custom', { name, organizationId, script });
+  const rule = await owner.must('POST', '/v3/rules', { name, workspaceId, ...comparisonOf(device.id) });
   return {
+    rule: rule.id,
+    customLogic: customLogic.id,
     customField: field.id,
     blob: blob.id,
     dashboard: dashboard.id,
@@ -139,6 +159,7 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
     secret: connector.uplinkSecret,
     tag: tag.id,
     deviceConnector: connector.id,
+    integration: integration.id,
     dataFlow: flow.id,
     outputConnector: '',
     deviceType: type.id,

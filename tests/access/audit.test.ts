@@ -28,6 +28,22 @@ async function logged(query: string, by: Acting = at.owner): Promise<Entry[]> {
 }
 const shortOf = (entries: readonly Entry[]) => entries.map(({ action, resourceType }) => `${action} ${resourceType}`);
 
+test('versions of a device configuration: added and deleted, told with the device they are of', async () => {
+  const { owner, world } = at;
+  const made = await makeFixtures(owner, world.workspaceId, 'configured');
+  const path = `/v3/devices/${made.device}/configuration`;
+  await owner.must('POST', path, { workspaceId: world.workspaceId, configuration: { intervalSeconds: 60 } });
+  await owner.must('DELETE', `${path}/1`);
+  const entries = await logged(`resourceType=DEVICE_CONFIGURATION&workspaceId=${world.workspaceId}`);
+  expect(entries).toMatchObject([
+    { action: 'DELETE', resourceId: `${made.device}/1`, resourceName: 'configured record' },
+    { action: 'CREATE', resourceId: `${made.device}/1`, resourceName: 'configured record' },
+  ]);
+  const change = { field: 'configuration', before: { intervalSeconds: 60 } };
+  expect(entries[0]!.changes).toContainEqual(change);
+  expect(entries[1]!.changes).toContainEqual({ field: 'configuration', after: { intervalSeconds: 60 } });
+});
+
 test('one record of each kind: created, changed and deleted', async () => {
   const { owner, world } = at;
   const made = await makeFixtures(owner, at.secondWorkspaceId, 'audit');

@@ -1,6 +1,6 @@
 // What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
-import type { Fixtures } from './access-world.ts';
+import { comparisonOf, type Fixtures } from './access-world.ts';
 
 export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
 
@@ -136,6 +136,7 @@ const bulk = (tail: string, verb: Verb, more: Bodies = () => ({})): Record<strin
 const credentialsOf: Paths = (of) => `/v3/device-authorization/devices/${of.device}/credentials`;
 const configurationOf: Paths = (of) => `/v3/devices/${of.device}/configuration`;
 const blobsOf: Paths = (of) => `/v3/blobs?workspaceId=${of.workspace}`;
+const customLogicOf: Paths = (of) => `/v3/rules/custom/${of.customLogic}`;
 const importOf: Paths = (of) => `/v3/devices/import?workspaceId=${of.workspace}`;
 const update = ['asset', 'update'] as const;
 
@@ -186,6 +187,7 @@ const inventory: Record<string, Cell> = {
   'GET /v3/devices/:id/configuration/:version': deviceRead('/configuration/1'),
   'DELETE /v3/devices/:id/configuration/:version': record('workspace', update, (of) => `${configurationOf(of)}/1`),
   'POST /v3/devices/:id/configuration/push': record('workspace', update, (of) => `${configurationOf(of)}/push`),
+  ...list('/v3/blobs', 'blob'),
   'POST /v3/blobs': {
     needs: ['blob', 'create'],
     who: 'permitted',
@@ -196,6 +198,26 @@ const inventory: Record<string, Cell> = {
   'GET /v3/blobs/:id': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}`),
   'GET /v3/blobs/:id/content': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}/content`),
   'DELETE /v3/blobs/:id': record('workspace', ['blob', 'delete'], (of) => `/v3/blobs/${of.blob}`),
+  ...workspaceRecords('/v3/rules', 'rule', 'rule', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+    ...comparisonOf(of.device),
+  })),
+  'GET /v3/rules/custom': {
+    needs: ['customLogic', 'read'],
+    who: 'permitted',
+    level: 'organizationList',
+    path: (of) => `/v3/rules/custom?organizationId=${of.organization}`,
+  },
+  'POST /v3/rules/custom': record(
+    'organization',
+    ['customLogic', 'create'],
+    () => '/v3/rules/custom',
+    (of) => ({ name: 'x', organizationId: of.organization, script: '' }),
+  ),
+  'GET /v3/rules/custom/:id': record('organization', ['customLogic', 'read'], customLogicOf),
+  'PUT /v3/rules/custom/:id': record('organization', ['customLogic', 'update'], customLogicOf, () => ({})),
+  'DELETE /v3/rules/custom/:id': record('organization', ['customLogic', 'delete'], customLogicOf),
   ...workspaceRecords('/v3/dashboards', 'dashboard', 'dashboard', named),
   ...workspaceRecords('/v3/dashboard-groups', 'dashboard.group', 'dashboardGroup', named),
   'POST /v3/device-types/import': record(
@@ -223,6 +245,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /health/ready': open('/health/ready'),
   'GET /metrics': open('/metrics'),
   'POST /v3/capture': open('/v3/capture'),
+  'POST /v3/capture/lora/:integrationId': open('/v3/capture/lora/0600000000000000'),
   'POST /realms/api-keys/protocol/openid-connect/token': open('/realms/api-keys/protocol/openid-connect/token'),
   'GET /realms/api-keys/.well-known/openid-configuration': open('/realms/api-keys/.well-known/openid-configuration'),
   'GET /realms/api-keys/protocol/openid-connect/certs': open('/realms/api-keys/protocol/openid-connect/certs'),
@@ -312,6 +335,18 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/devices/by-device-id?deviceId=${of.physicalId}`,
   },
   'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
+  'GET /v3/devices/:id/downlinks': deviceRead('/downlinks'),
+  'POST /v3/devices/:id/downlink': record(
+    'workspace',
+    update,
+    (of) => `/v3/devices/${of.device}/downlink`,
+    () => ({ raw: true }),
+  ),
+  ...workspaceRecords('/v3/integrations', 'integration', 'integration', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+    type: 'GENERIC',
+  })),
   ...list('/v3/usage', 'workspace'),
   ...inventory,
   ...list('/v3/assets', 'asset'),

@@ -152,6 +152,31 @@ test.each<[string, string, Buffer, number]>([
   expect((await world.admin('POST', path, content, { 'content-type': contentType })).status).toBe(status);
 });
 
+test('contract 31: files are listed by workspace and by organization, found by name, page by page', async () => {
+  const { admin, workspaceId, secondWorkspace, organizationId } = world;
+  const text = { 'content-type': 'text/plain' };
+  const places = [`workspaceId=${workspaceId}`, `workspaceId=${secondWorkspace}`, `organizationId=${organizationId}`];
+  for (const [n, place] of places.entries())
+    await admin('POST', `/v3/blobs?${place}&name=listed-${n}.txt`, Buffer.from('x'), text);
+  const names = async (query: string, call = admin) => {
+    const { status, body } = await call('GET', `/v3/blobs?${query}`);
+    if (status !== 200) return status;
+    fits('GET', '/v3/blobs', body);
+    return body.content.map((blob: Body) => blob.name);
+  };
+  expect(await names(`workspaceId=${secondWorkspace}&search=LISTED`)).toEqual(['listed-1.txt']);
+  expect(await names(`organizationId=${organizationId}&search=listed&sort=desc,name`)).toEqual([
+    'listed-2.txt',
+    'listed-1.txt',
+    'listed-0.txt',
+  ]);
+  expect(await names(`organizationId=${organizationId}&search=listed&size=1&page=1`)).toEqual(['listed-1.txt']);
+  expect(await names(`workspaceId=${secondWorkspace}&search=listed`, world.restricted)).toEqual(['listed-1.txt']);
+  expect(await names(`workspaceId=${workspaceId}`, world.restricted)).toBe(403);
+  expect(await names(`organizationId=${organizationId}`, world.restricted)).toBe(403);
+  expect(await names(`workspaceId=${workspaceId}`, world.foreign)).toBe(404);
+});
+
 test('contract 31: a restricted credential keeps files in its own workspaces alone', async () => {
   const text = { 'content-type': 'text/plain' };
   const post = (query: string) => world.restricted('POST', `/v3/blobs?${query}`, Buffer.from('x'), text);

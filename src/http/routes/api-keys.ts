@@ -6,7 +6,7 @@ import { createApiKey, deleteApiKey, listApiKeys, readApiKey } from '../../inven
 import { problem } from '../../model/problem.ts';
 import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { byId, byOrganization, type RecordParts } from './record-parts.ts';
+import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 const tag = 'API keys';
 const manages = { scope: 'organization', verb: 'manage', userOnly: true } as const;
@@ -33,7 +33,8 @@ export function apiKeyRoutes(parts: RecordParts): Route[] {
       body: apiKeyDraft,
       status: 201,
       response: createdApiKeySchema,
-      handle: ({ body }) => createApiKey(records, body, now()),
+      handle: (input, principal) =>
+        answeredOnce(parts, input, principal, () => createApiKey(records, input.body, now())),
     }),
     guardedRoute({
       method: 'GET',

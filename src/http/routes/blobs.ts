@@ -1,13 +1,23 @@
 // Routes of blobs (contract 31).
 import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { blobPlaceQuery, blobSchema } from '../../contract/blob.ts';
+import { blobListQuery, blobPlaceQuery, blobSchema } from '../../contract/blob.ts';
+import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { blobLimits, createBlob, deleteBlob, readBlob, readBlobContent } from '../../inventory/blobs.ts';
+import {
+  blobLimits,
+  createBlob,
+  deleteBlob,
+  listBlobs,
+  readBlob,
+  readBlobContent,
+  sha256Of,
+} from '../../inventory/blobs.ts';
+import { listScopeOf, pageRequestOf } from '../list-query.ts';
 import { uploadedFile } from '../multipart.ts';
 import { Answer, guardedRoute, type Route } from '../route.ts';
 import { type BodyStream, bytesOf } from '../streamed-body.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Blobs';
 /** Around the file in a multipart body. */
@@ -17,6 +27,17 @@ export function blobRoutes(parts: RecordParts): Route[] {
   const { records, now } = parts;
   const place = byId(parts, 'blob');
   return [
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/blobs',
+      summary: 'Files of workspaces, or all of the organization',
+      tag,
+      access: { scope: 'blob', verb: 'read', place: { narrowedByHandler: true } },
+      query: blobListQuery,
+      response: pageSchema(blobSchema),
+      handle: ({ query }, principal) =>
+        listBlobs(records, principal, { ...listScopeOf(query), search: query.search }, pageRequestOf(query)),
+    }),
     guardedRoute({
       method: 'POST',
       path: '/v3/blobs',
@@ -30,9 +51,16 @@ export function blobRoutes(parts: RecordParts): Route[] {
       bodyBytesMax: blobLimits.bytesMax + wrappingBytesMax,
       status: 201,
       response: blobSchema,
-      handle: async ({ query, body, headers }, principal) => {
-        const file = uploadedFile(headers['content-type'], await bytesOf(body), query.name);
-        return createBlob(records, principal, query, file, now());
+      handle: async (input, principal) => {
+        const { query, headers } = input;
+        const file = uploadedFile(headers['content-type'], await bytesOf(input.body), query.name);
+        return createdOnce(
+          parts,
+          { ...input, body: { ...query, sha256: sha256Of(file.content), name: file.name } },
+          principal,
+          () => createBlob(records, principal, query, file, now()),
+          (id) => readBlob(records, id),
+        );
       },
     }),
     guardedRoute({

@@ -18,7 +18,7 @@ import {
 } from '../../inventory/device-configurations.ts';
 import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Device configurations';
 const path = '/v3/devices/:id/configuration';
@@ -54,7 +54,10 @@ export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
       body: deviceConfigurationDraft,
       status: 201,
       response: deviceConfigurationSchema,
-      handle: ({ params, body }) => createDeviceConfiguration(records, params.id, body, now()),
+      handle: (input, principal) =>
+        answeredOnce(parts, input, principal, () =>
+          createDeviceConfiguration(records, input.params.id, input.body, now()),
+        ),
     }),
     guardedRoute({
       method: 'GET',

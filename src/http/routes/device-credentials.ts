@@ -8,7 +8,7 @@ import {
   listDeviceCredentials,
 } from '../../inventory/device-credentials.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Device credentials';
 const path = '/v3/device-authorization/devices/:id/credentials';
@@ -37,7 +37,10 @@ export function deviceCredentialRoutes(parts: RecordParts): Route[] {
       body: deviceCredentialDraft,
       status: 201,
       response: deviceCredentialSchema,
-      handle: ({ params, body }) => createDeviceCredential(records, params.id, body, now()),
+      handle: (input, principal) =>
+        answeredOnce(parts, input, principal, () =>
+          createDeviceCredential(records, input.params.id, input.body, now()),
+        ),
     }),
     guardedRoute({
       method: 'DELETE',

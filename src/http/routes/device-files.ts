@@ -4,12 +4,15 @@ import Type from 'typebox';
 import { deviceExportQuery, deviceImportQuery, exportedSchema, importedSchema } from '../../contract/operation.ts';
 import { exportDevices } from '../../inventory/device-export.ts';
 import { readDeviceFile } from '../../inventory/device-file.ts';
-import { importDevices } from '../../inventory/device-import.ts';
+import { sha256Of } from '../../inventory/blobs.ts';
+import { importDevices, importReport } from '../../inventory/device-import.ts';
+import { readOperation } from '../../inventory/operations.ts';
 import { listReach } from '../../inventory/reach.ts';
 import { problem } from '../../model/problem.ts';
 import { uploadedFile } from '../multipart.ts';
 import { Answer, guardedRoute, type Route } from '../route.ts';
 import { type BodyStream, bytesOf } from '../streamed-body.ts';
+import { createdOnce } from './record-parts.ts';
 import type { OperationParts } from './operations.ts';
 
 const tag = 'Devices';
@@ -40,7 +43,8 @@ function exportRoute({ records }: OperationParts): Route {
   });
 }
 
-function importRoute({ records, now, startOperation }: OperationParts): Route {
+function importRoute(parts: OperationParts): Route {
+  const { records, now, startOperation } = parts;
   return guardedRoute({
     method: 'POST',
     path: '/v3/devices/import',
@@ -54,17 +58,25 @@ function importRoute({ records, now, startOperation }: OperationParts): Route {
     bodyBytesMax: fileBytesMax,
     status: 202,
     response: importedSchema,
-    handle: async ({ query, body, headers }, principal) => {
+    handle: async (input, principal) => {
+      const { query, body, headers } = input;
       const { workspaceId, mode = 'create', dryRun = false } = query;
       const reach = { workspaceIds: [workspaceId] };
       await listReach(records, principal, reach, ['asset', 'create']);
       if (mode === 'upsert') await listReach(records, principal, reach, ['asset', 'update']);
       const file = uploadedFile(headers['content-type'], await bytesOf(body), undefined);
       const read = readDeviceFile(textOf(file.content), formatOf(file));
-      const outcome = await importDevices(records, principal, { workspaceId, mode, dryRun }, read, now());
-      if ('dryRun' in outcome) return new Answer(200, outcome);
-      startOperation(outcome.id);
-      return outcome;
+      const into = { workspaceId, mode };
+      if (dryRun) return new Answer(200, await importReport(records, principal, into, read));
+      const operation = await createdOnce(
+        parts,
+        { ...input, body: { ...query, sha256: sha256Of(file.content) } },
+        principal,
+        () => importDevices(records, principal, into, read, now()),
+        (id) => readOperation(records, id, 'none'),
+      );
+      startOperation(operation.id);
+      return operation;
     },
   });
 }

@@ -22,7 +22,7 @@ import {
 } from '../../inventory/members.ts';
 import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Members';
 
@@ -57,8 +57,10 @@ function organizationMemberRoutes(parts: RecordParts & { readonly publicUrl: str
       body: organizationMemberDraft,
       status: 201,
       response: invitedMemberSchema,
-      handle: ({ params, body }, principal) =>
-        addOrganizationMember(records, principal, params.id, body, { publicUrl, now: now() }),
+      handle: (input, principal) =>
+        answeredOnce(parts, input, principal, () =>
+          addOrganizationMember(records, principal, input.params.id, input.body, { publicUrl, now: now() }),
+        ),
     }),
     guardedRoute({
       method: 'PUT',
@@ -114,8 +116,10 @@ function workspaceMemberRoutes(parts: RecordParts & { readonly publicUrl: string
       body: workspaceMemberDraft,
       status: 201,
       response: invitedMemberSchema,
-      handle: ({ params, body }, principal) =>
-        addWorkspaceMember(records, principal, params.id, body, { publicUrl, now: now() }),
+      handle: (input, principal) =>
+        answeredOnce(parts, input, principal, () =>
+          addWorkspaceMember(records, principal, input.params.id, input.body, { publicUrl, now: now() }),
+        ),
     }),
     guardedRoute({
       method: 'PUT',

@@ -16,7 +16,7 @@ import {
   rotateClientSecret,
 } from '../../inventory/oauth-clients.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { byId, byOrganization, type RecordParts } from './record-parts.ts';
+import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 const tag = 'OAuth clients';
 const manages = { scope: 'organization', verb: 'manage', userOnly: true } as const;
@@ -44,7 +44,8 @@ export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: stri
       body: oauthClientDraft,
       status: 201,
       response: createdOAuthClientSchema,
-      handle: ({ body }) => createOAuthClient(records, body, tokenUrl, now()),
+      handle: (input, principal) =>
+        answeredOnce(parts, input, principal, () => createOAuthClient(records, input.body, tokenUrl, now())),
     }),
     guardedRoute({
       method: 'GET',

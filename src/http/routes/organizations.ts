@@ -17,7 +17,7 @@ import {
 } from '../../inventory/organizations.ts';
 import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { byId, type RecordParts } from './record-parts.ts';
+import { byId, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Organizations';
 
@@ -44,7 +44,14 @@ export function organizationRoutes(parts: RecordParts): Route[] {
       body: organizationDraft,
       status: 201,
       response: organizationSchema,
-      handle: ({ body }, principal) => createOrganization(records, principal, body, now()),
+      handle: (input, principal) =>
+        createdOnce(
+          parts,
+          input,
+          principal,
+          () => createOrganization(records, principal, input.body, now()),
+          (id) => readOrganization(records, id),
+        ),
     }),
     guardedRoute({
       method: 'GET',

@@ -34,22 +34,53 @@ export const byOrganization = {
   }),
 };
 
+type Input = Pick<RouteInput<unknown, unknown, unknown>, 'headers' | 'path' | 'body'>;
+
 /** Makes the record, or reads the one that an earlier request with the same Idempotency-Key made. */
 export async function createdOnce<T extends { readonly id: string }>(
   parts: RecordParts,
-  input: RouteInput<unknown, unknown, unknown>,
+  input: Input,
   principal: Principal,
   make: () => Promise<T>,
   read: (id: string) => Promise<T>,
 ): Promise<T> {
-  const key = input.headers['idempotency-key'];
-  if (typeof key !== 'string') return make();
-  let made: T | undefined;
-  const call = { credential: principal.id, route: `POST ${input.path}`, key, body: input.body as Json };
   // The id alone is kept: answers may hold secrets.
-  const { body } = await parts.once(call, async () => {
+  const once = await madeOnce(parts, input, principal, make, (made) => made.id);
+  return once.made ?? read(once.kept);
+}
+
+/** For what cannot be read again, such as the secret of a new key: the first answer is kept, sealed, and given again. */
+export async function answeredOnce<T extends object>(
+  parts: RecordParts,
+  input: Input,
+  principal: Principal,
+  make: () => Promise<T>,
+): Promise<T> {
+  const { sealer } = parts.records;
+  const once = await madeOnce(parts, input, principal, make, (made) => sealer.seal(JSON.stringify(made)));
+  return once.made ?? (JSON.parse(sealer.open(once.kept)) as T);
+}
+
+/** What was made now, else what was kept of what an earlier request made. */
+interface MadeOrKept<T> {
+  readonly made: T | undefined;
+  readonly kept: string;
+}
+
+async function madeOnce<T extends object>(
+  parts: RecordParts,
+  { headers, path, body }: Input,
+  principal: Principal,
+  make: () => Promise<T>,
+  keep: (made: T) => string,
+): Promise<MadeOrKept<T>> {
+  const key = headers['idempotency-key'];
+  if (typeof key !== 'string') return { made: await make(), kept: '' };
+  let made: T | undefined;
+  const call = { credential: principal.id, route: `POST ${path}`, key, body: body as Json };
+  const answer = await parts.once(call, async () => {
     made = await make();
-    return { status: 201, body: made.id };
+    return { status: 201, body: keep(made) };
   });
-  return made ?? read(String(body));
+  return { made, kept: String(answer.body) };
 }

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { RecordKind } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import type { Records, RecordsDb } from './database.ts';
+import { findDeviceConfigurationNamed } from './device-configurations.ts';
 import type { RecordTables } from './schema.ts';
 
 export interface AuditedRow {
@@ -35,6 +36,8 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   dashboardGroup: 'dashboardGroups',
   operation: 'operations',
   integration: 'integrations',
+  rule: 'rules',
+  customLogic: 'customLogicBlocks',
 };
 
 /** Rows that belong to a record and change with it. */
@@ -59,10 +62,12 @@ const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
 /** Kinds whose properties hold secrets. */
 const sealedProperties = new Set<RecordKind>(['outputConnector', 'integration']);
 const unshown = new Set(
-  'id searchText created updated version organizationId lastUsed content plan done failed'.split(' '),
+  'id searchText created updated version organizationId lastUsed content plan done failed activation nextExecution'.split(
+    ' ',
+  ),
 );
 const jsonColumns = new Set(
-  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions'.split(
+  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions dataSources logicProperties inputs timer logic actions'.split(
     ' ',
   ),
 );
@@ -87,6 +92,7 @@ export async function auditedRow(
 ): Promise<AuditedRow | undefined> {
   if (kind === 'member') return auditedMember(db, id);
   if (kind === 'deviceCredential') return auditedCredential(db, id);
+  if (kind === 'deviceConfiguration') return auditedConfiguration(db, id);
   const table = tables[kind];
   if (table === undefined) throw new Error(`The audit log knows no table of records of kind ${kind}`);
   const query = sql<Row>`select * from ${sql.table(table)} where ${sql.ref('id')} = ${id}`;
@@ -128,6 +134,16 @@ async function auditedCredential(db: RecordsDb, id: string): Promise<AuditedRow 
   if (row === undefined) return undefined;
   const { organizationId, workspaceId, name, ...fields } = row;
   return { organizationId, workspaceId, name, fields: new Map(Object.entries(fields)), secrets: new Map() };
+}
+
+async function auditedConfiguration(db: RecordsDb, id: string): Promise<AuditedRow | undefined> {
+  const record = await findDeviceConfigurationNamed(db, id);
+  if (record === undefined) return undefined;
+  const { deviceId, version, configuration } = record;
+  const query = db.selectFrom('devices').select(['organizationId', 'workspaceId', 'name']).where('id', '=', deviceId);
+  const device = await query.executeTakeFirst();
+  const fields = new Map<string, Json>(Object.entries({ deviceId, version, configuration }));
+  return device && { ...device, fields, secrets: new Map() };
 }
 
 async function auditedMember(db: RecordsDb, id: string): Promise<AuditedRow | undefined> {

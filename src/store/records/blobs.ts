@@ -1,7 +1,9 @@
 // Blobs in the records store: what is known of them, and their content apart.
 import type { Blob } from '../../model/blob.ts';
-import { searchTextOf } from './columns.ts';
+import type { PageRequest } from '../../model/page.ts';
+import { contains, isOneOf, searchTextOf } from './columns.ts';
 import type { RecordsDb } from './database.ts';
+import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
 
 const columns = [
   'id',
@@ -26,6 +28,13 @@ export async function insertBlob(db: RecordsDb, record: Blob, content: Uint8Arra
 
 export async function findBlob(db: RecordsDb, id: string): Promise<Blob | undefined> {
   return db.selectFrom('blobs').select(columns).where('id', '=', id).executeTakeFirst();
+}
+
+export async function listBlobs(db: RecordsDb, filter: WorkspaceFilter, page: PageRequest): Promise<Rows<Blob>> {
+  let query = db.selectFrom('blobs').select(columns).where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  if (filter.search) query = query.where(contains('searchText', filter.search));
+  return pageOfRows(query, page, { ...sortColumns, size: 'size', contentType: 'contentType' });
 }
 
 export async function findBlobContent(db: RecordsDb, id: string): Promise<Uint8Array | undefined> {

@@ -16,6 +16,20 @@ export interface DeviceConfiguration {
   readonly created: EpochMs;
 }
 
+/** How changes and the audit log name a version, which has no id of its own: `<service device id>/<version>`. */
+export function configurationId({ deviceId, version }: Pick<DeviceConfiguration, 'deviceId' | 'version'>): string {
+  return `${deviceId}/${version}`;
+}
+
+/** The version of such a name, unless it was deleted. */
+export async function findDeviceConfigurationNamed(
+  db: RecordsDb,
+  name: string,
+): Promise<DeviceConfiguration | undefined> {
+  const [deviceId = '', version] = name.split('/');
+  return findDeviceConfiguration(db, deviceId, Number(version));
+}
+
 /** The next version's number, counting deleted ones. */
 export async function nextConfigurationVersion(step: RecordsDb, deviceId: string): Promise<number> {
   const { latest } = await step

@@ -32,15 +32,10 @@ function fromRow({ sequence: _, ...row }: Selectable<Table>): Downlink {
   };
 }
 
-/** The transaction is the caller's. */
+/** One whose id is there already stays as it is. The transaction is the caller's. */
 export async function insertDownlinks(step: RecordsDb, records: readonly Downlink[]): Promise<void> {
-  if (records.length > 0) await step.insertInto('downlinks').values(records.map(toRow)).execute();
-}
-
-export async function countWaitingDownlinks(db: RecordsDb, deviceId: string): Promise<number> {
-  const query = db.selectFrom('downlinks').select((eb) => eb.fn.countAll<number>().as('count'));
-  const row = await query.where('deviceId', '=', deviceId).where('state', '=', 'QUEUED').executeTakeFirstOrThrow();
-  return Number(row.count);
+  const insertion = step.insertInto('downlinks').values(records.map(toRow));
+  await insertion.onConflict((conflict) => conflict.column('id').doNothing()).execute();
 }
 
 export async function waitingDownlinks(db: RecordsDb, deviceId: string, max: number): Promise<Downlink[]> {

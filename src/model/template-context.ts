@@ -1,0 +1,176 @@
+// The tree that templates look into (interface 2.11): a sample with everything that is known around it, as plain JSON.
+// It is also what outputs send when no template says otherwise (contract 9).
+import type { Device } from './device.ts';
+import { type EpochMs, formatInstant } from './instant.ts';
+import { formatDurationMs } from './iso-duration.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
+import type { DurableEntry } from './journal-entry.ts';
+import type { Sample } from './sample.ts';
+import type { UplinkMetrics } from './uplink-metrics.ts';
+
+/** The first steps of paths; anything else is refused when a template is made. */
+export const contextPrefixes: readonly string[] = [
+  'data',
+  'meta',
+  'result',
+  'uplinkMeta',
+  'topic',
+  'timestamp',
+  'deviceId',
+  'svcDeviceId',
+  'akenzaDeviceId',
+  'correlationId',
+  'device',
+  'rule',
+  'uplinkMetrics',
+  'rawData',
+  'dataSources',
+];
+
+/** One data source of a rule; its members are null after a timer trigger without a sample. */
+export interface DataSourceContext {
+  /** Only when this data source triggered. */
+  readonly correlationId: string | null;
+  readonly device: JsonObject | null;
+  readonly deviceId: string | null;
+  readonly svcDeviceId: string | null;
+  readonly akenzaDeviceId: string | null;
+  readonly topic: string | null;
+  readonly timestamp: string | null;
+  readonly data: JsonObject | null;
+  readonly meta: JsonObject | null;
+  readonly uplinkMeta: JsonObject | null;
+  readonly trigger: boolean;
+  readonly deviceInput: boolean;
+  readonly tagInput: boolean;
+}
+
+/** Absent members are missing values: null in JSON, nothing in texts. Times are ISO-8601 texts. */
+export interface TemplateContext {
+  readonly data?: JsonObject;
+  readonly meta?: JsonObject;
+  readonly topic?: string;
+  readonly timestamp?: string;
+  /** Physical device id. */
+  readonly deviceId?: string;
+  /** Service device id. */
+  readonly svcDeviceId?: string;
+  readonly akenzaDeviceId?: string;
+  readonly correlationId?: string;
+  readonly device?: JsonObject;
+  readonly uplinkMetrics?: JsonObject | null;
+  readonly uplinkMeta?: JsonObject | null;
+  /** The payload of LoRa uplinks: port and payloadHex. */
+  readonly rawData?: JsonObject;
+  readonly rule?: {
+    readonly ruleId: string;
+    readonly name: string;
+    readonly description: string | null;
+    readonly workspaceId: string;
+  };
+  /** What custom logic gave to `emit('action', ...)`. */
+  readonly result?: JsonObject;
+  /** By number from 1, as text. */
+  readonly dataSources?: Readonly<Record<string, DataSourceContext>>;
+}
+
+export interface ContextDevice {
+  readonly device: Device;
+  readonly tags: readonly { readonly name: string }[];
+  /** Custom field name to value. */
+  readonly customFields: JsonObject;
+}
+
+export interface ContextSource extends ContextDevice {
+  readonly sample: Sample & { readonly correlationId?: string };
+  /** The entry the sample came in; absent for one that was read from the store. */
+  readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;
+  /** When the output was made. */
+  readonly producedAt: EpochMs;
+}
+
+/** The tree of one sample; rules add `rule`, `result` and `dataSources`. */
+export function templateContextOf(source: ContextSource): TemplateContext {
+  const { sample, entry, device } = source;
+  const raw = rawDataOf(entry);
+  return {
+    data: sample.data,
+    meta: sample.meta ?? {},
+    topic: sample.topic,
+    timestamp: formatInstant(sample.timestamp),
+    deviceId: device.deviceId,
+    svcDeviceId: device.id,
+    akenzaDeviceId: device.id,
+    ...(sample.correlationId === undefined ? {} : { correlationId: sample.correlationId }),
+    device: deviceContext(source),
+    uplinkMetrics: entry?.metrics === undefined ? null : metricsContext(entry.metrics),
+    uplinkMeta: entry === undefined ? null : uplinkMetaOf(entry, source.producedAt),
+    ...(raw === undefined ? {} : { rawData: raw }),
+  };
+}
+
+/** The device as templates and outputs show it. */
+export function deviceContext({ device, tags, customFields }: ContextDevice): JsonObject {
+  return {
+    id: device.id,
+    deviceId: device.deviceId,
+    name: device.name,
+    description: device.description,
+    integrationId: device.integrationId,
+    workspaceId: device.workspaceId,
+    dataFlowId: device.dataFlowId,
+    connectivity: device.connectivity,
+    customFields,
+    tags: tags.map(({ name }) => name),
+  };
+}
+
+const metricNames = [
+  'uplinkSize',
+  'latitude',
+  'longitude',
+  'locationRadius',
+  'port',
+  'frameCountUp',
+  'frameCountDown',
+  'rssi',
+  'snr',
+  'sf',
+  'txPower',
+  'numberOfGateways',
+  'esp',
+  'sqi',
+  'batteryLevel',
+] as const satisfies readonly (keyof UplinkMetrics)[];
+
+function metricsContext(metrics: UplinkMetrics): JsonObject {
+  const { uplinkId, deviceId } = metrics;
+  const values = Object.fromEntries(metricNames.map((name) => [name, metrics[name] ?? null]));
+  return { uplinkId, deviceId, svcDeviceId: deviceId, timestamp: formatInstant(metrics.timestamp), ...values };
+}
+
+function uplinkMetaOf({ receivedAt, trace, metrics }: NonNullable<ContextSource['entry']>, producedAt: EpochMs) {
+  const times = trace?.times;
+  const at = (time: EpochMs | undefined) => (time === undefined ? null : formatInstant(time));
+  const took = (from: EpochMs | undefined, to: EpochMs | undefined) =>
+    from === undefined || to === undefined ? null : formatDurationMs(Math.max(0, to - from));
+  const dataReceived = times?.dataReceived ?? receivedAt;
+  return {
+    dataReceived: at(dataReceived),
+    bytesReceived: trace?.raw?.bodyBytes ?? metrics?.uplinkSize ?? null,
+    processingStart: at(times?.processingStart),
+    scriptRunUplinkStart: at(times?.scriptRunUplinkStart),
+    scriptRunUplinkEnd: at(times?.scriptRunUplinkEnd),
+    processingEnd: at(times?.processingEnd),
+    outputProduced: at(producedAt),
+    uplinkDuration: took(dataReceived, producedAt),
+    processingDuration: took(times?.processingStart, times?.processingEnd),
+    scriptRunningDuration: took(times?.scriptRunUplinkStart, times?.scriptRunUplinkEnd),
+  };
+}
+
+function rawDataOf(entry: ContextSource['entry']): JsonObject | undefined {
+  const body = entry?.trace?.raw?.body;
+  if (!isJsonObject(body) || typeof body['payloadHex'] !== 'string') return undefined;
+  return { port: body['port'] ?? null, payloadHex: body['payloadHex'] };
+}

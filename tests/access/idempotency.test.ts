@@ -1,0 +1,125 @@
+// Contract 35: every POST that makes something takes an Idempotency-Key, and does its work once for it.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AccessWorld, type Fixtures, makeFixtures, startAccessWorld } from './access-world.ts';
+
+let at: AccessWorld;
+let of: Fixtures;
+beforeAll(async () => {
+  at = await startAccessWorld();
+  of = await makeFixtures(at.owner, at.world.workspaceId, 'once');
+});
+afterAll(() => at.close());
+
+const publicKey = `-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEVs/o5+uQbTjL3chynL4wXgUg2R9
+q9UU8I5mEovUf86QZ7kOBIjJwqnzD1omageEHWwHdBO6B+dFabmdT9POxg==
+-----END PUBLIC KEY-----`;
+const inWorkspace = () => ({ name: 'made', workspaceId: of.workspace });
+const inOrganization = () => ({ name: 'made', organizationId: of.organization });
+const granted = () => ({ ...inOrganization(), permissions: { asset: ['read'] } });
+const bulk = () => ({ workspaceId: of.workspace, deviceIds: [of.device] });
+const member = (email: string) => () => ({ email, role: 'EDITOR' });
+const device = () => ({ name: 'made', deviceId: 'made', dataFlowId: of.dataFlow });
+
+/** Path and body of each route; another body is the same with another name. */
+const creates: Record<string, readonly [path: () => string, body: () => object | string]> = {
+  '/v3/organizations': [() => '/v3/organizations', () => ({ name: 'made' })],
+  '/v3/organizations/:id/members': [() => `/v3/organizations/${of.organization}/members`, member('one@example.org')],
+  '/v3/workspaces': [() => '/v3/workspaces', inOrganization],
+  '/v3/workspaces/:id/members': [() => `/v3/workspaces/${of.workspace}/members`, member('two@example.org')],
+  '/v3/api-keys': [() => '/v3/api-keys', granted],
+  '/v3/oauth-clients': [() => '/v3/oauth-clients', granted],
+  '/v3/tags': [() => '/v3/tags', inWorkspace],
+  '/v3/custom-fields/meta': [() => '/v3/custom-fields/meta', () => ({ ...inWorkspace(), type: 'NUMBER' })],
+  '/v3/device-types': [() => '/v3/device-types', () => ({ ...inOrganization(), type: 'manual', meta: {} })],
+  '/v3/device-connectors': [() => '/v3/device-connectors', () => ({ ...inWorkspace(), connectivity: 'HTTP' })],
+  '/v3/data-flows': [
+    () => '/v3/data-flows',
+    () => ({ ...inWorkspace(), deviceConnector: { id: of.deviceConnector }, outputConnectors: [] }),
+  ],
+  '/v3/devices': [() => '/v3/devices', () => ({ ...inWorkspace(), ...device() })],
+  '/v3/device-authorization/devices/:id/credentials': [
+    () => `/v3/device-authorization/devices/${of.device}/credentials`,
+    () => ({ akenzaDeviceId: of.device, algorithm: 'EC256_PEM', publicKey }),
+  ],
+  '/v3/devices/:id/configuration': [
+    () => `/v3/devices/${of.device}/configuration`,
+    () => ({ workspaceId: of.workspace, configuration: { a: 1 } }),
+  ],
+  '/v3/blobs': [() => `/v3/blobs?workspaceId=${of.workspace}`, () => 'some text'],
+  '/v3/dashboards': [() => '/v3/dashboards', inWorkspace],
+  '/v3/dashboard-groups': [() => '/v3/dashboard-groups', inWorkspace],
+  '/v3/devices/import': [
+    () => `/v3/devices/import?workspaceId=${of.workspace}`,
+    () => `deviceId,name,dataFlow\nimported,Imported,${of.dataFlow}\n`,
+  ],
+  '/v3/devices/bulk/create': [
+    () => '/v3/devices/bulk/create',
+    () => ({ workspaceId: of.workspace, devices: [{ ...device(), deviceId: 'bulk' }] }),
+  ],
+  '/v3/devices/bulk/update': [() => '/v3/devices/bulk/update', () => ({ ...bulk(), changes: { name: 'b' } })],
+  '/v3/devices/bulk/move': [
+    () => '/v3/devices/bulk/move',
+    () => ({ ...bulk(), targetWorkspaceId: of.workspace, dataFlowId: of.dataFlow }),
+  ],
+  '/v3/devices/bulk/tag': [() => '/v3/devices/bulk/tag', () => ({ ...bulk(), addTagIds: [of.tag] })],
+  '/v3/devices/bulk/register': [() => '/v3/devices/bulk/register', bulk],
+  '/v3/devices/bulk/deregister': [() => '/v3/devices/bulk/deregister', bulk],
+  '/v3/devices/bulk/activate': [() => '/v3/devices/bulk/activate', bulk],
+  '/v3/devices/bulk/deactivate': [() => '/v3/devices/bulk/deactivate', bulk],
+  '/v3/devices/bulk/delete': [() => '/v3/devices/bulk/delete', () => ({ ...bulk(), deviceIds: ['gone'] })],
+};
+
+/** Tried where they belong: captures and backfills with their flows, the others cannot be made in this installation. */
+const elsewhere = new Set([
+  '/v3/capture',
+  '/v3/devices/:deviceId/backfill',
+  '/v3/devices/:deviceId/backfill/bulk',
+  '/v3/output-connectors',
+  // Accepted once by itself: the link is used up.
+  '/v3/auth/invitations/:token',
+]);
+
+test.each(Object.entries(creates))(
+  'POST %s makes one thing for one key, and answers the same again',
+  async (...each) => {
+    const [route, [path, body]] = each;
+    const isText = typeof body() === 'string';
+    const headers = {
+      'idempotency-key': `key of ${route}`,
+      ...(isText ? { 'content-type': route.includes('import') ? 'text/csv' : 'text/plain' } : {}),
+    };
+    const first = await at.owner.call('POST', path(), body(), headers);
+    expect([201, 202], JSON.stringify(first.body)).toContain(first.status);
+    const again = await at.owner.call('POST', path(), body(), headers);
+    expect(again.status).toBe(first.status);
+    // An operation may have come further in between.
+    if (first.status === 202) expect(again.body.id).toBe(first.body.id);
+    else expect(again.body).toEqual(first.body);
+    const other = isText ? `${body() as string} ` : { ...(body() as object), name: 'other' };
+    const reused = await at.owner.call('POST', path(), other, headers);
+    expect([reused.status, reused.body.errorCode]).toEqual([422, '42200_IDEMPOTENCY_KEY_REUSED']);
+  },
+);
+
+test('what is told once, such as the secret of a key, is told again to the same key alone, and works', async () => {
+  const headers = { 'idempotency-key': 'secret' };
+  const { body } = await at.owner.call('POST', '/v3/api-keys', granted(), headers);
+  const again = await at.owner.call('POST', '/v3/api-keys', granted(), headers);
+  expect(again.body.secret).toBe(body.secret);
+  const other = await at.owner.call('POST', '/v3/api-keys', granted(), { 'idempotency-key': 'another' });
+  expect(other.body.id).not.toBe(body.id);
+  const foreign = { ...granted(), organizationId: at.otherOrganizationId };
+  const theirs = await at.otherOwner.call('POST', '/v3/api-keys', foreign, { 'idempotency-key': 'theirs' });
+  expect(theirs.status).toBe(201);
+});
+
+test('every route that makes something is tried', () => {
+  const making = at.world.platform.routes.filter(({ method, status }) => method === 'POST' && status !== undefined);
+  const known = new Set([...Object.keys(creates), ...elsewhere]);
+  const untried = making.filter(({ path, status }) => [201, 202].includes(status ?? 0) && !known.has(path));
+  expect(
+    untried.map(({ path }) => path),
+    'add a row for each: handlers use createdOnce or answeredOnce of record-parts.ts',
+  ).toEqual([]);
+});
