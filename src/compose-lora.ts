@@ -70,7 +70,8 @@ export function composeLora(parts: Parts, uplinks: Uplinks): Lora {
   });
   const downlinkStages: DownlinkStages = {
     findRoute: (deviceId) => directory.byDevice(deviceId),
-    plan: (command, target) => planDownlinks(command, target, { encode: uplinks.encodeDownlink, stateOf: uplinks.stateOf }),
+    plan: (command, target) =>
+      planDownlinks(command, target, { encode: uplinks.encodeDownlink, stateOf: uplinks.stateOf }),
     add: (deviceId, downlinks) => addDownlinks(records, deviceId, downlinks, now()),
     note,
     wake: queue.wake,

@@ -88,7 +88,11 @@ async function mqttDownlinks(
   if (payload === undefined || payload === null) refuse('mqttDownlink.payload', 'is needed');
   if (raw === true || target.encoder === null) {
     const sent = hex === undefined ? { payload } : { payloadHex: hex };
-    return { contents: [mqttContent({ ...sent, ...(topic === undefined ? {} : { topic }) })], notes: [], replaces: false };
+    return {
+      contents: [mqttContent({ ...sent, ...(topic === undefined ? {} : { topic }) })],
+      notes: [],
+      replaces: false,
+    };
   }
   const encoded = await runEncoder({ payload, ...(topic === undefined ? {} : { topic }) }, target, on);
   return contentsOf(encoded, false, mqttContent);
@@ -166,6 +170,6 @@ function topicFrom(topic: string | undefined): string {
     return refuse('mqttDownlink.topic', `must have at most ${downlinkLimits.topicLengthMax} characters`);
   }
   // The null character and the wildcards of subscriptions may not be in a topic that is published to.
-  if (/[#+\u0000]/.test(below)) return refuse('mqttDownlink.topic', 'must hold neither # nor +');
+  if (/[#+]/.test(below) || below.includes('\0')) return refuse('mqttDownlink.topic', 'must hold neither # nor +');
   return below;
 }

@@ -5,7 +5,7 @@ import type { Note } from '../model/processing-note.ts';
 import type { DownlinkOutcome } from './downlink-transport.ts';
 
 /** Waiting times before the second try, the third and so on; the last one stays. */
-export const backoffMs = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
+const backoffMs = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
 
 export interface Conclusion {
   /** Undefined when nothing is to be told: the record stays as it is. */
@@ -23,7 +23,10 @@ export function conclusionOf(downlink: Downlink, result: DownlinkOutcome, now: E
       const state = result.outcome === 'sent' ? 'SENT' : 'ACKNOWLEDGED';
       const reference = result.serverReference === undefined ? {} : { serverReference: result.serverReference };
       const change = { state, error: null, nextTryAt: null, tries: tries + 1, ...reference } as const;
-      return { settled: { change, note: noteOf('INFO', downlink, `Downlink ${id} was ${result.outcome}`) }, goesOn: true };
+      return {
+        settled: { change, note: noteOf('INFO', downlink, `Downlink ${id} was ${result.outcome}`) },
+        goesOn: true,
+      };
     }
     case 'failed': {
       const change = { state: 'FAILED', error: result.reason, nextTryAt: null, tries: tries + 1 } as const;
@@ -45,7 +48,11 @@ export function conclusionOf(downlink: Downlink, result: DownlinkOutcome, now: E
   }
 }
 
-const reportTexts = { SENT: 'was transmitted', ACKNOWLEDGED: 'was acknowledged by the device', FAILED: 'failed' } as const;
+const reportTexts = {
+  SENT: 'was transmitted',
+  ACKNOWLEDGED: 'was acknowledged by the device',
+  FAILED: 'failed',
+} as const;
 
 /** Undefined when the report tells nothing new. */
 export function reportConclusionOf(

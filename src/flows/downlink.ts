@@ -81,10 +81,20 @@ function downlinkOf(
 
 /** An id of the same form as a new one, always the same for the same key. */
 function idOf(model: string, key: string): string {
-  return model.slice(0, 2) + createHash('sha256').update(key).digest('hex').slice(0, model.length - 2);
+  return (
+    model.slice(0, 2) +
+    createHash('sha256')
+      .update(key)
+      .digest('hex')
+      .slice(0, model.length - 2)
+  );
 }
 
 function queuedNote({ id, port, topic, payloadHex }: Downlink): Note {
-  const details = { downlinkId: id, ...(port === null ? { topic } : { port }), ...(payloadHex === null ? {} : { payloadHex }) };
+  const details = {
+    downlinkId: id,
+    ...(port === null ? { topic } : { port }),
+    ...(payloadHex === null ? {} : { payloadHex }),
+  };
   return { level: 'INFO', source: 'DOWNLINK', message: `Downlink ${id} is queued`, details };
 }

@@ -46,8 +46,9 @@ export async function captureWebhook(webhook: Webhook, on: WebhookStages): Promi
   const receipt = { id: on.newId(), receivedAt: on.now() };
   const events = server.read(body, query);
   // All devices are found first, so that nothing is stored of a webhook that is refused.
-  const routes = await Promise.all(events.map((event) => on.findRoute(connector, event.deviceEui)));
-  for (const [i, event] of events.entries()) await handleEvent(event, routes[i]!, webhook, receipt, on);
+  const found: [ServerEvent, UplinkRoute][] = [];
+  for (const event of events) found.push([event, await on.findRoute(connector, event.deviceEui)]);
+  for (const [event, route] of found) await handleEvent(event, route, webhook, receipt, on);
   return receipt;
 }
 

@@ -153,7 +153,8 @@ export async function deleteDeviceConnector(records: Records, id: string): Promi
   await change(records, async (step) => {
     const { integrationId } = found(await findDeviceConnector(step, id), 'device connector', id);
     // It goes with its integration, which without it could take no webhook.
-    if (integrationId !== null) throw problem('inUse', { what: 'device connector', users: [`integration ${integrationId}`] });
+    if (integrationId !== null)
+      throw problem('inUse', { what: 'device connector', users: [`integration ${integrationId}`] });
     refuseWhenUsed('device connector', await dataFlowsUsing(step.db, { deviceConnectorId: id }, usersNamedMax));
     await removeDeviceConnector(step.db, id);
     step.announce({ kind: 'deviceConnector', id, action: 'deleted' });

@@ -185,7 +185,13 @@ export async function moveDeviceStep(
   const current = found(await findDevice(step, id), 'device', id);
   const { workspaceId, dataFlowId } = target;
   const integrationId = (await connectorOfFlow(step, dataFlowId))?.integrationId ?? null;
-  const record: Device = { ...current, workspaceId, dataFlowId, integrationId, ...nextVersion(current, undefined, now) };
+  const record: Device = {
+    ...current,
+    workspaceId,
+    dataFlowId,
+    integrationId,
+    ...nextVersion(current, undefined, now),
+  };
   await checkReferences(step, record);
   const names = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.name);
   const kept = (await customFieldsOfDevices(step.db, [id])).get(id) ?? [];

@@ -21,7 +21,13 @@ export function frameEvent(frame: LoraFrame): ServerEvent {
   const { deviceEui, port, payloadHex, frameCountUp, session } = frame;
   if (payloadHex === undefined || port === undefined || port === 0) {
     const details = frameCountUp === undefined ? {} : { frameCountUp };
-    return { kind: 'note', deviceEui, level: 'INFO', message: 'A frame without application payload was received', details };
+    return {
+      kind: 'note',
+      deviceEui,
+      level: 'INFO',
+      message: 'A frame without application payload was received',
+      details,
+    };
   }
   // Without a session the payload tells frames of different sessions with the same counter apart, well enough.
   const duplicateKey = frameCountUp === undefined ? {} : { duplicateKey: `${session ?? payloadHex}:${frameCountUp}` };

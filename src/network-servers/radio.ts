@@ -20,7 +20,10 @@ export function known(measures: Measures): RadioMetrics {
 
 /** Signal and place of the gateway that heard best, and how many heard. */
 export function receivedBy(receptions: readonly Reception[]): RadioMetrics {
-  const best = receptions.reduce<Reception | undefined>((one, other) => (isBetter(other, one) ? other : one), undefined);
+  const best = receptions.reduce<Reception | undefined>(
+    (one, other) => (isBetter(other, one) ? other : one),
+    undefined,
+  );
   if (best === undefined) return {};
   const { rssi, snr, latitude, longitude } = best;
   return known({
@@ -46,7 +49,7 @@ export function espOf(rssi: number | undefined, snr: number | undefined): number
 }
 
 /** Both coordinates or none; 0, 0 is where devices without a position claim to be. */
-export function placeOf(latitude: number | undefined, longitude: number | undefined): RadioMetrics {
+function placeOf(latitude: number | undefined, longitude: number | undefined): RadioMetrics {
   if (latitude === undefined || longitude === undefined || (latitude === 0 && longitude === 0)) return {};
   return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? { latitude, longitude } : {};
 }

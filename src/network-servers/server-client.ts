@@ -56,7 +56,8 @@ async function callOnce(
 
 function troubleOf(error: unknown): ServerAnswer {
   const causes: unknown[] = [error];
-  for (let at = error; at instanceof Error && at.cause !== undefined && causes.length < 5; at = at.cause) causes.push(at.cause);
+  for (let at = error; at instanceof Error && at.cause !== undefined && causes.length < 5; at = at.cause)
+    causes.push(at.cause);
   const refused = causes.find((cause) => cause instanceof EgressRefused || cause instanceof Problem);
   if (refused instanceof Error) return { ok: false, retry: false, reason: refused.message };
   const told = causes.findLast((cause) => cause instanceof Error && cause.message !== '') as Error | undefined;

@@ -3,7 +3,7 @@ import { type EpochMs, isInstant, parseInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 
-export const payloadBytesMax = 512;
+const payloadBytesMax = 512;
 const euiPattern = /^[0-9a-f]{16}$/;
 
 export function refuse(field: string, reason: string): never {
@@ -31,7 +31,9 @@ export function objectsAt(body: Json, path: string): readonly JsonObject[] {
   const value = valueAt(body, path);
   if (value === undefined) return [];
   if (!Array.isArray(value)) return refuse(path, 'must be an array');
-  return (value as readonly Json[]).map((item, i) => (isJsonObject(item) ? item : refuse(`${path}.${i}`, 'must be an object')));
+  return (value as readonly Json[]).map((item, i) =>
+    isJsonObject(item) ? item : refuse(`${path}.${i}`, 'must be an object'),
+  );
 }
 
 export function textAt(body: Json, path: string): string | undefined {
@@ -48,7 +50,7 @@ export function nameAt(body: Json, path: string): string | undefined {
 }
 
 /** A number, also where a server writes it as a text. */
-export function numberAt(body: Json, path: string): number | undefined {
+function numberAt(body: Json, path: string): number | undefined {
   const value = valueAt(body, path);
   if (value === undefined || value === '') return undefined;
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;

@@ -1,18 +1,8 @@
 // What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
-
-export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
-
-export interface Cell {
-  /** Absent for routes that anybody, or any credential, may call. */
-  readonly needs?: readonly [Scope, Verb];
-  readonly who: 'anybody' | 'anyCredential' | 'anyUser' | 'permitted' | 'permittedUser';
-  /** Whether the record lives in a workspace or in the organization; lists are narrowed by their handlers. */
-  readonly level: 'workspace' | 'organization' | 'workspaceList' | 'organizationList' | 'none';
-  readonly path: (of: Fixtures) => string;
-  readonly body?: (of: Fixtures) => unknown;
-}
+import type { Cell } from './route-cell.ts';
+import { loraCells } from './route-cells-lora.ts';
 
 type Paths = (of: Fixtures) => string;
 type Bodies = (of: Fixtures) => unknown;
@@ -245,7 +235,6 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /health/ready': open('/health/ready'),
   'GET /metrics': open('/metrics'),
   'POST /v3/capture': open('/v3/capture'),
-  'POST /v3/capture/lora/:integrationId': open('/v3/capture/lora/0600000000000000'),
   'POST /realms/api-keys/protocol/openid-connect/token': open('/realms/api-keys/protocol/openid-connect/token'),
   'GET /realms/api-keys/.well-known/openid-configuration': open('/realms/api-keys/.well-known/openid-configuration'),
   'GET /realms/api-keys/protocol/openid-connect/certs': open('/realms/api-keys/protocol/openid-connect/certs'),
@@ -335,18 +324,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/devices/by-device-id?deviceId=${of.physicalId}`,
   },
   'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
-  'GET /v3/devices/:id/downlinks': deviceRead('/downlinks'),
-  'POST /v3/devices/:id/downlink': record(
-    'workspace',
-    update,
-    (of) => `/v3/devices/${of.device}/downlink`,
-    () => ({ raw: true }),
-  ),
-  ...workspaceRecords('/v3/integrations', 'integration', 'integration', (of) => ({
-    name: 'x',
-    workspaceId: of.workspace,
-    type: 'GENERIC',
-  })),
+  ...loraCells,
   ...list('/v3/usage', 'workspace'),
   ...inventory,
   ...list('/v3/assets', 'asset'),

@@ -78,8 +78,7 @@ export function integrationRoutes(parts: IntegrationParts): Route[] {
       params: idParams,
       body: integrationUpdate,
       response: integrationSchema,
-      handle: ({ params, body }, principal) =>
-        updateIntegration(records, principal, params.id, body, checkHost, now()),
+      handle: ({ params, body }, principal) => updateIntegration(records, principal, params.id, body, checkHost, now()),
     }),
     guardedRoute({
       method: 'DELETE',

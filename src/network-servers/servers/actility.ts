@@ -5,7 +5,18 @@ import type { JsonObject } from '../../model/json.ts';
 import { frameEvent, joinEvent } from '../lora-frame.ts';
 import type { DownlinkApi, NetworkServer, ServerEvent } from '../network-server.ts';
 import { batteryPercentOf, espOf, known, placeAt } from '../radio.ts';
-import { countAt, euiAt, flagAt, hexAt, measureAt, nameAt, objectAt, refuse, textAt, timeAt } from '../webhook-fields.ts';
+import {
+  countAt,
+  euiAt,
+  flagAt,
+  hexAt,
+  measureAt,
+  nameAt,
+  objectAt,
+  refuse,
+  textAt,
+  timeAt,
+} from '../webhook-fields.ts';
 
 function read(body: JsonObject): readonly ServerEvent[] {
   const sent = objectAt(body, 'DevEUI_downlink_Sent');
@@ -88,7 +99,9 @@ const downlinks: DownlinkApi = {
     ];
     // The signature is over the parameters as they were before their encoding, in this order, and the key behind them.
     const plain = parameters.map(([name, value]) => `${name}=${value}`).join('&');
-    const token = createHash('sha256').update(plain + asKey.toLowerCase()).digest('hex');
+    const token = createHash('sha256')
+      .update(plain + asKey.toLowerCase())
+      .digest('hex');
     const query = [...parameters, ['Token', token]].map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);
     return [{ method: 'POST', url: `${baseUrl}/thingpark/lrc/rest/downlink?${query.join('&')}` }];
   },

@@ -2,9 +2,27 @@
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { frameEvent, joinEvent } from '../lora-frame.ts';
-import type { DownlinkApi, NetworkServer, RegistrationApi, ServerEvent, ServerProperties, WebhookQuery } from '../network-server.ts';
+import type {
+  DownlinkApi,
+  NetworkServer,
+  RegistrationApi,
+  ServerEvent,
+  ServerProperties,
+  WebhookQuery,
+} from '../network-server.ts';
 import { known, type Reception, receivedBy, spreadingFactorOf } from '../radio.ts';
-import { base64At, countAt, euiAt, flagAt, measureAt, objectsAt, refuse, textAt, timeAt, valueAt } from '../webhook-fields.ts';
+import {
+  base64At,
+  countAt,
+  euiAt,
+  flagAt,
+  measureAt,
+  objectsAt,
+  refuse,
+  textAt,
+  timeAt,
+  valueAt,
+} from '../webhook-fields.ts';
 
 const kinds = ['up', 'join', 'ack', 'txack', 'log', 'status', 'location', 'integration'] as const;
 type Kind = (typeof kinds)[number];
@@ -95,7 +113,9 @@ function logged(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
   const level = levels[textAt(body, 'level') as keyof typeof levels] ?? 'WARN';
   const queueItemId = textAt(body, 'context.queue_item_id');
   if (downlinkCodes.has(code) && queueItemId !== undefined) {
-    return [{ kind: 'downlink', deviceEui, state: 'FAILED', serverReference: queueItemId, reason: `${code} ${description}` }];
+    return [
+      { kind: 'downlink', deviceEui, state: 'FAILED', serverReference: queueItemId, reason: `${code} ${description}` },
+    ];
   }
   return [{ kind: 'note', deviceEui, level, message: `The network server says: ${code} ${description}`.trim() }];
 }

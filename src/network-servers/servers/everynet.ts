@@ -3,7 +3,18 @@ import type { JsonObject } from '../../model/json.ts';
 import { frameEvent, joinEvent } from '../lora-frame.ts';
 import type { NetworkServer, ServerEvent } from '../network-server.ts';
 import { batteryPercentOf, known, receivedBy, spreadingFactorOf } from '../radio.ts';
-import { base64At, countAt, epochAt, euiAt, flagAt, measureAt, objectAt, refuse, textAt, valueAt } from '../webhook-fields.ts';
+import {
+  base64At,
+  countAt,
+  epochAt,
+  euiAt,
+  flagAt,
+  measureAt,
+  objectAt,
+  refuse,
+  textAt,
+  valueAt,
+} from '../webhook-fields.ts';
 
 function read(body: JsonObject): readonly ServerEvent[] {
   const type = textAt(body, 'type') ?? refuse('type', 'is needed: it tells the kind of message');

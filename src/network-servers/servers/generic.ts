@@ -45,7 +45,8 @@ function read(body: JsonObject): readonly ServerEvent[] {
 }
 
 function report(body: JsonObject, deviceEui: string): ServerEvent {
-  const state = states.find((one) => one === textAt(body, 'state')) ?? refuse('state', `must be one of ${states.join(', ')}`);
+  const state =
+    states.find((one) => one === textAt(body, 'state')) ?? refuse('state', `must be one of ${states.join(', ')}`);
   const downlinkId = textAt(body, 'downlinkId');
   const reason = textAt(body, 'reason');
   return {

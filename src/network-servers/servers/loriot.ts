@@ -4,7 +4,19 @@ import { problem } from '../../model/problem.ts';
 import { frameEvent, joinEvent } from '../lora-frame.ts';
 import type { DownlinkApi, NetworkServer, RegistrationApi, ServerEvent, ServerProperties } from '../network-server.ts';
 import { batteryPercentOf, known, type Reception, receivedBy, spreadingFactorOf } from '../radio.ts';
-import { countAt, epochAt, euiAt, flagAt, hexAt, measureAt, nameAt, objectsAt, refuse, textAt, valueAt } from '../webhook-fields.ts';
+import {
+  countAt,
+  epochAt,
+  euiAt,
+  flagAt,
+  hexAt,
+  measureAt,
+  nameAt,
+  objectsAt,
+  refuse,
+  textAt,
+  valueAt,
+} from '../webhook-fields.ts';
 
 function read(body: JsonObject): readonly ServerEvent[] {
   const command = textAt(body, 'cmd') ?? refuse('cmd', 'is needed: it tells the kind of message');

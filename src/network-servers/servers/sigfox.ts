@@ -19,7 +19,9 @@ function read(body: JsonObject): readonly ServerEvent[] {
     if (!isService && valueAt(body, 'computedLocation') === undefined && valueAt(body, 'infoCode') === undefined) {
       refuse('data', 'is needed');
     }
-    return [{ kind: 'note', deviceEui, level: 'INFO', message: 'A callback without payload was received', details: body }];
+    return [
+      { kind: 'note', deviceEui, level: 'INFO', message: 'A callback without payload was received', details: body },
+    ];
   }
   const counter = nameAt(body, 'seqNumber');
   return [

@@ -12,7 +12,18 @@ import type {
   ServerProperties,
 } from '../network-server.ts';
 import { known, placeAt, type Reception, receivedBy } from '../radio.ts';
-import { base64At, countAt, euiAt, measureAt, objectAt, objectsAt, refuse, textAt, timeAt, valueAt } from '../webhook-fields.ts';
+import {
+  base64At,
+  countAt,
+  euiAt,
+  measureAt,
+  objectAt,
+  objectsAt,
+  refuse,
+  textAt,
+  timeAt,
+  valueAt,
+} from '../webhook-fields.ts';
 
 /** Our id travels with a downlink as one of its correlation ids. */
 const correlationPrefix = 'heliograph:downlink:';
@@ -39,7 +50,10 @@ function read(body: JsonObject): readonly ServerEvent[] {
   if (valueAt(body, 'downlink_queue_invalidated') !== undefined) {
     return [{ kind: 'note', deviceEui, level: 'WARN', message: 'The network server emptied its downlink queue' }];
   }
-  return refuse('uplink_message', 'is needed, or another message of The Things Stack such as join_accept or downlink_ack');
+  return refuse(
+    'uplink_message',
+    'is needed, or another message of The Things Stack such as join_accept or downlink_ack',
+  );
 }
 
 function uplink(body: JsonObject, deviceEui: string): ServerEvent {
@@ -157,7 +171,8 @@ function register(device: ServerDevice, properties: ServerProperties): readonly 
   const ids = { device_id: endDeviceId(device), dev_eui: device.deviceEui, join_eui: joinEui };
   const host = new URL(baseUrl).host;
   const servers = { network_server_address: host, application_server_address: host, join_server_address: host };
-  const frequencyPlan = keyOf(device, 'ttnProperties.frequencyPlan') ?? properties['frequencyPlanId'] ?? 'EU_863_870_TTN';
+  const frequencyPlan =
+    keyOf(device, 'ttnProperties.frequencyPlan') ?? properties['frequencyPlanId'] ?? 'EU_863_870_TTN';
   const version = { lorawan_version: 'MAC_V1_0_3', lorawan_phy_version: 'PHY_V1_0_3_REV_A' };
   const network = { supports_join: true, frequency_plan_id: frequencyPlan, ...version };
   const own = `applications/${encoded(applicationId)}/devices`;
@@ -178,7 +193,10 @@ function register(device: ServerDevice, properties: ServerProperties): readonly 
       },
       fineToo: [409],
     },
-    put('js', { ...servers, root_keys: { app_key: { key: appKey } } }, [...Object.keys(servers), 'root_keys.app_key.key']),
+    put('js', { ...servers, root_keys: { app_key: { key: appKey } } }, [
+      ...Object.keys(servers),
+      'root_keys.app_key.key',
+    ]),
     put('ns', network, Object.keys(network)),
     put('as', {}, ['ids.dev_eui', 'ids.join_eui']),
   ];

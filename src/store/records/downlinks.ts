@@ -96,11 +96,7 @@ export async function saveDownlink(db: RecordsDb, record: Downlink, whileIn: Dow
 }
 
 /** Forgets ended ones that are old, and the oldest of each device beyond the limit. */
-export async function dropOldDownlinks(
-  db: RecordsDb,
-  createdBefore: EpochMs,
-  keptPerDeviceMax: number,
-): Promise<void> {
+export async function dropOldDownlinks(db: RecordsDb, createdBefore: EpochMs, keptPerDeviceMax: number): Promise<void> {
   await db.deleteFrom('downlinks').where('state', '!=', 'QUEUED').where('created', '<', createdBefore).execute();
   const crowded = await db
     .selectFrom('downlinks')

@@ -1,5 +1,6 @@
 // The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
 import type { Generated } from 'kysely';
+import type { NetworkTables } from './network-tables.ts';
 
 /** 0 or 1: SQLite has no boolean. */
 type Flag = number;
@@ -22,7 +23,7 @@ interface NamedColumns extends AuditColumns {
   searchText: string;
 }
 
-export interface RecordTables {
+export interface RecordTables extends NetworkTables {
   organizations: NamedColumns & { logo: string | null; ownerId: string; properties: JsonText | null };
   workspaces: NamedColumns & { organizationId: string; settings: JsonText; properties: JsonText };
   users: AuditColumns & { id: string; name: string; email: string; passwordHash: string };
@@ -124,34 +125,6 @@ export interface RecordTables {
     integrationId: string | null;
     carrier: string | null;
     provider: string | null;
-  };
-  integrations: NamedColumns & {
-    organizationId: string;
-    workspaceId: string;
-    type: string;
-    provider: string | null;
-    properties: SealedText;
-  };
-  downlinks: {
-    sequence: Generated<number>;
-    id: string;
-    deviceId: string;
-    connectivity: string;
-    created: number;
-    updated: number | null;
-    state: string;
-    error: string | null;
-    port: number | null;
-    confirmed: Flag | null;
-    payloadHex: string | null;
-    topic: string | null;
-    payload: JsonText | null;
-    replaces: Flag;
-    tries: number;
-    nextTryAt: number | null;
-    expiresAt: number;
-    serverReference: string | null;
-    correlationId: string;
   };
   outputConnectors: Omit<NamedColumns, 'description'> & {
     organizationId: string | null;
