@@ -1,5 +1,6 @@
 // Composes LoRaWAN and downlinks: webhooks of network servers in, the queue of downlinks out, integrations beside both.
 import type { Parts } from './compose-parts.ts';
+import type { Mqtt } from './compose-mqtt.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { planDownlinks } from './decode/downlink-command.ts';
 import { createEgressGuard, type EgressGuard } from './egress/guard.ts';
@@ -9,17 +10,19 @@ import { createDownlinkQueue, type DownlinkQueue } from './flows/downlink-queue.
 import type { SendDownlink } from './flows/downlink-transport.ts';
 import { loraRegistration, loraTransport } from './flows/lora-transport.ts';
 import { captureWebhook, type Webhook, type WebhookStages } from './flows/network-server-capture.ts';
+import { mqttTransport } from './flows/mqtt-transport.ts';
 import type { Route } from './http/route.ts';
 import { downlinkRoutes } from './http/routes/downlinks.ts';
 import { integrationRoutes } from './http/routes/integrations.ts';
 import { webhookRoute } from './http/routes/webhook-capture.ts';
+import type { DuplicateFilter } from './ingest/duplicate-filter.ts';
 import { addDownlinks, forgetOldDownlinks } from './inventory/downlinks.ts';
 import type { Connectivity, DeviceConnector } from './model/connector.ts';
 import type { Downlink, DownlinkCommand } from './model/downlink.ts';
 import { newId } from './model/ids.ts';
 import type { IntegrationType } from './model/integration.ts';
 import type { Note } from './model/processing-note.ts';
-import type { NetworkServer, ServerDownlinkReport } from './network-servers/network-server.ts';
+import type { NetworkServer } from './network-servers/network-server.ts';
 import { serverOfDecodingType, serverOfIntegration } from './network-servers/network-server-table.ts';
 import { findDevice } from './store/records/devices.ts';
 import {
@@ -40,10 +43,6 @@ export interface Lora {
     command: DownlinkCommand,
     cause: DownlinkCause,
   ) => Promise<readonly Downlink[]>;
-  /** Adds the way to devices of a connectivity; before that their downlinks wait. */
-  readonly useTransport: (connectivity: Connectivity, send: SendDownlink) => void;
-  /** To be told when a device can be reached again. */
-  readonly deviceReachable: (deviceId: string) => void;
   readonly routes: readonly Route[];
   /** Takes up what waited when the platform stopped. */
   readonly start: () => Promise<void>;
@@ -53,7 +52,12 @@ export interface Lora {
 
 type NoteDevice = (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
 
-export function composeLora(parts: Parts, uplinks: Uplinks): Lora {
+export function composeLora(
+  parts: Parts,
+  uplinks: Uplinks,
+  duplicates: DuplicateFilter,
+  mqtt: Pick<Mqtt, 'publishToDevice' | 'onDeviceConnected'>,
+): Lora {
   const { config, records, directory, telemetry, now } = parts;
   const egress = createEgressGuard({ allow: config.egressAllow });
   const stopping = new AbortController();
@@ -62,6 +66,8 @@ export function composeLora(parts: Parts, uplinks: Uplinks): Lora {
   const queue = openQueue(parts, transports, note);
   const lora = loraParts(parts, egress);
   transports.set('LORA', loraTransport(lora));
+  transports.set('MQTT', mqttTransport(mqtt.publishToDevice));
+  mqtt.onDeviceConnected((deviceId) => queue.wake(deviceId, true));
   parts.useNetworkServers(loraRegistration(lora, stopping.signal));
   parts.followChanges(({ kind, id, action }) => {
     // What waited for its network server may go now.
@@ -83,7 +89,12 @@ export function composeLora(parts: Parts, uplinks: Uplinks): Lora {
     for (const { state } of downlinks) telemetry.downlinkChanged(state);
     return downlinks;
   };
-  const webhookStages = webhookStagesOf(parts, uplinks, note, queue.reported);
+  const webhookStages: WebhookStages = {
+    ...webhookStagesOf(parts, uplinks),
+    unlessRepeated: (key, work) => duplicates.once(key, work),
+    note,
+    downlinkReported: queue.reported,
+  };
   const take = (webhook: Webhook) => captureWebhook(webhook, webhookStages);
   const connectorOf = (secret: string) => directory.connector(secret);
   const shared = { records, now, once: uplinks.once };
@@ -91,8 +102,6 @@ export function composeLora(parts: Parts, uplinks: Uplinks): Lora {
     connectorOf,
     captureWebhook: take,
     sendDownlink: send,
-    useTransport: (connectivity, transport) => void transports.set(connectivity, transport),
-    deviceReachable: (deviceId) => queue.wake(deviceId, true),
     routes: [
       webhookRoute({ connectorOf, captureWebhook: take }),
       ...downlinkRoutes({ ...shared, sendDownlink: send, newId: parts.newId }),
@@ -170,9 +179,7 @@ function wakeDevicesOf(integrationId: string, { records, telemetry }: Parts, que
 function webhookStagesOf(
   { records, directory, now, newId: uuid }: Parts,
   uplinks: Uplinks,
-  note: NoteDevice,
-  downlinkReported: (deviceId: string, report: ServerDownlinkReport) => Promise<void>,
-): WebhookStages {
+): Omit<WebhookStages, 'unlessRepeated' | 'note' | 'downlinkReported'> {
   // The type of an integration never changes.
   const types = new Map<string, IntegrationType>();
   const serverOf = async ({ decodingType, integrationId }: DeviceConnector): Promise<NetworkServer> => {
@@ -185,10 +192,7 @@ function webhookStagesOf(
   return {
     serverOf,
     findRoute: (connector, deviceEui) => directory.byEui(connector, deviceEui),
-    unlessRepeated: (_, work) => work(),
     handleUplink: uplinks.handleUplink,
-    note,
-    downlinkReported,
     newId: uuid,
     now,
   };

@@ -1,12 +1,14 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
 import type { Parts } from './compose-parts.ts';
+import { composeRawUplinks, type RawUplinks } from './compose-raw-uplinks.ts';
 import { decodeUplink } from './decode/decode-uplink.ts';
 import { type CommandToEncode, type EncodedCommand, encodeDownlink } from './decode/encode-downlink.ts';
 import { backfill, type Backfill, type BackfillReceipt, type BackfillStages } from './flows/backfill.ts';
-import { capture, type Capture, type CaptureReceipt, type CaptureStages } from './flows/capture.ts';
+import { capture, type Capture, type CaptureReceipt, type CaptureStages, uplinkDeviceOf } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';
 import { idempotency, idempotencyKeptMs, type IdempotencyRecords, type Once } from './flows/idempotency.ts';
 import { type OnceStreamed, streamedIdempotency } from './flows/streamed-idempotency.ts';
+import { type ReplayReport, type ReplayRequest, type ReplayStages, replayUplinks } from './flows/replay.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
 import type { Json, JsonObject } from './model/json.ts';
@@ -51,6 +53,10 @@ export interface Uplinks {
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
   readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
+  /** What devices sent, as they sent it. */
+  readonly raw: RawUplinks;
+  /** Tries a decoder on it. */
+  readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
   /** To be called now and then: drops what is outdated, and lets the journal forget what the records have for good. */
   readonly keepHouse: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -67,6 +73,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const status = await openStatus(parts, (position) => {
     statusPosition = position;
   });
+  const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
   const stages: UplinkStages = {
@@ -79,6 +86,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     announce: (entry) => {
       for (const note of entry.notes) telemetry.noted(note);
       status.follow(entry);
+      raw.follow(entry);
       if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
     },
     newId,
@@ -96,6 +104,13 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   };
   const { validate, append, announce } = stages;
   const findDevice = (deviceId: string) => directory.byDevice(deviceId);
+  const replayStages: ReplayStages = {
+    list: raw.list,
+    deviceOf: async (deviceId) => uplinkDeviceOf(await findDevice(deviceId)),
+    decode: stages.decode,
+    validate,
+    now,
+  };
   const backfillStages: BackfillStages = { findRoute: findDevice, validate, append, announce, stopping, newId };
   return {
     capture: (input) => capture(input, captureStages),
@@ -111,6 +126,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,
     onceStreamed: streamedIdempotency(keptAnswers, now),
+    raw,
+    replay: (request) => replayUplinks(request, replayStages),
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
     async keepHouse() {
@@ -126,6 +143,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       await intake.drained();
       await scripts.close();
       await status.close();
+      await raw.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { UplinkRoute } from '../inventory/uplink-directory.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import type { Uplink } from '../model/uplink.ts';
+import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { Once } from './idempotency.ts';
 
 export interface Capture {
@@ -36,8 +36,9 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   const route = await on.findRoute(request.secret, request.deviceId);
   const work = async (receivedAt: EpochMs): Promise<CaptureReceipt> => {
     const { topic, timestamp } = request;
-    const duplicate = input.duplicateKey === undefined ? {} : { duplicateKey: input.duplicateKey };
-    const payload = { topic, timestamp, body: input.body, bodyBytes: input.bodyBytes, ...duplicate };
+    const { body, bodyBytes, duplicateKey } = input;
+    const key = duplicateKey === undefined ? {} : { duplicateKey };
+    const payload = { topic, timestamp, body, bodyBytes, ...key };
     const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
     await on.handleUplink(uplink);
     return { id: uplink.correlationId, receivedAt };
@@ -73,8 +74,8 @@ export function uplinkOf(
   };
 }
 
-/** The device as decoders and encoders know it. */
-export function uplinkDeviceOf({ device, flow, customFields, tags }: UplinkRoute): Uplink['device'] {
+/** The sender as decoders know it. */
+export function uplinkDeviceOf({ device, flow, customFields, tags }: UplinkRoute): UplinkDevice {
   return {
     id: device.id,
     deviceId: device.deviceId,

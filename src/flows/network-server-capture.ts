@@ -65,9 +65,10 @@ async function handleEvent(
     const note: Note = { level, source: 'UPLINK', message, ...(details === undefined ? {} : { details }) };
     return on.note(route.device.id, [note], receipt.id);
   }
-  const work = () => on.handleUplink(uplinkOfEvent(event, route, webhook, receipt));
-  if (event.duplicateKey === undefined) await work();
-  else await on.unlessRepeated(`${route.device.id} ${event.duplicateKey}`, work);
+  const uplink = uplinkOfEvent(event, route, webhook, receipt);
+  const work = () => on.handleUplink(uplink);
+  if (uplink.duplicateKey === undefined) await work();
+  else await on.unlessRepeated(uplink.duplicateKey, work);
 }
 
 function uplinkOfEvent(
@@ -85,7 +86,7 @@ function uplinkOfEvent(
     body: event.body,
     bodyBytes: webhook.bodyBytes,
     metrics: event.metrics,
-    ...(event.duplicateKey === undefined ? {} : { duplicateKey: event.duplicateKey }),
+    ...(event.duplicateKey === undefined ? {} : { duplicateKey: `${route.device.id} ${event.duplicateKey}` }),
   };
   return uplinkOf(payload, route, id, receivedAt);
 }
