@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from './access/authorize.ts';
 import { tokenPaths } from './access/token-service.ts';
 import type { Parts } from './compose-parts.ts';
+import type { Lora } from './compose-lora.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { backfillRoutes } from './http/routes/backfill.ts';
 import { captureRoute } from './http/routes/capture.ts';
@@ -10,6 +11,7 @@ import type { DeviceAccess } from './http/routes/device-access.ts';
 import { healthRoutes } from './http/routes/health.ts';
 import { kpiQueryRoutes } from './http/routes/kpi-queries.ts';
 import { runScriptRoute } from './http/routes/run-script.ts';
+import { rawUplinkRoutes } from './http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
@@ -60,7 +62,7 @@ export interface RouteExtras {
   readonly pushConfiguration: PushConfiguration;
 }
 
-export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
+export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras: RouteExtras): Route[] {
   const { store, telemetry, directory, now } = parts;
   const device = deviceAccess(parts);
   const calendarOf = async (workspaceId: string) =>
@@ -72,8 +74,19 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
     captureRoute({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,
+      connectorOf: lora.connectorOf,
+      captureWebhook: lora.captureWebhook,
     }),
+    ...lora.routes,
     ...backfillRoutes({ ...device, ...uplinks, now }),
+    ...rawUplinkRoutes({
+      ...device,
+      records: parts.records,
+      now,
+      once: uplinks.once,
+      list: uplinks.raw.list,
+      replay: uplinks.replay,
+    }),
     runScriptRoute({ runScript: uplinks.runScript }),
     ...recordRoutes(parts, uplinks, device.aliased, extras.pushConfiguration),
     ...accessRoutes(parts, uplinks),

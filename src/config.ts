@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { parseIsoDuration } from './model/iso-duration.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -38,6 +39,9 @@ export interface Config {
   readonly secretsKey: string | undefined;
   readonly revealConnectorSecrets: boolean;
   readonly egressAllow: readonly string[];
+  /** How long what devices sent is kept as they sent it; 0 keeps nothing. */
+  readonly rawUplinkRetentionMs: number;
+  readonly rawUplinkBytesMax: number;
   readonly demo: boolean;
   /** Script worker threads. */
   readonly scriptWorkers: number;
@@ -86,6 +90,8 @@ export function readConfig(environment: Environment = process.env): Config {
     secretsKey: text('SECRETS_KEY'),
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
     egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
+    rawUplinkRetentionMs: durationOf('RAW_UPLINK_RETENTION', text('RAW_UPLINK_RETENTION'), 'P7D'),
+    rawUplinkBytesMax: wholeNumberOf('RAW_UPLINK_BYTES', text('RAW_UPLINK_BYTES'), 2 ** 31, 64 * 2 ** 20, 2 ** 50),
     demo: flagOf('DEMO', text('DEMO')),
     scriptWorkers: wholeNumberOf(
       'SCRIPT_WORKERS',
@@ -106,6 +112,16 @@ function wholeNumberOf(name: string, value: string | undefined, fallback: number
   const number = Number(value);
   if (!/^\d+$/.test(value) || number < min || number > max) refuse(name, value, `a whole number from ${min} to ${max}`);
   return number;
+}
+
+const dayMs = 86_400_000;
+
+/** Months have no fixed length, so they are refused; a plain 0 is no time at all. */
+function durationOf(name: string, value: string | undefined, fallback: string): number {
+  if (value === '0') return 0;
+  const parsed = parseIsoDuration(value ?? fallback);
+  if ('duration' in parsed && parsed.duration.months === 0) return parsed.duration.days * dayMs + parsed.duration.ms;
+  return refuse(name, value!, 'an ISO-8601 duration of weeks, days, hours, minutes or seconds, such as P7D, or 0');
 }
 
 function portOf(name: string, value: string | undefined, fallback: number): number {

@@ -4,7 +4,7 @@ import type { UplinkRoute } from '../inventory/uplink-directory.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import type { Uplink } from '../model/uplink.ts';
+import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { Once } from './idempotency.ts';
 
 export interface Capture {
@@ -57,7 +57,7 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
 
 /** The uplink of a payload, whatever transport it came by. */
 export function uplinkOf(
-  payload: Pick<Uplink, 'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey'>,
+  payload: Pick<Uplink, 'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey' | 'metrics'>,
   route: UplinkRoute,
   correlationId: string,
   receivedAt: EpochMs,
@@ -66,21 +66,26 @@ export function uplinkOf(
   const code = flow.passThrough ? undefined : type?.uplinkScript?.code;
   return {
     correlationId,
-    device: {
-      id: device.id,
-      deviceId: device.deviceId,
-      name: device.name,
-      description: device.description,
-      organizationId: device.organizationId,
-      workspaceId: device.workspaceId,
-      dataFlowId: flow.id,
-      customFields: route.customFields,
-      tags: route.tags.map((tag) => tag.name),
-    },
+    device: uplinkDeviceOf(route),
     script: code === undefined ? null : { code, tenant: device.organizationId },
     storedTopics: storedTopicsOf(route),
     receivedAt,
     ...payload,
+  };
+}
+
+/** The sender as decoders know it. */
+export function uplinkDeviceOf({ device, flow, customFields, tags }: UplinkRoute): UplinkDevice {
+  return {
+    id: device.id,
+    deviceId: device.deviceId,
+    name: device.name,
+    description: device.description,
+    organizationId: device.organizationId,
+    workspaceId: device.workspaceId,
+    dataFlowId: flow.id,
+    customFields,
+    tags: tags.map((tag) => tag.name),
   };
 }
 
