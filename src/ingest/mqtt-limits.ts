@@ -38,7 +38,7 @@ export const mqttLimits = {
   acknowledgedWithinMs: 30_000,
   /** Whether a client heard of an acknowledgement this shortly before its connection broke is in doubt; of so many at most. */
   heardWithinMs: 5_000,
-  heardPerClientMax: 512,
+  heardPerClientMax: 1_024,
   /** A connection that takes nothing for this time is closed. */
   drainWithinMs: 30_000,
   /** Retained messages: of one device, and the bytes of all; beyond, the oldest is forgotten. */

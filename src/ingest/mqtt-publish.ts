@@ -49,10 +49,10 @@ export function publishOf<R extends RoutedDevice>(parts: PublishParts<R>, delive
       // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
       const isPayload = !(packet.retain && payload.length === 0);
       const handedOn = payloadOf(session, packet, up!, payload);
-      noteHeard(session, handedOn.duplicateKey, undefined);
+      noteHeard(session, handedOn.duplicateKey, parts.now(), 'under way');
       const stored = isPayload ? parts.store(route, handedOn) : Promise.resolve();
       stored.then(() => {
-        noteHeard(session, handedOn.duplicateKey, parts.now());
+        noteHeard(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
         deliveries.echo(route.device.id, echo);
         over('done');
       }, failed);

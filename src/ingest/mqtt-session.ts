@@ -96,12 +96,21 @@ export function nextNumber(session: MqttSession): number | undefined {
   return session.lastNumber;
 }
 
-/** Notes that a publish is under way (no time), or when it was acknowledged. */
-export function noteHeard({ heard }: MqttSession, key: string | undefined, at: EpochMs | undefined): void {
+/** Notes that a publish is under way, or that it was acknowledged. */
+export function noteHeard(
+  { heard }: MqttSession,
+  key: string | undefined,
+  now: EpochMs,
+  what: 'under way' | 'acknowledged',
+): void {
   if (key === undefined) return;
   heard.delete(key);
-  heard.set(key, at);
-  if (heard.size > mqttLimits.heardPerClientMax) heard.delete(heard.keys().next().value!);
+  heard.set(key, what === 'acknowledged' ? now : undefined);
+  for (const [oldest, at] of heard) {
+    const isSettled = at !== undefined && at <= now - mqttLimits.heardWithinMs;
+    if (!isSettled && heard.size <= mqttLimits.heardPerClientMax) return;
+    heard.delete(oldest);
+  }
 }
 
 /** The keys of publishes of which the client may not know that they were stored, once its connection is gone. */
