@@ -103,8 +103,7 @@ export async function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<
     end,
     async close() {
       stopping = true;
-      for (const session of sessions.values()) session.conn.pause();
-      await gate.drained();
+      await gate.close();
       for (const session of [...sessions.values()]) end(session, 'stopping');
       await new Promise<void>((resolve) => aedes.close(resolve));
     },

@@ -1,6 +1,9 @@
 // What MQTT promises beyond one message: wills, sessions, retained messages, repetitions, takeovers, expiry (contract 18).
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectPacket, publishPacket } from '../../bench/load/mqtt-packets.ts';
 import {
@@ -184,6 +187,33 @@ test('packets out of place end the connection', async () => {
     await once(socket, 'close');
     expect([what, await world.samples(device)]).toEqual([what, []]);
   }
+});
+
+test('a stop under load answers what is under way and ends; what was acknowledged is there afterwards', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heliograph-mqtt-stop-'));
+  const own = await startMqttWorld({ directory });
+  const device = await own.mqttDevice();
+  const client = await own.client(device);
+  let acknowledged = 0;
+  let sent = 0;
+  const publish = () => {
+    sent++;
+    client.publish(upTopic(device), JSON.stringify({ sent }), { qos: 1 }, (error) => {
+      if (error || !client.connected) return;
+      acknowledged++;
+      publish();
+    });
+  };
+  for (let i = 0; i < 50; i++) publish();
+  await eventually(
+    async () => void (await own.call('GET', '/health/ready')),
+    () => acknowledged > 500,
+  );
+  await own.platform.close('test');
+  const again = await startMqttWorld({ directory });
+  expect((await again.samples(device)).length).toBeGreaterThanOrEqual(acknowledged);
+  await again.close();
+  rmSync(directory, { recursive: true, force: true });
 });
 
 test('contract 18: a token that expires ends the connection within a minute', { timeout: 40_000 }, async () => {
