@@ -37,10 +37,15 @@ export function platformMissing(): string | undefined {
 }
 
 /** Starts it on a data folder, new or old, and waits until it is ready. */
-export async function startPlatform(folder: string): Promise<Platform> {
+/** `environment` is added to the platform's own. */
+export async function startPlatform(
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Platform> {
   const port = await freePort();
   const target = { host: '127.0.0.1', port };
-  const command = platformCommand(folder, port);
+  const usual = platformCommand(folder, port);
+  const command = { ...usual, env: { ...usual.env, ...environment } };
   const server = startServer(command);
   await untilReady(server, () => isReady(target));
   const { organizationId, workspaceId } = await tenantOf(server, command.logPath);
