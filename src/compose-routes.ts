@@ -43,6 +43,7 @@ import { usageRoute } from './http/routes/usage.ts';
 import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
+import type { PushConfiguration } from './inventory/device-configurations.ts';
 import { placeOf } from './inventory/places.ts';
 import type { OutputConnectorType } from './model/connector.ts';
 import type { Place } from './model/place.ts';
@@ -57,6 +58,7 @@ export interface RouteExtras {
   /** Undefined when ready. */
   readonly notReadyBecause: () => string | undefined;
   readonly publicHolidays: PublicHolidays;
+  readonly pushConfiguration: PushConfiguration;
 }
 
 export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
@@ -82,7 +84,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
       replay: uplinks.replay,
     }),
     runScriptRoute({ runScript: uplinks.runScript }),
-    ...recordRoutes(parts, uplinks, device.aliased),
+    ...recordRoutes(parts, uplinks, device.aliased, extras.pushConfiguration),
     ...accessRoutes(parts, uplinks),
     ...sampleQueryRoutes({
       ...queries,
@@ -118,6 +120,7 @@ function recordRoutes(
   { config, records, store, telemetry, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
+  push: PushConfiguration,
 ): Route[] {
   const parts = { records, now, once };
   const availableOutputs: ReadonlySet<OutputConnectorType> = new Set();
@@ -140,7 +143,7 @@ function recordRoutes(
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
     ...customFieldRoutes(parts),
     ...deviceCredentialRoutes(parts),
-    ...deviceConfigurationRoutes(parts),
+    ...deviceConfigurationRoutes({ ...parts, push }),
     ...blobRoutes(parts),
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),

@@ -11,10 +11,11 @@ import { type ReplayReport, type ReplayRequest, type ReplayStages, replayUplinks
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
 import type { Json } from './model/json.ts';
-import type { DurableEntry } from './model/journal-entry.ts';
+import type { DurableEntry, JournalEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
 import type { StoredSample } from './model/sample.ts';
+import type { Uplink } from './model/uplink.ts';
 import { runScript } from './scripting/run-script.ts';
 import { createScriptMachine, type ScriptMachine } from './scripting/script-machine.ts';
 import { hasDeviceTypes } from './store/records/device-types.ts';
@@ -37,6 +38,9 @@ const durableMark = 'device-status-durable';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  /** Makes an entry durable that did not come from a decoder, and tells everybody who follows. */
+  readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly once: Once;
@@ -84,11 +88,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     newId,
     now,
   };
+  const takeUplink = (uplink: Uplink) => counted(telemetry, () => handleUplink(uplink, stages));
   const keptAnswers = keptAnswersOf(parts);
   const once = idempotency(keptAnswers, now);
   const captureStages: CaptureStages = {
     findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
-    handleUplink: (uplink) => counted(telemetry, () => handleUplink(uplink, stages)),
+    handleUplink: takeUplink,
     once,
     newId,
     now,
@@ -105,6 +110,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const backfillStages: BackfillStages = { findRoute: findDevice, validate, append, announce, stopping, newId };
   return {
     capture: (input) => capture(input, captureStages),
+    handleUplink: takeUplink,
+    async appendEntry(entry) {
+      const durable = await append(entry);
+      announce(durable);
+      return durable;
+    },
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,

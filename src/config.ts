@@ -13,6 +13,9 @@ export interface Config {
   readonly publicUrl: string;
   readonly mqttPort: number;
   readonly mqttTlsPort: number;
+  /** Files of the certificate and its key, as PEM; without both there is no MQTT over TLS. */
+  readonly mqttTlsCert: string | undefined;
+  readonly mqttTlsKey: string | undefined;
   readonly coapPort: number;
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
@@ -66,6 +69,7 @@ export function readConfig(environment: Environment = process.env): Config {
     publicUrl,
     mqttPort: portOf('MQTT_PORT', text('MQTT_PORT'), 1883),
     mqttTlsPort: portOf('MQTT_TLS_PORT', text('MQTT_TLS_PORT'), 8883),
+    ...certificateOf(text('MQTT_TLS_CERT'), text('MQTT_TLS_KEY')),
     coapPort: portOf('COAP_PORT', text('COAP_PORT'), 5683),
     adminEmail: text('ADMIN_EMAIL') ?? 'admin@localhost',
     adminPassword: text('ADMIN_PASSWORD'),
@@ -122,6 +126,15 @@ function durationOf(name: string, value: string | undefined, fallback: string): 
 
 function portOf(name: string, value: string | undefined, fallback: number): number {
   return wholeNumberOf(name, value, fallback, 0, 65_535);
+}
+
+function certificateOf(cert: string | undefined, key: string | undefined) {
+  if ((cert === undefined) !== (key === undefined)) {
+    const [given, missing] = cert === undefined ? ['MQTT_TLS_KEY', 'MQTT_TLS_CERT'] : ['MQTT_TLS_CERT', 'MQTT_TLS_KEY'];
+    throw new ConfigError(`${given} is set and ${missing} is not: TLS needs the certificate and its key`);
+  }
+  const path = (file: string | undefined) => (file === undefined ? undefined : resolve(file));
+  return { mqttTlsCert: path(cert), mqttTlsKey: path(key) };
 }
 
 function oneOf<T extends string>(name: string, value: string | undefined, fallback: T, accepted: readonly T[]): T {

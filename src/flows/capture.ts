@@ -35,7 +35,11 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   const { request, idempotencyKey } = input;
   const route = await on.findRoute(request.secret, request.deviceId);
   const work = async (receivedAt: EpochMs): Promise<CaptureReceipt> => {
-    const uplink = uplinkOf(input, route, on.newId(), receivedAt);
+    const { topic, timestamp } = request;
+    const { body, bodyBytes, duplicateKey } = input;
+    const key = duplicateKey === undefined ? {} : { duplicateKey };
+    const payload = { topic, timestamp, body, bodyBytes, ...key };
+    const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
     await on.handleUplink(uplink);
     return { id: uplink.correlationId, receivedAt };
   };
@@ -51,9 +55,14 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   return answer.body as unknown as CaptureReceipt;
 }
 
-function uplinkOf(input: Capture, route: UplinkRoute, correlationId: string, receivedAt: EpochMs): Uplink {
+/** The uplink of a payload, whatever transport it came by. */
+export function uplinkOf(
+  payload: Pick<Uplink, 'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey'>,
+  route: UplinkRoute,
+  correlationId: string,
+  receivedAt: EpochMs,
+): Uplink {
   const { device, flow, type } = route;
-  const { topic, timestamp } = input.request;
   const code = flow.passThrough ? undefined : type?.uplinkScript?.code;
   return {
     correlationId,
@@ -61,11 +70,7 @@ function uplinkOf(input: Capture, route: UplinkRoute, correlationId: string, rec
     script: code === undefined ? null : { code, tenant: device.organizationId },
     storedTopics: storedTopicsOf(route),
     receivedAt,
-    topic,
-    timestamp,
-    body: input.body,
-    bodyBytes: input.bodyBytes,
-    ...(input.duplicateKey === undefined ? {} : { duplicateKey: input.duplicateKey }),
+    ...payload,
   };
 }
 

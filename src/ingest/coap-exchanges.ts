@@ -2,7 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 
 /** RFC 7252 section 4.8.2: how long a message id of a sender means the same exchange. */
-const exchangeLifetimeMs = 247_000;
+export const exchangeLifetimeMs = 247_000;
 
 export interface ExchangeLimits {
   /** Accepted requests that are remembered. */

@@ -1,6 +1,7 @@
 // One function for each thing that happens: its log line and its metrics live here together and nowhere else.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Log } from './log.ts';
+import { mqttEvents } from './mqtt-events.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const quietRoutes = new Set([
@@ -32,10 +33,7 @@ export function createTelemetry(log: Log) {
   const samples = counter('samples_stored_total', 'Samples made durable.');
   const duplicates = counter('samples_duplicate_total', 'Samples left out because identical ones were stored.');
   const dropped = counter('samples_dropped_total', 'Samples dropped, by reason.', ['reason']);
-  const notes = counter('processing_notes_total', 'Notes in the processing log by level and source.', [
-    'level',
-    'source',
-  ]);
+  const notes = counter('processing_notes_total', 'Processing log entries by level and source.', ['level', 'source']);
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
@@ -48,6 +46,8 @@ export function createTelemetry(log: Log) {
   });
 
   return {
+    ...mqttEvents(counter, log),
+
     answered(event: {
       method: string;
       route: string;

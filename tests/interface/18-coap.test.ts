@@ -1,4 +1,7 @@
 // Contract 18: capture over CoAP, with a real client and with raw datagrams, against every refusal.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { encode } from 'cborg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeMessage, parseMessage, type CoapMessage } from '../../src/ingest/coap-message.ts';
@@ -230,6 +233,25 @@ describe('repeated datagrams', () => {
     expect((await stored(one)).length).toBe(1);
     socket.close();
   });
+});
+
+test('a datagram repeated after a restart is stored once', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heliograph-coap-'));
+  const environment = { COAP_PORT: String(await freeUdpPort()) };
+  let again = await startWorld({ directory, environment });
+  const one = await again.device({ name: 'restarted' });
+  const socket = await rawCoapSocket(Number(environment.COAP_PORT));
+  const datagram = captureMessage(one, 79, '{"a":1}');
+  socket.send(datagram);
+  await socket.next();
+  await again.close();
+  again = await startWorld({ directory, environment });
+  socket.send(datagram);
+  expect((parseMessage(await socket.next()) as CoapMessage).code).toBe(0x41);
+  expect((await again.must('POST', `/v3/devices/${one.id}/query`, { topic: '*' })).length).toBe(1);
+  socket.close();
+  await again.close();
+  rmSync(directory, { recursive: true, force: true });
 });
 
 /** A capture request as its datagram; options beyond its own may be added. */

@@ -3,15 +3,18 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freeUdpPort } from '../world/coap-device.ts';
+import { freePort } from '../world/mqtt-world.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 const run = promisify(execFile);
 
 let world: World;
 let coapPort: number;
+let mqttPort: number;
 beforeAll(async () => {
   coapPort = await freeUdpPort();
-  world = await startWorld({ environment: { COAP_PORT: String(coapPort) } });
+  mqttPort = await freePort();
+  world = await startWorld({ environment: { COAP_PORT: String(coapPort), MQTT_PORT: String(mqttPort) } });
 });
 afterAll(() => world.close());
 
@@ -30,9 +33,9 @@ async function storedCount(protocol: string): Promise<number> {
   return stored;
 }
 
-for (const protocol of ['http', 'coap'] as const)
+for (const protocol of ['http', 'mqtt', 'coap'] as const)
   test(`over ${protocol}`, { timeout: 60_000 }, async () => {
-    const port = protocol === 'coap' ? ['--port', String(coapPort)] : [];
+    const port = { http: [], mqtt: ['--port', String(mqttPort)], coap: ['--port', String(coapPort)] }[protocol];
     const flags = ['--protocol', protocol, '--devices', '3', '--rate', '40', '--seconds', '2', ...port];
     const first = await simulator(...flags, '--key', world.apiKey);
     expect(first.stdout).toContain('3 devices made');
