@@ -194,6 +194,18 @@ describe('refused, and nothing stored', () => {
     expect(await socket.next().then((bytes) => (parseMessage(bytes) as CoapMessage).code)).toBe(0x88);
     socket.close();
   });
+  for (const [bytes, body] of [
+    [16, undefined],
+    [64, { status: 401, errorCode: '40104_UPLINK_SECRET_UNKNOWN' }],
+  ] as const)
+    test(`a device with room for ${bytes} bytes is refused in as many`, async () => {
+      const socket = await rawCoapSocket(port);
+      const small = [blockOption('block2', { number: 0, more: false, bytes })];
+      socket.send(captureMessage({ ...device, secret: wrong }, 10, '{"x":1}', { options: small }));
+      const { code, payload } = parseMessage(await socket.next()) as CoapMessage;
+      expect([code, payload.length === 0 ? undefined : JSON.parse(payload.toString())]).toEqual([0x81, body]);
+      socket.close();
+    });
   for (const [what, option, code] of [
     ['an unknown critical option', { number: 2049, value: Buffer.from('x') }, 0x82],
     ['If-None-Match', { number: 5, value: Buffer.alloc(0) }, 0x82],
