@@ -13,7 +13,7 @@ export function lineText(figures: Figures, seconds: number, before: Shown): stri
   const passed = Math.max(seconds - before.seconds, 0.001);
   const { sent, acknowledged, errors } = figures.counts;
   return [
-    `${clock(seconds)}`,
+    clock(seconds),
     `sent ${rate(sent - before.sent, passed)}/s`,
     `acknowledged ${rate(acknowledged - before.acknowledged, passed)}/s`,
     `p50 ${ms(figures.percentileMs(0.5))}`,
