@@ -120,7 +120,13 @@ describe('reading', () => {
     const store = await open({ limits: { ...small, outcomeBytesMax: 200 } });
     const deviceId = devices[0]!;
     const full = uplink(0, {
-      payload: { topic: 'climate "x"', timestamp: 5, body: [1, { 'ä\n': null }], bodyBytes: 12 },
+      payload: {
+        topic: 'climate "x"',
+        timestamp: 5,
+        body: [1, { 'ä\n': null }],
+        bodyBytes: 12,
+        metrics: { rssi: -101, sf: 7 },
+      },
       samples: [
         { deviceId, topic: 'a', timestamp: 1.5, data: { x: [1] }, meta: { svcTopicValidation: { message: 'm' } } },
       ],
