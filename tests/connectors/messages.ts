@@ -1,0 +1,45 @@
+// Deliveries as the platform hands them to connectors, and what tests ask of targets.
+import type { OutboundConnector, OutboundMessage, SendOutcome, Target } from '../../src/connectors/connector.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { localEgress } from './local-egress.ts';
+
+const sample = {
+  data: { temperature: 21.5, humidity: 40, occupied: true, label: 'a "b"' },
+  meta: {},
+  topic: 'default',
+  timestamp: '2026-03-01T12:00:00.250Z',
+  deviceId: 'physical-1',
+  svcDeviceId: '0200000000000001',
+  correlationId: 'c-1',
+  device: { id: '0200000000000001', deviceId: 'physical-1', name: 'Kitchen' },
+} satisfies JsonObject;
+
+/** A delivery of one sample; `over` replaces members of the sample. */
+export function message(deliveryId = 'delivery-1', over: JsonObject = {}): OutboundMessage {
+  const context = { ...sample, ...over };
+  return {
+    deliveryId,
+    deviceId: '0200000000000001',
+    payload: JSON.stringify(context),
+    contentType: 'application/json',
+    context,
+  };
+}
+
+const open: Target[] = [];
+
+/** A target of a connector with these properties; ended by `closeTargets`. */
+export function targetOf(connector: OutboundConnector, properties: JsonObject): Target {
+  const target = connector.open(properties, localEgress());
+  open.push(target);
+  return target;
+}
+
+export async function closeTargets(): Promise<void> {
+  await Promise.all(open.splice(0).map((target) => target.close()));
+}
+
+/** One try with a time limit. */
+export function trySend(target: Target, of: OutboundMessage = message(), timeoutMs = 10_000): Promise<SendOutcome> {
+  return target.send(of, AbortSignal.timeout(timeoutMs));
+}
