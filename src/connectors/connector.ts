@@ -1,25 +1,9 @@
 // The shape of a connector type: what opens a target and sends one delivery to it.
-import type { LookupFunction, Socket } from 'node:net';
-import type { ConnectionOptions, TLSSocket } from 'node:tls';
-import type { RequestInit, Response } from 'undici';
+import type { EgressGuard } from '../egress/guard.ts';
 import type { OutputConnectorType } from '../model/connector.ts';
 import type { JsonObject } from '../model/json.ts';
 
 export type TemplateContext = JsonObject;
-
-export interface EgressTarget {
-  readonly host: string;
-  readonly port: number;
-  readonly signal?: AbortSignal;
-}
-
-export interface EgressGuard {
-  checkLiteral(host: string): void;
-  readonly lookup: LookupFunction;
-  connect(target: EgressTarget): Promise<Socket>;
-  connectTls(target: EgressTarget, tls?: ConnectionOptions): Promise<TLSSocket>;
-  fetch(url: string | URL, init?: RequestInit): Promise<Response>;
-}
 
 export interface OutboundMessage {
   readonly deliveryId: string;
@@ -27,16 +11,23 @@ export interface OutboundMessage {
   readonly payload: string;
   readonly contentType: string;
   readonly context: TemplateContext;
+  /** When the delivery was made. */
+  readonly createdAt?: number;
+  readonly correlationId?: string;
+  /** How many rules handed the sample on so far. */
+  readonly ruleHops?: number;
 }
 
+/** `sent` is what was sent when it was not the message's payload. */
 export type SendOutcome =
-  | { readonly ok: true; readonly answer: string }
+  | { readonly ok: true; readonly answer: string; readonly sent?: string }
   | {
       readonly ok: false;
       readonly retry: boolean;
       readonly reason: string;
       readonly answer?: string;
       readonly retryAfterMs?: number;
+      readonly sent?: string;
     };
 
 export interface Target {
@@ -46,5 +37,7 @@ export interface Target {
 
 export interface OutboundConnector {
   readonly type: OutputConnectorType;
+  /** Throws a Problem for properties that cannot work: broken templates, forbidden targets. Asked when a connector is saved. */
+  check?(properties: JsonObject, egress: EgressGuard): void;
   open(properties: JsonObject, egress: EgressGuard): Target;
 }

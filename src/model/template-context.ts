@@ -27,8 +27,10 @@ export const contextPrefixes: readonly string[] = [
   'dataSources',
 ];
 
+// Type aliases, not interfaces: a context is a JSON object too.
+
 /** One data source of a rule; its members are null after a timer trigger without a sample. */
-export interface DataSourceContext {
+export type DataSourceContext = {
   /** Only when this data source triggered. */
   readonly correlationId: string | null;
   readonly device: JsonObject | null;
@@ -43,10 +45,10 @@ export interface DataSourceContext {
   readonly trigger: boolean;
   readonly deviceInput: boolean;
   readonly tagInput: boolean;
-}
+};
 
 /** Absent members are missing values: null in JSON, nothing in texts. Times are ISO-8601 texts. */
-export interface TemplateContext {
+export type TemplateContext = {
   readonly data?: JsonObject;
   readonly meta?: JsonObject;
   readonly topic?: string;
@@ -72,7 +74,7 @@ export interface TemplateContext {
   readonly result?: JsonObject;
   /** By number from 1, as text. */
   readonly dataSources?: Readonly<Record<string, DataSourceContext>>;
-}
+};
 
 export interface ContextDevice {
   readonly device: Device;
