@@ -23,6 +23,7 @@ import { assetRoutes } from './http/routes/assets.ts';
 import { blobRoutes } from './http/routes/blobs.ts';
 import { customFieldRoutes } from './http/routes/custom-fields.ts';
 import { dashboardGroupRoutes } from './http/routes/dashboard-groups.ts';
+import { customLogicRoutes } from './http/routes/custom-logic.ts';
 import { dashboardRoutes } from './http/routes/dashboards.ts';
 import { dataFlowRoutes } from './http/routes/data-flows.ts';
 import { deviceConfigurationRoutes } from './http/routes/device-configurations.ts';
@@ -35,6 +36,7 @@ import { deviceRoutes } from './http/routes/devices.ts';
 import { operationRoutes } from './http/routes/operations.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
+import { ruleRoutes } from './http/routes/rules.ts';
 import { tagRoutes } from './http/routes/tags.ts';
 import { usageRoute } from './http/routes/usage.ts';
 import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
@@ -138,6 +140,8 @@ function recordRoutes(
     ...deviceConnectorRoutes(parts),
     ...outputConnectorRoutes({ ...showing, availableOutputs }),
     ...dataFlowRoutes(showing),
+    ...customLogicRoutes(parts),
+    ...ruleRoutes(showing),
     // What devices sent is written behind the journal; whoever reads it waits for that.
     ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) => after(settled, route)),
   ];

@@ -52,6 +52,7 @@ export const rootFiles: readonly string[] = [
   'main',
   'compose',
   'compose-access',
+  'compose-coap',
   'compose-demo',
   'compose-house',
   'compose-live',

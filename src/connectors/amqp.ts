@@ -2,7 +2,8 @@
 import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { amqpPorts, targetUri } from '../model/target-address.ts';
 import type { AmqpProperties } from '../model/target-properties.ts';
-import type { EgressGuard, OutboundConnector, OutboundMessage } from './connector.ts';
+import type { EgressGuard } from '../egress/guard.ts';
+import type { OutboundConnector, OutboundMessage } from './connector.ts';
 import { tlsMaterial } from './guarded-socket.ts';
 import { type ConnectionKind, keptConnection } from './kept-connection.ts';
 import { attempt, PermanentRefusal } from './send-failure.ts';
@@ -99,7 +100,9 @@ function channelKind(settings: AmqpProperties, egress: EgressGuard): ConnectionK
       const returned = new Set<string>();
       channel.on('error', lost);
       channel.on('close', () => lost(new Error('the broker closed the channel')));
-      channel.on('return', ({ properties }: { properties: { messageId: string } }) => returned.add(properties.messageId));
+      channel.on('return', ({ properties }: { properties: { messageId: string } }) =>
+        returned.add(properties.messageId),
+      );
       return { model, channel, returned };
     },
     close: ({ model }) => model.close(),

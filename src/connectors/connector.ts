@@ -2,12 +2,14 @@
 import type { EgressGuard } from '../egress/guard.ts';
 import type { OutputConnectorType } from '../model/connector.ts';
 import type { JsonObject } from '../model/json.ts';
-
-export type TemplateContext = JsonObject;
+import type { TemplateContext } from '../model/template-context.ts';
 
 export interface OutboundMessage {
+  /** The same on every try. */
   readonly deliveryId: string;
+  /** Service device id. */
   readonly deviceId: string;
+  /** Filled in by the connector's template, or the whole sample as JSON. */
   readonly payload: string;
   readonly contentType: string;
   readonly context: TemplateContext;
@@ -18,7 +20,10 @@ export interface OutboundMessage {
   readonly ruleHops?: number;
 }
 
-/** `sent` is what was sent when it was not the message's payload. */
+/**
+ * `answer` is what came back, in words; without `retry` the delivery is a dead letter at once (contract 35). `sent` is what was sent
+ * when it was not the message's payload.
+ */
 export type SendOutcome =
   | { readonly ok: true; readonly answer: string; readonly sent?: string }
   | {
@@ -30,7 +35,9 @@ export type SendOutcome =
       readonly sent?: string;
     };
 
+/** Somewhere to send to; its connections are opened by the first delivery and kept while they are used. */
 export interface Target {
+  /** One try; never rejects. `signal` ends it when its time is over. */
   send(message: OutboundMessage, signal: AbortSignal): Promise<SendOutcome>;
   close(): Promise<void>;
 }
@@ -39,5 +46,6 @@ export interface OutboundConnector {
   readonly type: OutputConnectorType;
   /** Throws a Problem for properties that cannot work: broken templates, forbidden targets. Asked when a connector is saved. */
   check?(properties: JsonObject, egress: EgressGuard): void;
+  /** Opens nothing yet. `properties` were checked when the connector was made. */
   open(properties: JsonObject, egress: EgressGuard): Target;
 }

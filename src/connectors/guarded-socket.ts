@@ -2,7 +2,7 @@
 import { isIP, type Socket } from 'node:net';
 import type { Endpoint } from '../model/target-address.ts';
 import type { TlsProperties } from '../model/target-properties.ts';
-import type { EgressGuard } from './connector.ts';
+import type { EgressGuard } from '../egress/guard.ts';
 
 /** What TLS to a target needs: whom to trust, who we are, and whom the certificate must name. */
 export interface TlsMaterial {

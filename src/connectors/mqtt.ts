@@ -2,7 +2,8 @@
 import type { MqttClient } from 'mqtt';
 import { mqttPorts, targetUri } from '../model/target-address.ts';
 import type { MqttProperties } from '../model/target-properties.ts';
-import type { EgressGuard, OutboundConnector, OutboundMessage } from './connector.ts';
+import type { EgressGuard } from '../egress/guard.ts';
+import type { OutboundConnector, OutboundMessage } from './connector.ts';
 import { guardedSocket, tlsMaterial } from './guarded-socket.ts';
 import { type ConnectionKind, keptConnection } from './kept-connection.ts';
 import { attempt, PermanentRefusal } from './send-failure.ts';
@@ -15,7 +16,9 @@ const topicBytesMax = 65_535;
  * Reason codes that another try would meet again: credentials or client refused, version or packet not understood, topic not
  * allowed. The small ones are those of version 3.1.1.
  */
-const permanentCodes = new Set([1, 2, 4, 5, 0x81, 0x82, 0x84, 0x85, 0x86, 0x87, 0x8a, 0x8c, 0x90, 0x95, 0x99, 0x9a, 0x9b]);
+const permanentCodes = new Set([
+  1, 2, 4, 5, 0x81, 0x82, 0x84, 0x85, 0x86, 0x87, 0x8a, 0x8c, 0x90, 0x95, 0x99, 0x9a, 0x9b,
+]);
 
 export const mqttConnector: OutboundConnector = {
   type: 'MQTT',
@@ -52,7 +55,11 @@ async function publish(
 ): Promise<string> {
   const { qos, retain, protocolVersion } = settings;
   const properties = { contentType: message.contentType, userProperties: { deliveryId: message.deliveryId } };
-  await client.publishAsync(topic, message.payload, { qos, retain, ...(protocolVersion === 'V5' ? { properties } : {}) });
+  await client.publishAsync(topic, message.payload, {
+    qos,
+    retain,
+    ...(protocolVersion === 'V5' ? { properties } : {}),
+  });
   return `acknowledged with QoS ${qos} on topic ${topic}`;
 }
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions, Transport } from '@nats-io/transport-node';
 import type { Endpoint } from '../model/target-address.ts';
-import type { EgressGuard } from './connector.ts';
+import type { EgressGuard } from '../egress/guard.ts';
 import { guardedSocket, type TlsMaterial } from './guarded-socket.ts';
 
 const greetingBytesMax = 64 * 1024;
@@ -70,19 +70,15 @@ export function socketTransport(): Transport {
   let arrived = Promise.withResolvers<void>();
   let socket: Socket | undefined;
   let isClosed = false;
-  let closeError: Error | undefined;
   const end = (error?: Error): void => {
     if (isClosed) return;
     isClosed = true;
-    closeError = error;
+    if (error !== undefined) transport.closeError = error;
     socket?.destroy();
     arrived.resolve();
     ended.resolve(error);
   };
-  return {
-    get closeError() {
-      return closeError;
-    },
+  const transport: Omit<Transport, 'closeError'> & { closeError?: Error } = {
     lang: 'nats.js',
     version: '3.4.0',
     get isClosed() {
@@ -124,4 +120,5 @@ export function socketTransport(): Transport {
     discard: () => end(),
     closed: () => ended.promise,
   };
+  return transport;
 }

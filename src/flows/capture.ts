@@ -12,6 +12,8 @@ export interface Capture {
   readonly body: JsonObject | readonly Json[];
   readonly bodyBytes: number;
   readonly idempotencyKey: string | undefined;
+  /** What the transport knows repetitions by. */
+  readonly duplicateKey?: string;
 }
 
 export interface CaptureReceipt {
@@ -73,6 +75,7 @@ function uplinkOf(input: Capture, route: UplinkRoute, correlationId: string, rec
     timestamp,
     body: input.body,
     bodyBytes: input.bodyBytes,
+    ...(input.duplicateKey === undefined ? {} : { duplicateKey: input.duplicateKey }),
   };
 }
 

@@ -23,7 +23,8 @@ export function typeNamed(name: string): string {
   return Object.entries(vendorNames).find(([, vendor]) => vendor === name)?.[0] ?? name;
 }
 
-function typeName(type: OutputConnectorType, showing: Showing): string {
+/** The type as an answer names it. */
+export function typeName(type: OutputConnectorType, showing: Pick<Showing, 'vendorNames'>): string {
   return showing.vendorNames ? (vendorNames[type] ?? type) : type;
 }
 

@@ -20,6 +20,7 @@ import {
   removeOutputConnector,
   saveOutputConnector,
 } from '../store/records/output-connectors.ts';
+import { namesOfRulesUsing } from '../store/records/rules.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import { change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from './change.ts';
 import { outputConnectorView, type Showing, sentProperties, typeNamed } from './output-connector-view.ts';
@@ -154,6 +155,7 @@ export async function deleteOutputConnector(records: Records, id: string): Promi
   await change(records, async (step) => {
     found(await findOutputConnector(step, id), 'output connector', id);
     refuseWhenUsed('output connector', await dataFlowsUsing(step.db, { outputConnectorId: id }, usersNamedMax));
+    refuseWhenUsed('output connector', await namesOfRulesUsing(step.db, 'outputConnector', id, usersNamedMax));
     await removeOutputConnector(step.db, id);
     step.announce({ kind: 'outputConnector', id, action: 'deleted' });
   });

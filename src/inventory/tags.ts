@@ -5,6 +5,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Tag } from '../model/tag.ts';
 import type { Records } from '../store/records/database.ts';
+import { namesOfRulesUsing } from '../store/records/rules.ts';
 import {
   findTag,
   insertTag,
@@ -14,7 +15,16 @@ import {
   taggedDeviceCounts,
 } from '../store/records/tags.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
-import { auditView, change, firstVersion, found, nextVersion, orCurrent } from './change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  usersNamedMax,
+} from './change.ts';
 import { type ListScope, listReach } from './reach.ts';
 
 export interface TagUpdate {
@@ -100,10 +110,11 @@ export async function updateTag(records: Records, id: string, sent: TagUpdate, n
   return readTag(records, id);
 }
 
-/** Devices that carry the tag merely lose it. */
+/** Devices that carry the tag merely lose it; a rule that has it as input would silently judge nothing, so it refuses (409). */
 export async function deleteTag(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await findTag(step.db, id), 'tag', id);
+    refuseWhenUsed('tag', await namesOfRulesUsing(step.db, 'tag', id, usersNamedMax));
     await removeTag(step.db, id);
     step.announce({ kind: 'tag', id, action: 'deleted' });
   });

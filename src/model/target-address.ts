@@ -22,7 +22,8 @@ export interface TargetUri extends Endpoint {
  */
 export function targetUri(text: string, ports: Readonly<Record<string, number>>): TargetUri | undefined {
   const url = URL.parse(text);
-  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined;
+  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    return undefined;
   const scheme = url.protocol.slice(0, -1);
   const usual = ports[scheme];
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -119,7 +120,8 @@ export function serviceAccount(text: string): ServiceAccount | undefined {
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const [email, keyId, privateKey] = [member('client_email'), member('private_key_id'), member('private_key')];
-  if (email === undefined || keyId === undefined || !privateKey?.includes('-----BEGIN PRIVATE KEY-----')) return undefined;
+  if (email === undefined || keyId === undefined || !privateKey?.includes('-----BEGIN PRIVATE KEY-----'))
+    return undefined;
   return { email, keyId, privateKey };
 }
 

@@ -38,6 +38,14 @@ export function createTelemetry(log: Log) {
   ]);
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
+  const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
+  const coapSeconds = new Histogram({
+    name: 'heliograph_coap_request_seconds',
+    help: 'Time from CoAP request to answer by response code.',
+    labelNames: ['code'] as const,
+    buckets: latencySeconds,
+    registers: [registry],
+  });
   const uplinkSeconds = new Histogram({
     name: 'heliograph_uplink_seconds',
     help: 'Time from receipt of an uplink until it is durable.',
@@ -76,6 +84,15 @@ export function createTelemetry(log: Log) {
 
     uplinkRefused(reason: string): void {
       uplinks.inc({ outcome: reason });
+    },
+
+    coapAnswered(code: string, ms: number): void {
+      coapSeconds.observe({ code }, ms / 1000);
+      log.debug({ code, ms }, 'answered over CoAP');
+    },
+
+    coapIgnored(reason: string): void {
+      coapIgnored.inc({ reason });
     },
 
     backfilled(outcome: { accepted: number; duplicates: number; rejected: number }): void {

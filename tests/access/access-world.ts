@@ -39,6 +39,8 @@ export interface Fixtures {
   readonly dashboard: string;
   readonly dashboardGroup: string;
   readonly operation: string;
+  readonly rule: string;
+  readonly customLogic: string;
 }
 
 export function actingBy(base: string, headers: Record<string, string>): Acting {
@@ -94,6 +96,17 @@ export async function addMember(
   return { userId: invited.userId };
 }
 
+/** Inputs and logic of a rule that compares a key of a device with itself. */
+export function comparisonOf(deviceId: string) {
+  const source = { id: 's', inputIds: [deviceId], dataTopic: 'default', dataKey: 'a', valueType: 'NUMERICAL' };
+  const operand = { type: 'DATA_SOURCE', dataSourceId: 's' };
+  const conditions = [{ operandFirst: operand, operator: 'EQ', operandSecond: operand }];
+  return {
+    inputs: [{ id: deviceId, type: 'DEVICE' }],
+    logic: { type: 'COMPARISON', dataSources: [source], logicBlocks: [{ conditions }] },
+  };
+}
+
 /** Makes one record of each kind, named with the mark. */
 export async function makeFixtures(owner: Acting, workspaceId: string, mark: string): Promise<Fixtures> {
   const { organizationId } = await owner.must('GET', `/v3/workspaces/${workspaceId}`);
@@ -126,7 +139,12 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
   const blob = (await owner.call('POST', `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`, mark, text)).body;
   const tagging = { workspaceId, deviceIds: [device.id], addTagIds: [tag.id] };
   const operation = await owner.must('POST', '/v3/devices/bulk/tag', tagging);
+  const script = 'function consume() {}';
+  const customLogic = await owner.must('POST', '/v3/rules/custom', { name, organizationId, script });
+  const rule = await owner.must('POST', '/v3/rules', { name, workspaceId, ...comparisonOf(device.id) });
   return {
+    rule: rule.id,
+    customLogic: customLogic.id,
     customField: field.id,
     blob: blob.id,
     dashboard: dashboard.id,

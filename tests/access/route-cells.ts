@@ -1,6 +1,6 @@
 // What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
-import type { Fixtures } from './access-world.ts';
+import { comparisonOf, type Fixtures } from './access-world.ts';
 
 export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
 
@@ -136,6 +136,7 @@ const bulk = (tail: string, verb: Verb, more: Bodies = () => ({})): Record<strin
 const credentialsOf: Paths = (of) => `/v3/device-authorization/devices/${of.device}/credentials`;
 const configurationOf: Paths = (of) => `/v3/devices/${of.device}/configuration`;
 const blobsOf: Paths = (of) => `/v3/blobs?workspaceId=${of.workspace}`;
+const customLogicOf: Paths = (of) => `/v3/rules/custom/${of.customLogic}`;
 const importOf: Paths = (of) => `/v3/devices/import?workspaceId=${of.workspace}`;
 const update = ['asset', 'update'] as const;
 
@@ -197,6 +198,26 @@ const inventory: Record<string, Cell> = {
   'GET /v3/blobs/:id': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}`),
   'GET /v3/blobs/:id/content': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}/content`),
   'DELETE /v3/blobs/:id': record('workspace', ['blob', 'delete'], (of) => `/v3/blobs/${of.blob}`),
+  ...workspaceRecords('/v3/rules', 'rule', 'rule', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+    ...comparisonOf(of.device),
+  })),
+  'GET /v3/rules/custom': {
+    needs: ['customLogic', 'read'],
+    who: 'permitted',
+    level: 'organizationList',
+    path: (of) => `/v3/rules/custom?organizationId=${of.organization}`,
+  },
+  'POST /v3/rules/custom': record(
+    'organization',
+    ['customLogic', 'create'],
+    () => '/v3/rules/custom',
+    (of) => ({ name: 'x', organizationId: of.organization, script: '' }),
+  ),
+  'GET /v3/rules/custom/:id': record('organization', ['customLogic', 'read'], customLogicOf),
+  'PUT /v3/rules/custom/:id': record('organization', ['customLogic', 'update'], customLogicOf, () => ({})),
+  'DELETE /v3/rules/custom/:id': record('organization', ['customLogic', 'delete'], customLogicOf),
   ...workspaceRecords('/v3/dashboards', 'dashboard', 'dashboard', named),
   ...workspaceRecords('/v3/dashboard-groups', 'dashboard.group', 'dashboardGroup', named),
   'POST /v3/device-types/import': record(

@@ -62,7 +62,10 @@ describeWith(rabbitmq, 'output to AMQP', () => {
       await channel.assertQueue('physical');
       await channel.bindQueue('physical', 'outputs', 'device.physical-1.#');
     });
-    const target = targetOf(amqpConnector, properties({ exchange: 'outputs', routingKey: 'device.{{deviceId}}.{{topic}}' }));
+    const target = targetOf(
+      amqpConnector,
+      properties({ exchange: 'outputs', routingKey: 'device.{{deviceId}}.{{topic}}' }),
+    );
     expect(await trySend(target)).toMatchObject({ ok: true });
     expect(await withChannel((channel) => channel.get('physical', { noAck: true }))).toMatchObject({
       fields: { routingKey: 'device.physical-1.default' },
@@ -80,7 +83,7 @@ describeWith(rabbitmq, 'output to AMQP', () => {
     expect(await trySend(targetOf(amqpConnector, unknown))).toEqual({
       ok: false,
       retry: true,
-      reason: 'the broker does not open virtual host unknown',
+      reason: expect.stringContaining('the broker does not open virtual host unknown'),
     });
   });
 

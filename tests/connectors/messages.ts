@@ -1,7 +1,7 @@
 // Deliveries as the platform hands them to connectors, and what tests ask of targets.
 import type { OutboundConnector, OutboundMessage, SendOutcome, Target } from '../../src/connectors/connector.ts';
+import { createEgressGuard } from '../../src/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { localEgress } from './local-egress.ts';
 
 const sample = {
   data: { temperature: 21.5, humidity: 40, occupied: true, label: 'a "b"' },
@@ -26,11 +26,13 @@ export function message(deliveryId = 'delivery-1', over: JsonObject = {}): Outbo
   };
 }
 
+// Targets of tests are on this machine, which no connector may reach unless the operator allows it.
+const egress = createEgressGuard({ allow: ['127.0.0.0/8', '::1/128'] });
 const open: Target[] = [];
 
 /** A target of a connector with these properties; ended by `closeTargets`. */
 export function targetOf(connector: OutboundConnector, properties: JsonObject): Target {
-  const target = connector.open(properties, localEgress());
+  const target = connector.open(properties, egress);
   open.push(target);
   return target;
 }

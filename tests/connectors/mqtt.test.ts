@@ -51,7 +51,11 @@ describeWith(mosquitto, 'output to MQTT', () => {
     const secured = { uri: `mqtts://localhost:${tlsPort}`, caCertificate };
     expect(await trySend(targetOf(mqttConnector, properties(secured)))).toMatchObject({ ok: true });
     const unknown = await trySend(targetOf(mqttConnector, properties({ ...secured, caCertificate: null })));
-    expect(unknown).toMatchObject({ ok: false, retry: true, reason: expect.stringContaining('self-signed certificate') });
+    expect(unknown).toMatchObject({
+      ok: false,
+      retry: true,
+      reason: expect.stringContaining('self-signed certificate'),
+    });
   });
 
   test('contract 35: refused credentials, a forbidden topic and an impossible one are not tried again', async () => {
@@ -69,7 +73,9 @@ describeWith(mosquitto, 'output to MQTT', () => {
 
   test('one connection serves deliveries of several devices at once', async () => {
     const target = targetOf(mqttConnector, properties());
-    const outcomes = await Promise.all(Array.from({ length: 200 }, (_, i) => trySend(target, message(`delivery-${i}`))));
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => trySend(target, message(`delivery-${i}`))),
+    );
     expect(outcomes.every((outcome) => outcome.ok)).toBe(true);
   });
 
@@ -79,7 +85,10 @@ describeWith(mosquitto, 'output to MQTT', () => {
   );
 });
 
-async function listen({ port, username, password }: { port: number; username: string; password: string }, topic: string) {
+async function listen(
+  { port, username, password }: { port: number; username: string; password: string },
+  topic: string,
+) {
   const client: MqttClient = await connectAsync(`mqtt://127.0.0.1:${port}`, { username, password });
   const heard: { topic: string; payload: string }[] = [];
   const waiting: (() => void)[] = [];

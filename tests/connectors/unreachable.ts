@@ -6,8 +6,15 @@ import { freePort } from '../../bench/load/server-process.ts';
 import type { Target } from '../../src/connectors/connector.ts';
 import { message, trySend } from './messages.ts';
 
-/** Declares the tests; `targetAt` makes a target whose server is at the loopback port, `goodPort` has a server that takes it. */
-export function bearsBadServers(targetAt: (port: number) => Target, goodPort: () => number): void {
+/**
+ * Declares the tests; `targetAt` makes a target whose server is at the loopback port, `goodPort` has a server that takes it.
+ * `relayed` hears at which port that server is met.
+ */
+export function bearsBadServers(
+  targetAt: (port: number) => Target,
+  goodPort: () => number,
+  relayed: (port: number) => void = () => undefined,
+): void {
   test('contract 35: nobody listening is tried again', async () => {
     const outcome = await trySend(targetAt(await freePort()));
     expect(outcome).toMatchObject({ ok: false, retry: true, reason: expect.stringMatching(/refused/i) });
@@ -31,6 +38,7 @@ export function bearsBadServers(targetAt: (port: number) => Target, goodPort: ()
 
   test('a connection that was cut, or that stopped half-way, is opened anew for the next delivery', async () => {
     const relay = await relayTo(goodPort());
+    relayed(relay.port);
     const target = targetAt(relay.port);
     expect(await trySend(target, message('before'))).toMatchObject({ ok: true });
     relay.hold();

@@ -20,7 +20,12 @@ export interface RabbitMq {
 
 /** Its user is guest with password guest. */
 export async function startRabbitMq(folder: string): Promise<RabbitMq> {
-  const [port, tlsPort, nodePort, nameServerPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const [port, tlsPort, nodePort, nameServerPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
   const account = accountOf('rabbitmq');
   const certificate = makeCertificate(folder);
   chmodSync(folder, 0o755);

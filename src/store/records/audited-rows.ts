@@ -35,6 +35,8 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   dashboard: 'dashboards',
   dashboardGroup: 'dashboardGroups',
   operation: 'operations',
+  rule: 'rules',
+  customLogic: 'customLogicBlocks',
 };
 
 /** Rows that belong to a record and change with it. */
@@ -57,10 +59,12 @@ interface Part {
 const hashes = new Set(['secretHash', 'uplinkSecretHash', 'passwordHash', 'tokenHash']);
 const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
 const unshown = new Set(
-  'id searchText created updated version organizationId lastUsed content plan done failed'.split(' '),
+  'id searchText created updated version organizationId lastUsed content plan done failed activation nextExecution'.split(
+    ' ',
+  ),
 );
 const jsonColumns = new Set(
-  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions'.split(
+  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions dataSources logicProperties inputs timer logic actions'.split(
     ' ',
   ),
 );

@@ -21,9 +21,19 @@ export async function forgetDeletedDevice(db: RecordsDb, deviceId: string): Prom
   await db.deleteFrom('deletedDevices').where('deviceId', '=', deviceId).execute();
 }
 
-/** Removes what uplinks said of the device: status, decoder's state, processing log, deliveries. */
+/** Removes what uplinks said of the device: status, decoder's state, processing log, what rules remember of it, deliveries. */
 export async function removeTraces(db: RecordsDb, deviceId: string): Promise<void> {
-  for (const table of ['deviceStatus', 'deviceState', 'processingLog', 'deliveries'] as const) {
-    await db.deleteFrom(table).where('deviceId', '=', deviceId).execute();
+  for (const table of [
+    'deviceStatus',
+    'deviceState',
+    'processingLog',
+    'ruleDeviceStates',
+    'ruleLastSamples',
+    'deliveries',
+  ] as const) {
+    await db
+      .deleteFrom(table as 'deviceState')
+      .where('deviceId', '=', deviceId)
+      .execute();
   }
 }

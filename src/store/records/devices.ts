@@ -97,6 +97,16 @@ export async function findDevice({ db, sealer }: Store, id: string): Promise<Dev
   return row && fromRow(row, sealer);
 }
 
+/** Id and name alone. */
+export async function findDeviceNames(db: RecordsDb, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
+  if (ids.length === 0) return [];
+  const query = db
+    .selectFrom('devices')
+    .select(['id', 'name'])
+    .where('id', 'in', [...ids]);
+  return query.execute();
+}
+
 export async function findDeviceByDeviceId(
   { db, sealer }: Store,
   organizationId: string,

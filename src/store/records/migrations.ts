@@ -11,6 +11,8 @@ import * as dashboards from './migrations/0012-blobs-and-dashboards.ts';
 import * as operations from './migrations/0013-operations.ts';
 import * as registration from './migrations/0014-registration.ts';
 import * as deliveries from './migrations/0034-deliveries.ts';
+import * as rules from './migrations/0044-rules.ts';
+import * as ruleState from './migrations/0045-rule-state.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
@@ -29,6 +31,8 @@ const migrations: Readonly<Record<number, Migration>> = {
   13: operations,
   14: registration,
   34: deliveries,
+  44: rules,
+  45: ruleState,
 };
 
 interface VersionTable {

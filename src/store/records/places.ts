@@ -14,12 +14,14 @@ const workspaceTables = {
   dashboardGroup: { table: 'dashboardGroups', what: 'dashboard group' },
   operation: { table: 'operations', what: 'operation' },
   delivery: { table: 'deliveries', what: 'delivery' },
+  rule: { table: 'rules', what: 'rule' },
 } as const;
 
 const organizationTables = {
   deviceType: { table: 'deviceTypes', what: 'device type' },
   apiKey: { table: 'apiKeys', what: 'API key' },
   oauthClient: { table: 'oauthClients', what: 'OAuth client' },
+  customLogic: { table: 'customLogicBlocks', what: 'custom logic block' },
 } as const;
 
 export type PlacedKind = keyof typeof workspaceTables | keyof typeof organizationTables | 'workspace' | 'organization';
@@ -42,7 +44,7 @@ export async function findPlace(db: RecordsDb, kind: PlacedKind, id: string): Pr
     const row = await db.selectFrom('workspaces').select('organizationId').where('id', '=', id).executeTakeFirst();
     return row && { ...row, workspaceId: id, what, id };
   }
-  if (kind === 'deviceType' || kind === 'apiKey' || kind === 'oauthClient') {
+  if (kind === 'deviceType' || kind === 'apiKey' || kind === 'oauthClient' || kind === 'customLogic') {
     const { table } = organizationTables[kind];
     const row = await db
       .selectFrom(table as 'deviceTypes')

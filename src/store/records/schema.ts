@@ -276,5 +276,31 @@ export interface RecordTables {
     answer: string | null;
     reason: string | null;
   };
+  customLogicBlocks: NamedColumns & {
+    organizationId: string;
+    dataSources: JsonText;
+    logicProperties: JsonText;
+    script: string;
+  };
+  rules: NamedColumns & {
+    organizationId: string;
+    workspaceId: string;
+    active: Flag;
+    inputs: JsonText;
+    timer: JsonText;
+    logic: JsonText;
+    actions: JsonText;
+    activation: number;
+    nextExecution: number | null;
+  };
+  ruleReferences: { ruleId: string; kind: string; referenceId: string };
+  ruleScriptStates: { ruleId: string; activation: number; state: JsonText };
+  /** Which logic blocks of the rule hold for the device; `deviceId` is empty for timed runs. */
+  ruleDeviceStates: { ruleId: string; deviceId: string; activation: number; holds: string };
+  ruleLastSamples: { deviceId: string; topic: string; dataKey: string; sample: JsonText };
+  ruleTimers: { id: string; ruleId: string; activation: number; runAt: number; meta: JsonText | null };
+  ruleTriggers: { sequence: Generated<number>; ruleId: string; activation: number; trigger: JsonText };
+  ruleWrites: { sequence: Generated<number>; write: JsonText };
+  ruleRuns: { ruleId: string; runs: JsonText };
   followerPositions: { follower: string; position: number };
 }

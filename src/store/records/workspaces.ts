@@ -83,6 +83,7 @@ export async function workspaceContents(db: RecordsDb, workspaceId: string): Pro
     ['dashboards', 'dashboards'],
     ['dashboardGroups', 'dashboard groups'],
     ['blobs', 'blobs'],
+    ['rules', 'rules'],
   ] as const;
   const contents: string[] = [];
   for (const [table, what] of tables) {

@@ -1,0 +1,205 @@
+// The wire form of rules (contract 13).
+import Type from 'typebox';
+import type { Json } from '../model/json.ts';
+import { comparisonOperators, logicTypes, ruleInputTypes, ruleTimerTypes, valueTypes } from '../model/rule.ts';
+import { listParameter, workspaceListParameters } from './list-parameters.ts';
+import {
+  auditFields,
+  id,
+  list,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  time,
+  updateFields,
+} from './record-fields.ts';
+
+const anything = Type.Unsafe<Json>({});
+const valueType = oneOf(valueTypes);
+const flag = Type.Boolean();
+const ids = list(id);
+
+const operand = Type.Object({
+  type: oneOf(['CONSTANT', 'DATA_SOURCE'] as const),
+  valueType: orNull(valueType),
+  dataKey: orNull(text),
+  dataSourceId: orNull(id),
+  value: anything,
+});
+const operandDraft = Type.Object({
+  type: oneOf(['CONSTANT', 'DATA_SOURCE'] as const),
+  valueType: optional(valueType),
+  dataKey: optional(text),
+  dataSourceId: optional(id),
+  value: Type.Optional(anything),
+});
+
+const chain = oneOf(['AND', 'OR'] as const);
+const operator = oneOf(comparisonOperators);
+
+const input = Type.Object({
+  id,
+  name: orNull(text),
+  type: oneOf(ruleInputTypes),
+  tagCombination: orNull(text),
+  workspaceId: orNull(id),
+  device: flag,
+  trigger: Type.Boolean({ description: 'Whether its samples trigger the rule' }),
+  tag: flag,
+});
+const inputDraft = Type.Object({
+  id,
+  name: optional(text),
+  type: oneOf(ruleInputTypes),
+  tagCombination: optional(Type.String({ description: '`AND:<tag id>,<tag id>` or `OR:...`' })),
+  workspaceId: optional(id),
+});
+
+const timer = Type.Object({
+  enabled: flag,
+  schedule: orNull(text),
+  type: orNull(oneOf(ruleTimerTypes)),
+  startAt: orNull(time),
+  timeZone: orNull(text),
+});
+const timerDraft = Type.Object({
+  enabled: optional(flag),
+  schedule: optional(
+    Type.String({
+      description: 'INTERVAL: an ISO-8601 duration of at least PT10S; FIXED: HH:mm; ADVANCED: a quartz cron expression',
+    }),
+  ),
+  type: optional(oneOf(ruleTimerTypes)),
+  startAt: optional(Type.String({ description: 'ISO-8601 date-time' })),
+  timeZone: optional(Type.String({ description: 'IANA name; UTC without one' })),
+});
+
+const source = {
+  id,
+  inputIds: ids,
+  dataTopic: Type.String({ maxLength: 1_000, description: 'One topic, or * for all' }),
+  dataKey: Type.String({ maxLength: 1_000, description: 'A data key; * for the whole sample' }),
+  valueType,
+};
+const property = { name: text, variableName: text, value: anything, type: valueType };
+
+const logic = Type.Object({
+  type: oneOf(logicTypes),
+  dataSources: list(Type.Object({ ...source, variableName: orNull(text), lastSample: flag, triggerOnUplink: flag })),
+  logicBlocks: orNull(
+    list(
+      Type.Object({
+        conditions: list(
+          Type.Object({
+            operandFirst: operand,
+            operator,
+            operandSecond: operand,
+            order: Type.Integer(),
+            chainOperator: orNull(chain),
+          }),
+        ),
+        actionIds: ids,
+      }),
+    ),
+  ),
+  geoFenceLogicBlock: orNull(
+    Type.Object({ address: orNull(text), geoJson: object, insideActionIds: ids, outsideActionIds: ids }),
+  ),
+  customLogic: orNull(
+    Type.Object({
+      customLogicId: id,
+      name: orNull(text),
+      actionIds: ids,
+      properties: list(Type.Object({ ...property, description: orNull(text) })),
+    }),
+  ),
+});
+
+const logicDraft = Type.Object({
+  type: oneOf(logicTypes),
+  dataSources: list(
+    Type.Object({
+      ...source,
+      variableName: optional(text),
+      lastSample: optional(flag),
+      triggerOnUplink: optional(flag),
+    }),
+  ),
+  logicBlocks: optional(
+    list(
+      Type.Object({
+        conditions: list(
+          Type.Object({
+            operandFirst: operandDraft,
+            operator,
+            operandSecond: operandDraft,
+            order: optional(Type.Integer()),
+            chainOperator: optional(chain),
+          }),
+        ),
+        actionIds: optional(ids),
+      }),
+    ),
+  ),
+  geoFenceLogicBlock: optional(
+    Type.Object({
+      address: optional(text),
+      geoJson: object,
+      insideActionIds: optional(ids),
+      outsideActionIds: optional(ids),
+    }),
+  ),
+  customLogic: optional(
+    Type.Object({
+      customLogicId: id,
+      name: optional(text),
+      actionIds: optional(ids),
+      properties: optional(list(Type.Object({ ...property, name: optional(text), description: optional(text) }))),
+    }),
+  ),
+});
+
+export const ruleSchema = Type.Object({
+  id,
+  ruleId: id,
+  workspaceId: id,
+  name,
+  description: orNull(text),
+  active: flag,
+  deleted: flag,
+  ...auditFields,
+  nextExecution: orNull(time),
+  inputs: list(input),
+  timer,
+  logic,
+  actions: list(Type.Object({ id, name: text, type: text, configuration: object })),
+});
+
+const draftFields = { description: optional(text), active: optional(flag), timer: optional(timerDraft) };
+const actionsDraft = list(Type.Object({ id, configuration: optional(object) }));
+
+export const ruleDraft = Type.Object({
+  name,
+  workspaceId: id,
+  ...draftFields,
+  inputs: list(inputDraft),
+  logic: logicDraft,
+  actions: optional(actionsDraft),
+});
+export const ruleUpdate = Type.Object({
+  ...updateFields,
+  ...draftFields,
+  name: Type.Optional(name),
+  inputs: optional(list(inputDraft)),
+  logic: optional(logicDraft),
+  actions: optional(actionsDraft),
+});
+
+export const ruleListQuery = Type.Object({
+  ...workspaceListParameters,
+  customLogicBlockId: listParameter,
+  inputIds: listParameter,
+});

@@ -1,0 +1,16 @@
+// Refusals of rules and custom logic: rows of the catalogue in problem.ts.
+import type { ProblemRow } from './problem-row.ts';
+
+export const ruleProblems = {
+  ruleInvalid: {
+    status: 400,
+    code: '40070_RULE_INVALID',
+    message: (d: { field: string; reason: string }) => `body ${d.field}: ${d.reason}`,
+  },
+  customLogicInUse: {
+    status: 409,
+    code: '40970_CUSTOM_LOGIC_IN_USE',
+    message: (d: { users: readonly string[] }) =>
+      `The data sources and properties of custom logic cannot be changed while active rules use it: ${d.users.join(', ')}`,
+  },
+} as const satisfies Record<string, ProblemRow>;

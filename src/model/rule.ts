@@ -1,0 +1,162 @@
+// Rules and custom logic blocks: what judges samples, and what is done then (contract 13, 14).
+import type { EpochMs } from './instant.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { AuditFields } from './record.ts';
+
+export const ruleInputTypes = ['DEVICE', 'ASSET_TAG', 'TAG_COMBINATION'] as const;
+export type RuleInputType = (typeof ruleInputTypes)[number];
+
+export const valueTypes = ['NUMERICAL', 'BOOLEAN', 'STRING'] as const;
+export type ValueType = (typeof valueTypes)[number];
+
+export const logicTypes = ['COMPARISON', 'CUSTOM_LOGIC', 'GEO_FENCE'] as const;
+export type LogicType = (typeof logicTypes)[number];
+
+export const ruleTimerTypes = ['INTERVAL', 'FIXED', 'ADVANCED'] as const;
+export type RuleTimerType = (typeof ruleTimerTypes)[number];
+
+export const comparisonOperators = ['EQ', 'GT', 'LT', 'GTE', 'LTE', 'NEQ', 'NGT', 'NLT', 'NGTE', 'NLTE'] as const;
+export type ComparisonOperator = (typeof comparisonOperators)[number];
+
+/** Whose samples the rule looks at: a device, the devices of a tag, or those of several tags. */
+export interface RuleInput {
+  /** The device's or the tag's id; of a tag combination a name that data sources use. */
+  readonly id: string;
+  readonly name: string | null;
+  readonly type: RuleInputType;
+  /** `AND:<tag id>,<tag id>` or `OR:...`; null for the other types. */
+  readonly tagCombination: string | null;
+  readonly workspaceId: string | null;
+}
+
+export interface RuleDataSource {
+  readonly id: string;
+  /** Ids of inputs of the rule. */
+  readonly inputIds: readonly string[];
+  /** One topic, or `*` for all. */
+  readonly dataTopic: string;
+  /** A data key; empty or `*` for the whole sample. */
+  readonly dataKey: string;
+  readonly variableName: string | null;
+  readonly valueType: ValueType;
+  /** The value before the one that triggers. */
+  readonly lastSample: boolean;
+  /** Uplinks trigger the rule although it has a timer. */
+  readonly triggerOnUplink: boolean;
+}
+
+export interface RuleTimer {
+  readonly enabled: boolean;
+  /** INTERVAL: an ISO-8601 duration; FIXED: `HH:mm`; ADVANCED: a quartz cron expression. */
+  readonly schedule: string | null;
+  readonly type: RuleTimerType | null;
+  readonly startAt: EpochMs | null;
+  /** IANA name for FIXED and ADVANCED; UTC when null. */
+  readonly timeZone: string | null;
+}
+
+export interface RuleOperand {
+  readonly type: 'CONSTANT' | 'DATA_SOURCE';
+  readonly valueType: ValueType | null;
+  /** Wins over the key of the data source. */
+  readonly dataKey: string | null;
+  readonly dataSourceId: string | null;
+  readonly value: Json;
+}
+
+export interface RuleCondition {
+  readonly operandFirst: RuleOperand;
+  readonly operator: ComparisonOperator;
+  readonly operandSecond: RuleOperand;
+  readonly order: number;
+  /** How the next condition joins; AND binds tighter than OR. */
+  readonly chainOperator: 'AND' | 'OR' | null;
+}
+
+export interface LogicBlock {
+  readonly conditions: readonly RuleCondition[];
+  readonly actionIds: readonly string[];
+}
+
+export interface GeoFenceLogicBlock {
+  readonly address: string | null;
+  /** A FeatureCollection of polygons, rings of [longitude, latitude]. */
+  readonly geoJson: JsonObject;
+  readonly insideActionIds: readonly string[];
+  readonly outsideActionIds: readonly string[];
+}
+
+export interface RuleCustomLogic {
+  readonly customLogicId: string;
+  readonly name: string | null;
+  readonly actionIds: readonly string[];
+  readonly properties: readonly RuleProperty[];
+}
+
+export interface RuleProperty {
+  readonly name: string;
+  readonly description: string | null;
+  readonly variableName: string;
+  readonly value: Json;
+  readonly type: ValueType;
+}
+
+export interface RuleLogic {
+  readonly type: LogicType;
+  readonly dataSources: readonly RuleDataSource[];
+  readonly logicBlocks: readonly LogicBlock[] | null;
+  readonly geoFenceLogicBlock: GeoFenceLogicBlock | null;
+  readonly customLogic: RuleCustomLogic | null;
+}
+
+export interface RuleActionRef {
+  /** An output connector of scope RULE_ACTION. */
+  readonly id: string;
+  readonly configuration: JsonObject;
+}
+
+export interface Rule extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly active: boolean;
+  readonly inputs: readonly RuleInput[];
+  readonly timer: RuleTimer;
+  readonly logic: RuleLogic;
+  readonly actions: readonly RuleActionRef[];
+  /** Counts activations, so that state of an earlier one never counts (contract 13: cleared on deactivation). */
+  readonly activation: number;
+  /** The next due time of the timer; null without one. */
+  readonly nextExecution: EpochMs | null;
+}
+
+export interface CustomLogicDataSource {
+  readonly name: string;
+  readonly description: string | null;
+  readonly variableName: string;
+  readonly defaultTopic: string | null;
+  readonly defaultDataKey: string | null;
+  readonly lastSample: boolean;
+  readonly triggerOnUplink: boolean;
+}
+
+export interface CustomLogicProperty {
+  readonly name: string;
+  readonly description: string | null;
+  readonly variableName: string;
+  readonly defaultValue: Json;
+  readonly type: ValueType;
+}
+
+/** A script of the organization that its rules share. */
+export interface CustomLogicBlock extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly dataSources: readonly CustomLogicDataSource[];
+  readonly properties: readonly CustomLogicProperty[];
+  readonly script: string;
+}

@@ -1,0 +1,37 @@
+// A reading: what the data sources of a rule show at the moment it is triggered.
+import { dataValue } from '../model/data-value.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+
+/** A sample as rules remember it. */
+export interface SeenSample {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly timestamp: EpochMs;
+  readonly data: JsonObject;
+  readonly meta?: JsonObject | undefined;
+  readonly correlationId?: string | undefined;
+}
+
+export interface Reading {
+  /** The sample of each data source, in their order; undefined where none is known. */
+  readonly samples: readonly (SeenSample | undefined)[];
+  /** The value of a key in the sample of the data source at that place. */
+  value(source: number, key: string): Json | undefined;
+}
+
+/** Whether a key stands for the whole sample. */
+export function isWholeSample(key: string): boolean {
+  return key === '' || key === '*';
+}
+
+export function readingOf(samples: readonly (SeenSample | undefined)[]): Reading {
+  return {
+    samples,
+    value(source, key) {
+      const data = samples[source]?.data;
+      if (data === undefined) return undefined;
+      return isWholeSample(key) ? data : dataValue(data, key);
+    },
+  };
+}

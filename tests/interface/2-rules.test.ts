@@ -1,0 +1,344 @@
+// Contract 13 and 14: rules and custom logic blocks as records, and what is refused and why.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { besidesPlatform, makeOrganization, type OtherOrganization } from '../world/restricted-keys.ts';
+import { anyId, anyTime, expectRefusal } from '../world/expectations.ts';
+import { startWorld, type TestDevice, type World } from '../world/world.ts';
+
+let world: World;
+let device: TestDevice;
+let elsewhere: OtherOrganization;
+let otherWorkspaceId: string;
+let tag: { id: string };
+
+beforeAll(async () => {
+  world = await startWorld();
+  elsewhere = await besidesPlatform(world, makeOrganization);
+  const { organizationId } = world;
+  otherWorkspaceId = (await world.must('POST', '/v3/workspaces', { name: 'Second', organizationId })).id;
+  tag = await world.must('POST', '/v3/tags', { name: 'Roof', workspaceId: world.workspaceId });
+  device = await world.device({ name: 'Sensor' });
+});
+afterAll(() => world.close());
+
+const constant = (value: unknown, valueType?: string) => ({ type: 'CONSTANT', value, valueType });
+const fromSource = { type: 'DATA_SOURCE', dataSourceId: 'dataSource::t' };
+
+function sourceOf(id: string, more: object = {}) {
+  return {
+    id: 'dataSource::t',
+    inputIds: [id],
+    dataTopic: 'default',
+    dataKey: 'temperature',
+    valueType: 'NUMERICAL',
+    lastSample: false,
+    triggerOnUplink: false,
+    ...more,
+  };
+}
+
+function comparison(id: string, condition: object = {}, block: object = {}) {
+  const conditions = [
+    { operandFirst: fromSource, operator: 'GT', operandSecond: constant(20), order: 0, ...condition },
+  ];
+  return { type: 'COMPARISON', dataSources: [sourceOf(id)], logicBlocks: [{ conditions, actionIds: [], ...block }] };
+}
+
+function draft(more: object = {}) {
+  return {
+    name: 'Too warm',
+    workspaceId: world.workspaceId,
+    inputs: [{ id: device.id, name: 'x', type: 'DEVICE' }],
+    logic: comparison(device.id),
+    actions: [],
+    ...more,
+  };
+}
+
+const square = [
+  [0, 0],
+  [10, 0],
+  [10, 10],
+  [0, 10],
+  [0, 0],
+];
+
+function fence(more: object = {}) {
+  const polygon = { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [square] } };
+  return {
+    type: 'GEO_FENCE',
+    dataSources: [
+      { ...sourceOf(device.id), id: 'a', dataKey: 'lat', variableName: 'latitude' },
+      { ...sourceOf(device.id), id: 'b', dataKey: 'lng', variableName: 'longitude' },
+    ],
+    geoFenceLogicBlock: { address: 'x', geoJson: { type: 'FeatureCollection', features: [polygon] }, ...more },
+  };
+}
+
+/** The record of `draft`, whole. */
+function wanted(id: string): Record<string, unknown> {
+  const operand = { dataKey: null, valueType: null };
+  return {
+    id: anyId('21'),
+    ruleId: id,
+    workspaceId: world.workspaceId,
+    name: 'Too warm',
+    description: 'd',
+    active: true,
+    deleted: false,
+    version: 0,
+    created: anyTime,
+    updated: null,
+    nextExecution: null,
+    inputs: [
+      {
+        id: device.id,
+        name: 'Sensor',
+        type: 'DEVICE',
+        tagCombination: null,
+        workspaceId: null,
+        device: true,
+        trigger: true,
+        tag: false,
+      },
+    ],
+    timer: { enabled: false, schedule: null, type: null, startAt: null, timeZone: null },
+    logic: {
+      type: 'COMPARISON',
+      dataSources: [{ ...sourceOf(device.id), variableName: null }],
+      logicBlocks: [
+        {
+          conditions: [
+            {
+              operandFirst: { ...operand, type: 'DATA_SOURCE', dataSourceId: 'dataSource::t', value: null },
+              operator: 'GT',
+              operandSecond: { ...operand, type: 'CONSTANT', dataSourceId: null, value: 20 },
+              order: 0,
+              chainOperator: null,
+            },
+          ],
+          actionIds: [],
+        },
+      ],
+      geoFenceLogicBlock: null,
+      customLogic: null,
+    },
+    actions: [],
+  };
+}
+
+const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
+  ['no inputs', () => draft({ inputs: [] }), 'body inputs: a rule has at least one input'],
+  [
+    'a device twice',
+    () => draft({ inputs: [0, 1].map(() => ({ id: device.id, type: 'DEVICE' })) }),
+    /body inputs\.1\.id: .* twice/,
+  ],
+  ['an unknown device', () => draft({ inputs: [{ id: '02x', type: 'DEVICE' }] }), /inputs/],
+  [
+    'a tag combination without tags',
+    () => draft({ inputs: [{ id: 'c', type: 'TAG_COMBINATION', tagCombination: 'AND:' }] }),
+    /tagCombination: must be AND/,
+  ],
+  [
+    'a tag combination with an unknown tag',
+    () =>
+      draft({
+        inputs: [{ id: 'c', type: 'TAG_COMBINATION', tagCombination: `AND:${tag.id},71x` }],
+        logic: comparison('c'),
+      }),
+    'body inputs.0.tagCombination: there is no tag with id 71x in this workspace',
+  ],
+  [
+    'an input of another workspace',
+    () => draft({ inputs: [{ id: device.id, type: 'DEVICE', workspaceId: otherWorkspaceId }] }),
+    /inputs\.0\.workspaceId: must be the workspace of the rule/,
+  ],
+  ['a data source of an unknown input', () => draft({ logic: comparison('02y') }), /inputIds: 02y is none/],
+  [
+    'an unknown data source',
+    () => draft({ logic: comparison(device.id, { operandFirst: { type: 'DATA_SOURCE', dataSourceId: 'z' } }) }),
+    /operandFirst\.dataSourceId: z is none/,
+  ],
+  [
+    'a constant of another type',
+    () => draft({ logic: comparison(device.id, { operandSecond: constant('warm') }) }),
+    /operandSecond\.value: "warm" cannot be compared as NUMERICAL/,
+  ],
+  ['an unknown operator', () => draft({ logic: comparison(device.id, { operator: 'LIKE' }) }), /EQ, GT, LT/],
+  ['an action that is none', () => draft({ logic: comparison(device.id, {}, { actionIds: ['09x'] }) }), /actionIds/],
+  ['an unknown action', () => draft({ actions: [{ id: '09x' }] }), /actions\.0\.id: there is no output connector/],
+  ['an output of data flows as action', () => draft({ actions: [{ id: '0900000000000000' }] }), /actions\.0\.id/],
+  ['no logic block', () => draft({ logic: { ...comparison(device.id), logicBlocks: [] } }), /logicBlocks/],
+  ['an interval below PT10S', () => draft({ timer: timed('INTERVAL', 'PT9S') }), /timer\.schedule: .*PT10S/],
+  ['a time that is none', () => draft({ timer: timed('FIXED', '25:00') }), /timer\.schedule: 25:00/],
+  ['a cron of five fields', () => draft({ timer: timed('ADVANCED', '* * * * *') }), /timer\.schedule: .*5/],
+  ['a cron that is never due', () => draft({ timer: timed('ADVANCED', '0 0 0 31 2 ?') }), /never due/],
+  ['a time zone that is none', () => draft({ timer: timed('FIXED', '08:00', 'Mars/Base') }), /timer\.timeZone/],
+  ['a fence that is none', () => draft({ logic: fence({ geoJson: { type: 'Point' } }) }), /FeatureCollection/],
+  [
+    'a fence without longitude',
+    () => draft({ logic: { ...fence(), dataSources: [sourceOf(device.id, { variableName: 'latitude' })] } }),
+    /variableName longitude/,
+  ],
+  [
+    'unknown custom logic',
+    () => draft({ logic: { ...custom('37x') } }),
+    'body logic.customLogic.customLogicId: there is no custom logic block with id 37x in this organization',
+  ],
+];
+const timed = (type: string, schedule: string, timeZone?: string) => ({ enabled: true, type, schedule, timeZone });
+
+describe('contract 13: rules', () => {
+  test('a rule is made, read, changed and deleted with every field of the contract', async () => {
+    const made = await world.call('POST', '/v3/rules', draft({ description: 'd' }));
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual(wanted(made.body.id));
+    const path = `/v3/rules/${made.body.id}`;
+    expect((await world.call('GET', path)).body).toEqual(made.body);
+    const changed = await world.call('PUT', path, { ...made.body, name: 'Warm', active: false });
+    expect(changed.status).toBe(200);
+    expect(changed.body).toEqual({ ...made.body, name: 'Warm', active: false, version: 1, updated: anyTime });
+    const stale = await world.call('PUT', path, { ...made.body });
+    expectRefusal(stale, 409, '40901_STALE_VERSION', { path });
+    const gone = await world.call('DELETE', path);
+    expect([gone.status, gone.body]).toEqual([204, '']);
+    expect((await world.call('GET', path)).status).toBe(404);
+  });
+
+  test('the list is filtered by workspace, search, custom logic and, under that name too, inputs', async () => {
+    const a = await world.must('POST', '/v3/rules', draft({ name: 'Alpha' }));
+    const b = await world.must(
+      'POST',
+      '/v3/rules',
+      draft({
+        name: 'Beta',
+        inputs: [{ id: tag.id, type: 'ASSET_TAG' }],
+        logic: comparison(tag.id),
+      }),
+    );
+    expect(b.inputs[0]).toMatchObject({ name: 'Roof', device: false, tag: true });
+    const ids = async (query: string) =>
+      (await world.must('GET', `/v3/rules?workspaceId=${world.workspaceId}&${query}`)).content.map(
+        (rule: { id: string }) => rule.id,
+      );
+    expect(await ids('')).toEqual([a.id, b.id]);
+    expect(await ids('search=alp')).toEqual([a.id]);
+    expect(await ids(`customLogicBlockId=${encodeURIComponent(`[${tag.id}, x]`)}`)).toEqual([b.id]);
+    expect(await ids(`customLogicBlockId=%5B${device.id}%5D`)).toEqual([a.id]);
+    const elsewhereQuery = `/v3/rules?workspaceId=${otherWorkspaceId}`;
+    expect((await world.must('GET', elsewhereQuery)).content).toEqual([]);
+    const refused = await world.call('DELETE', `/v3/tags/${tag.id}`);
+    expectRefusal(refused, 409, '40902_IN_USE', { path: `/v3/tags/${tag.id}` });
+    expect(refused.body.message).toContain('rule Beta');
+    for (const { id } of [a, b]) await world.must('DELETE', `/v3/rules/${id}`);
+  });
+
+  test('nextExecution is the next due time of a timer while the rule is active', async () => {
+    const timer = { enabled: true, type: 'INTERVAL', schedule: 'PT1H' };
+    const made = await world.must('POST', '/v3/rules', draft({ timer }));
+    const next = Date.parse(made.nextExecution);
+    expect(next % 3_600_000).toBe(0);
+    expect(next - Date.now()).toBeGreaterThan(0);
+    expect(next - Date.now()).toBeLessThanOrEqual(3_600_000);
+    expect(made.inputs[0].trigger).toBe(false);
+    const off = await world.must('PUT', `/v3/rules/${made.id}`, { ...made, active: false });
+    expect(off.nextExecution).toBeNull();
+    const again = await world.must('PUT', `/v3/rules/${made.id}`, { ...off, active: true });
+    expect(again.nextExecution).not.toBeNull();
+    await world.must('DELETE', `/v3/rules/${made.id}`);
+  });
+
+  test.each(refused)('%s is refused with 400 and the field', async (_, body, message) => {
+    const answer = await world.call('POST', '/v3/rules', body());
+    expect(answer.body).toMatchObject({ status: 400, message: expect.stringMatching(message) });
+  });
+
+  test('what is of another workspace or organization cannot be named', async () => {
+    const inSecond = await world.device({ workspaceId: otherWorkspaceId });
+    const other = draft({ inputs: [{ id: inSecond.id, type: 'DEVICE' }], logic: comparison(inSecond.id) });
+    const answer = await world.call('POST', '/v3/rules', other);
+    expectRefusal(answer, 400, '40010_UNKNOWN_REFERENCE', { path: '/v3/rules' });
+    const foreign = { name: 'x', organizationId: elsewhere.organizationId, script: '' };
+    expect((await world.call('POST', '/v3/rules/custom', foreign)).status).toBe(404);
+  });
+
+  test('a geofence is kept as it was sent', async () => {
+    const made = await world.must('POST', '/v3/rules', draft({ logic: fence() }));
+    expect(made.logic.geoFenceLogicBlock).toEqual({
+      ...fence().geoFenceLogicBlock,
+      insideActionIds: [],
+      outsideActionIds: [],
+    });
+    await world.must('DELETE', `/v3/rules/${made.id}`);
+  });
+});
+
+function custom(customLogicId: string, properties: object[] = []) {
+  const dataSources = [sourceOf(device.id, { variableName: 'temperature' })];
+  return { type: 'CUSTOM_LOGIC', dataSources, customLogic: { customLogicId, name: null, actionIds: [], properties } };
+}
+
+describe('contract 14: custom logic blocks', () => {
+  test('a block is made, read, changed and deleted; what an active rule uses is fixed', async () => {
+    const { organizationId } = world;
+    const property = { name: 'Limit', variableName: 'limit', defaultValue: '20', type: 'NUMERICAL', description: null };
+    const source = {
+      name: 'Temperature',
+      description: null,
+      variableName: 'temperature',
+      defaultTopic: 'default',
+      defaultDataKey: 'temperature',
+      lastSample: false,
+      triggerOnUplink: true,
+    };
+    const body = { organizationId, name: 'Block', script: 'a', dataSources: [source], properties: [property] };
+    const made = await world.call('POST', '/v3/rules/custom', body);
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      ...body,
+      id: anyId('37'),
+      customLogicId: made.body.id,
+      description: null,
+      version: 0,
+      created: anyTime,
+      updated: null,
+      rules: [],
+    });
+    const path = `/v3/rules/custom/${made.body.id}`;
+    const logic = custom(made.body.id, [{ name: 'Limit', variableName: 'limit', value: 21, type: 'NUMERICAL' }]);
+    const rule = await world.must('POST', '/v3/rules', draft({ logic }));
+    expect(rule.logic.customLogic.name).toBe('Block');
+    const { id, workspaceId, name } = rule;
+    expect((await world.must('GET', path)).rules).toEqual([{ id, workspaceId, name, active: true }]);
+    const [item] = (await world.must('GET', `/v3/rules/custom?organizationId=${organizationId}&search=blo`)).content;
+    expect(item).toEqual(Object.fromEntries(Object.entries(made.body).filter(([key]) => key !== 'rules')));
+    expect((await world.must('PUT', path, { script: 'b' })).script).toBe('b');
+    const answer = await world.call('PUT', path, { properties: [] });
+    expectRefusal(answer, 409, '40970_CUSTOM_LOGIC_IN_USE', { path });
+    expectRefusal(await world.call('DELETE', path), 409, '40902_IN_USE', { path });
+    await world.must('PUT', `/v3/rules/${rule.id}`, { active: false });
+    expect((await world.must('PUT', path, { properties: [] })).properties).toEqual([]);
+    await world.must('DELETE', `/v3/rules/${rule.id}`);
+    expect((await world.call('DELETE', path)).status).toBe(204);
+  });
+
+  test.each([
+    [{ dataSources: [{ variableName: 'a b' }] }, /dataSources\.0\.variableName/],
+    [
+      { properties: [1, 2].map(() => ({ variableName: 'a', type: 'STRING' })) },
+      /properties\.1\.variableName: a is there/,
+    ],
+    [
+      { properties: [{ variableName: 'a', type: 'NUMERICAL', defaultValue: 'x' }] },
+      /defaultValue: "x" is not NUMERICAL/,
+    ],
+  ])('%o is refused with 400 and the field', async (more, message) => {
+    const body = { organizationId: world.organizationId, name: 'x', script: '', ...more };
+    const answer = await world.call('POST', '/v3/rules/custom', body);
+    expect(answer.body).toMatchObject({
+      status: 400,
+      errorCode: '40070_RULE_INVALID',
+      message: expect.stringMatching(message),
+    });
+  });
+});
