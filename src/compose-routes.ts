@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from './access/authorize.ts';
 import { tokenPaths } from './access/token-service.ts';
+import type { Deliveries } from './compose-deliveries.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { backfillRoutes } from './http/routes/backfill.ts';
@@ -43,7 +44,7 @@ import { workspaceConfigurationRoutes } from './http/routes/workspace-configurat
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
 import { placeOf } from './inventory/places.ts';
-import type { OutputConnectorType } from './model/connector.ts';
+import type { AvailableOutputs } from './model/connector.ts';
 import type { Place } from './model/place.ts';
 import { openTimeZones } from './model/time-zone.ts';
 import { defaultWorkspaceSettings } from './model/workspace.ts';
@@ -56,6 +57,7 @@ export interface RouteExtras {
   /** Undefined when ready. */
   readonly notReadyBecause: () => string | undefined;
   readonly publicHolidays: PublicHolidays;
+  readonly deliveries: Deliveries;
 }
 
 export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
@@ -73,7 +75,8 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
     }),
     ...backfillRoutes({ ...device, ...uplinks, now }),
     runScriptRoute({ runScript: uplinks.runScript }),
-    ...recordRoutes(parts, uplinks, device.aliased),
+    ...recordRoutes(parts, uplinks, device.aliased, extras.deliveries.availableOutputs),
+    ...extras.deliveries.routes,
     ...accessRoutes(parts, uplinks),
     ...sampleQueryRoutes({
       ...queries,
@@ -109,9 +112,9 @@ function recordRoutes(
   { config, records, store, telemetry, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
+  availableOutputs: AvailableOutputs,
 ): Route[] {
   const parts = { records, now, once };
-  const availableOutputs: ReadonlySet<OutputConnectorType> = new Set();
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
   const dropSamples = async (deviceId: string) => {
     try {

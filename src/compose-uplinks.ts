@@ -9,7 +9,7 @@ import { type OnceStreamed, streamedIdempotency } from './flows/streamed-idempot
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
 import type { Json } from './model/json.ts';
-import type { DurableEntry } from './model/journal-entry.ts';
+import type { DurableEntry, JournalEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
 import type { StoredSample } from './model/sample.ts';
@@ -35,6 +35,8 @@ const durableMark = 'device-status-durable';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  /** Makes an entry durable that did not come from a decoder, and tells everybody who follows. */
+  readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly once: Once;
@@ -43,6 +45,8 @@ export interface Uplinks {
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
   readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
+  /** Adds a follower of the journal: it is told every entry that became durable. */
+  readonly followEntries: (follow: (entry: DurableEntry) => void) => void;
   /** To be called now and then: drops what is outdated, and lets the journal forget what the records have for good. */
   readonly keepHouse: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -52,6 +56,7 @@ export interface Uplinks {
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
   const { config, telemetry, records, store, directory, now, newId } = parts;
   const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
+  const followers: ((entry: DurableEntry) => void)[] = [];
   const scripts = openScripts(config.scriptWorkers);
   // Whoever has decoders will use them soon; an installation without any saves their memory.
   if (await hasDeviceTypes(records.db)) scripts.warmUp();
@@ -71,6 +76,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     announce: (entry) => {
       for (const note of entry.notes) telemetry.noted(note);
       status.follow(entry);
+      for (const follow of followers) follow(entry);
       if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
     },
     newId,
@@ -90,12 +96,18 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const backfillStages: BackfillStages = { findRoute: findDevice, validate, append, announce, stopping, newId };
   return {
     capture: (input) => capture(input, captureStages),
+    async appendEntry(entry) {
+      const durable = await append(entry);
+      announce(durable);
+      return durable;
+    },
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,
     onceStreamed: streamedIdempotency(keptAnswers, now),
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
+    followEntries: (follow) => void followers.push(follow),
     async keepHouse() {
       const position = statusPosition;
       await dropOldProcessingLog(records.db, now());

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
 import { composeCoap } from './compose-coap.ts';
+import { composeDeliveries } from './compose-deliveries.ts';
 import { composeHouse } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import type { Parts, Platform, Tenant } from './compose-parts.ts';
@@ -66,7 +67,10 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
   closers.push(() => uplinks.close());
   const notReadyBecause = () => notReady;
-  const routes = composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays: openPublicHolidays() });
+  const deliveries = composeDeliveries(parts, uplinks);
+  closers.push(() => deliveries.close());
+  const publicHolidays = openPublicHolidays();
+  const routes = composeRoutes(parts, uplinks, { notReadyBecause, publicHolidays, deliveries });
   const app = await serve(parts, routes);
   closers.push(() => app.close());
   const streams = composeLive(app.server, parts, uplinks);
@@ -77,7 +81,7 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
-  const house = composeHouse(parts, uplinks);
+  const house = composeHouse(parts, uplinks, { 'dropping old deliveries': () => deliveries.keepHouse() });
   closers.push(() => house.close());
   return {
     port,

@@ -1,7 +1,7 @@
 // One request to a target over HTTP, and what its answer means for the delivery (contract 35).
 import { type Dispatcher, request } from 'undici';
 import type { SendOutcome } from './connector.ts';
-import { PermanentRefusal, reasonOf } from './send-failure.ts';
+import { attempt } from './send-failure.ts';
 
 const answerLimits = {
   /** Kept of an answer. */
@@ -75,10 +75,8 @@ function pauseOf(text: string | undefined, now: number): number | undefined {
 }
 
 /** What a request that had no answer means. */
-export function failureOf(error: unknown, signal: AbortSignal): SendOutcome {
-  if (signal.aborted) return { ok: false, retry: true, reason: reasonOf(signal.reason) };
-  const causes = [error, (error as { cause?: unknown }).cause];
-  const refused = causes.some((one) => one instanceof PermanentRefusal || (one as Error)?.name === 'EgressRefused');
-  const code = (error as { code?: string }).code;
-  return { ok: false, retry: !refused && code !== 'UND_ERR_INVALID_ARG', reason: reasonOf(error) };
+export function failureOf(error: unknown, signal: AbortSignal): Promise<SendOutcome> {
+  // Headers and URLs that cannot be sent will not become better.
+  const isInvalid = (one: unknown) => (one as { code?: string }).code === 'UND_ERR_INVALID_ARG';
+  return attempt(signal, () => Promise.reject(error as Error), isInvalid);
 }

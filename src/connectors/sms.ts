@@ -47,7 +47,7 @@ export function smsConnector(gatewayUrl: string): OutboundConnector {
             partlySent.delete(deliveryId);
             return { ok: true, answer: answers.join('\n'), sent };
           } catch (error) {
-            return { ...failureOf(error, signal), sent };
+            return { ...(await failureOf(error, signal)), sent };
           }
         },
         close: async () => {},

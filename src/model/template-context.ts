@@ -111,6 +111,28 @@ export function templateContextOf(source: ContextSource): TemplateContext {
   };
 }
 
+const payloadMembers = [
+  'data',
+  'meta',
+  'topic',
+  'timestamp',
+  'deviceId',
+  'svcDeviceId',
+  'akenzaDeviceId',
+  'correlationId',
+  'device',
+  'uplinkMetrics',
+  'uplinkMeta',
+  'rule',
+  'result',
+] as const satisfies readonly (keyof TemplateContext)[];
+
+/** What is sent without a template: the whole sample as JSON (contract 9); `vendorNames` is false to leave aliases out. */
+export function defaultPayload(context: TemplateContext, vendorNames: boolean): string {
+  const members = payloadMembers.filter((name) => vendorNames || name !== 'akenzaDeviceId');
+  return JSON.stringify(Object.fromEntries(members.map((name) => [name, context[name]])));
+}
+
 /** The device as templates and outputs show it. */
 export function deviceContext({ device, tags, customFields }: ContextDevice): JsonObject {
   return {

@@ -46,6 +46,13 @@ export function createTelemetry(log: Log) {
     buckets: latencySeconds,
     registers: [registry],
   });
+  const deliveries = counter('deliveries_tried_total', 'Tries of deliveries by the state they left.', ['state']);
+  const deliverySeconds = new Histogram({
+    name: 'heliograph_delivery_seconds',
+    help: 'Time that one try of a delivery took.',
+    buckets: latencySeconds,
+    registers: [registry],
+  });
   const uplinkSeconds = new Histogram({
     name: 'heliograph_uplink_seconds',
     help: 'Time from receipt of an uplink until it is durable.',
@@ -115,6 +122,11 @@ export function createTelemetry(log: Log) {
 
     noted(note: { level: string; source: string }): void {
       notes.inc({ level: note.level, source: note.source });
+    },
+
+    deliveryTried(state: string, seconds: number): void {
+      deliveries.inc({ state });
+      deliverySeconds.observe(seconds);
     },
 
     backgroundFailed(what: string, error: unknown): void {

@@ -1,5 +1,5 @@
 // The delivery log in the records store: what is to be sent, what became of it, and how long that is remembered (contract 35).
-import type { Selectable } from 'kysely';
+import { type Expression, expressionBuilder, type Selectable, type SqlBool } from 'kysely';
 import type {
   Delivery,
   DeliveryCause,
@@ -10,7 +10,7 @@ import type {
 } from '../../model/delivery.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { fromJsonText, toJsonText } from './columns.ts';
+import { fromJsonText, isOneOf, toJsonText } from './columns.ts';
 import type { RecordsDb } from './database.ts';
 import { pageOfRows, type Rows } from './list.ts';
 import type { RecordTables } from './schema.ts';
@@ -67,9 +67,15 @@ export async function findPendingDeliveries(db: RecordsDb, after: number, max: n
     .execute();
 }
 
-export async function findDelivery(db: RecordsDb, by: { sequence: number } | { id: string }): Promise<Delivery | undefined> {
+export async function findDelivery(
+  db: RecordsDb,
+  by: { sequence: number } | { id: string },
+): Promise<Delivery | undefined> {
   const query = db.selectFrom('deliveries').selectAll();
-  const row = await ('id' in by ? query.where('id', '=', by.id) : query.where('sequence', '=', by.sequence)).executeTakeFirst();
+  const row = await ('id' in by
+    ? query.where('id', '=', by.id)
+    : query.where('sequence', '=', by.sequence)
+  ).executeTakeFirst();
   return row && fromRow(row);
 }
 
@@ -84,13 +90,19 @@ export interface DeliveryFilter {
   readonly connectorId: string;
   /** Of the global connector everybody's deliveries are in one list; the rows of other organizations do not exist for anybody. */
   readonly organizationId: string;
+  /** Absent: every workspace of the organization. */
+  readonly workspaceIds?: readonly string[] | undefined;
   readonly states?: readonly DeliveryState[] | undefined;
   readonly deviceId?: string | undefined;
 }
 
 /** Newest first unless the page asks for another order. */
-export async function listDeliveries(db: RecordsDb, filter: DeliveryFilter, page: PageRequest): Promise<Rows<Delivery>> {
-  const query = matching(db.selectFrom('deliveries').selectAll(), filter);
+export async function listDeliveries(
+  db: RecordsDb,
+  filter: DeliveryFilter,
+  page: PageRequest,
+): Promise<Rows<Delivery>> {
+  const query = db.selectFrom('deliveries').selectAll().where(matching(filter));
   const columns = { created: 'sequence', updated: 'updated', state: 'state', tries: 'tries', nextAt: 'nextAt' };
   const sort = page.sort.some(({ field }) => Object.hasOwn(columns, field))
     ? page.sort
@@ -99,13 +111,16 @@ export async function listDeliveries(db: RecordsDb, filter: DeliveryFilter, page
   return { rows: rows.map(fromRow), total };
 }
 
-type Query<Q> = Q & { where(column: string, operator: string, value: unknown): Query<Q> };
-
-function matching<Q>(query: Q, { connectorId, organizationId, states, deviceId }: DeliveryFilter): Q {
-  let matched = (query as Query<Q>).where('connectorId', '=', connectorId).where('organizationId', '=', organizationId);
-  if (states !== undefined) matched = matched.where('state', 'in', [...states]);
-  if (deviceId !== undefined) matched = matched.where('deviceId', '=', deviceId);
-  return matched;
+function matching(filter: DeliveryFilter): Expression<SqlBool> {
+  const { connectorId, organizationId, workspaceIds, states, deviceId } = filter;
+  const eb = expressionBuilder<RecordTables, 'deliveries'>();
+  return eb.and([
+    eb('connectorId', '=', connectorId),
+    eb('organizationId', '=', organizationId),
+    ...(workspaceIds === undefined ? [] : [isOneOf('workspaceId', workspaceIds)]),
+    ...(states === undefined ? [] : [isOneOf('state', states)]),
+    ...(deviceId === undefined ? [] : [eb('deviceId', '=', deviceId)]),
+  ]);
 }
 
 /** Makes what arrived or was given up wait again, at most `max` of the matching, oldest first; says which. */
@@ -116,7 +131,7 @@ export async function renewDeliveries(
   max: number,
 ): Promise<number[]> {
   const all = step.selectFrom('deliveries').select('sequence').where('state', '!=', 'PENDING');
-  let query = 'id' in which ? all.where('id', '=', which.id) : matching(all, which);
+  let query = 'id' in which ? all.where('id', '=', which.id) : all.where(matching(which));
   if ('ids' in which && which.ids !== undefined) query = query.where('id', 'in', [...which.ids]);
   const rows = await query.orderBy('sequence').limit(max).execute();
   const sequences = rows.map((row) => row.sequence);

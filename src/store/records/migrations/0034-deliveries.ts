@@ -9,7 +9,7 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('sequence', 'integer', (column) => column.primaryKey().autoIncrement())
     .addColumn('id', 'text', (column) => column.notNull().unique())
     .addColumn('idempotencyKey', 'text', (column) => column.notNull().unique())
-    .addColumn('connectorId', 'text', (column) => column.notNull().references('outputConnectors.id').onDelete('cascade'))
+    .addColumn('connectorId', 'text', (column) => column.notNull())
     .addColumn('organizationId', 'text', (column) => column.notNull())
     .addColumn('workspaceId', 'text', (column) => column.notNull())
     .addColumn('deviceId', 'text', (column) => column.notNull())
