@@ -11,6 +11,7 @@ import type { DeviceAccess } from './http/routes/device-access.ts';
 import { healthRoutes } from './http/routes/health.ts';
 import { kpiQueryRoutes } from './http/routes/kpi-queries.ts';
 import { runScriptRoute } from './http/routes/run-script.ts';
+import { rawUplinkRoutes } from './http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
@@ -43,8 +44,8 @@ import { usageRoute } from './http/routes/usage.ts';
 import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
+import type { PushConfiguration } from './inventory/device-configurations.ts';
 import { placeOf } from './inventory/places.ts';
-import type { AvailableOutputs } from './model/connector.ts';
 import type { Place } from './model/place.ts';
 import { openTimeZones } from './model/time-zone.ts';
 import { defaultWorkspaceSettings } from './model/workspace.ts';
@@ -58,6 +59,7 @@ export interface RouteExtras {
   readonly notReadyBecause: () => string | undefined;
   readonly publicHolidays: PublicHolidays;
   readonly deliveries: Deliveries;
+  readonly pushConfiguration: PushConfiguration;
 }
 
 export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
@@ -74,8 +76,16 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
       capture: uplinks.capture,
     }),
     ...backfillRoutes({ ...device, ...uplinks, now }),
+    ...rawUplinkRoutes({
+      ...device,
+      records: parts.records,
+      now,
+      once: uplinks.once,
+      list: uplinks.raw.list,
+      replay: uplinks.replay,
+    }),
     runScriptRoute({ runScript: uplinks.runScript }),
-    ...recordRoutes(parts, uplinks, device.aliased, extras.deliveries.availableOutputs),
+    ...recordRoutes(parts, uplinks, device.aliased, extras),
     ...extras.deliveries.routes,
     ...accessRoutes(parts, uplinks),
     ...sampleQueryRoutes({
@@ -112,7 +122,7 @@ function recordRoutes(
   { config, records, store, telemetry, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
-  availableOutputs: AvailableOutputs,
+  { pushConfiguration: push, deliveries: { availableOutputs } }: RouteExtras,
 ): Route[] {
   const parts = { records, now, once };
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
@@ -134,7 +144,7 @@ function recordRoutes(
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
     ...customFieldRoutes(parts),
     ...deviceCredentialRoutes(parts),
-    ...deviceConfigurationRoutes(parts),
+    ...deviceConfigurationRoutes({ ...parts, push }),
     ...blobRoutes(parts),
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),
