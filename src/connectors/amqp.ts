@@ -3,8 +3,9 @@ import type { ChannelModel, ConfirmChannel } from 'amqplib';
 import { amqpPorts, targetUri } from '../model/target-address.ts';
 import type { AmqpProperties } from '../model/target-properties.ts';
 import type { EgressGuard } from '../egress/guard.ts';
+import { parseTemplate } from '../templates/template.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
-import { tlsMaterial } from './guarded-socket.ts';
+import { checkTarget, tlsMaterial } from './guarded-socket.ts';
 import { type ConnectionKind, keptConnection } from './kept-connection.ts';
 import { attempt, PermanentRefusal } from './send-failure.ts';
 import { targetName } from './target-name.ts';
@@ -24,6 +25,11 @@ interface Connection {
 
 export const amqpConnector: OutboundConnector = {
   type: 'AMQP',
+  check(properties, egress) {
+    const { uri, routingKey } = properties as unknown as AmqpProperties;
+    checkTarget(egress, targetUri(uri, amqpPorts), 'amqpProperties.uri');
+    parseTemplate(routingKey, 'text', 'body amqpProperties.routingKey');
+  },
   open(properties, egress) {
     const settings = properties as unknown as AmqpProperties;
     const connection = keptConnection(channelKind(settings, egress));

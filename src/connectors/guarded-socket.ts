@@ -1,5 +1,6 @@
 // Sockets to targets, opened through the egress guard: the address that was checked is the address that is connected to.
 import { isIP, type Socket } from 'node:net';
+import { problem } from '../model/problem.ts';
 import type { Endpoint } from '../model/target-address.ts';
 import type { TlsProperties } from '../model/target-properties.ts';
 import type { EgressGuard } from '../egress/guard.ts';
@@ -22,6 +23,12 @@ export function tlsMaterial(properties: TlsProperties, host: string): TlsMateria
     ...(clientKey === null ? {} : { key: clientKey }),
     ...(isIP(host) === 0 ? { servername: host } : {}),
   };
+}
+
+/** Throws a Problem (400) for an address that cannot be read or may not be connected to; `where` names the property. */
+export function checkTarget(egress: EgressGuard, target: Endpoint | undefined, where: string): void {
+  if (target === undefined) throw problem('invalidRequest', { reason: `body ${where}: is no address of a target` });
+  egress.checkLiteral(target.host);
 }
 
 /** A connected socket; with `tls` it is encrypted from the start. Rejects with EgressRefused or the network's error. */

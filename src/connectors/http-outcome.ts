@@ -1,5 +1,6 @@
 // What an HTTP answer means for a delivery (contract 35): 2xx delivered; 4xx other than 408 and 429 refused for good; else again.
 import type { Response } from 'undici';
+import type { EgressGuard } from '../egress/guard.ts';
 import type { SendOutcome } from './connector.ts';
 import { attempt } from './send-failure.ts';
 
@@ -13,15 +14,23 @@ export interface HttpAnswer {
   readonly retryAfterMs: number | undefined;
 }
 
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
 /** Sends a request and judges its answer; `isPassing` names refusals by status 4xx that are worth another try all the same. */
 export async function attemptHttp(
+  egress: EgressGuard,
+  { url, ...request }: HttpRequest,
   signal: AbortSignal,
-  request: () => Promise<Response>,
   isPassing: (answer: HttpAnswer) => boolean = () => false,
 ): Promise<SendOutcome> {
   let answer: HttpAnswer | undefined;
   const outcome = await attempt(signal, async () => {
-    answer = await answerOf(await request());
+    answer = await answerOf(await egress.fetch(url, { ...request, signal }));
     return shown(answer);
   });
   if (answer === undefined || !outcome.ok || (answer.status >= 200 && answer.status < 300)) return outcome;

@@ -7,6 +7,9 @@ import { lineOf } from './line-protocol.ts';
 
 export const influxDbConnector: OutboundConnector = {
   type: 'INFLUX_DB',
+  check(properties, egress) {
+    egress.checkUrl((properties as unknown as InfluxProperties).uri, 'influxProperties.uri');
+  },
   open(properties, egress) {
     const settings = properties as unknown as InfluxProperties;
     const url = writeUrl(settings);
@@ -19,7 +22,7 @@ export const influxDbConnector: OutboundConnector = {
       async send(message, signal) {
         const body = linesOf(message, settings.measurementName);
         if (body === undefined) return { ok: true, answer: 'the sample has no field to write' };
-        return attemptHttp(signal, () => egress.fetch(url, { method: 'POST', headers, body, signal }));
+        return attemptHttp(egress, { method: 'POST', url, headers, body }, signal);
       },
       close: () => Promise.resolve(),
     };
@@ -54,7 +57,7 @@ function objectIn(payload: string): JsonObject | undefined {
   }
 }
 
-function writeUrl({ uri, version, orgId, bucket }: InfluxProperties): URL {
+function writeUrl({ uri, version, orgId, bucket }: InfluxProperties): string {
   const base = uri.endsWith('/') ? uri : `${uri}/`;
   const url = new URL(version === 'V1' ? 'write' : 'api/v2/write', base);
   const query = url.searchParams;
@@ -67,7 +70,7 @@ function writeUrl({ uri, version, orgId, bucket }: InfluxProperties): URL {
     query.set('bucket', bucket);
   }
   query.set('precision', 'ms');
-  return url;
+  return url.href;
 }
 
 function authorizationOf({ version, token, username, password }: InfluxProperties): string | undefined {

@@ -4,7 +4,7 @@ import type { EgressGuard } from '../egress/guard.ts';
 import { kafkaBrokers } from '../model/target-address.ts';
 import type { KafkaProperties } from '../model/target-properties.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
-import { tlsMaterial } from './guarded-socket.ts';
+import { checkTarget, tlsMaterial } from './guarded-socket.ts';
 import { guardBrokers, haveNames } from './kafka-brokers.ts';
 import { type ConnectionKind, keptConnection } from './kept-connection.ts';
 import { attempt, PermanentRefusal } from './send-failure.ts';
@@ -36,6 +36,11 @@ interface Connection {
 
 export const kafkaConnector: OutboundConnector = {
   type: 'KAFKA',
+  check(properties, egress) {
+    const { kafkaBootstrapServers } = properties as unknown as KafkaProperties;
+    const where = 'kafkaProperties.kafkaBootstrapServers';
+    for (const broker of kafkaBrokers(kafkaBootstrapServers) ?? [undefined]) checkTarget(egress, broker, where);
+  },
   open(properties, egress) {
     const settings = properties as unknown as KafkaProperties;
     const connection = keptConnection(producerKind(settings, egress));
@@ -69,7 +74,7 @@ async function produce({ kafka, producer }: Connection, message: OutboundMessage
 }
 
 /** An error with everything that caused it; what a broker answered has an `apiId`. */
-function* errorsIn(error: unknown): Generator<{ readonly apiId?: string }> {
+function* errorsIn(error: unknown): Generator<Error & { readonly apiId?: string }> {
   if (!(error instanceof Error)) return;
   yield error;
   if (error.cause !== undefined) yield* errorsIn(error.cause);

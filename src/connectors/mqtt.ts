@@ -3,8 +3,9 @@ import type { MqttClient } from 'mqtt';
 import { mqttPorts, targetUri } from '../model/target-address.ts';
 import type { MqttProperties } from '../model/target-properties.ts';
 import type { EgressGuard } from '../egress/guard.ts';
+import { parseTemplate } from '../templates/template.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
-import { guardedSocket, tlsMaterial } from './guarded-socket.ts';
+import { checkTarget, guardedSocket, tlsMaterial } from './guarded-socket.ts';
 import { type ConnectionKind, keptConnection } from './kept-connection.ts';
 import { attempt, PermanentRefusal } from './send-failure.ts';
 import { targetName } from './target-name.ts';
@@ -22,6 +23,11 @@ const permanentCodes = new Set([
 
 export const mqttConnector: OutboundConnector = {
   type: 'MQTT',
+  check(properties, egress) {
+    const { uri, topic } = properties as unknown as MqttProperties;
+    checkTarget(egress, targetUri(uri, mqttPorts), 'mqttProperties.uri');
+    parseTemplate(topic, 'text', 'body mqttProperties.topic');
+  },
   open(properties, egress) {
     const settings = properties as unknown as MqttProperties;
     const connection = keptConnection(clientKind(settings, egress));

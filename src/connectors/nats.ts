@@ -4,8 +4,9 @@ import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node'
 import { natsPorts, targetUri } from '../model/target-address.ts';
 import type { NatsProperties } from '../model/target-properties.ts';
 import type { EgressGuard } from '../egress/guard.ts';
+import { parseTemplate } from '../templates/template.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
-import { tlsMaterial } from './guarded-socket.ts';
+import { checkTarget, tlsMaterial } from './guarded-socket.ts';
 import { type ConnectionKind, keptConnection } from './kept-connection.ts';
 import { greetedSocket, type SocketOptions, socketTransport } from './nats-transport.ts';
 import { attempt, PermanentRefusal } from './send-failure.ts';
@@ -27,6 +28,11 @@ interface Connection {
 
 export const natsConnector: OutboundConnector = {
   type: 'NATS',
+  check(properties, egress) {
+    const { uri, subject } = properties as unknown as NatsProperties;
+    checkTarget(egress, targetUri(uri, natsPorts), 'natsProperties.uri');
+    parseTemplate(subject, 'text', 'body natsProperties.subject');
+  },
   open(properties, egress) {
     const settings = properties as unknown as NatsProperties;
     const connection = keptConnection(clientKind(settings, egress));

@@ -5,6 +5,9 @@ import { valueAt } from '../templates/render-template.ts';
 import type { OutboundMessage } from './connector.ts';
 import { PermanentRefusal } from './send-failure.ts';
 
+/** The one path that is no part of the template context: the id that is the same on every try. */
+export const deliveryIdPath = 'deliveryId';
+
 /** What a database is given for a column. */
 export type SqlValue = string | number | boolean | null;
 
@@ -46,7 +49,7 @@ export function insertStatement(dialect: SqlDialect, properties: SqlProperties):
 /** The values of the columns in their order; what is missing is NULL, objects and arrays are JSON texts. */
 export function rowOf(dialect: SqlDialect, columns: readonly SqlColumn[], message: OutboundMessage): SqlValue[] {
   return columns.map(({ path, type }) => {
-    const value = path === 'deliveryId' ? message.deliveryId : valueAt(message.context as unknown as Json, path);
+    const value = path === deliveryIdPath ? message.deliveryId : valueAt(message.context as unknown as Json, path);
     if (value === undefined || value === null) return null;
     if (type === 'TIMESTAMP') return dialect.time(epochMsOf(value, path));
     if (typeof value === 'object') return JSON.stringify(value);

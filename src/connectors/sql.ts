@@ -1,10 +1,13 @@
 // Output to SQL databases: one row a delivery, delivered once it is committed.
 import { sqlAddress } from '../model/target-address.ts';
 import type { SqlProperties } from '../model/target-properties.ts';
+import { parseTemplate } from '../templates/template.ts';
 import type { OutboundConnector } from './connector.ts';
+import { checkTarget } from './guarded-socket.ts';
 import { type ConnectionKind, keptConnection } from './kept-connection.ts';
 import { attempt } from './send-failure.ts';
 import {
+  deliveryIdPath,
   insertStatement,
   mariadbDialect,
   postgresqlDialect,
@@ -33,6 +36,14 @@ const passingNumbers = new Set([1203, 1226]);
 
 export const sqlConnector: OutboundConnector = {
   type: 'SQL',
+  check(properties, egress) {
+    const { jdbcUrl, columns } = properties as unknown as SqlProperties;
+    checkTarget(egress, sqlAddress(jdbcUrl), 'sqlProperties.jdbcUrl');
+    columns.forEach(({ path }, i) => {
+      // A path is what stands between the braces of a template.
+      if (path !== deliveryIdPath) parseTemplate(`{{${path}}}`, 'text', `body sqlProperties.columns.${i}.path`);
+    });
+  },
   open(properties, egress) {
     const settings = properties as unknown as SqlProperties;
     const address = sqlAddress(settings.jdbcUrl);

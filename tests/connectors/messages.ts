@@ -1,6 +1,7 @@
 // Deliveries as the platform hands them to connectors, and what tests ask of targets.
+import type { ConnectionOptions } from 'node:tls';
 import type { OutboundConnector, OutboundMessage, SendOutcome, Target } from '../../src/connectors/connector.ts';
-import { createEgressGuard } from '../../src/egress/guard.ts';
+import { createEgressGuard, type EgressGuard } from '../../src/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 
 const sample = {
@@ -26,12 +27,18 @@ export function message(deliveryId = 'delivery-1', over: JsonObject = {}): Outbo
   };
 }
 
-// Targets of tests are on this machine, which no connector may reach unless the operator allows it.
-const egress = createEgressGuard({ allow: ['127.0.0.0/8', '::1/128'] });
-const open: Target[] = [];
+const open: { close(): Promise<void> }[] = [];
+
+/** Targets of tests are on this machine, which no connector may reach unless the operator allows it. */
+export function localEgress(tls: ConnectionOptions = {}): EgressGuard {
+  const guard = createEgressGuard({ allow: ['127.0.0.0/8', '::1/128'] });
+  open.push(guard);
+  return { ...guard, fetch: (url, init) => guard.fetch(url, { ...init, dispatcher: guard.dispatcher(tls) }) };
+}
 
 /** A target of a connector with these properties; ended by `closeTargets`. */
-export function targetOf(connector: OutboundConnector, properties: JsonObject): Target {
+export function targetOf(connector: OutboundConnector, properties: JsonObject, egress = localEgress()): Target {
+  connector.check?.(properties, egress);
   const target = connector.open(properties, egress);
   open.push(target);
   return target;
