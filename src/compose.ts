@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
 import { composeCoap } from './compose-coap.ts';
+import { composeDeliveries } from './compose-deliveries.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
 import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
@@ -72,10 +73,12 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   const duplicates = await composeDuplicates(parts);
   const mqtt = composeMqtt(parts, uplinks, duplicates);
   const notReadyBecause = () => notReady;
+  const deliveries = composeDeliveries(parts, uplinks);
+  closers.push(() => deliveries.close());
   const lora = composeLora(parts, uplinks, duplicates, mqtt);
   closers.push(() => lora.close());
   const { pushConfiguration } = mqtt;
-  const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration };
+  const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration, deliveries };
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await serve(parts, routes);
   closers.push(() => app.close());
@@ -90,7 +93,10 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
   await lora.start();
-  const house = composeHouse(parts, uplinks, { 'ending downlinks': () => lora.keepHouse() });
+  const house = composeHouse(parts, uplinks, {
+    'ending downlinks': () => lora.keepHouse(),
+    'dropping old deliveries': () => deliveries.keepHouse(),
+  });
   closers.push(() => house.close());
   return {
     port,

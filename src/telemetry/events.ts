@@ -1,5 +1,6 @@
 // One function for each thing that happens: its log line and its metrics live here together and nowhere else.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { deliveryEvents } from './delivery-events.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
 
@@ -46,6 +47,7 @@ export function createTelemetry(log: Log) {
 
   return {
     ...mqttEvents(counter, log),
+    ...deliveryEvents(counter),
 
     answered(event: {
       method: string;

@@ -31,6 +31,8 @@ export interface Fixtures {
   readonly integration: string;
   /** Empty unless a test makes one: an installation that delivers nowhere refuses them over the interface. */
   readonly outputConnector: string;
+  /** One of that connector. */
+  readonly delivery: string;
   readonly dataFlow: string;
   readonly deviceType: string;
   readonly apiKey: string;
@@ -162,6 +164,7 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
     integration: integration.id,
     dataFlow: flow.id,
     outputConnector: '',
+    delivery: '',
     deviceType: type.id,
     apiKey: key.id,
     oauthClient: client.id,

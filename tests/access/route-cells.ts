@@ -1,21 +1,10 @@
 // What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
+import { deliveryCells } from './delivery-cells.ts';
+import { type Bodies, type Paths, record } from './record-cell.ts';
 import type { Cell } from './route-cell.ts';
 import { loraCells } from './route-cells-lora.ts';
-
-type Paths = (of: Fixtures) => string;
-type Bodies = (of: Fixtures) => unknown;
-
-function record(
-  level: 'workspace' | 'organization',
-  needs: readonly [Scope, Verb],
-  path: Paths,
-  body?: Bodies,
-  who: Cell['who'] = 'permitted',
-): Cell {
-  return { needs, who, level, path, ...(body === undefined ? {} : { body }) };
-}
 
 const open = (path: string): Cell => ({ who: 'anybody', level: 'none', path: () => path });
 const own = (path: string, who: 'anyCredential' | 'anyUser'): Cell => ({ who, level: 'none', path: () => path });
@@ -305,6 +294,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     workspaceId: of.workspace,
     connectivity: 'HTTP',
   })),
+  ...deliveryCells,
   ...workspaceRecords('/v3/output-connectors', 'dataFlow', 'outputConnector', (of) => ({
     name: 'x',
     workspaceId: of.workspace,

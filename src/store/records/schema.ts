@@ -1,5 +1,6 @@
 // The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
 import type { Generated } from 'kysely';
+import type { DeliveryRow } from './delivery-row.ts';
 import type { NetworkTables } from './network-tables.ts';
 
 /** 0 or 1: SQLite has no boolean. */
@@ -259,6 +260,7 @@ export interface RecordTables extends NetworkTables {
     details: JsonText | null;
   };
   idempotencyKeys: { id: string; bodyHash: string; firstSeenAt: number; answer: JsonText | null };
+  deliveries: DeliveryRow;
   customLogicBlocks: NamedColumns & {
     organizationId: string;
     dataSources: JsonText;
