@@ -49,6 +49,8 @@ export interface Uplinks {
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
   readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
+  /** Adds a follower of the journal: it is told every entry that became durable. */
+  readonly followEntries: (follow: (entry: DurableEntry) => void) => void;
   /** What devices sent, as they sent it. */
   readonly raw: RawUplinks;
   /** Tries a decoder on it. */
@@ -62,6 +64,7 @@ export interface Uplinks {
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
   const { config, telemetry, records, store, directory, now, newId } = parts;
   const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
+  const followers: ((entry: DurableEntry) => void)[] = [];
   const scripts = openScripts(config.scriptWorkers);
   // Whoever has decoders will use them soon; an installation without any saves their memory.
   if (await hasDeviceTypes(records.db)) scripts.warmUp();
@@ -82,6 +85,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     announce: (entry) => {
       for (const note of entry.notes) telemetry.noted(note);
       status.follow(entry);
+      for (const follow of followers) follow(entry);
       raw.follow(entry);
       if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
     },
@@ -124,6 +128,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     replay: (request) => replayUplinks(request, replayStages),
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
+    followEntries: (follow) => void followers.push(follow),
     async keepHouse() {
       const position = statusPosition;
       await dropOldProcessingLog(records.db, now());
