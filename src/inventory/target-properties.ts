@@ -179,6 +179,9 @@ function readInflux(sent: PropertyReader): InfluxProperties {
   const versionText = (name: string): string | null => (version === 'V2' ? sent.needed(name) : sent.text(name));
   const token = versionText('token');
   if (token !== null && /[^\x21-\x7e]/.test(token)) sent.refuse('token', 'must be printable characters without spaces');
+  const measurementName = sent.needed('measurementName');
+  // Lines that begin so are comments and would be dropped.
+  if (measurementName.startsWith('#')) sent.refuse('measurementName', 'must not begin with #');
   return {
     uri: readUri(sent, httpPorts, true),
     version,
@@ -186,7 +189,7 @@ function readInflux(sent: PropertyReader): InfluxProperties {
     orgId: versionText('orgId'),
     ...readUser(sent),
     bucket: sent.needed('bucket'),
-    measurementName: sent.needed('measurementName'),
+    measurementName,
   };
 }
 
