@@ -1,5 +1,5 @@
 // What the authorisation matrix expects of the routes of deliveries and templates (contract 35).
-import { type Cell, record } from './cell.ts';
+import { type Cell, record } from './route-cell.ts';
 
 export const deliveryCells: Readonly<Record<string, Cell>> = {
   'GET /v3/output-connectors/:id/deliveries': record(

@@ -1,4 +1,4 @@
-// A row of what the authorisation matrix expects of a route.
+// What the authorisation matrix expects of one route.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import type { Fixtures } from './access-world.ts';
 
