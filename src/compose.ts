@@ -73,10 +73,10 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   const duplicates = await composeDuplicates(parts);
   const mqtt = composeMqtt(parts, uplinks, duplicates);
   const notReadyBecause = () => notReady;
-  const lora = composeLora(parts, uplinks, duplicates, mqtt);
-  closers.push(() => lora.close());
   const deliveries = composeDeliveries(parts, uplinks);
   closers.push(() => deliveries.close());
+  const lora = composeLora(parts, uplinks, duplicates, mqtt);
+  closers.push(() => lora.close());
   const { pushConfiguration } = mqtt;
   const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration, deliveries };
   const routes = composeRoutes(parts, uplinks, lora, extras);

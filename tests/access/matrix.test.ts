@@ -112,7 +112,7 @@ async function connected(fixtures: Fixtures): Promise<Fixtures> {
     cause: 'DATA_FLOW' as const,
     context: {},
   };
-  await insertDeliveries(records.db, [{ id: delivery, draft, refused: 'never sent' }], 0);
+  await insertDeliveries(records.db, [{ id: delivery, draft, refused: 'never sent' }], Date.now());
   return { ...fixtures, outputConnector: id, delivery };
 }
 

@@ -13,17 +13,3 @@ export interface Cell {
   readonly path: (of: Fixtures) => string;
   readonly body?: (of: Fixtures) => unknown;
 }
-
-export type Paths = (of: Fixtures) => string;
-export type Bodies = (of: Fixtures) => unknown;
-
-export function record(
-  level: 'workspace' | 'organization',
-  needs: readonly [Scope, Verb],
-  path: Paths,
-  body?: Bodies,
-  who: Cell['who'] = 'permitted',
-): Cell {
-  return { needs, who, level, path, ...(body === undefined ? {} : { body }) };
-}
-

@@ -1,8 +1,9 @@
 // What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
-import { type Bodies, type Cell, type Paths, record } from './route-cell.ts';
 import { deliveryCells } from './delivery-cells.ts';
+import { type Bodies, type Paths, record } from './record-cell.ts';
+import type { Cell } from './route-cell.ts';
 import { loraCells } from './route-cells-lora.ts';
 
 const open = (path: string): Cell => ({ who: 'anybody', level: 'none', path: () => path });
