@@ -43,6 +43,10 @@ export interface Uplinks {
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
   readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
+  /** Adds a follower of the journal: it is told every entry that became durable. */
+  readonly followEntries: (follow: (entry: DurableEntry) => void) => void;
+  /** Where users' scripts of every kind run. */
+  readonly scripts: Pick<ScriptMachine, 'run'>;
   /** To be called now and then: drops what is outdated, and lets the journal forget what the records have for good. */
   readonly keepHouse: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -52,6 +56,7 @@ export interface Uplinks {
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
   const { config, telemetry, records, store, directory, now, newId } = parts;
   const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
+  const followers: ((entry: DurableEntry) => void)[] = [];
   const scripts = openScripts(config.scriptWorkers);
   // Whoever has decoders will use them soon; an installation without any saves their memory.
   if (await hasDeviceTypes(records.db)) scripts.warmUp();
@@ -71,6 +76,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     announce: (entry) => {
       for (const note of entry.notes) telemetry.noted(note);
       status.follow(entry);
+      for (const follow of followers) follow(entry);
       if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
     },
     newId,
@@ -96,6 +102,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     onceStreamed: streamedIdempotency(keptAnswers, now),
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
+    followEntries: (follow) => void followers.push(follow),
+    scripts,
     async keepHouse() {
       const position = statusPosition;
       await dropOldProcessingLog(records.db, now());

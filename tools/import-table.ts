@@ -57,6 +57,7 @@ export const rootFiles: readonly string[] = [
   'compose-live',
   'compose-parts',
   'compose-routes',
+  'compose-rules',
   'compose-uplinks',
   'compose-verify',
   'config',

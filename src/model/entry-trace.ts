@@ -29,4 +29,6 @@ export interface EntryTrace {
   readonly times?: ProcessingTimes;
   /** How many rules handed these samples on, one to the next; absent is none (contract 15, `numberOfInvocations`). */
   readonly ruleHops?: number;
+  /** Rules leave these samples alone: an output wrote them that does not invoke the rule engine (contract 9). */
+  readonly rulesSkipped?: true;
 }

@@ -278,7 +278,6 @@ export interface RecordTables {
   ruleLastSamples: { deviceId: string; topic: string; dataKey: string; sample: JsonText };
   ruleTimers: { id: string; ruleId: string; activation: number; runAt: number; meta: JsonText | null };
   ruleTriggers: { sequence: Generated<number>; ruleId: string; activation: number; trigger: JsonText };
-  ruleWrites: { sequence: Generated<number>; write: JsonText };
   ruleRuns: { ruleId: string; runs: JsonText };
   followerPositions: { follower: string; position: number };
 }
