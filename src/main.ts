@@ -63,7 +63,7 @@ function failWith(code: number): (error: unknown) => void {
 }
 
 function isListenError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+  return error instanceof Error && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'bind');
 }
 
 const words = process.argv.slice(2);

@@ -8,7 +8,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { findCustomFields } from '../store/records/custom-fields.ts';
 import type { Records } from '../store/records/database.ts';
-import { type DeviceFilter, listDevices } from '../store/records/devices.ts';
+import { type DeviceFilter, listDevices } from '../store/records/device-lists.ts';
 import { deviceViews } from './device-view.ts';
 import { valueTypeOf } from './filter-options.ts';
 import { type ListScope, listReach } from './reach.ts';

@@ -5,7 +5,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { findDataFlow } from '../store/records/data-flows.ts';
 import type { Records } from '../store/records/database.ts';
-import { findDeviceIds } from '../store/records/devices.ts';
+import { findDeviceIds } from '../store/records/device-lists.ts';
 import { findTags } from '../store/records/tags.ts';
 import { deviceFilterOf } from './assets.ts';
 import type { DeviceDraft, DeviceUpdate } from './device-steps.ts';

@@ -3,6 +3,7 @@ import { deliveryProblems } from './delivery-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
+import { transportProblems } from './transport-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 
 type Details = Readonly<Record<string, string | number | boolean | null | readonly unknown[]>>;
@@ -25,6 +26,7 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 export const problems = {
   ...inventoryProblems,
   ...accessProblems,
+  ...transportProblems,
   ...ruleProblems,
   ...deliveryProblems,
   invalidJson: {

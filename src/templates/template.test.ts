@@ -8,7 +8,15 @@ import { renderTemplate, valueAt } from './render-template.ts';
 import { parseTemplate, templateLimits, type TemplatePlace } from './template.ts';
 
 const context: TemplateContext = {
-  data: { t: 21.5, ok: true, name: 'A "quoted" näme\n', nothing: null, deep: { a: { b: 1 } }, 'x.y': 7, list: [{ v: 1 }, 2] },
+  data: {
+    t: 21.5,
+    ok: true,
+    name: 'A "quoted" näme\n',
+    nothing: null,
+    deep: { a: { b: 1 } },
+    'x.y': 7,
+    list: [{ v: 1 }, 2],
+  },
   meta: {},
   topic: 'default',
   timestamp: '2026-01-01T00:00:00.000Z',
@@ -26,21 +34,26 @@ const json: readonly (readonly [string, unknown])[] = [
   ['{"t": {{data.t}}}', { t: 21.5 }],
   ['{"t":{{ data.t }},"ok":{{data.ok}}}', { t: 21.5, ok: true }],
   ['{"n":{{data.name}}}', { n: 'A "quoted" näme\n' }],
-  ['{"n":{{data.nothing}},"m":{{data.missing}},"c":{{correlationId}},"r":{{rule.name}}}', { n: null, m: null, c: null, r: null }],
+  [
+    '{"n":{{data.nothing}},"m":{{data.missing}},"c":{{correlationId}},"r":{{rule.name}}}',
+    { n: null, m: null, c: null, r: null },
+  ],
   ['{{data.deep}}', { a: { b: 1 } }],
   ['{"a":{"b":{{data.deep.a.b}}}}', { a: { b: 1 } }],
   ['{{{data.name}}:1}', { 'A "quoted" näme\n': 1 }],
   ['[{{data.x.y}},{{data.list.0.v}},{{data.list.1}},{{data.list.9}},{{data.list.v}}]', [7, 1, 2, null, null]],
   ['{"f":{{device.customFields.Floor plan}}}', { f: 'EG 1' }],
   ['{"r":{{result}},"d":{{result.data}},"s":{{result.data.sum}}}', { r: context.result, d: { sum: 4 }, s: 4 }],
-  ['{"x":{{dataSources.1.data.t}},"y":{{dataSources.1.trigger}},"z":{{dataSources.2.data.t}}}', { x: 3, y: true, z: null }],
+  [
+    '{"x":{{dataSources.1.data.t}},"y":{{dataSources.1.trigger}},"z":{{dataSources.2.data.t}}}',
+    { x: 3, y: true, z: null },
+  ],
   ['{"a":{{akenzaDeviceId}},"s":{{svcDeviceId}},"d":{{deviceId}}}', { a: '02aa', s: '02aa', d: 'physical' }],
   ['{"a":"\\"","b":{{topic}},"c":"\\\\","d":{{topic}}}', { a: '"', b: 'default', c: '\\', d: 'default' }],
 ];
 
 describe('interface 2.11: in JSON a value is written by its type', () => {
-  for (const [template, expected] of json)
-    test(template, () => expect(JSON.parse(fill(template))).toEqual(expected));
+  for (const [template, expected] of json) test(template, () => expect(JSON.parse(fill(template))).toEqual(expected));
 });
 
 const quotes: readonly (readonly [string, unknown])[] = [
@@ -53,20 +66,22 @@ const quotes: readonly (readonly [string, unknown])[] = [
 ];
 
 describe('contract 29: expressions in quotes, as old templates have them, and within longer strings', () => {
-  for (const [template, expected] of quotes)
-    test(template, () => expect(JSON.parse(fill(template))).toEqual(expected));
+  for (const [template, expected] of quotes) test(template, () => expect(JSON.parse(fill(template))).toEqual(expected));
 });
 
 const texts: readonly (readonly [TemplatePlace, string, string])[] = [
   ['text', 'It is {{data.t}} °C in {{device.name}}{{data.missing}}{{data.nothing}}.', 'It is 21.5 °C in Röntgen & Co.'],
   ['text', '"{{data.ok}}" {{data.deep}}', '"true" {"a":{"b":1}}'],
   ['text', 'no expression } { }} at all', 'no expression } { }} at all'],
-  ['url', 'https://h/{{device.name}}?q={{data.name}}&n={{data.missing}}', 'https://h/R%C3%B6ntgen%20%26%20Co?q=A%20%22quoted%22%20n%C3%A4me%0A&n='],
+  [
+    'url',
+    'https://h/{{device.name}}?q={{data.name}}&n={{data.missing}}',
+    'https://h/R%C3%B6ntgen%20%26%20Co?q=A%20%22quoted%22%20n%C3%A4me%0A&n=',
+  ],
 ];
 
 describe('contract 29: plain text and URLs', () => {
-  for (const [place, template, expected] of texts)
-    test(template, () => expect(fill(template, place)).toBe(expected));
+  for (const [place, template, expected] of texts) test(template, () => expect(fill(template, place)).toBe(expected));
 });
 
 const wrong: readonly (readonly [string, TemplatePlace, RegExp])[] = [
@@ -133,7 +148,9 @@ test('property: no value breaks out of a JSON string or of a part of a URL', () 
       const data = { a, b };
       const filled = renderTemplate(parseTemplate('{"x":"<{{data.a}}|{{data.b}}>"}', 'json'), { data });
       expect(JSON.parse(filled)).toEqual({ x: `<${a}|${b}>` });
-      const url = new URL(renderTemplate(parseTemplate('https://h.example/x?a={{data.a}}&b={{data.b}}', 'url'), { data }));
+      const url = new URL(
+        renderTemplate(parseTemplate('https://h.example/x?a={{data.a}}&b={{data.b}}', 'url'), { data }),
+      );
       expect([url.host, url.pathname, url.hash]).toEqual(['h.example', '/x', '']);
       expect([url.searchParams.get('a'), url.searchParams.get('b')]).toEqual([a.toWellFormed(), b.toWellFormed()]);
     }),

@@ -43,7 +43,10 @@ export function parseTemplate(text: string, place: TemplatePlace, where = 'templ
   const refuse = refusalIn(text, where);
   const found = [...expressionsOf(text, place, refuse)];
   if (found.length > templateLimits.expressionsMax) {
-    throw problem('templateInvalid', { where, reason: `it has more than ${templateLimits.expressionsMax} expressions` });
+    throw problem('templateInvalid', {
+      where,
+      reason: `it has more than ${templateLimits.expressionsMax} expressions`,
+    });
   }
   const parts: (string | Expression)[] = [];
   let from = 0;
@@ -137,5 +140,9 @@ function refuseMovableHost(found: readonly Found[], text: string, refuse: Refuse
   const authority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(text)?.[0].length ?? Number.POSITIVE_INFINITY;
   const movable = found.find(({ start }) => start < authority);
   if (movable === undefined) return;
-  refuse(movable.start, text.slice(movable.start, movable.end), 'stands before the path: scheme and host must be fixed');
+  refuse(
+    movable.start,
+    text.slice(movable.start, movable.end),
+    'stands before the path: scheme and host must be fixed',
+  );
 }

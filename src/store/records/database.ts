@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Kysely, SqliteAdapter, sql } from 'kysely';
 import type { Actor } from '../../model/actor.ts';
 import type { RecordChange } from '../../model/record.ts';
+import { changesLists, type KeptLists, keptLists } from './kept-lists.ts';
 import { migrate } from './migrations.ts';
 import type { RecordTables } from './schema.ts';
 import { type Sealer, sealerOf, secretsKey } from './sealed-text.ts';
@@ -26,6 +27,7 @@ export interface Records {
   /** In whose name the request under way changes things; undefined for the platform itself. */
   readonly actor: () => Actor | undefined;
   readonly now: () => number;
+  readonly lists: KeptLists;
 }
 
 export interface OpenRecords extends Records {
@@ -51,9 +53,14 @@ export async function openRecords(options: {
   database.exec('pragma journal_mode = wal');
   database.exec('pragma synchronous = full');
   database.exec(`pragma cache_size = -${cacheKiB}`);
-  const db = new Kysely<RecordTables>({ dialect: sqliteDialect(database) });
+  let written = 0;
+  const ran = (statement: string): void => {
+    if (changesLists(statement)) written += 1;
+  };
+  const db = new Kysely<RecordTables>({ dialect: sqliteDialect(database, ran) });
   try {
-    await migrate(db);
+    // New indexes begin without statistics, and the query planner would pass them over.
+    if (await migrate(db)) await refreshStatistics(db);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
     const committed = new Kysely<RecordTables>({ dialect: sqliteDialect(reader) });
@@ -62,7 +69,8 @@ export async function openRecords(options: {
       await committed.destroy();
       await db.destroy();
     };
-    return { db, sealer, announce, committed, actor, now, close };
+    const lists = keptLists(() => written);
+    return { db, sealer, announce, committed, actor, now, lists, close };
   } catch (error) {
     await db.destroy();
     throw error;

@@ -1,42 +1,27 @@
-// Devices in the records store: found by service id or physical id, listed by many filters.
-import { type Expression, type Insertable, type Selectable, type SqlBool, sql } from 'kysely';
-import type { Condition } from '../../filters/condition.ts';
+// Devices in the records store: rows and values, found by service id or physical id.
+import type { Insertable, Selectable } from 'kysely';
 import type { Connectivity } from '../../model/connector.ts';
-import type { Device, OnlineState } from '../../model/device.ts';
+import type { Device } from '../../model/device.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { type LoraField, loraFields } from '../../model/lora-fields.ts';
-import type { PageRequest } from '../../model/page.ts';
+import { loraFields } from '../../model/lora-fields.ts';
 import {
-  contains,
   fromFlag,
   fromFlagOrNull,
   fromJsonText,
-  isOneOf,
   keyOf,
   searchTextOf,
   toFlag,
   toFlagOrNull,
   toJsonText,
 } from './columns.ts';
-import { meets } from './asset-filter.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { noteDeletedDevice, removeTraces } from './deleted-devices.ts';
-import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
 import type { RecordTables } from './schema.ts';
 import type { Sealer } from './sealed-text.ts';
 
 type Table = RecordTables['devices'];
 type Store = Pick<Records, 'db' | 'sealer'>;
-
-const deviceSortColumns = {
-  ...sortColumns,
-  deviceId: 'deviceId',
-  connectivity: 'connectivity',
-  workspaceId: 'workspaceId',
-  dataFlowId: 'dataFlowId',
-  'uplinkMetrics.timestamp': 'deviceStatus.lastUplinkAt',
-};
 
 function toRow(record: Device, sealer: Sealer): Insertable<Table> {
   return {
@@ -67,7 +52,7 @@ function loraKeysOf(properties: JsonObject | null): string | null {
   return toJsonText(keys);
 }
 
-function fromRow(
+export function deviceFromRow(
   { searchText: _, nameKey: __, descriptionKey: ___, deviceIdKey: ____, loraKeys: _____, ...row }: Selectable<Table>,
   sealer: Sealer,
 ): Device {
@@ -94,7 +79,25 @@ export async function insertDevice({ db, sealer }: Store, record: Device): Promi
 
 export async function findDevice({ db, sealer }: Store, id: string): Promise<Device | undefined> {
   const row = await db.selectFrom('devices').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && fromRow(row, sealer);
+  return row && deviceFromRow(row, sealer);
+}
+
+/** Devices of the organization whose data flow has the device type, in order of id. */
+export async function findDevicesOfType(
+  db: RecordsDb,
+  organizationId: string,
+  deviceTypeId: string,
+  max: number,
+): Promise<{ id: string; workspaceId: string }[]> {
+  const query = db
+    .selectFrom('devices')
+    .innerJoin('dataFlows', 'dataFlows.id', 'devices.dataFlowId')
+    .select(['devices.id', 'devices.workspaceId'])
+    .where('devices.organizationId', '=', organizationId)
+    .where('dataFlows.deviceTypeId', '=', deviceTypeId)
+    .orderBy('devices.id')
+    .limit(max);
+  return query.execute();
 }
 
 /** Id and name alone. */
@@ -118,7 +121,7 @@ export async function findDeviceByDeviceId(
     .where('organizationId', '=', organizationId)
     .where('deviceId', '=', deviceId)
     .executeTakeFirst();
-  return row && fromRow(row, sealer);
+  return row && deviceFromRow(row, sealer);
 }
 
 // Few enough for every engine's parameter limit.
@@ -148,100 +151,7 @@ export async function devicesAfter(
   max: number,
 ): Promise<Device[]> {
   const query = db.selectFrom('devices').selectAll().where('workspaceId', '=', workspaceId).where('id', '>', after);
-  return (await query.orderBy('id').limit(max).execute()).map((row) => fromRow(row, sealer));
-}
-
-export interface DeviceFilter extends WorkspaceFilter {
-  readonly ids?: readonly string[] | undefined;
-  readonly dataFlowId?: string | undefined;
-  readonly connectivity?: string | undefined;
-  /** Devices that carry any of these tags. */
-  readonly tagIds?: readonly string[] | undefined;
-  readonly onlineState?: OnlineState | undefined;
-  readonly online?: boolean | undefined;
-  readonly integrationId?: string | undefined;
-  /** Devices that have a value of any of these custom fields. */
-  readonly customFieldIds?: readonly string[] | undefined;
-  /** LoRa properties by dotted name, in any case. */
-  readonly lora?: Readonly<Partial<Record<LoraField, string>>> | undefined;
-  readonly condition?: Condition | undefined;
-}
-
-/** `now` decides who is online. */
-export async function listDevices(
-  { db, sealer }: Store,
-  filter: DeviceFilter,
-  page: PageRequest,
-  now: number,
-): Promise<Rows<Device>> {
-  const query = db
-    .selectFrom('devices')
-    .select('devices.id')
-    .where(isWanted(db, filter, now));
-  if (!page.sort.some((order) => order.field === 'uplinkMetrics.timestamp')) {
-    return inFull({ db, sealer }, await pageOfRows(query, page, deviceSortColumns, 'devices'));
-  }
-  const joined = query.leftJoin('deviceStatus', 'deviceStatus.deviceId', 'devices.id');
-  return inFull({ db, sealer }, await pageOfRows(joined, page, deviceSortColumns, 'devices'));
-}
-
-/** The service ids of all that the filter finds, at most `max`, in order of id. */
-export async function findDeviceIds(db: RecordsDb, filter: DeviceFilter, max: number, now: number): Promise<string[]> {
-  const query = db
-    .selectFrom('devices')
-    .select('devices.id')
-    .where(isWanted(db, filter, now));
-  return (await query.orderBy('devices.id').limit(max).execute()).map((row) => row.id);
-}
-
-function isWanted(db: RecordsDb, filter: DeviceFilter, now: number): Expression<SqlBool> {
-  const { workspaceIds, ids, tagIds, customFieldIds } = filter;
-  const online = filter.online === undefined ? undefined : isOnline(filter.online);
-  const conditions: (Expression<SqlBool> | undefined)[] = [
-    sql<SqlBool>`${sql.ref('devices.organizationId')} = ${filter.organizationId}`,
-    workspaceIds && isOneOf('devices.workspaceId', workspaceIds),
-    ids && isOneOf('devices.id', ids),
-    filter.dataFlowId === undefined ? undefined : isOneOf('devices.dataFlowId', [filter.dataFlowId]),
-    filter.connectivity === undefined ? undefined : isOneOf('devices.connectivity', [filter.connectivity]),
-    filter.integrationId === undefined ? undefined : isOneOf('devices.integrationId', [filter.integrationId]),
-    filter.search ? contains('devices.searchText', filter.search) : undefined,
-    tagIds && isAmong('deviceTags', 'tagId', tagIds),
-    customFieldIds && isAmong('deviceCustomFields', 'metaId', customFieldIds),
-    filter.onlineState && meets(db, stateIs(filter.onlineState), now),
-    online && meets(db, online, now),
-    ...Object.entries(filter.lora ?? {}).map(([name, value]) => meets(db, loraIs(name as LoraField, value), now)),
-    filter.condition && meets(db, filter.condition, now),
-  ];
-  const given = conditions.filter((condition) => condition !== undefined);
-  return sql<SqlBool>`${sql.join(given, sql` and `)}`;
-}
-
-function isAmong(table: 'deviceTags' | 'deviceCustomFields', column: string, ids: readonly string[]) {
-  const rows = sql`select ${sql.ref('deviceId')} from ${sql.table(table)} where ${isOneOf(column, ids)}`;
-  return sql<SqlBool>`${sql.ref('devices.id')} in (${rows})`;
-}
-
-function stateIs(state: OnlineState): Condition {
-  return { field: 'onlineState', question: { ask: 'any', test: { test: 'oneOf', values: [state.toLowerCase()] } } };
-}
-
-function isOnline(online: boolean): Condition {
-  return { field: 'online', question: { ask: 'any', test: { test: 'oneOf', values: [toFlag(online)] } } };
-}
-
-function loraIs(name: LoraField, value: string): Condition {
-  const field = `loraProperties.${name}` as const;
-  return { field, question: { ask: 'any', test: { test: 'oneOf', values: [keyOf(value)] } } };
-}
-
-// Ids are put in order first and whole rows read for one page only: ordering whole rows of a large workspace is slow.
-async function inFull({ db, sealer }: Store, page: Rows<{ readonly id: string }>): Promise<Rows<Device>> {
-  const ids = page.rows.map((row) => row.id);
-  if (ids.length === 0) return { rows: [], total: page.total };
-  const found = await db.selectFrom('devices').selectAll().where('id', 'in', ids).execute();
-  const rows = new Map(found.map((row) => [row.id, row]));
-  const ordered = ids.flatMap((id) => rows.get(id) ?? []);
-  return { rows: ordered.map((row) => fromRow(row, sealer)), total: page.total };
+  return (await query.orderBy('id').limit(max).execute()).map((row) => deviceFromRow(row, sealer));
 }
 
 export async function saveDevice({ db, sealer }: Store, record: Device): Promise<void> {

@@ -1,6 +1,7 @@
 // Pages of rows: total, order and the part asked for, the same for every table.
 import { type ReferenceExpression, type SelectQueryBuilder, sql } from 'kysely';
 import type { PageRequest } from '../../model/page.ts';
+import type { KeptLists } from './kept-lists.ts';
 import type { RecordTables } from './schema.ts';
 
 export interface Rows<O> {
@@ -19,6 +20,9 @@ export const sortColumns: Readonly<Record<string, string>> = {
   version: 'version',
 };
 
+/** So much of a list that is not known yet is read at once: most filters find less, and need no count then. */
+const readAtOnceMax = 2_500;
+
 /**
  * One page. `columns` says which fields may order it and the column each stands for; other fields are passed over,
  * because clients send fields of their own. Without any: name, then id; `id` always settles what is left (contract 35).
@@ -30,6 +34,73 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
   table?: T,
   idColumn = 'id',
 ): Promise<Rows<O>> {
+  const ordered = inOrder(query, request, columns, table, idColumn);
+  const before = request.page * request.size;
+  const rows = await ordered.limit(request.size).offset(before).execute();
+  // A page that is not full is the last one: there is nothing left to count.
+  if (rows.length < request.size && (rows.length > 0 || before === 0)) return { rows, total: before + rows.length };
+  return { rows, total: await countOf(query) };
+}
+
+/** One page of a list that may be long: it is read or counted once for as long as nothing of it was written. */
+export async function pageOfLongList<T extends keyof RecordTables, O>(
+  lists: KeptLists,
+  query: SelectQueryBuilder<RecordTables, T, O>,
+  request: PageRequest,
+  columns: Readonly<Record<string, string>>,
+  table: T,
+): Promise<Rows<O>> {
+  const ordered = inOrder(query, request, columns, table, 'id');
+  const before = request.page * request.size;
+  const after = before + request.size;
+  const whole = ordered.compile();
+  const stamp = lists.stamp();
+  const known = lists.find(whole);
+  if (known?.rows !== undefined) return { rows: known.rows.slice(before, after) as O[], total: known.total };
+  // A page of the second half is nearer to the end.
+  if (known !== undefined && before > known.total / 2) {
+    const reversed = inOrder(query, request, columns, table, 'id', true);
+    const size = Math.max(0, Math.min(after, known.total) - before);
+    const read =
+      size === 0
+        ? []
+        : await reversed
+            .limit(size)
+            .offset(known.total - before - size)
+            .execute();
+    return { rows: read.reverse(), total: known.total };
+  }
+  const isReadAtOnce = known === undefined && after <= readAtOnceMax;
+  const read = await (isReadAtOnce
+    ? ordered.limit(readAtOnceMax)
+    : ordered.limit(request.size).offset(before)
+  ).execute();
+  const rows = isReadAtOnce ? read.slice(before, after) : read;
+  if (known !== undefined) return { rows, total: known.total };
+  const isWhole = isReadAtOnce && read.length < readAtOnceMax;
+  const total = isWhole ? read.length : await countOf(query);
+  lists.keep(whole, { total, rows: isWhole ? read : undefined }, stamp);
+  return { rows, total };
+}
+
+async function countOf<T extends keyof RecordTables, O>(
+  query: SelectQueryBuilder<RecordTables, T, O>,
+): Promise<number> {
+  const counting = query.clearSelect().clearOrderBy();
+  const { total } = (await counting
+    .select(sql<number>`count(*)`.as('total') as never)
+    .executeTakeFirstOrThrow()) as unknown as { total: number };
+  return Number(total);
+}
+
+function inOrder<T extends keyof RecordTables, O>(
+  query: SelectQueryBuilder<RecordTables, T, O>,
+  request: PageRequest,
+  columns: Readonly<Record<string, string>>,
+  table: T | undefined,
+  idColumn: string,
+  isReversed = false,
+): SelectQueryBuilder<RecordTables, T, O> {
   const orders = request.sort.flatMap((order) => {
     const column = Object.hasOwn(columns, order.field) ? columns[order.field] : undefined;
     return column === undefined ? [] : [{ column, direction: order.direction }];
@@ -40,21 +111,10 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
   let ordered = query;
   for (const { column, direction } of orders) {
     const reference = (column.includes('.') ? column : prefix + column) as ReferenceExpression<RecordTables, T>;
-    ordered = ordered.orderBy(sql.ref(reference as string), direction);
+    const isDescending = (direction === 'desc') !== isReversed;
+    ordered = ordered.orderBy(sql.ref(reference as string), isDescending ? 'desc' : 'asc');
   }
-  const rows = await ordered
-    .limit(request.size)
-    .offset(request.page * request.size)
-    .execute();
-  const before = request.page * request.size;
-  // A page that is not full is the last one: there is nothing left to count.
-  if (rows.length < request.size && (rows.length > 0 || before === 0)) return { rows, total: before + rows.length };
-  const { total } = (await query
-    .clearSelect()
-    .clearOrderBy()
-    .select(sql<number>`count(*)`.as('total') as never)
-    .executeTakeFirstOrThrow()) as unknown as { total: number };
-  return { rows, total: Number(total) };
+  return ordered;
 }
 
 /** What a workspace list is narrowed to; absent parts narrow nothing. */

@@ -10,6 +10,8 @@ import * as deviceRecords from './migrations/0011-device-records.ts';
 import * as dashboards from './migrations/0012-blobs-and-dashboards.ts';
 import * as operations from './migrations/0013-operations.ts';
 import * as registration from './migrations/0014-registration.ts';
+import * as registrationInLists from './migrations/0015-registration-in-lists.ts';
+import * as devicesByPhysicalId from './migrations/0020-devices-by-physical-id.ts';
 import * as rules from './migrations/0044-rules.ts';
 import * as ruleState from './migrations/0045-rule-state.ts';
 import type { RecordTables } from './schema.ts';
@@ -29,6 +31,8 @@ const migrations: Readonly<Record<number, Migration>> = {
   12: dashboards,
   13: operations,
   14: registration,
+  15: registrationInLists,
+  20: devicesByPhysicalId,
   44: rules,
   45: ruleState,
 };
@@ -37,8 +41,8 @@ interface VersionTable {
   schemaVersion: { version: number };
 }
 
-/** Throws when the database is at a later version than this program knows. */
-export async function migrate(db: Kysely<RecordTables>): Promise<void> {
+/** True when an older database was changed. Throws when it is at a later version than this program knows. */
+export async function migrate(db: Kysely<RecordTables>): Promise<boolean> {
   const versions = db as unknown as Kysely<VersionTable>;
   await versions.schema
     .createTable('schemaVersion')
@@ -54,11 +58,12 @@ export async function migrate(db: Kysely<RecordTables>): Promise<void> {
       `The data folder was written by a newer version of the program (records version ${latest}, this program knows ${Math.max(...known)}); start that version, or restore a backup made before it`,
     );
   }
-  for (const number of known) {
-    if (done.has(number)) continue;
+  const missing = known.filter((number) => !done.has(number));
+  for (const number of missing) {
     await db.transaction().execute(async (step) => {
       await migrations[number]!.up(step);
       await (step as unknown as Kysely<VersionTable>).insertInto('schemaVersion').values({ version: number }).execute();
     });
   }
+  return done.size > 0 && missing.length > 0;
 }

@@ -16,12 +16,13 @@ const statementsMax = 500;
 interface Prepared {
   readonly statement: StatementSync;
   readonly returnsRows: boolean;
+  readonly isSelect: boolean;
 }
 
-/** The dialect for an open database; ending Kysely closes the database. */
-export function sqliteDialect(database: DatabaseSync): Dialect {
+/** The dialect for an open database; ending Kysely closes the database. `ran` is told every statement but a select before it runs. */
+export function sqliteDialect(database: DatabaseSync, ran: (statement: string) => void = () => {}): Dialect {
   return {
-    createDriver: () => sqliteDriver(database),
+    createDriver: () => sqliteDriver(database, ran),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -29,8 +30,8 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
 }
 
 // The adapter says that there is one connection, so Kysely itself lets one user in at a time.
-function sqliteDriver(database: DatabaseSync): Driver {
-  const connection = sqliteConnection(database);
+function sqliteDriver(database: DatabaseSync, ran: (statement: string) => void): Driver {
+  const connection = sqliteConnection(database, ran);
   const run = async (sql: string) => void (await connection.executeQuery(CompiledQuery.raw(sql)));
   return {
     init: async () => {},
@@ -44,14 +45,14 @@ function sqliteDriver(database: DatabaseSync): Driver {
   };
 }
 
-function sqliteConnection(database: DatabaseSync): DatabaseConnection {
+function sqliteConnection(database: DatabaseSync, ran: (statement: string) => void): DatabaseConnection {
   const prepared = new Map<string, Prepared>();
 
   const prepare = (sql: string): Prepared => {
     let known = prepared.get(sql);
     if (known === undefined) {
       const statement = database.prepare(sql);
-      known = { statement, returnsRows: statement.columns().length > 0 };
+      known = { statement, returnsRows: statement.columns().length > 0, isSelect: /^\s*select\b/i.test(sql) };
       // The oldest leaves first; texts that recur are soon back.
       if (prepared.size >= statementsMax) prepared.delete(prepared.keys().next().value!);
       prepared.set(sql, known);
@@ -61,7 +62,8 @@ function sqliteConnection(database: DatabaseSync): DatabaseConnection {
 
   return {
     async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      const { statement, returnsRows } = prepare(query.sql);
+      const { statement, returnsRows, isSelect } = prepare(query.sql);
+      if (!isSelect) ran(query.sql);
       const parameters = query.parameters as readonly SQLInputValue[];
       if (returnsRows) return { rows: statement.all(...parameters) as R[] };
       const { changes } = statement.run(...parameters);
