@@ -2,6 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from './access/authorize.ts';
 import { tokenPaths } from './access/token-service.ts';
+import type { Deliveries } from './compose-deliveries.ts';
+import type { Rules } from './compose-rules.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { backfillRoutes } from './http/routes/backfill.ts';
@@ -37,6 +39,7 @@ import { deviceRoutes } from './http/routes/devices.ts';
 import { operationRoutes } from './http/routes/operations.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
+import { ruleRunRoutes } from './http/routes/rule-runs.ts';
 import { ruleRoutes } from './http/routes/rules.ts';
 import { tagRoutes } from './http/routes/tags.ts';
 import { usageRoute } from './http/routes/usage.ts';
@@ -45,7 +48,6 @@ import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
 import type { PushConfiguration } from './inventory/device-configurations.ts';
 import { placeOf } from './inventory/places.ts';
-import type { OutputConnectorType } from './model/connector.ts';
 import type { Place } from './model/place.ts';
 import { openTimeZones } from './model/time-zone.ts';
 import { defaultWorkspaceSettings } from './model/workspace.ts';
@@ -58,6 +60,8 @@ export interface RouteExtras {
   /** Undefined when ready. */
   readonly notReadyBecause: () => string | undefined;
   readonly publicHolidays: PublicHolidays;
+  readonly deliveries: Deliveries;
+  readonly rules: Rules;
   readonly pushConfiguration: PushConfiguration;
 }
 
@@ -84,7 +88,9 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
       replay: uplinks.replay,
     }),
     runScriptRoute({ runScript: uplinks.runScript }),
-    ...recordRoutes(parts, uplinks, device.aliased, extras.pushConfiguration),
+    ...recordRoutes(parts, uplinks, device.aliased, extras),
+    ...extras.deliveries.routes,
+    ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
     ...accessRoutes(parts, uplinks),
     ...sampleQueryRoutes({
       ...queries,
@@ -120,10 +126,9 @@ function recordRoutes(
   { config, records, store, telemetry, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
-  push: PushConfiguration,
+  { pushConfiguration: push, deliveries: { availableOutputs } }: RouteExtras,
 ): Route[] {
   const parts = { records, now, once };
-  const availableOutputs: ReadonlySet<OutputConnectorType> = new Set();
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
   const dropSamples = async (deviceId: string) => {
     try {

@@ -7,12 +7,14 @@ import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
 import { composeCoap } from './compose-coap.ts';
+import { composeDeliveries } from './compose-deliveries.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
 import { composeHouse } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeMqtt } from './compose-mqtt.ts';
 import { composeRoutes } from './compose-routes.ts';
+import { composeRules } from './compose-rules.ts';
 import { composeUplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createOperationRunner, type OperationRunner } from './flows/operation-runner.ts';
@@ -69,8 +71,12 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   closers.push(() => uplinks.close());
   const mqtt = composeMqtt(parts, uplinks, await composeDuplicates(parts));
   const notReadyBecause = () => notReady;
+  const deliveries = composeDeliveries(parts, uplinks);
+  closers.push(() => deliveries.close());
+  const rules = await composeRules(parts, uplinks, deliveries.enqueueDeliveries);
+  closers.push(() => rules.close());
   const { pushConfiguration } = mqtt;
-  const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration };
+  const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
   const routes = composeRoutes(parts, uplinks, extras);
   const app = await serve(parts, routes);
   closers.push(() => app.close());
@@ -84,7 +90,7 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
-  const house = composeHouse(parts, uplinks);
+  const house = composeHouse(parts, uplinks, { 'dropping old deliveries': () => deliveries.keepHouse() });
   closers.push(() => house.close());
   return {
     port,

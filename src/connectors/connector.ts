@@ -13,17 +13,26 @@ export interface OutboundMessage {
   readonly payload: string;
   readonly contentType: string;
   readonly context: TemplateContext;
+  /** When the delivery was made. */
+  readonly createdAt?: number;
+  readonly correlationId?: string;
+  /** How many rules handed the sample on so far. */
+  readonly ruleHops?: number;
 }
 
-/** `answer` is what came back, in words; without `retry` the delivery is a dead letter at once (contract 35). */
+/**
+ * `answer` is what came back, in words; without `retry` the delivery is a dead letter at once (contract 35). `sent` is what was sent
+ * when it was not the message's payload.
+ */
 export type SendOutcome =
-  | { readonly ok: true; readonly answer: string }
+  | { readonly ok: true; readonly answer: string; readonly sent?: string }
   | {
       readonly ok: false;
       readonly retry: boolean;
       readonly reason: string;
       readonly answer?: string;
       readonly retryAfterMs?: number;
+      readonly sent?: string;
     };
 
 /** Somewhere to send to; its connections are opened by the first delivery and kept while they are used. */

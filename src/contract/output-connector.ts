@@ -43,6 +43,10 @@ const draftFields = {
   customDatabaseProperties: optional(object),
   customAkenzaDbProperties: optional(object),
   webhookProperties: optional(object),
+  mailProperties: optional(object),
+  smsProperties: optional(object),
+  msTeamsProperties: optional(object),
+  slackProperties: optional(object),
 };
 
 export const outputConnectorDraft = Type.Object({

@@ -1,5 +1,6 @@
 // What a triggered rule causes: deliveries for its actions, script runs that wait, notes; all of it written in one transaction.
 import { createHash } from 'node:crypto';
+import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -17,19 +18,8 @@ import type { Triggered } from '../rules/evaluation.ts';
 import type { SeenSample } from '../rules/reading.ts';
 import type { RunCause, RuleRun } from '../rules/run-log.ts';
 
-/** What is handed to the delivery log; two with one key are the same delivery. */
-export interface RuleDelivery {
-  readonly idempotencyKey: string;
-  readonly connectorId: string;
-  readonly organizationId: string;
-  readonly workspaceId: string;
-  readonly deviceId: string;
-  readonly correlationId: string;
-  readonly cause: 'RULE';
-  readonly ruleId: string;
-  readonly context: TemplateContext;
-  readonly ruleHops: number;
-}
+/** What is handed to the delivery log. */
+export type RuleDelivery = DeliveryDraft & { readonly ruleId: string };
 
 /** What triggered a rule. */
 export interface Origin {

@@ -1,6 +1,6 @@
 // Checks params, query and body against a route's schemas; compiled at first use, refused with where and why.
 import { createRequire } from 'node:module';
-import type { TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import type * as TypeBoxCompile from 'typebox/compile';
 import type * as TypeBoxValue from 'typebox/value';
 import { problem } from '../model/problem.ts';
@@ -42,8 +42,10 @@ function compile(schema: TSchema, part: string, converted: boolean): Check {
   const { Value } = load('typebox/value') as typeof TypeBoxValue;
   const validator = Compile(schema);
   return (value) => {
-    if (value === undefined && part === 'body')
+    if (value === undefined && part === 'body') {
+      if (Type.IsOptional(schema)) return undefined;
       throw problem('invalidRequest', { reason: 'The request needs a JSON body' });
+    }
     const sent = converted ? withoutEmpty(value as Texts) : {};
     const checked = converted ? unchanged(sent, Value.Convert(schema, { ...sent })) : value;
     if (validator.Check(checked)) return checked;

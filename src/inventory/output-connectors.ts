@@ -1,5 +1,6 @@
 // Output connectors: create, read, list, update, delete (contract 9).
 import {
+  type AvailableOutputs,
   type OutputConnector,
   type OutputConnectorType,
   type OutputScope,
@@ -23,7 +24,7 @@ import { namesOfRulesUsing } from '../store/records/rules.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import { change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from './change.ts';
 import { outputConnectorView, type Showing, sentProperties, typeNamed } from './output-connector-view.ts';
-import { outputProperties, propertiesKeys, unmasked } from './output-properties.ts';
+import { hasPropertyRules, propertiesKeys, readProperties } from './output-properties.ts';
 import { type ListScope, listReach } from './reach.ts';
 
 export interface OutputConnectorUpdate {
@@ -45,13 +46,11 @@ export interface OutputConnectorDraft extends OutputConnectorUpdate {
 function properties(type: OutputConnectorType, sent: object, stored: JsonObject | null): JsonObject | null {
   const value = sentProperties(type, sent as Readonly<Record<string, unknown>>);
   if (value === undefined && stored !== null) return stored;
-  const kind = outputProperties[type];
-  if (kind === undefined) throw new Error(`Output connectors of type ${type} have no rule for their properties`);
   if (!isJsonObject(value)) {
     const key = propertiesKeys[type as keyof typeof propertiesKeys];
     throw problem('invalidRequest', { reason: `body ${key}: is needed for an output connector of type ${type}` });
   }
-  return kind.read(unmasked(type, value, stored));
+  return readProperties(type, value, stored);
 }
 
 /**
@@ -61,13 +60,15 @@ function properties(type: OutputConnectorType, sent: object, stored: JsonObject 
 export async function createOutputConnector(
   records: Records,
   showing: Showing,
-  available: ReadonlySet<OutputConnectorType>,
+  available: AvailableOutputs,
   draft: OutputConnectorDraft,
   now: number,
 ) {
   const type = outputConnectorTypes.find((known) => known === typeNamed(draft.type));
-  if (type === undefined || !available.has(type) || outputProperties[type] === undefined) {
-    throw problem('outputNotAvailable', { type: draft.type, available: [...available] });
+  const setting = type === undefined ? undefined : available.missingSetting(type);
+  if (setting !== undefined) throw problem('outputNotConfigured', { type: draft.type, setting });
+  if (type === undefined || !available.types.includes(type) || !hasPropertyRules(type)) {
+    throw problem('outputNotAvailable', { type: draft.type, available: available.types });
   }
   const record = await change(records, async (step) => {
     const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
@@ -85,6 +86,7 @@ export async function createOutputConnector(
       properties: properties(type, draft, null),
       ...firstVersion(now),
     };
+    available.check(connector);
     await insertOutputConnector(step, connector);
     step.announce({ kind: 'outputConnector', id: connector.id, action: 'created' });
     return connector;
@@ -124,6 +126,7 @@ export async function listOutputConnectors(
 export async function updateOutputConnector(
   records: Records,
   showing: Showing,
+  available: AvailableOutputs,
   id: string,
   sent: OutputConnectorUpdate,
   now: number,
@@ -140,6 +143,7 @@ export async function updateOutputConnector(
       properties: properties(current.type, sent, current.properties),
       ...nextVersion(current, sent.version, now),
     };
+    available.check(record);
     await saveOutputConnector(step, record);
     step.announce({ kind: 'outputConnector', id, action: 'updated' });
     return record;

@@ -1,7 +1,15 @@
 // The properties of each output connector type that can be made: one row a type (contract 9).
 import type { OutputConnectorType } from '../model/connector.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
+import {
+  readCustomDatabase,
+  readMail,
+  readMsTeams,
+  readSlack,
+  readSms,
+  readWebhook,
+} from './message-properties.ts';
+import { type PropertyReader, propertyReader } from './property-reading.ts';
 
 /** What stands in an answer for a secret; sent back in an update it keeps the stored one (contract 35). */
 const secretMask = '********';
@@ -30,87 +38,35 @@ export const customDatabaseAlias = 'customAkenzaDbProperties';
 
 interface OutputProperties {
   /** Checks what was sent and fills in defaults; throws 400. */
-  readonly read: (sent: JsonObject) => JsonObject;
-  /** Members that are secret: texts, or maps whose values are. */
+  readonly read: (sent: PropertyReader) => JsonObject;
+  /** Members that are secret: texts, or maps whose values are; `a.b` is member b of the object a. */
   readonly secrets: readonly string[];
 }
 
 /** Types without a row are not known well enough to be made. */
-export const outputProperties: Readonly<Partial<Record<OutputConnectorType, OutputProperties>>> = {
+const rows: Readonly<Partial<Record<OutputConnectorType, OutputProperties>>> = {
   CUSTOM_DATABASE: { read: readCustomDatabase, secrets: [] },
-  WEBHOOK: { read: readWebhook, secrets: ['headers', 'authHeaders', 'basicCredentials', 'bearerToken'] },
+  WEBHOOK: {
+    read: readWebhook,
+    secrets: ['headers', 'authHeaders', 'basicCredentials', 'bearerToken', 'oauth2.clientSecret', 'hmacSecret'],
+  },
+  MAIL: { read: readMail, secrets: [] },
+  SMS: { read: readSms, secrets: [] },
+  // Whoever knows the address of such a webhook can write to the room.
+  SLACK: { read: readSlack, secrets: ['webhookUrl'] },
+  MS_TEAMS: { read: readMsTeams, secrets: ['notificationUrl'] },
 };
 
-function refuse(member: string, reason: string): never {
-  throw problem('invalidRequest', { reason: `body ${member}: ${reason}` });
+export function hasPropertyRules(type: OutputConnectorType): boolean {
+  return rows[type] !== undefined;
 }
 
-function textOf(sent: JsonObject, name: string, where: string): string | null {
-  const value = sent[name] ?? null;
-  return value === null || typeof value === 'string' ? value : refuse(`${where}.${name}`, 'must be a text');
-}
-
-function flagOf(sent: JsonObject, name: string, where: string): boolean {
-  const value = sent[name] ?? false;
-  return typeof value === 'boolean' ? value : refuse(`${where}.${name}`, 'must be true or false');
-}
-
-function textsOf(sent: JsonObject, name: string, where: string): Readonly<Record<string, string>> {
-  const value = sent[name] ?? {};
-  if (!isJsonObject(value)) refuse(`${where}.${name}`, 'must be an object of texts');
-  for (const [key, text] of Object.entries(value)) {
-    if (typeof text !== 'string') refuse(`${where}.${name}.${key}`, 'must be a text');
-  }
-  return value as Readonly<Record<string, string>>;
-}
-
-function oneOf(value: string | null, allowed: readonly string[], fallback: string, where: string): string {
-  if (value === null) return fallback;
-  return allowed.includes(value) ? value : refuse(where, `must be one of ${allowed.join(', ')}`);
-}
-
-function readCustomDatabase(sent: JsonObject): JsonObject {
-  const where = propertiesKeys.CUSTOM_DATABASE;
-  const topic = textOf(sent, 'topic', where);
-  if (topic === null || topic === '') refuse(`${where}.topic`, 'is needed');
-  const targetDeviceId = textOf(sent, 'targetDeviceId', where);
-  const useCurrentDevice =
-    sent['useCurrentDevice'] === undefined ? targetDeviceId === null : flagOf(sent, 'useCurrentDevice', where);
-  if (!useCurrentDevice && targetDeviceId === null) {
-    refuse(`${where}.targetDeviceId`, 'is needed when useCurrentDevice is false');
-  }
-  return { topic, targetDeviceId, useCurrentDevice };
-}
-
-function readWebhook(sent: JsonObject): JsonObject {
-  const where = propertiesKeys.WEBHOOK;
-  const uri = textOf(sent, 'uri', where);
-  if (uri === null) refuse(`${where}.uri`, 'is needed');
-  const url = URL.canParse(uri) ? new URL(uri) : undefined;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') refuse(`${where}.uri`, 'must be an http or https URL');
-  const authType = oneOf(
-    textOf(sent, 'authType', where),
-    ['BEARER', 'HEADER', 'BASIC', 'NONE'],
-    'NONE',
-    `${where}.authType`,
-  );
-  const webhook: Readonly<Record<string, Json>> = {
-    uri,
-    method: oneOf(textOf(sent, 'method', where), ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], 'POST', `${where}.method`),
-    contentType: oneOf(textOf(sent, 'contentType', where), ['JSON'], 'JSON', `${where}.contentType`),
-    headers: textsOf(sent, 'headers', where),
-    authType,
-    authHeaders: textsOf(sent, 'authHeaders', where),
-    basicCredentials: textOf(sent, 'basicCredentials', where),
-    bearerToken: textOf(sent, 'bearerToken', where),
-    customPayload: textOf(sent, 'customPayload', where),
-    useCustomPayload: flagOf(sent, 'useCustomPayload', where),
-  };
-  if (authType === 'BEARER' && webhook['bearerToken'] === null) refuse(`${where}.bearerToken`, 'is needed for BEARER');
-  if (authType === 'BASIC' && !(webhook['basicCredentials'] as string | null)?.includes(':')) {
-    refuse(`${where}.basicCredentials`, 'must be user:password for BASIC');
-  }
-  return webhook;
+/** The properties as they are stored; `stored` are those that masks stand for. Throws 400. */
+export function readProperties(type: OutputConnectorType, sent: JsonObject, stored: JsonObject | null): JsonObject {
+  const row = rows[type];
+  if (row === undefined) throw new Error(`Output connectors of type ${type} have no rule for their properties`);
+  const where = propertiesKeys[type as keyof typeof propertiesKeys];
+  return row.read(propertyReader(unmasked(type, sent, stored), where));
 }
 
 /** The properties with every secret masked. */
@@ -119,31 +75,35 @@ export function masked(type: OutputConnectorType, properties: JsonObject): JsonO
 }
 
 /** The sent properties with every mask replaced by the secret it stands for; masks that stand for none stay. */
-export function unmasked(type: OutputConnectorType, sent: JsonObject, stored: JsonObject | null): JsonObject {
-  return mapSecrets(type, sent, (secret, name, key) => {
-    if (secret !== secretMask) return secret;
-    const kept = stored?.[name];
-    const value = key === undefined ? kept : isJsonObject(kept) ? kept[key] : undefined;
-    return typeof value === 'string' ? value : secret;
+function unmasked(type: OutputConnectorType, sent: JsonObject, stored: JsonObject | null): JsonObject {
+  return mapSecrets(type, sent, (secret, path) => {
+    const kept = secret === secretMask ? path.reduce<Json | undefined>(memberOf, stored ?? undefined) : undefined;
+    return typeof kept === 'string' ? kept : secret;
   });
 }
 
-function mapSecrets(
-  type: OutputConnectorType,
-  properties: JsonObject,
-  replace: (secret: string, name: string, key?: string) => string,
-): JsonObject {
-  const mapped: Record<string, Json> = { ...properties };
-  for (const name of outputProperties[type]?.secrets ?? []) {
-    const value = properties[name];
-    if (typeof value === 'string') mapped[name] = replace(value, name);
-    if (!isJsonObject(value)) continue;
-    mapped[name] = Object.fromEntries(
-      Object.entries(value).map(([key, secret]) => [
-        key,
-        typeof secret === 'string' ? replace(secret, name, key) : secret,
-      ]),
-    );
-  }
+function memberOf(value: Json | undefined, name: string): Json | undefined {
+  return isJsonObject(value) ? value[name] : undefined;
+}
+
+type Replace = (secret: string, path: readonly string[]) => string;
+
+function mapSecrets(type: OutputConnectorType, properties: JsonObject, replace: Replace): JsonObject {
+  let mapped = properties;
+  for (const name of rows[type]?.secrets ?? []) mapped = mapMember(mapped, name.split('.'), [], replace);
   return mapped;
+}
+
+function mapMember(object: JsonObject, path: readonly string[], above: readonly string[], replace: Replace): JsonObject {
+  const [name = '', ...rest] = path;
+  const here = [...above, name];
+  const value = object[name];
+  if (rest.length > 0) return isJsonObject(value) ? { ...object, [name]: mapMember(value, rest, here, replace) } : object;
+  if (typeof value === 'string') return { ...object, [name]: replace(value, here) };
+  if (!isJsonObject(value)) return object;
+  const texts = Object.entries(value).map(([key, text]) => [
+    key,
+    typeof text === 'string' ? replace(text, [...here, key]) : text,
+  ]);
+  return { ...object, [name]: Object.fromEntries(texts) as JsonObject };
 }

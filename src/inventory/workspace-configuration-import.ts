@@ -1,6 +1,6 @@
 // Makes a workspace what a document says: creates what is missing, changes what differs, deletes nothing; all or nothing.
 import { isDeepStrictEqual } from 'node:util';
-import type { OutputConnectorType } from '../model/connector.ts';
+import type { AvailableOutputs } from '../model/connector.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Records } from '../store/records/database.ts';
@@ -33,7 +33,7 @@ interface Making {
   readonly principal: Principal;
   readonly workspaceId: string;
   readonly organizationId: string;
-  readonly available: ReadonlySet<OutputConnectorType>;
+  readonly available: AvailableOutputs;
   readonly now: number;
   /** Id by section and name, also of what was made a moment ago. */
   readonly idOf: (section: SectionName, name: string) => string;
@@ -58,7 +58,7 @@ const makers: Readonly<Record<SectionName, Maker>> = {
   outputConnectors: ({ step, workspaceId, available, now }, item, id) =>
     id === undefined
       ? createOutputConnector(step, configurationShowing, available, { ...item, workspaceId } as never, now)
-      : updateOutputConnector(step, configurationShowing, id, item, now),
+      : updateOutputConnector(step, configurationShowing, available, id, item, now),
   dataFlows: ({ step, principal, workspaceId, now, idOf }, item, id) => {
     const { deviceConnector, deviceType, outputConnectors, ...rest } = item;
     const outputs = (outputConnectors ?? []) as readonly { readonly name: string; readonly topic: string }[];
@@ -96,7 +96,7 @@ export async function importConfiguration(
   principal: Principal,
   workspaceId: string,
   document: ConfigurationDocument,
-  available: ReadonlySet<OutputConnectorType>,
+  available: AvailableOutputs,
   now: number,
 ): Promise<ConfigurationReport> {
   checkConfigurationScopes(principal, workspaceId, ['read', 'create', 'update']);

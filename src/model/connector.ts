@@ -71,3 +71,12 @@ export interface OutputConnector extends AuditFields {
   /** The properties of its type, secrets in clear; null for types without any. */
   readonly properties: JsonObject | null;
 }
+
+/** What this installation delivers to. */
+export interface AvailableOutputs {
+  readonly types: readonly OutputConnectorType[];
+  /** The setting that a type needs and that is not there; undefined for types that need none, and for unknown ones. */
+  readonly missingSetting: (type: OutputConnectorType) => string | undefined;
+  /** Throws a Problem for properties and payloads that cannot work: broken templates, forbidden targets. */
+  readonly check: (connector: Pick<OutputConnector, 'type' | 'properties' | 'customPayload'>) => void;
+}

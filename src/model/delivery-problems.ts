@@ -24,4 +24,10 @@ export const deliveryProblems = {
     code: '41380_TEMPLATE_TOO_LARGE',
     message: (d: { charactersMax: number }) => `The filled-in template is longer than ${d.charactersMax} characters`,
   },
+  outputNotConfigured: {
+    status: 409,
+    code: '40980_OUTPUT_NOT_CONFIGURED',
+    message: (d: { type: string; setting: string }) =>
+      `Output connectors of type ${d.type} cannot be made: the operator has not set ${d.setting}`,
+  },
 } as const;

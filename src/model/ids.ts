@@ -7,6 +7,7 @@ const kindPrefixes = {
   deviceConnector: '07',
   dataFlow: '08',
   outputConnector: '09',
+  delivery: '10',
   apiKey: '11',
   oauthClient: '12',
   blob: '13',

@@ -27,8 +27,10 @@ export const contextPrefixes: readonly string[] = [
   'dataSources',
 ];
 
+// Type aliases, not interfaces: a context is a JSON object too.
+
 /** One data source of a rule; its members are null after a timer trigger without a sample. */
-export interface DataSourceContext {
+export type DataSourceContext = {
   /** Only when this data source triggered. */
   readonly correlationId: string | null;
   readonly device: JsonObject | null;
@@ -43,10 +45,10 @@ export interface DataSourceContext {
   readonly trigger: boolean;
   readonly deviceInput: boolean;
   readonly tagInput: boolean;
-}
+};
 
 /** Absent members are missing values: null in JSON, nothing in texts. Times are ISO-8601 texts. */
-export interface TemplateContext {
+export type TemplateContext = {
   readonly data?: JsonObject;
   readonly meta?: JsonObject;
   readonly topic?: string;
@@ -72,7 +74,7 @@ export interface TemplateContext {
   readonly result?: JsonObject;
   /** By number from 1, as text. */
   readonly dataSources?: Readonly<Record<string, DataSourceContext>>;
-}
+};
 
 export interface ContextDevice {
   readonly device: Device;
@@ -107,6 +109,28 @@ export function templateContextOf(source: ContextSource): TemplateContext {
     uplinkMeta: entry === undefined ? null : uplinkMetaOf(entry, source.producedAt),
     ...(raw === undefined ? {} : { rawData: raw }),
   };
+}
+
+const payloadMembers = [
+  'data',
+  'meta',
+  'topic',
+  'timestamp',
+  'deviceId',
+  'svcDeviceId',
+  'akenzaDeviceId',
+  'correlationId',
+  'device',
+  'uplinkMetrics',
+  'uplinkMeta',
+  'rule',
+  'result',
+] as const satisfies readonly (keyof TemplateContext)[];
+
+/** What is sent without a template: the whole sample as JSON (contract 9); `vendorNames` is false to leave aliases out. */
+export function defaultPayload(context: TemplateContext, vendorNames: boolean): string {
+  const members = payloadMembers.filter((name) => vendorNames || name !== 'akenzaDeviceId');
+  return JSON.stringify(Object.fromEntries(members.map((name) => [name, context[name]])));
 }
 
 /** The device as templates and outputs show it. */

@@ -11,7 +11,7 @@ import { type Encoding, type Template, templateLimits } from './template.ts';
 export function renderTemplate(template: Template, context: TemplateContext): string {
   let text = '';
   for (const part of template.parts) {
-    text += typeof part === 'string' ? part : encoders[part.encoding](valueAt(context as unknown as Json, part.path));
+    text += typeof part === 'string' ? part : encoders[part.encoding](valueAt(context, part.path));
     if (text.length > templateLimits.renderedCharactersMax) {
       throw problem('templateTooLarge', { charactersMax: templateLimits.renderedCharactersMax });
     }

@@ -30,6 +30,8 @@ export interface Fixtures {
   readonly deviceConnector: string;
   /** Empty unless a test makes one: an installation that delivers nowhere refuses them over the interface. */
   readonly outputConnector: string;
+  /** One of that connector. */
+  readonly delivery: string;
   readonly dataFlow: string;
   readonly deviceType: string;
   readonly apiKey: string;
@@ -159,6 +161,7 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
     deviceConnector: connector.id,
     dataFlow: flow.id,
     outputConnector: '',
+    delivery: '',
     deviceType: type.id,
     apiKey: key.id,
     oauthClient: client.id,

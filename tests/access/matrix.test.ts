@@ -13,6 +13,7 @@ import { type Permissions, type Scope, scopes, type Verb, verbsOfScope } from '.
 import { insertApiKey, removeApiKey } from '../../src/store/records/api-keys.ts';
 import { type OpenRecords, openRecords } from '../../src/store/records/database.ts';
 import { insertOAuthClient, removeOAuthClient } from '../../src/store/records/oauth-clients.ts';
+import { insertDeliveries } from '../../src/store/records/deliveries.ts';
 import { insertOutputConnector } from '../../src/store/records/output-connectors.ts';
 import { secretHash } from '../../src/store/records/sealed-text.ts';
 import { type AccessWorld, addMember, type Fixtures, makeFixtures, signIn, startAccessWorld } from './access-world.ts';
@@ -99,7 +100,19 @@ async function connected(fixtures: Fixtures): Promise<Fixtures> {
     updated: null,
     version: 0,
   });
-  return { ...fixtures, outputConnector: id };
+  const delivery = newId('delivery');
+  const draft = {
+    idempotencyKey: delivery,
+    connectorId: id,
+    organizationId: fixtures.organization,
+    workspaceId: fixtures.workspace,
+    deviceId: fixtures.device,
+    correlationId: 'c',
+    cause: 'DATA_FLOW' as const,
+    context: {},
+  };
+  await insertDeliveries(records.db, [{ id: delivery, draft, refused: 'never sent' }], 0);
+  return { ...fixtures, outputConnector: id, delivery };
 }
 
 async function granted(permissions: Permissions, workspaceIds: string[]) {

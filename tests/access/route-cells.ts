@@ -207,6 +207,13 @@ const inventory: Record<string, Cell> = {
     workspaceId: of.workspace,
     ...comparisonOf(of.device),
   })),
+  'GET /v3/rules/:id/runs': record('workspace', ['rule', 'read'], (of) => `/v3/rules/${of.rule}/runs`),
+  'POST /v3/rules/:id/simulate': record(
+    'workspace',
+    ['rule', 'read'],
+    (of) => `/v3/rules/${of.rule}/simulate`,
+    () => hour,
+  ),
   'GET /v3/rules/custom': {
     needs: ['customLogic', 'read'],
     who: 'permitted',
@@ -314,6 +321,32 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     name: 'x',
     workspaceId: of.workspace,
     connectivity: 'HTTP',
+  })),
+  'GET /v3/output-connectors/:id/deliveries': record(
+    'workspace',
+    ['dataFlow', 'read'],
+    (of) => `/v3/output-connectors/${of.outputConnector}/deliveries`,
+  ),
+  'POST /v3/output-connectors/:id/deliveries/resend': record(
+    'workspace',
+    ['dataFlow', 'update'],
+    (of) => `/v3/output-connectors/${of.outputConnector}/deliveries/resend`,
+    () => ({}),
+  ),
+  'POST /v3/output-connectors/:id/test': record(
+    'workspace',
+    ['dataFlow', 'update'],
+    (of) => `/v3/output-connectors/${of.outputConnector}/test`,
+    () => ({}),
+  ),
+  'POST /v3/deliveries/:id/resend': record(
+    'workspace',
+    ['dataFlow', 'update'],
+    (of) => `/v3/deliveries/${of.delivery}/resend`,
+  ),
+  'POST /v3/templates/preview': record('workspace', ['dataFlow', 'read'], () => '/v3/templates/preview', (of) => ({
+    workspaceId: of.workspace,
+    template: '{{topic}}',
   })),
   ...workspaceRecords('/v3/output-connectors', 'dataFlow', 'outputConnector', (of) => ({
     name: 'x',

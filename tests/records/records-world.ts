@@ -159,7 +159,7 @@ function routesOf(
     aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
     revealConnectorSecrets: false,
     dropSamples: async () => {},
-    availableOutputs: new Set(available),
+    availableOutputs: { types: available, missingSetting: () => undefined, check: () => {} },
     startOperation,
   };
   const plain = [

@@ -15,7 +15,7 @@ import {
   readOutputConnector,
   updateOutputConnector,
 } from '../../inventory/output-connectors.ts';
-import type { OutputConnectorType } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../model/connector.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { type ShowingParts, showingOf } from './showing.ts';
@@ -25,7 +25,7 @@ const tag = 'Output connectors';
 
 export interface OutputConnectorParts extends RecordParts, ShowingParts {
   /** The types that deliveries are served for; others cannot be made. */
-  readonly availableOutputs: ReadonlySet<OutputConnectorType>;
+  readonly availableOutputs: AvailableOutputs;
 }
 
 export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
@@ -83,7 +83,7 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
       params: idParams,
       body: outputConnectorUpdate,
       response: outputConnectorSchema,
-      handle: ({ params, body, headers }) => updateOutputConnector(records, showing(headers), params.id, body, now()),
+      handle: ({ params, body, headers }) => updateOutputConnector(records, showing(headers), availableOutputs, params.id, body, now()),
     }),
     guardedRoute({
       method: 'DELETE',

@@ -7,7 +7,7 @@ import {
 } from '../../contract/workspace-configuration.ts';
 import { exportConfiguration } from '../../inventory/workspace-configuration.ts';
 import { importConfiguration } from '../../inventory/workspace-configuration-import.ts';
-import type { OutputConnectorType } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../model/connector.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
@@ -16,7 +16,7 @@ const path = '/v3/workspaces/:id/configuration';
 const documentBytesMax = 64 * 1024 * 1024;
 
 export interface ConfigurationDocumentParts extends RecordParts {
-  readonly availableOutputs: ReadonlySet<OutputConnectorType>;
+  readonly availableOutputs: AvailableOutputs;
 }
 
 export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts): Route[] {

@@ -21,7 +21,7 @@ export async function forgetDeletedDevice(db: RecordsDb, deviceId: string): Prom
   await db.deleteFrom('deletedDevices').where('deviceId', '=', deviceId).execute();
 }
 
-/** Removes what uplinks said of the device: status, decoder's state, processing log, what rules remember of it. */
+/** Removes what uplinks said of the device: status, decoder's state, processing log, what rules remember of it, deliveries. */
 export async function removeTraces(db: RecordsDb, deviceId: string): Promise<void> {
   for (const table of [
     'deviceStatus',
@@ -29,6 +29,7 @@ export async function removeTraces(db: RecordsDb, deviceId: string): Promise<voi
     'processingLog',
     'ruleDeviceStates',
     'ruleLastSamples',
+    'deliveries',
   ] as const) {
     await db
       .deleteFrom(table as 'deviceState')

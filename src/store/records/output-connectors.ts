@@ -100,6 +100,8 @@ export async function saveOutputConnector({ db, sealer }: Store, record: OutputC
   await db.updateTable('outputConnectors').set(toRow(record, sealer)).where('id', '=', record.id).execute();
 }
 
+/** With its deliveries, those that wait as well. */
 export async function removeOutputConnector(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('deliveries').where('connectorId', '=', id).execute();
   await db.deleteFrom('outputConnectors').where('id', '=', id).execute();
 }

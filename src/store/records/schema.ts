@@ -254,6 +254,28 @@ export interface RecordTables {
     details: JsonText | null;
   };
   idempotencyKeys: { id: string; bodyHash: string; firstSeenAt: number; answer: JsonText | null };
+  deliveries: {
+    sequence: Generated<number>;
+    id: string;
+    idempotencyKey: string;
+    connectorId: string;
+    organizationId: string;
+    workspaceId: string;
+    deviceId: string;
+    correlationId: string;
+    cause: string;
+    ruleId: string | null;
+    ruleHops: number;
+    context: JsonText;
+    state: string;
+    tries: number;
+    nextAt: number;
+    created: number;
+    updated: number;
+    payload: string | null;
+    answer: string | null;
+    reason: string | null;
+  };
   customLogicBlocks: NamedColumns & {
     organizationId: string;
     dataSources: JsonText;

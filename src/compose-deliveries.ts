@@ -1,0 +1,174 @@
+// Composes what goes out: the egress guard, the connectors, the delivery log, and the outputs of data flows.
+import { setImmediate as pause } from 'node:timers/promises';
+import { authorize } from './access/authorize.ts';
+import { outputEffects } from './compose-output-effects.ts';
+import { testing } from './compose-output-trials.ts';
+import type { Parts } from './compose-parts.ts';
+import type { Uplinks } from './compose-uplinks.ts';
+import { type ConnectorTable, connectorTable } from './connectors/connector-table.ts';
+import { createDeliverer, type Deliverer, delivererLimits, type DelivererParts } from './connectors/deliverer.ts';
+import { createMailSender, type MailSender } from './connectors/mail-sender.ts';
+import { openTargets } from './connectors/open-targets.ts';
+import { createEgressGuard, type EgressGuard } from './egress/guard.ts';
+import { createJournalFollower } from './flows/journal-follower.ts';
+import { queueOutputs } from './flows/outputs.ts';
+import { deliveryRoutes } from './http/routes/deliveries.ts';
+import { templatePreviewRoute } from './http/routes/template-preview.ts';
+import type { Route } from './http/route.ts';
+import type { AvailableOutputs, OutputConnectorType } from './model/connector.ts';
+import type { DeliveryDraft } from './model/delivery.ts';
+import { lazyTransaction, type RecordsDb } from './store/records/database.ts';
+import {
+  dropOldDeliveries,
+  findDelivery,
+  findPendingDeliveries,
+  findRenewed,
+  insertDeliveries,
+} from './store/records/deliveries.ts';
+import { findOutputConnector } from './store/records/output-connectors.ts';
+import { parseTemplate } from './templates/template.ts';
+
+const outputsFollower = 'outputs';
+/** Deliveries that housekeeping drops in one step. */
+const droppedMax = 500;
+
+export interface Deliveries {
+  readonly egress: EgressGuard;
+  readonly availableOutputs: AvailableOutputs;
+  /** Undefined when the operator set no mail server. */
+  readonly mails: MailSender | undefined;
+  readonly routes: readonly Route[];
+  /**
+   * Writes deliveries to the log, durable when it resolves; those whose key is known are passed over. `step` is the transaction of
+   * the caller, with which they come and go.
+   */
+  readonly enqueueDeliveries: (drafts: readonly DeliveryDraft[], step?: RecordsDb) => Promise<void>;
+  /** Resolves when every sample that is durable by now has its deliveries, and those that are due were tried. */
+  readonly settled: () => Promise<void>;
+  readonly keepHouse: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts delivering what waits. */
+export function composeDeliveries(parts: Parts, uplinks: Uplinks): Deliveries {
+  const { config, records, directory, now, telemetry } = parts;
+  const egress = createEgressGuard({ allow: config.egressAllow });
+  const { smtpUrl, mailFrom, smsGatewayUrl, vendorAliases } = config;
+  const mails =
+    smtpUrl === undefined || mailFrom === undefined ? undefined : createMailSender({ smtpUrl, from: mailFrom });
+  const effects = outputEffects(parts, uplinks);
+  const table = connectorTable({ mails, smsGatewayUrl, writeSample: effects.writeSample });
+  const targets = openTargets({
+    table,
+    egress,
+    findConnector: (id) => findOutputConnector({ ...records, db: records.committed }, id),
+    vendorNames: vendorAliases !== 'off',
+  });
+  const deliverer = createDeliverer({
+    findPending: (after, max) => findPendingDeliveries(records.db, after, max),
+    load: (sequence) => findDelivery(records.committed, { sequence }),
+    send: targets.send,
+    save: effects.save,
+    failed: (error) => telemetry.backgroundFailed('delivering', error),
+    now,
+    random: Math.random,
+    schedule,
+  });
+  parts.followChanges(({ kind, id }) => {
+    if (kind === 'outputConnector') targets.forget(id);
+  });
+  const enqueue = enqueuing(parts, deliverer);
+  const outputs = createJournalFollower({
+    name: outputsFollower,
+    store: parts.store,
+    handle: (entries) =>
+      queueOutputs(entries, {
+        findRoute: (id) => directory.byDevice(id),
+        enqueue: (drafts, isLast) => enqueue(drafts, isLast ? 'durable' : 'lazy'),
+        pause,
+        now,
+      }),
+    failed: (error) => telemetry.backgroundFailed('queueing outputs', error),
+  });
+  uplinks.followEntries(outputs.follow);
+  gauges(parts, deliverer);
+  const trials = testing(parts, targets, authorize);
+  const renewed = async (sequences: readonly number[]) =>
+    deliverer.renew(await findRenewed(records.committed, sequences));
+  const recordParts = { records, now, once: uplinks.once };
+  return {
+    egress,
+    mails,
+    availableOutputs: available(table, egress, config),
+    routes: [
+      ...deliveryRoutes({ ...recordParts, renewed, testConnector: trials.testConnector }),
+      templatePreviewRoute({ ...recordParts, preview: trials.preview }),
+    ],
+    enqueueDeliveries: (drafts, step) => enqueue(drafts, step ?? 'durable'),
+    async settled() {
+      await outputs.settled();
+      await deliverer.settled();
+    },
+    async keepHouse() {
+      while ((await dropOldDeliveries(records.db, now(), droppedMax)) === droppedMax) await pause();
+    },
+    async close() {
+      await outputs.close();
+      await deliverer.close();
+      await targets.close();
+      await mails?.close();
+      await egress.close();
+    },
+  };
+}
+
+function gauges({ telemetry }: Parts, deliverer: Deliverer): void {
+  telemetry.gauge('deliveries_waiting', 'Deliveries that wait or are under way.', () => deliverer.waiting);
+  telemetry.gauge(
+    'delivery_targets_broken',
+    'Output connectors whose target keeps failing.',
+    () => deliverer.brokenTargets,
+  );
+}
+
+const schedule: DelivererParts['schedule'] = (task, delayMs) => {
+  const timer = setTimeout(task, delayMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+};
+
+/** Writes to the log: within a transaction of the caller, or in one of its own that waits for the disk or leaves that to the next. */
+function enqueuing({ records, newId, now }: Parts, deliverer: Deliverer) {
+  return async (drafts: readonly DeliveryDraft[], how: RecordsDb | 'durable' | 'lazy'): Promise<void> => {
+    const made = drafts.map((draft) => {
+      const isFull = deliverer.waitingOf(draft.connectorId) >= delivererLimits.waitingPerConnectorMax;
+      const reason = `more than ${delivererLimits.waitingPerConnectorMax} deliveries of this connector waited already`;
+      return { id: newId(), draft, ...(isFull ? { refused: reason } : {}) };
+    });
+    const insert = (step: RecordsDb) => insertDeliveries(step, made, now());
+    if (how === 'durable') await records.db.transaction().execute(insert);
+    else if (how === 'lazy') await lazyTransaction(records.db, insert);
+    else await insert(how);
+    // Within a transaction of the caller the deliverer's look waits for its end.
+    deliverer.wake();
+  };
+}
+
+function available(
+  table: ConnectorTable,
+  egress: EgressGuard,
+  { smtpUrl, mailFrom, smsGatewayUrl }: Parts['config'],
+): AvailableOutputs {
+  const missing: Partial<Record<OutputConnectorType, string | undefined>> = {
+    MAIL: smtpUrl === undefined ? 'SMTP_URL' : mailFrom === undefined ? 'MAIL_FROM' : undefined,
+    SMS: smsGatewayUrl === undefined ? 'SMS_GATEWAY_URL' : undefined,
+  };
+  return {
+    types: [...table.keys()].filter((type) => type !== 'DATABASE'),
+    missingSetting: (type) => missing[type],
+    check({ type, properties, customPayload }) {
+      if (customPayload !== null) parseTemplate(customPayload, 'json', 'body customPayload');
+      table.get(type)?.check?.(properties ?? {}, egress);
+    },
+  };
+}

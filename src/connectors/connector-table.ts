@@ -1,0 +1,39 @@
+// Every connector type that this program can deliver to: one row and one file each.
+import type { OutputConnectorType } from '../model/connector.ts';
+import { amqpConnector } from './amqp.ts';
+import { msTeamsConnector, slackConnector } from './chat.ts';
+import type { OutboundConnector } from './connector.ts';
+import { customDatabaseConnector, databaseConnector, type WriteSample } from './database.ts';
+import { mailConnector } from './mail.ts';
+import type { MailSender } from './mail-sender.ts';
+import { mqttConnector } from './mqtt.ts';
+import { natsConnector } from './nats.ts';
+import { smsConnector } from './sms.ts';
+import { webhookConnector } from './webhook.ts';
+
+/** What types need that speak through the operator's servers or into the platform itself. */
+export interface ConnectorSettings {
+  /** Undefined without `SMTP_URL` and `MAIL_FROM`. */
+  readonly mails: MailSender | undefined;
+  readonly smsGatewayUrl: string | undefined;
+  readonly writeSample: WriteSample;
+}
+
+export type ConnectorTable = ReadonlyMap<OutputConnectorType, OutboundConnector>;
+
+/** The types that can be delivered to with these settings. */
+export function connectorTable({ mails, smsGatewayUrl, writeSample }: ConnectorSettings): ConnectorTable {
+  const rows: readonly OutboundConnector[] = [
+    webhookConnector,
+    slackConnector,
+    msTeamsConnector,
+    mqttConnector,
+    amqpConnector,
+    natsConnector,
+    databaseConnector(writeSample),
+    customDatabaseConnector(writeSample),
+    ...(mails === undefined ? [] : [mailConnector(mails)]),
+    ...(smsGatewayUrl === undefined ? [] : [smsConnector(smsGatewayUrl)]),
+  ];
+  return new Map(rows.map((row) => [row.type, row]));
+}

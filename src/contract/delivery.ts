@@ -1,0 +1,57 @@
+// The wire form of deliveries, their resending and the test of a connector (contract 35).
+import Type from 'typebox';
+import { deliveryCauses, deliveryStates } from '../model/delivery.ts';
+import { listParameter, listParameters } from './list-parameters.ts';
+import { id, oneOf, optional, orNull, time } from './record-fields.ts';
+
+const resendIdsMax = 1_000;
+
+export const deliverySchema = Type.Object({
+  id,
+  outputConnectorId: id,
+  workspaceId: id,
+  deviceId: id,
+  state: oneOf(deliveryStates),
+  tries: Type.Integer(),
+  created: time,
+  updated: time,
+  nextTry: orNull(time),
+  cause: oneOf(deliveryCauses),
+  ruleId: orNull(id),
+  correlationId: Type.String(),
+  payload: Type.String({ description: 'What was or will be sent; long ones are cut' }),
+  answer: orNull(Type.String()),
+  reason: orNull(Type.String({ description: 'Why the last try failed' })),
+});
+
+export const deliveryListQuery = Type.Object({
+  ...listParameters,
+  state: listParameter,
+  deviceId: Type.Optional(Type.String()),
+});
+
+export const bulkResendBody = Type.Optional(
+  Type.Object({
+    state: Type.Optional(oneOf(['DEAD', 'DELIVERED'])),
+    deviceId: optional(id),
+    deliveryIds: optional(Type.Array(id, { maxItems: resendIdsMax })),
+  }),
+);
+
+export const resentSchema = Type.Object({
+  resent: Type.Integer(),
+});
+
+export const connectorTestBody = Type.Optional(
+  Type.Object({
+    deviceId: optional(Type.String({ description: 'Whose last sample is sent; without, an invented one' })),
+  }),
+);
+
+export const connectorTestSchema = Type.Object({
+  ok: Type.Boolean(),
+  answer: orNull(Type.String()),
+  reason: orNull(Type.String()),
+  payload: orNull(Type.String()),
+  durationMs: Type.Integer(),
+});
