@@ -66,14 +66,13 @@ export async function composeRules(
     }
   };
   const failed = (what: string) => (error: unknown) => telemetry.backgroundFailed(what, error);
-  let scripts: RuleScripts | undefined;
   const follower = createRuleFollower({
     db,
     book,
     log,
     lookUp,
     enqueueDeliveries,
-    waiting: { count: (id) => scripts?.count(id) ?? 0, added: (ids) => scripts?.added(ids) },
+    waiting: { count: (id) => scripts.count(id), added: (ids) => scripts.added(ids) },
     now,
     newId,
     pause: () => turn(),
@@ -86,7 +85,7 @@ export async function composeRules(
     schedule: laterBy,
     failed: failed('running timers of rules'),
   });
-  scripts = createRuleScripts({
+  const scripts: RuleScripts = createRuleScripts({
     db,
     scripts: machine,
     holds: book.memory.holds,

@@ -1,24 +1,20 @@
 // Rules behind the journal: each sample meets its rules once; what they cause is written together with how far they came.
 import type { EpochMs } from '../model/instant.ts';
-import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { latestDue, nextDue } from '../model/rule-schedule.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import { judgeSample, judgeTimed, type Triggered } from '../rules/evaluation.ts';
 import type { RuleBook } from '../rules/rule-book.ts';
 import type { RunLog } from '../rules/run-log.ts';
-import { scriptEvent } from '../rules/script-run.ts';
 import type { RecordsDb } from '../store/records/database.ts';
 import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../store/records/rule-state.ts';
 import { saveNextExecution } from '../store/records/rules.ts';
 import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote, runOf } from './rule-effects.ts';
+import { hopsNote, isBeyondHops, notedDevices, waitingRun } from './rule-triggers.ts';
 import { type EnqueueDeliveries, nothingToWrite, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
 
-export const ruleFlowLimits = {
-  /** How many rules hand a sample on, one to the next (contract 13). */
-  hopsMax: 10,
+const ruleFlowLimits = {
   /** Script runs of one rule that wait; what comes on top is told and left out. */
   waitingMax: 1_000,
   /** Rules judged before others get their turn: some milliseconds of work. */
@@ -262,29 +258,6 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
   };
 }
 
-/** A run of a script as it waits: everything but the rule's state. */
-async function waitingRun(
-  triggered: Triggered,
-  origin: Origin,
-  lookUp: LookUpDevice,
-  timerMeta: JsonObject | null = null,
-): Promise<JsonObject> {
-  const { compiled, reading, places } = triggered;
-  const context = await ruleContext(triggered, origin, lookUp);
-  const sources = compiled.sources.map((_, place) => context.dataSources![String(place + 1)]!);
-  const type = origin.cause === 'UPLINK' ? 'uplink' : 'timer';
-  const cause = { type, timerMeta, numberOfInvocations: origin.hops, at: origin.at } as const;
-  const event = scriptEvent(compiled, reading, cause, context.device ?? null, sources as unknown as JsonObject[]);
-  const { entry: _, sample: __, ...told } = origin;
-  return {
-    origin: told,
-    event,
-    context,
-    samples: reading.samples.map((sample) => sample ?? null),
-    places,
-  } as unknown as JsonObject;
-}
-
 function emptyWrite(): Collected {
   return Object.fromEntries(Object.keys(nothingToWrite).map((part) => [part, []])) as unknown as Collected;
 }
@@ -303,27 +276,4 @@ function devicesOf(entries: readonly DurableEntry[]) {
     }
   }
   return devices;
-}
-
-function isBeyondHops({ trace }: DurableEntry): boolean {
-  return (trace?.ruleHops ?? 0) > ruleFlowLimits.hopsMax;
-}
-
-function hopsNote({ deviceId, position, samples, receivedAt }: DurableEntry, at: EpochMs): ProcessingLogEntry {
-  return {
-    id: `rules-hops-${position}`,
-    deviceId,
-    timestamp: at,
-    correlationId: samples[0]?.correlationId ?? String(receivedAt),
-    level: 'ERROR',
-    source: 'RULE',
-    message: `Rules handed a sample on ${ruleFlowLimits.hopsMax} times already; no rule looks at it any more`,
-  };
-}
-
-/** Whose processing log tells of the run: the device that triggered it, or of a timed run those the rule names. */
-function notedDevices({ sources }: CompiledRule, { deviceId }: Origin): readonly string[] {
-  if (deviceId !== '') return [deviceId];
-  const [first] = sources.flatMap(({ deviceIds }) => deviceIds);
-  return first === undefined ? [] : [first];
 }

@@ -14,7 +14,7 @@ import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { SampleStore } from '../store/sample-store.ts';
 import { type LookUpDevice, type Origin, ruleContext, runOf } from './rule-effects.ts';
 
-export const simulationLimits = {
+const simulationLimits = {
   /** What is read at most; beyond it the answer says that it was cut. */
   samplesMax: 10_000,
   devicesMax: 100,
@@ -140,7 +140,7 @@ async function scriptRun(
   const sources = compiled.sources.map((_, place) => context.dataSources![String(place + 1)]!);
   const type = origin.cause === 'UPLINK' ? 'uplink' : 'timer';
   const cause = { type, numberOfInvocations: 0, at: origin.at } as const;
-  const event = scriptEvent(compiled, reading, cause, context.device ?? null, sources as unknown as JsonObject[]);
+  const event = scriptEvent(compiled, reading, cause, context.device ?? null, sources);
   state.runs += 1;
   const { emits } = await on.scripts.run({
     tenant: rule.organizationId,

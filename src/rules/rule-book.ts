@@ -210,6 +210,6 @@ function addTo(index: Map<string, Set<CompiledRule>>, id: string, compiled: Comp
 }
 
 /** What a watch is saved under: its topic, and its keys one per line. */
-export function watchId(topic: string, dataKey: string): string {
+function watchId(topic: string, dataKey: string): string {
   return dataKey === '' ? topic : `${topic}\n${dataKey}`;
 }

@@ -25,7 +25,7 @@ export interface RuleRun {
   readonly actionIds: readonly string[];
 }
 
-export const runLogLimits = { runsMax: 50 } as const;
+const runLogLimits = { runsMax: 50 } as const;
 
 export interface RunLog {
   add(compiled: CompiledRule, run: RuleRun): void;

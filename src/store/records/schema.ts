@@ -1,5 +1,6 @@
 // The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
 import type { Generated } from 'kysely';
+import type { RuleTables } from './rule-tables.ts';
 
 /** 0 or 1: SQLite has no boolean. */
 type Flag = number;
@@ -22,7 +23,7 @@ interface NamedColumns extends AuditColumns {
   searchText: string;
 }
 
-export interface RecordTables {
+export interface RecordTables extends RuleTables {
   organizations: NamedColumns & { logo: string | null; ownerId: string; properties: JsonText | null };
   workspaces: NamedColumns & { organizationId: string; settings: JsonText; properties: JsonText };
   users: AuditColumns & { id: string; name: string; email: string; passwordHash: string };
@@ -276,30 +277,5 @@ export interface RecordTables {
     answer: string | null;
     reason: string | null;
   };
-  customLogicBlocks: NamedColumns & {
-    organizationId: string;
-    dataSources: JsonText;
-    logicProperties: JsonText;
-    script: string;
-  };
-  rules: NamedColumns & {
-    organizationId: string;
-    workspaceId: string;
-    active: Flag;
-    inputs: JsonText;
-    timer: JsonText;
-    logic: JsonText;
-    actions: JsonText;
-    activation: number;
-    nextExecution: number | null;
-  };
-  ruleReferences: { ruleId: string; kind: string; referenceId: string };
-  ruleScriptStates: { ruleId: string; activation: number; state: JsonText };
-  /** Which logic blocks of the rule hold for the device; `deviceId` is empty for timed runs. */
-  ruleDeviceStates: { ruleId: string; deviceId: string; activation: number; holds: string };
-  ruleLastSamples: { deviceId: string; topic: string; dataKey: string; sample: JsonText };
-  ruleTimers: { id: string; ruleId: string; activation: number; runAt: number; meta: JsonText | null };
-  ruleTriggers: { sequence: Generated<number>; ruleId: string; activation: number; trigger: JsonText };
-  ruleRuns: { ruleId: string; runs: JsonText };
   followerPositions: { follower: string; position: number };
 }
