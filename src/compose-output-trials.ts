@@ -6,7 +6,6 @@ import type { OpenTargets } from './connectors/open-targets.ts';
 import type { DeliveryParts } from './http/routes/deliveries.ts';
 import type { TemplatePreviewParts } from './http/routes/template-preview.ts';
 import { formatInstant } from './model/instant.ts';
-import type { JsonObject } from './model/json.ts';
 import type { Principal } from './model/principal.ts';
 import { problem } from './model/problem.ts';
 import { type TemplateContext, templateContextOf } from './model/template-context.ts';
@@ -44,7 +43,7 @@ export function testing(parts: Parts, targets: OpenTargets, authorize: typeof au
       const filled = { ...known, ...context } as TemplateContext;
       const text = renderTemplate(parsed, filled);
       const reason = wrongBecause(text, place);
-      return { text, valid: reason === null, reason, context: filled as JsonObject };
+      return { text, valid: reason === null, reason, context: filled };
     },
   };
 }

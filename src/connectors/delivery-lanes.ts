@@ -1,5 +1,5 @@
-// Who is next: deliveries wait in lanes, one lane for each connector and device, so that their order holds, and lanes wait for their
-// connector, so that one stuck target delays no other. A connector whose target keeps failing is tried by one delivery at a time.
+// Who is next: deliveries wait in lanes, one for each connector and device, so that their order holds.
+// Lanes wait for their connector, so that one stuck target delays no other; a target that keeps failing is asked by one at a time.
 import type { PendingDelivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { dueTimes } from './due-times.ts';

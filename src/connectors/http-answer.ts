@@ -31,7 +31,7 @@ export async function call(
   dispatcher?: Dispatcher,
 ): Promise<HttpAnswer> {
   const answer = await request(url, {
-    method: method as Dispatcher.HttpMethod,
+    method,
     headers,
     signal,
     ...(body === undefined ? {} : { body }),
@@ -78,5 +78,8 @@ function pauseOf(text: string | undefined, now: number): number | undefined {
 export function failureOf(error: unknown, signal: AbortSignal): Promise<SendOutcome> {
   // Headers and URLs that cannot be sent will not become better.
   const isInvalid = (one: unknown) => (one as { code?: string }).code === 'UND_ERR_INVALID_ARG';
-  return attempt(signal, () => Promise.reject(error as Error), isInvalid);
+  const fail = async (): Promise<string> => {
+    throw error;
+  };
+  return attempt(signal, fail, isInvalid);
 }

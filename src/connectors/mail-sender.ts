@@ -39,7 +39,7 @@ export function createMailSender({ smtpUrl, from }: { readonly smtpUrl: string; 
       // A text must not name files or addresses for the server to fetch.
       disableFileAccess: true,
       disableUrlAccess: true,
-    } as never) as Transporter;
+    } as never);
   }
 
   return {

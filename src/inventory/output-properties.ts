@@ -1,14 +1,7 @@
 // The properties of each output connector type that can be made: one row a type (contract 9).
 import type { OutputConnectorType } from '../model/connector.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import {
-  readCustomDatabase,
-  readMail,
-  readMsTeams,
-  readSlack,
-  readSms,
-  readWebhook,
-} from './message-properties.ts';
+import { readCustomDatabase, readMail, readMsTeams, readSlack, readSms, readWebhook } from './message-properties.ts';
 import { type PropertyReader, propertyReader } from './property-reading.ts';
 
 /** What stands in an answer for a secret; sent back in an update it keeps the stored one (contract 35). */
@@ -94,11 +87,17 @@ function mapSecrets(type: OutputConnectorType, properties: JsonObject, replace: 
   return mapped;
 }
 
-function mapMember(object: JsonObject, path: readonly string[], above: readonly string[], replace: Replace): JsonObject {
+function mapMember(
+  object: JsonObject,
+  path: readonly string[],
+  above: readonly string[],
+  replace: Replace,
+): JsonObject {
   const [name = '', ...rest] = path;
   const here = [...above, name];
   const value = object[name];
-  if (rest.length > 0) return isJsonObject(value) ? { ...object, [name]: mapMember(value, rest, here, replace) } : object;
+  if (rest.length > 0)
+    return isJsonObject(value) ? { ...object, [name]: mapMember(value, rest, here, replace) } : object;
   if (typeof value === 'string') return { ...object, [name]: replace(value, here) };
   if (!isJsonObject(value)) return object;
   const texts = Object.entries(value).map(([key, text]) => [

@@ -1,5 +1,6 @@
 // One function for each thing that happens: its log line and its metrics live here together and nowhere else.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { deliveryEvents } from './delivery-events.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
 
@@ -37,13 +38,6 @@ export function createTelemetry(log: Log) {
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
-  const deliveries = counter('deliveries_tried_total', 'Tries of deliveries by the state they left.', ['state']);
-  const deliverySeconds = new Histogram({
-    name: 'heliograph_delivery_seconds',
-    help: 'Time that one try of a delivery took.',
-    buckets: latencySeconds,
-    registers: [registry],
-  });
   const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
   const uplinkSeconds = new Histogram({
     name: 'heliograph_uplink_seconds',
@@ -54,6 +48,7 @@ export function createTelemetry(log: Log) {
 
   return {
     ...mqttEvents(counter, log),
+    ...deliveryEvents(counter),
 
     answered(event: {
       method: string;
@@ -120,11 +115,6 @@ export function createTelemetry(log: Log) {
 
     noted(note: { level: string; source: string }): void {
       notes.inc({ level: note.level, source: note.source });
-    },
-
-    deliveryTried(state: string, seconds: number): void {
-      deliveries.inc({ state });
-      deliverySeconds.observe(seconds);
     },
 
     backgroundFailed(what: string, error: unknown): void {

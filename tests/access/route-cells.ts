@@ -1,31 +1,8 @@
 // What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
-
-export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
-
-export interface Cell {
-  /** Absent for routes that anybody, or any credential, may call. */
-  readonly needs?: readonly [Scope, Verb];
-  readonly who: 'anybody' | 'anyCredential' | 'anyUser' | 'permitted' | 'permittedUser';
-  /** Whether the record lives in a workspace or in the organization; lists are narrowed by their handlers. */
-  readonly level: 'workspace' | 'organization' | 'workspaceList' | 'organizationList' | 'none';
-  readonly path: (of: Fixtures) => string;
-  readonly body?: (of: Fixtures) => unknown;
-}
-
-type Paths = (of: Fixtures) => string;
-type Bodies = (of: Fixtures) => unknown;
-
-function record(
-  level: 'workspace' | 'organization',
-  needs: readonly [Scope, Verb],
-  path: Paths,
-  body?: Bodies,
-  who: Cell['who'] = 'permitted',
-): Cell {
-  return { needs, who, level, path, ...(body === undefined ? {} : { body }) };
-}
+import { type Bodies, type Cell, type Paths, record } from './cell.ts';
+import { deliveryCells } from './delivery-cells.ts';
 
 const open = (path: string): Cell => ({ who: 'anybody', level: 'none', path: () => path });
 const own = (path: string, who: 'anyCredential' | 'anyUser'): Cell => ({ who, level: 'none', path: () => path });
@@ -322,32 +299,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     workspaceId: of.workspace,
     connectivity: 'HTTP',
   })),
-  'GET /v3/output-connectors/:id/deliveries': record(
-    'workspace',
-    ['dataFlow', 'read'],
-    (of) => `/v3/output-connectors/${of.outputConnector}/deliveries`,
-  ),
-  'POST /v3/output-connectors/:id/deliveries/resend': record(
-    'workspace',
-    ['dataFlow', 'update'],
-    (of) => `/v3/output-connectors/${of.outputConnector}/deliveries/resend`,
-    () => ({}),
-  ),
-  'POST /v3/output-connectors/:id/test': record(
-    'workspace',
-    ['dataFlow', 'update'],
-    (of) => `/v3/output-connectors/${of.outputConnector}/test`,
-    () => ({}),
-  ),
-  'POST /v3/deliveries/:id/resend': record(
-    'workspace',
-    ['dataFlow', 'update'],
-    (of) => `/v3/deliveries/${of.delivery}/resend`,
-  ),
-  'POST /v3/templates/preview': record('workspace', ['dataFlow', 'read'], () => '/v3/templates/preview', (of) => ({
-    workspaceId: of.workspace,
-    template: '{{topic}}',
-  })),
+  ...deliveryCells,
   ...workspaceRecords('/v3/output-connectors', 'dataFlow', 'outputConnector', (of) => ({
     name: 'x',
     workspaceId: of.workspace,

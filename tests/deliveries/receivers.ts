@@ -1,5 +1,5 @@
 // Receivers for deliveries: webhook servers that answer as a test says, over HTTP or TLS.
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
@@ -31,7 +31,7 @@ export async function startReceiver(tls?: { readonly key: string; readonly cert:
   const received: Received[] = [];
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
   const receiver = { answering: ((_, response) => void response.end('ok')) as Answering };
-  const handle = (request: import('node:http').IncomingMessage, response: ServerResponse) => {
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

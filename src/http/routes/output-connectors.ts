@@ -83,7 +83,8 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
       params: idParams,
       body: outputConnectorUpdate,
       response: outputConnectorSchema,
-      handle: ({ params, body, headers }) => updateOutputConnector(records, showing(headers), availableOutputs, params.id, body, now()),
+      handle: ({ params, body, headers }) =>
+        updateOutputConnector(records, showing(headers), availableOutputs, params.id, body, now()),
     }),
     guardedRoute({
       method: 'DELETE',

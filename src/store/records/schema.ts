@@ -1,5 +1,6 @@
 // The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
 import type { Generated } from 'kysely';
+import type { DeliveryRow } from './delivery-row.ts';
 import type { RuleTables } from './rule-tables.ts';
 
 /** 0 or 1: SQLite has no boolean. */
@@ -255,27 +256,6 @@ export interface RecordTables extends RuleTables {
     details: JsonText | null;
   };
   idempotencyKeys: { id: string; bodyHash: string; firstSeenAt: number; answer: JsonText | null };
-  deliveries: {
-    sequence: Generated<number>;
-    id: string;
-    idempotencyKey: string;
-    connectorId: string;
-    organizationId: string;
-    workspaceId: string;
-    deviceId: string;
-    correlationId: string;
-    cause: string;
-    ruleId: string | null;
-    ruleHops: number;
-    context: JsonText;
-    state: string;
-    tries: number;
-    nextAt: number;
-    created: number;
-    updated: number;
-    payload: string | null;
-    answer: string | null;
-    reason: string | null;
-  };
+  deliveries: DeliveryRow;
   followerPositions: { follower: string; position: number };
 }

@@ -1,0 +1,28 @@
+// A row of what the authorisation matrix expects of a route.
+import type { Scope, Verb } from '../../src/model/permission.ts';
+import type { Fixtures } from './access-world.ts';
+
+export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
+
+export interface Cell {
+  /** Absent for routes that anybody, or any credential, may call. */
+  readonly needs?: readonly [Scope, Verb];
+  readonly who: 'anybody' | 'anyCredential' | 'anyUser' | 'permitted' | 'permittedUser';
+  /** Whether the record lives in a workspace or in the organization; lists are narrowed by their handlers. */
+  readonly level: 'workspace' | 'organization' | 'workspaceList' | 'organizationList' | 'none';
+  readonly path: (of: Fixtures) => string;
+  readonly body?: (of: Fixtures) => unknown;
+}
+
+export type Paths = (of: Fixtures) => string;
+export type Bodies = (of: Fixtures) => unknown;
+
+export function record(
+  level: 'workspace' | 'organization',
+  needs: readonly [Scope, Verb],
+  path: Paths,
+  body?: Bodies,
+  who: Cell['who'] = 'permitted',
+): Cell {
+  return { needs, who, level, path, ...(body === undefined ? {} : { body }) };
+}
