@@ -5,6 +5,7 @@ import { tokenPaths } from './access/token-service.ts';
 import type { Deliveries } from './compose-deliveries.ts';
 import type { Rules } from './compose-rules.ts';
 import type { Parts } from './compose-parts.ts';
+import type { Lora } from './compose-lora.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { backfillRoutes } from './http/routes/backfill.ts';
 import { captureRoute } from './http/routes/capture.ts';
@@ -65,7 +66,7 @@ export interface RouteExtras {
   readonly pushConfiguration: PushConfiguration;
 }
 
-export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
+export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras: RouteExtras): Route[] {
   const { store, telemetry, directory, now } = parts;
   const device = deviceAccess(parts);
   const calendarOf = async (workspaceId: string) =>
@@ -77,7 +78,10 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
     captureRoute({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,
+      connectorOf: lora.connectorOf,
+      captureWebhook: lora.captureWebhook,
     }),
+    ...lora.routes,
     ...backfillRoutes({ ...device, ...uplinks, now }),
     ...rawUplinkRoutes({
       ...device,

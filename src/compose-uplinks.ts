@@ -2,6 +2,7 @@
 import type { Parts } from './compose-parts.ts';
 import { composeRawUplinks, type RawUplinks } from './compose-raw-uplinks.ts';
 import { decodeUplink } from './decode/decode-uplink.ts';
+import { type CommandToEncode, type EncodedCommand, encodeDownlink } from './decode/encode-downlink.ts';
 import { backfill, type Backfill, type BackfillReceipt, type BackfillStages } from './flows/backfill.ts';
 import { capture, type Capture, type CaptureReceipt, type CaptureStages, uplinkDeviceOf } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';
@@ -10,7 +11,7 @@ import { type OnceStreamed, streamedIdempotency } from './flows/streamed-idempot
 import { type ReplayReport, type ReplayRequest, type ReplayStages, replayUplinks } from './flows/replay.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
-import type { Json } from './model/json.ts';
+import type { Json, JsonObject } from './model/json.ts';
 import type { DurableEntry, JournalEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
@@ -35,12 +36,17 @@ import { validateSample } from './validate/sample-validation.ts';
 
 const statusFollower = 'device-status';
 const durableMark = 'device-status-durable';
+/** At full ingest the journal grows by some tens of megabytes between two marks. */
+const markEveryMs = 5_000;
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
   /** Makes an entry durable that did not come from a decoder, and tells everybody who follows. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
+  readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
+  /** The state of the device's decoder. */
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly once: Once;
@@ -57,7 +63,7 @@ export interface Uplinks {
   readonly raw: RawUplinks;
   /** Tries a decoder on it. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
-  /** To be called now and then: drops what is outdated, and lets the journal forget what the records have for good. */
+  /** To be called now and then: drops what is outdated. */
   readonly keepHouse: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -74,6 +80,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const status = await openStatus(parts, (position) => {
     statusPosition = position;
   });
+  const marks = marking(parts, () => statusPosition);
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
@@ -122,6 +129,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       announce(durable);
       return durable;
     },
+    encodeDownlink: encodeDownlink(scripts),
+    stateOf: status.stateOf,
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,
@@ -133,19 +142,37 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     followEntries: (follow) => void followers.push(follow),
     scripts,
     async keepHouse() {
-      const position = statusPosition;
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
-      if (position === undefined) return;
-      // This commit waits for the disk, and with it is durable what was written before, so the journal may forget it.
-      await saveFollowerPosition(records.db, durableMark, position);
-      store.setFollowerPosition(statusFollower, position);
     },
     async close() {
       await intake.drained();
       await scripts.close();
       await status.close();
+      await marks.close();
       await raw.close();
+    },
+  };
+}
+
+/** Lets the journal forget, now and then and at the end, what the records have for good. */
+function marking({ records, store, telemetry }: Parts, written: () => number | undefined): { close(): Promise<void> } {
+  let marked: number | undefined;
+  async function mark(): Promise<void> {
+    const position = written();
+    if (position === undefined || position === marked) return;
+    // This commit waits for the disk, and with it is durable what was written before.
+    await saveFollowerPosition(records.db, durableMark, position);
+    store.setFollowerPosition(statusFollower, position);
+    marked = position;
+  }
+  const failed = (error: unknown): void => telemetry.backgroundFailed('letting the journal go', error);
+  const timer = setInterval(() => void mark().catch(failed), markEveryMs);
+  timer.unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      await mark().catch(failed);
     },
   };
 }

@@ -9,8 +9,9 @@ import { composeAccess, guardOf } from './compose-access.ts';
 import { composeCoap } from './compose-coap.ts';
 import { composeDeliveries } from './compose-deliveries.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
-import { composeHouse } from './compose-house.ts';
+import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
+import { composeLora } from './compose-lora.ts';
 import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeMqtt } from './compose-mqtt.ts';
 import { composeRoutes } from './compose-routes.ts';
@@ -59,6 +60,7 @@ function refuseWhatIsNotThere(config: Config): void {
 
 async function open(config: Config, now: () => number, closers: Closer[]): Promise<Platform> {
   const parts = await openParts(config, now, closers);
+  closers.push(await hideExpired(parts));
   const { telemetry, records } = parts;
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
@@ -69,15 +71,18 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   let notReady: string | undefined = 'starting';
   const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
   closers.push(() => uplinks.close());
-  const mqtt = composeMqtt(parts, uplinks, await composeDuplicates(parts));
+  const duplicates = await composeDuplicates(parts);
+  const mqtt = composeMqtt(parts, uplinks, duplicates);
   const notReadyBecause = () => notReady;
   const deliveries = composeDeliveries(parts, uplinks);
   closers.push(() => deliveries.close());
   const rules = await composeRules(parts, uplinks, deliveries.enqueueDeliveries);
   closers.push(() => rules.close());
+  const lora = composeLora(parts, uplinks, duplicates, mqtt);
+  closers.push(() => lora.close());
   const { pushConfiguration } = mqtt;
   const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
-  const routes = composeRoutes(parts, uplinks, extras);
+  const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await serve(parts, routes);
   closers.push(() => app.close());
   const streams = composeLive(app.server, parts, uplinks);
@@ -90,7 +95,11 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
-  const house = composeHouse(parts, uplinks, { 'dropping old deliveries': () => deliveries.keepHouse() });
+  await lora.start();
+  const house = composeHouse(parts, uplinks, {
+    'ending downlinks': () => lora.keepHouse(),
+    'dropping old deliveries': () => deliveries.keepHouse(),
+  });
   closers.push(() => house.close());
   return {
     port,

@@ -43,7 +43,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   rules: ['model', 'scripting', 'store', 'templates'],
   connectors: ['model', 'store', 'templates', 'egress'],
   'network-servers': ['model', 'store', 'egress'],
-  flows: ['model', 'telemetry', 'scripting', 'store', 'bus', 'journal', ...stages],
+  flows: ['model', 'telemetry', 'scripting', 'store', 'bus', 'journal', 'egress', ...stages],
   http: ['model', 'telemetry', 'contract', 'store', 'flows', ...stages],
 };
 
@@ -60,6 +60,7 @@ export const rootFiles: readonly string[] = [
   'compose-live',
   'compose-output-effects',
   'compose-output-trials',
+  'compose-lora',
   'compose-mqtt',
   'compose-parts',
   'compose-raw-uplinks',

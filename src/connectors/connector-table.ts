@@ -1,14 +1,20 @@
 // Every connector type that this program can deliver to: one row and one file each.
 import type { OutputConnectorType } from '../model/connector.ts';
+import { amazonKinesisConnector } from './amazon-kinesis.ts';
 import { amqpConnector } from './amqp.ts';
+import { azureConnector } from './azure-event-hubs.ts';
 import { msTeamsConnector, slackConnector } from './chat.ts';
 import type { OutboundConnector } from './connector.ts';
 import { customDatabaseConnector, databaseConnector, type WriteSample } from './database.ts';
+import { gcpConnector } from './gcp-pub-sub.ts';
+import { influxDbConnector } from './influx-db.ts';
+import { kafkaConnector } from './kafka.ts';
 import { mailConnector } from './mail.ts';
 import type { MailSender } from './mail-sender.ts';
 import { mqttConnector } from './mqtt.ts';
 import { natsConnector } from './nats.ts';
 import { smsConnector } from './sms.ts';
+import { sqlConnector } from './sql.ts';
 import { webhookConnector } from './webhook.ts';
 
 /** What types need that speak through the operator's servers or into the platform itself. */
@@ -30,6 +36,12 @@ export function connectorTable({ mails, smsGatewayUrl, writeSample }: ConnectorS
     mqttConnector,
     amqpConnector,
     natsConnector,
+    kafkaConnector,
+    influxDbConnector,
+    sqlConnector,
+    amazonKinesisConnector,
+    azureConnector,
+    gcpConnector,
     databaseConnector(writeSample),
     customDatabaseConnector(writeSample),
     ...(mails === undefined ? [] : [mailConnector(mails)]),

@@ -92,6 +92,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
       })
       .finally(() => {
         looking = undefined;
+        if (isStale) wake();
       });
   }
 

@@ -48,6 +48,8 @@ export function outcomeWriter({ save, failed, schedule }: WriterParts) {
       })
       .finally(() => {
         writing = undefined;
+        // What came between the last look and here.
+        start();
       });
   }
 

@@ -113,7 +113,7 @@ function logEntryOf(note: Note, uplink: Uplink, on: UplinkStages): ProcessingLog
 }
 
 /** What the transport tells; samples may add to it. */
-function metricsOf({ body, correlationId, device, bodyBytes, receivedAt }: Uplink): UplinkMetrics {
+function metricsOf({ body, correlationId, device, bodyBytes, receivedAt, metrics }: Uplink): UplinkMetrics {
   const port = isJsonObject(body) ? body['port'] : undefined;
   return {
     uplinkId: correlationId,
@@ -121,5 +121,6 @@ function metricsOf({ body, correlationId, device, bodyBytes, receivedAt }: Uplin
     uplinkSize: bodyBytes,
     timestamp: receivedAt,
     ...(typeof port === 'number' && Number.isInteger(port) ? { port } : {}),
+    ...metrics,
   };
 }

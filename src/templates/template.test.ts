@@ -166,7 +166,7 @@ test('property: any text is read or refused with a Problem, quickly, and what is
     fc.property(fc.array(piece, { maxLength: 60 }), fc.constantFrom('json', 'text', 'url'), (pieces, place) => {
       const text = pieces.join('');
       try {
-        const template = parseTemplate(text, place as TemplatePlace);
+        const template = parseTemplate(text, place);
         expect(typeof renderTemplate(template, context)).toBe('string');
       } catch (error) {
         expect(error).toBeInstanceOf(Problem);

@@ -1,5 +1,6 @@
 // What the authorisation matrix expects of the routes of deliveries and templates (contract 35).
-import { type Cell, record } from './cell.ts';
+import { record } from './record-cell.ts';
+import type { Cell } from './route-cell.ts';
 
 export const deliveryCells: Readonly<Record<string, Cell>> = {
   'GET /v3/output-connectors/:id/deliveries': record(

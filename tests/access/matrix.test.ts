@@ -17,7 +17,7 @@ import { insertDeliveries } from '../../src/store/records/deliveries.ts';
 import { insertOutputConnector } from '../../src/store/records/output-connectors.ts';
 import { secretHash } from '../../src/store/records/sealed-text.ts';
 import { type AccessWorld, addMember, type Fixtures, makeFixtures, signIn, startAccessWorld } from './access-world.ts';
-import type { Cell, PlaceName } from './cell.ts';
+import type { Cell, PlaceName } from './route-cell.ts';
 import { routeCells } from './route-cells.ts';
 
 type Headers = Record<string, string>;
@@ -112,7 +112,7 @@ async function connected(fixtures: Fixtures): Promise<Fixtures> {
     cause: 'DATA_FLOW' as const,
     context: {},
   };
-  await insertDeliveries(records.db, [{ id: delivery, draft, refused: 'never sent' }], 0);
+  await insertDeliveries(records.db, [{ id: delivery, draft, refused: 'never sent' }], Date.now());
   return { ...fixtures, outputConnector: id, delivery };
 }
 

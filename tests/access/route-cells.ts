@@ -1,8 +1,10 @@
 // What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
-import { type Bodies, type Cell, type Paths, record } from './cell.ts';
 import { deliveryCells } from './delivery-cells.ts';
+import { type Bodies, type Paths, record } from './record-cell.ts';
+import type { Cell } from './route-cell.ts';
+import { loraCells } from './route-cells-lora.ts';
 
 const open = (path: string): Cell => ({ who: 'anybody', level: 'none', path: () => path });
 const own = (path: string, who: 'anyCredential' | 'anyUser'): Cell => ({ who, level: 'none', path: () => path });
@@ -323,6 +325,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/devices/by-device-id?deviceId=${of.physicalId}`,
   },
   'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
+  ...loraCells,
   'GET /v3/devices/:id/uplinks': deviceRead('/uplinks'),
   'POST /v3/device-types/:id/replay': record('organization', ['deviceType', 'read'], ofType('/replay'), () => ({})),
   ...list('/v3/usage', 'workspace'),

@@ -13,6 +13,7 @@ import * as registration from './migrations/0014-registration.ts';
 import * as deliveries from './migrations/0034-deliveries.ts';
 import * as registrationInLists from './migrations/0015-registration-in-lists.ts';
 import * as devicesByPhysicalId from './migrations/0020-devices-by-physical-id.ts';
+import * as integrations from './migrations/0024-integrations-and-downlinks.ts';
 import * as rules from './migrations/0044-rules.ts';
 import * as ruleState from './migrations/0045-rule-state.ts';
 import type { RecordTables } from './schema.ts';
@@ -35,6 +36,7 @@ const migrations: Readonly<Record<number, Migration>> = {
   34: deliveries,
   15: registrationInLists,
   20: devicesByPhysicalId,
+  24: integrations,
   44: rules,
   45: ruleState,
 };

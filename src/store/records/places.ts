@@ -14,6 +14,7 @@ const workspaceTables = {
   dashboardGroup: { table: 'dashboardGroups', what: 'dashboard group' },
   operation: { table: 'operations', what: 'operation' },
   delivery: { table: 'deliveries', what: 'delivery' },
+  integration: { table: 'integrations', what: 'integration' },
   rule: { table: 'rules', what: 'rule' },
 } as const;
 

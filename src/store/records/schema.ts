@@ -1,6 +1,7 @@
 // The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
 import type { Generated } from 'kysely';
 import type { DeliveryRow } from './delivery-row.ts';
+import type { NetworkTables } from './network-tables.ts';
 import type { RuleTables } from './rule-tables.ts';
 
 /** 0 or 1: SQLite has no boolean. */
@@ -24,7 +25,7 @@ interface NamedColumns extends AuditColumns {
   searchText: string;
 }
 
-export interface RecordTables extends RuleTables {
+export interface RecordTables extends NetworkTables, RuleTables {
   organizations: NamedColumns & { logo: string | null; ownerId: string; properties: JsonText | null };
   workspaces: NamedColumns & { organizationId: string; settings: JsonText; properties: JsonText };
   users: AuditColumns & { id: string; name: string; email: string; passwordHash: string };
@@ -122,6 +123,10 @@ export interface RecordTables extends RuleTables {
     uplinkSecretHash: string | null;
     decodingType: string;
     pushConfigurationAutomatically: Flag;
+    /** Those that an integration made have all three. */
+    integrationId: string | null;
+    carrier: string | null;
+    provider: string | null;
   };
   outputConnectors: Omit<NamedColumns, 'description'> & {
     organizationId: string | null;

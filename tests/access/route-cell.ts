@@ -1,4 +1,4 @@
-// A row of what the authorisation matrix expects of a route.
+// What the authorisation matrix expects of one route.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import type { Fixtures } from './access-world.ts';
 
@@ -12,17 +12,4 @@ export interface Cell {
   readonly level: 'workspace' | 'organization' | 'workspaceList' | 'organizationList' | 'none';
   readonly path: (of: Fixtures) => string;
   readonly body?: (of: Fixtures) => unknown;
-}
-
-export type Paths = (of: Fixtures) => string;
-export type Bodies = (of: Fixtures) => unknown;
-
-export function record(
-  level: 'workspace' | 'organization',
-  needs: readonly [Scope, Verb],
-  path: Paths,
-  body?: Bodies,
-  who: Cell['who'] = 'permitted',
-): Cell {
-  return { needs, who, level, path, ...(body === undefined ? {} : { body }) };
 }
