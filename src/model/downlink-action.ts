@@ -18,7 +18,7 @@ export type DownlinkActionProperties = {
   readonly downlinkPayload: JsonObject | null;
 };
 
-export const downlinkTargetsMax = 100;
+const downlinkTargetsMax = 100;
 
 type Refuse = (member: string, reason: string) => never;
 
