@@ -22,6 +22,7 @@ import {
   found,
   nextVersion,
   orCurrent,
+  type RecordUpdate,
   refuseWhenUsed,
   usersNamedMax,
 } from './change.ts';
@@ -29,11 +30,8 @@ import { type ListScope, listReach } from './reach.ts';
 
 const uplinkSecretBytes = 16;
 
-export interface DeviceConnectorUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
+export interface DeviceConnectorUpdate extends RecordUpdate {
   readonly pushConfigurationAutomatically?: boolean | null | undefined;
-  readonly version?: number | null | undefined;
 }
 
 export interface DeviceConnectorDraft extends DeviceConnectorUpdate {

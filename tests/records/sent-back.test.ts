@@ -156,7 +156,7 @@ const free = new Set(
 
 /** The record with a member that nobody knows in every object. */
 function withStrangers(value: Body, key = ''): Body {
-  if (Array.isArray(value)) return value.map((item) => withStrangers(item));
+  if (Array.isArray(value)) return value.map((item) => withStrangers(item, key));
   if (value === null || typeof value !== 'object' || free.has(key)) return value;
   const entries = Object.entries(value).map(([name, item]) => [name, withStrangers(item, name)]);
   return { ...Object.fromEntries(entries), strangerNull: null, strangerText: 'x', strangerObject: { a: [1] } };
