@@ -26,6 +26,7 @@ export function composeHouse(parts: Parts, uplinks: Uplinks): House {
     'resuming operations': () => operations.resume(),
     'counting for the query planner': () => refreshStatistics(records.db),
     'dropping outdated records': () => uplinks.keepHouse(),
+    'dropping outdated raw uplinks': () => uplinks.raw.keepHouse(),
     'dropping samples of deleted devices': () => dropDeleted(parts, uplinks),
     'dropping samples past their retention': () => dropExpired(parts),
   };
@@ -67,6 +68,7 @@ async function dropDeleted({ records, store, telemetry, now }: Parts, uplinks: U
     ({ deletedAt }) => deletedAt <= now() - lateAfterDeletionMs,
   );
   if (due.length > 0) await uplinks.settled();
+  await uplinks.raw.dropDevices(new Set(due.map(({ deviceId }) => deviceId)));
   for (const { deviceId } of due) {
     if ((await store.topics(deviceId)).length > 0) {
       telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));

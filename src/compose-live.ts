@@ -7,6 +7,7 @@ import { streamRevocation } from './compose-access.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { attachDataStreams, type DataStreams } from './http/data-streams.ts';
+import { mqttSocketPath } from './http/mqtt-socket.ts';
 import { placeOf } from './inventory/places.ts';
 import { createFanOut } from './live/fan-out.ts';
 import type { Principal } from './model/principal.ts';
@@ -51,6 +52,7 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
       );
       return tagReadable ? deviceIdsOfTag(records.db, tagId) : undefined;
     },
+    isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
     now,
     failed: (errorId, error) => telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),

@@ -10,6 +10,7 @@ import type { DeviceAccess } from './http/routes/device-access.ts';
 import { healthRoutes } from './http/routes/health.ts';
 import { kpiQueryRoutes } from './http/routes/kpi-queries.ts';
 import { runScriptRoute } from './http/routes/run-script.ts';
+import { rawUplinkRoutes } from './http/routes/raw-uplinks.ts';
 import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
@@ -42,6 +43,7 @@ import { usageRoute } from './http/routes/usage.ts';
 import { workspaceConfigurationRoutes } from './http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from './http/routes/workspaces.ts';
 import type { Route } from './http/route.ts';
+import type { PushConfiguration } from './inventory/device-configurations.ts';
 import { placeOf } from './inventory/places.ts';
 import type { OutputConnectorType } from './model/connector.ts';
 import type { Place } from './model/place.ts';
@@ -56,6 +58,7 @@ export interface RouteExtras {
   /** Undefined when ready. */
   readonly notReadyBecause: () => string | undefined;
   readonly publicHolidays: PublicHolidays;
+  readonly pushConfiguration: PushConfiguration;
 }
 
 export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
@@ -72,8 +75,16 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
       capture: uplinks.capture,
     }),
     ...backfillRoutes({ ...device, ...uplinks, now }),
+    ...rawUplinkRoutes({
+      ...device,
+      records: parts.records,
+      now,
+      once: uplinks.once,
+      list: uplinks.raw.list,
+      replay: uplinks.replay,
+    }),
     runScriptRoute({ runScript: uplinks.runScript }),
-    ...recordRoutes(parts, uplinks, device.aliased),
+    ...recordRoutes(parts, uplinks, device.aliased, extras.pushConfiguration),
     ...accessRoutes(parts, uplinks),
     ...sampleQueryRoutes({
       ...queries,
@@ -109,6 +120,7 @@ function recordRoutes(
   { config, records, store, telemetry, now, operations }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
+  push: PushConfiguration,
 ): Route[] {
   const parts = { records, now, once };
   const availableOutputs: ReadonlySet<OutputConnectorType> = new Set();
@@ -131,7 +143,7 @@ function recordRoutes(
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
     ...customFieldRoutes(parts),
     ...deviceCredentialRoutes(parts),
-    ...deviceConfigurationRoutes(parts),
+    ...deviceConfigurationRoutes({ ...parts, push }),
     ...blobRoutes(parts),
     ...dashboardRoutes(parts),
     ...dashboardGroupRoutes(parts),

@@ -1,18 +1,21 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
 import type { Parts } from './compose-parts.ts';
+import { composeRawUplinks, type RawUplinks } from './compose-raw-uplinks.ts';
 import { decodeUplink } from './decode/decode-uplink.ts';
 import { backfill, type Backfill, type BackfillReceipt, type BackfillStages } from './flows/backfill.ts';
-import { capture, type Capture, type CaptureReceipt, type CaptureStages } from './flows/capture.ts';
+import { capture, type Capture, type CaptureReceipt, type CaptureStages, uplinkDeviceOf } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';
 import { idempotency, idempotencyKeptMs, type IdempotencyRecords, type Once } from './flows/idempotency.ts';
 import { type OnceStreamed, streamedIdempotency } from './flows/streamed-idempotency.ts';
+import { type ReplayReport, type ReplayRequest, type ReplayStages, replayUplinks } from './flows/replay.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
 import type { Json } from './model/json.ts';
-import type { DurableEntry } from './model/journal-entry.ts';
+import type { DurableEntry, JournalEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
 import type { StoredSample } from './model/sample.ts';
+import type { Uplink } from './model/uplink.ts';
 import { runScript } from './scripting/run-script.ts';
 import { createScriptMachine, type ScriptMachine } from './scripting/script-machine.ts';
 import { hasDeviceTypes } from './store/records/device-types.ts';
@@ -35,6 +38,9 @@ const durableMark = 'device-status-durable';
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  /** Makes an entry durable that did not come from a decoder, and tells everybody who follows. */
+  readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly once: Once;
@@ -43,6 +49,10 @@ export interface Uplinks {
   readonly settled: () => Promise<void>;
   /** Adds a listener for samples that became durable. */
   readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
+  /** What devices sent, as they sent it. */
+  readonly raw: RawUplinks;
+  /** Tries a decoder on it. */
+  readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
   /** To be called now and then: drops what is outdated, and lets the journal forget what the records have for good. */
   readonly keepHouse: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -59,6 +69,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const status = await openStatus(parts, (position) => {
     statusPosition = position;
   });
+  const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
   const stages: UplinkStages = {
@@ -71,29 +82,46 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     announce: (entry) => {
       for (const note of entry.notes) telemetry.noted(note);
       status.follow(entry);
+      raw.follow(entry);
       if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
     },
     newId,
     now,
   };
+  const takeUplink = (uplink: Uplink) => counted(telemetry, () => handleUplink(uplink, stages));
   const keptAnswers = keptAnswersOf(parts);
   const once = idempotency(keptAnswers, now);
   const captureStages: CaptureStages = {
     findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
-    handleUplink: (uplink) => counted(telemetry, () => handleUplink(uplink, stages)),
+    handleUplink: takeUplink,
     once,
     newId,
     now,
   };
   const { validate, append, announce } = stages;
   const findDevice = (deviceId: string) => directory.byDevice(deviceId);
+  const replayStages: ReplayStages = {
+    list: raw.list,
+    deviceOf: async (deviceId) => uplinkDeviceOf(await findDevice(deviceId)),
+    decode: stages.decode,
+    validate,
+    now,
+  };
   const backfillStages: BackfillStages = { findRoute: findDevice, validate, append, announce, stopping, newId };
   return {
     capture: (input) => capture(input, captureStages),
+    handleUplink: takeUplink,
+    async appendEntry(entry) {
+      const durable = await append(entry);
+      announce(durable);
+      return durable;
+    },
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,
     onceStreamed: streamedIdempotency(keptAnswers, now),
+    raw,
+    replay: (request) => replayUplinks(request, replayStages),
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
     async keepHouse() {
@@ -109,6 +137,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       await intake.drained();
       await scripts.close();
       await status.close();
+      await raw.close();
     },
   };
 }

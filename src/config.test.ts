@@ -16,6 +16,8 @@ test('an empty environment gives the documented defaults', () => {
     deviceAudience: 'http://localhost:8080',
     revealConnectorSecrets: false,
     egressAllow: [],
+    rawUplinkRetentionMs: 7 * 86_400_000,
+    rawUplinkBytesMax: 2 ** 31,
     demo: false,
   });
 });
@@ -36,6 +38,8 @@ for (const [name, value, accepted] of [
   ['VENDOR_ALIASES', 'maybe', 'one of header, always, off'],
   ['DEMO', 'yes', '1 or 0'],
   ['ROLES', 'ingest,cook', 'one of ingest, query, live, rules, connectors, console'],
+  ['RAW_UPLINK_RETENTION', 'P1M', 'such as P7D, or 0'],
+  ['RAW_UPLINK_RETENTION', 'a week', 'such as P7D, or 0'],
   ['RATE_LIMIT_PER_SECOND', '-1', 'a whole number from 0 to 1000000'],
 ] as const) {
   test(`${name}=${value} is refused and the message says what is accepted`, () => {
@@ -46,4 +50,9 @@ for (const [name, value, accepted] of [
 
 test('a connection URL that cannot be read is not repeated in the message, for it may hold a password', () => {
   expect(() => readConfig({ RECORDS_URL: 'secret-not-a-url' })).toThrow(/^RECORDS_URL=… cannot be used/);
+});
+
+test('RAW_UPLINK_RETENTION takes durations of fixed length, and 0', () => {
+  const kept = (text: string) => readConfig({ RAW_UPLINK_RETENTION: text }).rawUplinkRetentionMs;
+  expect(['P1DT12H', 'P2W', 'PT90S', '0'].map(kept)).toEqual([129_600_000, 1_209_600_000, 90_000, 0]);
 });

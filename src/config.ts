@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { parseIsoDuration } from './model/iso-duration.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -12,6 +13,9 @@ export interface Config {
   readonly publicUrl: string;
   readonly mqttPort: number;
   readonly mqttTlsPort: number;
+  /** Files of the certificate and its key, as PEM; without both there is no MQTT over TLS. */
+  readonly mqttTlsCert: string | undefined;
+  readonly mqttTlsKey: string | undefined;
   readonly coapPort: number;
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
@@ -35,6 +39,9 @@ export interface Config {
   readonly secretsKey: string | undefined;
   readonly revealConnectorSecrets: boolean;
   readonly egressAllow: readonly string[];
+  /** How long what devices sent is kept as they sent it; 0 keeps nothing. */
+  readonly rawUplinkRetentionMs: number;
+  readonly rawUplinkBytesMax: number;
   readonly demo: boolean;
   /** Script worker threads. */
   readonly scriptWorkers: number;
@@ -62,6 +69,7 @@ export function readConfig(environment: Environment = process.env): Config {
     publicUrl,
     mqttPort: portOf('MQTT_PORT', text('MQTT_PORT'), 1883),
     mqttTlsPort: portOf('MQTT_TLS_PORT', text('MQTT_TLS_PORT'), 8883),
+    ...certificateOf(text('MQTT_TLS_CERT'), text('MQTT_TLS_KEY')),
     coapPort: portOf('COAP_PORT', text('COAP_PORT'), 5683),
     adminEmail: text('ADMIN_EMAIL') ?? 'admin@localhost',
     adminPassword: text('ADMIN_PASSWORD'),
@@ -82,6 +90,8 @@ export function readConfig(environment: Environment = process.env): Config {
     secretsKey: text('SECRETS_KEY'),
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
     egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
+    rawUplinkRetentionMs: durationOf('RAW_UPLINK_RETENTION', text('RAW_UPLINK_RETENTION'), 'P7D'),
+    rawUplinkBytesMax: wholeNumberOf('RAW_UPLINK_BYTES', text('RAW_UPLINK_BYTES'), 2 ** 31, 64 * 2 ** 20, 2 ** 50),
     demo: flagOf('DEMO', text('DEMO')),
     scriptWorkers: wholeNumberOf(
       'SCRIPT_WORKERS',
@@ -104,8 +114,27 @@ function wholeNumberOf(name: string, value: string | undefined, fallback: number
   return number;
 }
 
+const dayMs = 86_400_000;
+
+/** Months have no fixed length, so they are refused; a plain 0 is no time at all. */
+function durationOf(name: string, value: string | undefined, fallback: string): number {
+  if (value === '0') return 0;
+  const parsed = parseIsoDuration(value ?? fallback);
+  if ('duration' in parsed && parsed.duration.months === 0) return parsed.duration.days * dayMs + parsed.duration.ms;
+  return refuse(name, value!, 'an ISO-8601 duration of weeks, days, hours, minutes or seconds, such as P7D, or 0');
+}
+
 function portOf(name: string, value: string | undefined, fallback: number): number {
   return wholeNumberOf(name, value, fallback, 0, 65_535);
+}
+
+function certificateOf(cert: string | undefined, key: string | undefined) {
+  if ((cert === undefined) !== (key === undefined)) {
+    const [given, missing] = cert === undefined ? ['MQTT_TLS_KEY', 'MQTT_TLS_CERT'] : ['MQTT_TLS_CERT', 'MQTT_TLS_KEY'];
+    throw new ConfigError(`${given} is set and ${missing} is not: TLS needs the certificate and its key`);
+  }
+  const path = (file: string | undefined) => (file === undefined ? undefined : resolve(file));
+  return { mqttTlsCert: path(cert), mqttTlsKey: path(key) };
 }
 
 function oneOf<T extends string>(name: string, value: string | undefined, fallback: T, accepted: readonly T[]): T {

@@ -28,6 +28,7 @@ export interface Platform {
 export interface BenchFlow {
   readonly workspaceId: string;
   readonly dataFlowId: string;
+  readonly connectorId: string;
   readonly uplinkSecret: string;
 }
 
@@ -36,11 +37,15 @@ export function platformMissing(): string | undefined {
   return existsSync(platformProgram) ? undefined : 'Heliograph is left out: src/main.ts is not there yet';
 }
 
-/** Starts it on a data folder, new or old, and waits until it is ready. */
-export async function startPlatform(folder: string): Promise<Platform> {
+/** Starts it on a data folder, new or old, and waits until it is ready. Settings are added to those of every bench. */
+export async function startPlatform(
+  folder: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Platform> {
   const port = await freePort();
   const target = { host: '127.0.0.1', port };
-  const command = platformCommand(folder, port);
+  const base = platformCommand(folder, port);
+  const command = { ...base, env: { ...base.env, ...settings } };
   const server = startServer(command);
   await untilReady(server, () => isReady(target));
   const { organizationId, workspaceId } = await tenantOf(server, command.logPath);
@@ -133,7 +138,8 @@ export async function createFlow(platform: Platform, uplinkScript: string): Prom
     outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
     isPassThrough: false,
   });
-  return { workspaceId, dataFlowId: flow.id, uplinkSecret: connector.uplinkSecret };
+  const { id: connectorId, uplinkSecret } = connector;
+  return { workspaceId, dataFlowId: flow.id, connectorId, uplinkSecret };
 }
 
 /** Creates devices with these physical ids; answers their service ids in the same order. */

@@ -4,7 +4,7 @@ import type { UplinkRoute } from '../inventory/uplink-directory.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import type { Uplink } from '../model/uplink.ts';
+import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { Once } from './idempotency.ts';
 
 export interface Capture {
@@ -35,7 +35,11 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   const { request, idempotencyKey } = input;
   const route = await on.findRoute(request.secret, request.deviceId);
   const work = async (receivedAt: EpochMs): Promise<CaptureReceipt> => {
-    const uplink = uplinkOf(input, route, on.newId(), receivedAt);
+    const { topic, timestamp } = request;
+    const { body, bodyBytes, duplicateKey } = input;
+    const key = duplicateKey === undefined ? {} : { duplicateKey };
+    const payload = { topic, timestamp, body, bodyBytes, ...key };
+    const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
     await on.handleUplink(uplink);
     return { id: uplink.correlationId, receivedAt };
   };
@@ -51,31 +55,37 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
   return answer.body as unknown as CaptureReceipt;
 }
 
-function uplinkOf(input: Capture, route: UplinkRoute, correlationId: string, receivedAt: EpochMs): Uplink {
+/** The uplink of a payload, whatever transport it came by. */
+export function uplinkOf(
+  payload: Pick<Uplink, 'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey'>,
+  route: UplinkRoute,
+  correlationId: string,
+  receivedAt: EpochMs,
+): Uplink {
   const { device, flow, type } = route;
-  const { topic, timestamp } = input.request;
   const code = flow.passThrough ? undefined : type?.uplinkScript?.code;
   return {
     correlationId,
-    device: {
-      id: device.id,
-      deviceId: device.deviceId,
-      name: device.name,
-      description: device.description,
-      organizationId: device.organizationId,
-      workspaceId: device.workspaceId,
-      dataFlowId: flow.id,
-      customFields: route.customFields,
-      tags: route.tags.map((tag) => tag.name),
-    },
+    device: uplinkDeviceOf(route),
     script: code === undefined ? null : { code, tenant: device.organizationId },
     storedTopics: storedTopicsOf(route),
     receivedAt,
-    topic,
-    timestamp,
-    body: input.body,
-    bodyBytes: input.bodyBytes,
-    ...(input.duplicateKey === undefined ? {} : { duplicateKey: input.duplicateKey }),
+    ...payload,
+  };
+}
+
+/** The sender as decoders know it. */
+export function uplinkDeviceOf({ device, flow, customFields, tags }: UplinkRoute): UplinkDevice {
+  return {
+    id: device.id,
+    deviceId: device.deviceId,
+    name: device.name,
+    description: device.description,
+    organizationId: device.organizationId,
+    workspaceId: device.workspaceId,
+    dataFlowId: flow.id,
+    customFields,
+    tags: tags.map((tag) => tag.name),
   };
 }
 

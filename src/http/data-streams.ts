@@ -22,6 +22,8 @@ export interface DataStreamsOptions {
   readonly assetsOfTag: AssetsOfTag;
   /** The sample store's `replay`. */
   readonly replay: Replay;
+  /** Whether somebody else serves the upgrades of a path. */
+  readonly isElsewhere?: (path: string) => boolean;
   readonly now: () => EpochMs;
   /** Interval of the checks for slow and dead connections; by default one second. */
   readonly tickMs?: number;
@@ -95,7 +97,9 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
     if (sockets.size === 0) allGone?.();
   }
 
-  const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => void upgrade(request, socket, head);
+  const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (options.isElsewhere?.(pathOf(request)) !== true) void upgrade(request, socket, head);
+  };
   server.on('upgrade', onUpgrade);
   let ticks = 0;
   const timer = setInterval(() => {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 /** Replaces the file's contents; when the promise resolves, they are on disk. */
-async function replaceFile(path: string, contents: string | Uint8Array): Promise<void> {
+export async function replaceFile(path: string, contents: string | Uint8Array): Promise<void> {
   const beside = join(dirname(path), `.${basename(path)}.new`);
   const handle = await open(beside, 'w');
   try {

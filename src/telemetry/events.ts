@@ -1,6 +1,7 @@
 // One function for each thing that happens: its log line and its metrics live here together and nowhere else.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Log } from './log.ts';
+import { mqttEvents } from './mqtt-events.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const quietRoutes = new Set([
@@ -32,20 +33,11 @@ export function createTelemetry(log: Log) {
   const samples = counter('samples_stored_total', 'Samples made durable.');
   const duplicates = counter('samples_duplicate_total', 'Samples left out because identical ones were stored.');
   const dropped = counter('samples_dropped_total', 'Samples dropped, by reason.', ['reason']);
-  const notes = counter('processing_notes_total', 'Notes in the processing log by level and source.', [
-    'level',
-    'source',
-  ]);
+  const notes = counter('processing_notes_total', 'Processing log entries by level and source.', ['level', 'source']);
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
-  const coapSeconds = new Histogram({
-    name: 'heliograph_coap_request_seconds',
-    help: 'Time from CoAP request to answer by response code.',
-    labelNames: ['code'] as const,
-    buckets: latencySeconds,
-    registers: [registry],
-  });
+  const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
   const uplinkSeconds = new Histogram({
     name: 'heliograph_uplink_seconds',
     help: 'Time from receipt of an uplink until it is durable.',
@@ -54,6 +46,8 @@ export function createTelemetry(log: Log) {
   });
 
   return {
+    ...mqttEvents(counter, log),
+
     answered(event: {
       method: string;
       route: string;
@@ -87,7 +81,7 @@ export function createTelemetry(log: Log) {
     },
 
     coapAnswered(code: string, ms: number): void {
-      coapSeconds.observe({ code }, ms / 1000);
+      coapAnswers.inc({ code });
       log.debug({ code, ms }, 'answered over CoAP');
     },
 
@@ -111,6 +105,10 @@ export function createTelemetry(log: Log) {
       if (what.samples === 0) return;
       dropped.inc({ reason }, what.samples);
       log.info({ reason, ...what }, 'samples dropped');
+    },
+
+    rawUplinksDropped(what: { reason: 'retention' | 'deviceDeleted'; uplinks?: number; bytes?: number }): void {
+      if ((what.uplinks ?? 0) + (what.bytes ?? 0) > 0) log.info(what, 'raw uplinks dropped');
     },
 
     noted(note: { level: string; source: string }): void {

@@ -47,6 +47,10 @@ function list(path: string, scope: Scope): Record<string, Cell> {
   return { [`GET ${path}`]: { needs: [scope, 'read'], who: 'permitted', level: 'workspaceList', path: query } };
 }
 
+const ofType =
+  (rest: string): Paths =>
+  (of) =>
+    `/v3/device-types/${of.deviceType}${rest}`;
 const named: Bodies = (of) => ({ name: 'x', workspaceId: of.workspace });
 const inOrganization: Bodies = (of) => ({ name: 'x', organizationId: of.organization });
 const hour = { from: '2026-01-01T00:00:00Z', to: '2026-01-01T01:00:00Z' };
@@ -334,6 +338,8 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/devices/by-device-id?deviceId=${of.physicalId}`,
   },
   'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
+  'GET /v3/devices/:id/uplinks': deviceRead('/uplinks'),
+  'POST /v3/device-types/:id/replay': record('organization', ['deviceType', 'read'], ofType('/replay'), () => ({})),
   ...list('/v3/usage', 'workspace'),
   ...inventory,
   ...list('/v3/assets', 'asset'),
@@ -363,11 +369,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/device-types?organizationId=${of.organization}`,
   },
   'POST /v3/device-types': record('organization', ['deviceType', 'create'], () => '/v3/device-types', inOrganization),
-  'GET /v3/device-types/:id': record(
-    'organization',
-    ['deviceType', 'read'],
-    (of) => `/v3/device-types/${of.deviceType}`,
-  ),
+  'GET /v3/device-types/:id': record('organization', ['deviceType', 'read'], ofType('')),
   'PUT /v3/device-types/:id': record(
     'organization',
     ['deviceType', 'update'],

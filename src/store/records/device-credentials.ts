@@ -1,6 +1,8 @@
 // Device credentials in the records store.
 import type { CredentialAlgorithm, DeviceCredential } from '../../model/device-credential.ts';
-import type { RecordsDb } from './database.ts';
+import type { Device } from '../../model/device.ts';
+import type { Records, RecordsDb } from './database.ts';
+import { findDevice } from './devices.ts';
 
 export async function insertDeviceCredential(db: RecordsDb, record: DeviceCredential): Promise<void> {
   await db.insertInto('deviceCredentials').values(record).execute();
@@ -11,6 +13,25 @@ export async function findDeviceCredentials(db: RecordsDb, deviceId: string): Pr
   const query = db.selectFrom('deviceCredentials').selectAll().where('deviceId', '=', deviceId);
   const rows = await query.orderBy('created').orderBy('id').execute();
   return rows.map((row) => ({ ...row, algorithm: row.algorithm as CredentialAlgorithm }));
+}
+
+/** Physical ids are unique within an organization only; one that is used by more devices than this is nobody's. */
+const devicesOfOneIdMax = 20;
+
+/** Devices of every organization that have this physical id, and credentials. */
+export async function findDevicesWithCredentials(
+  records: Pick<Records, 'db' | 'sealer'>,
+  physicalDeviceId: string,
+): Promise<Device[]> {
+  const query = records.db.selectFrom('devices').select('devices.id').where('devices.deviceId', '=', physicalDeviceId);
+  const owned = query.where((eb) =>
+    eb.exists(
+      eb.selectFrom('deviceCredentials').select('id').whereRef('deviceCredentials.deviceId', '=', 'devices.id'),
+    ),
+  );
+  const rows = await owned.orderBy('devices.id').limit(devicesOfOneIdMax).execute();
+  const devices = await Promise.all(rows.map(({ id }) => findDevice(records, id)));
+  return devices.filter((device) => device !== undefined);
 }
 
 export async function removeDeviceCredential(db: RecordsDb, id: string): Promise<void> {

@@ -82,6 +82,24 @@ export async function findDevice({ db, sealer }: Store, id: string): Promise<Dev
   return row && deviceFromRow(row, sealer);
 }
 
+/** Devices of the organization whose data flow has the device type, in order of id. */
+export async function findDevicesOfType(
+  db: RecordsDb,
+  organizationId: string,
+  deviceTypeId: string,
+  max: number,
+): Promise<{ id: string; workspaceId: string }[]> {
+  const query = db
+    .selectFrom('devices')
+    .innerJoin('dataFlows', 'dataFlows.id', 'devices.dataFlowId')
+    .select(['devices.id', 'devices.workspaceId'])
+    .where('devices.organizationId', '=', organizationId)
+    .where('dataFlows.deviceTypeId', '=', deviceTypeId)
+    .orderBy('devices.id')
+    .limit(max);
+  return query.execute();
+}
+
 /** Id and name alone. */
 export async function findDeviceNames(db: RecordsDb, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
   if (ids.length === 0) return [];

@@ -11,6 +11,7 @@ import * as dashboards from './migrations/0012-blobs-and-dashboards.ts';
 import * as operations from './migrations/0013-operations.ts';
 import * as registration from './migrations/0014-registration.ts';
 import * as registrationInLists from './migrations/0015-registration-in-lists.ts';
+import * as devicesByPhysicalId from './migrations/0020-devices-by-physical-id.ts';
 import * as rules from './migrations/0044-rules.ts';
 import * as ruleState from './migrations/0045-rule-state.ts';
 import type { RecordTables } from './schema.ts';
@@ -31,6 +32,7 @@ const migrations: Readonly<Record<number, Migration>> = {
   13: operations,
   14: registration,
   15: registrationInLists,
+  20: devicesByPhysicalId,
   44: rules,
   45: ruleState,
 };

@@ -1,0 +1,120 @@
+// MQTT: thousands of connections held, and QoS 1 publishes a second, each decoded by a script and fsynced before its PUBACK.
+// node bench/mqtt.ts [--seconds 10] [--in-flight 256] [--connections 2000] [--write]
+import { tmpdir } from 'node:os';
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
+import { type MqttStormResult, runMqttStorm } from './load/mqtt-storm.ts';
+import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
+import { freePort, inTemporaryFolder } from './load/server-process.ts';
+import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import { deviceName, timeOrdered, workloadW } from './workload.ts';
+
+const goal = { connections: 2_000, perSecond: 6_000, p99Ms: 100 };
+const idsPerCount = 1_000;
+const messagesPerConnection = 10;
+
+const { values: flags } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '10' },
+    warm: { type: 'string', default: '3' },
+    'in-flight': { type: 'string', default: '256' },
+    connections: { type: 'string', default: '2000' },
+    write: { type: 'boolean', default: false },
+  },
+});
+const connections = Number(flags.connections);
+
+interface Measured extends MqttStormResult {
+  readonly stored: number;
+  readonly idleMiB: number;
+  readonly loadedMiB: number;
+}
+
+const measured = await inTemporaryFolder('mqtt', storm);
+const text = report(measured);
+console.log(text);
+if (flags.write) writeMeasurement('MQTT', text);
+if (measured.stored !== measured.acknowledged) {
+  console.error(`${measured.acknowledged} publishes were acknowledged and ${measured.stored} samples are there`);
+  process.exitCode = 1;
+}
+
+async function storm(folder: string): Promise<Measured> {
+  const port = await freePort();
+  const platform = await startPlatform(folder, {
+    MQTT_PORT: String(port),
+    ...(process.env['BENCH_NODE_OPTIONS'] ? { NODE_OPTIONS: process.env['BENCH_NODE_OPTIONS'] } : {}),
+  });
+  try {
+    const flow = await createFlow(platform, hexDecoder);
+    const names = Array.from({ length: connections }, (_, i) => deviceName(i));
+    const ids = await createDevices(platform, flow, names);
+    const idleMiB = memoryMiB(platform);
+    const result = await runMqttStorm({
+      port,
+      userName: flow.connectorId,
+      password: flow.uplinkSecret,
+      connections,
+      messages: messagesOf(flow.uplinkSecret),
+      inFlight: Number(flags['in-flight']),
+      warmSeconds: Number(flags.warm),
+      seconds: Number(flags.seconds),
+    });
+    const loadedMiB = memoryMiB(platform);
+    return { ...result, stored: await storedSamples(platform, ids), idleMiB, loadedMiB };
+  } finally {
+    await platform.stop();
+  }
+}
+
+function memoryMiB({ server }: Platform): number {
+  return server.residentBytes() / 1024 / 1024;
+}
+
+/** What the platform finds when asked: every acknowledged publish must be there, once. */
+async function storedSamples(platform: Platform, ids: readonly string[]): Promise<number> {
+  const from = new Date(Date.now() - 86_400_000).toISOString();
+  const interval = { from, to: new Date(Date.now() + 60_000).toISOString() };
+  let stored = 0;
+  for (let i = 0; i < ids.length; i += idsPerCount) {
+    const deviceIds = ids.slice(i, i + idsPerCount);
+    const body = { deviceIds, topic: 'default', dataKey: 'temperature', accumulator: 'COUNT', interval };
+    const path = '/v3/devices/query/batch/raw/accumulated-kpi';
+    stored += (await platform.call<{ kpi: number | null }>('POST', path, body)).kpi ?? 0;
+  }
+  return stored;
+}
+
+/** Message `i` is of device `i` modulo the devices: each connection speaks for one device. */
+function messagesOf(secret: string): { topic: string; payload: string }[] {
+  const messages: { topic: string; payload: string }[] = [];
+  for (const sample of timeOrdered({ ...workloadW, devices: connections, days: 1_000 }, 1)) {
+    const topic = `/up/${secret}/id/${deviceName(messages.length % connections)}`;
+    messages.push({ topic, payload: hexPayload(sample) });
+    if (messages.length === connections * messagesPerConnection) break;
+  }
+  return messages;
+}
+
+function report(result: Measured): string {
+  const { p50Ms, p99Ms, maxMs } = summarize(result.durationsMs);
+  const reached = result.open >= goal.connections && result.perSecond >= goal.perSecond && p99Ms < goal.p99Ms;
+  const rows = [
+    ['connections held', figure(result.open)],
+    ['connections made a second', figure(connections / result.connectSeconds)],
+    ['QoS 1 publishes a second, decoded and durable', figure(result.perSecond)],
+    ['publish to PUBACK, p50', `${figure(p50Ms)} ms`],
+    ['publish to PUBACK, p99', `${figure(p99Ms)} ms`],
+    ['publish to PUBACK, max', `${figure(maxMs)} ms`],
+    ['resident before the connections', `${figure(result.idleMiB)} MiB`],
+    ['resident afterwards', `${figure(result.loadedMiB)} MiB`],
+  ];
+  return [
+    conditions(tmpdir()),
+    `${connections} connections of one device each, ${flags['in-flight']} publishes in flight, ${flags.seconds} s after ${flags.warm} s of warming; the generator is a thread on the same machine.`,
+    markdownTable(['what', 'measured'], rows),
+    `Goal: ${figure(goal.connections)} connections, ${figure(goal.perSecond)}/s with p99 under ${goal.p99Ms} ms: ${reached ? 'reached' : 'not reached'}.`,
+    `${result.acknowledged} acknowledged, ${result.stored} found by a query afterwards.`,
+  ].join('\n\n');
+}

@@ -1,0 +1,16 @@
+// Composes the duplicate filter: what the newest journal entries say came in already.
+import type { Parts } from './compose-parts.ts';
+import { createDuplicateFilter, type DuplicateFilter, duplicateLimits } from './ingest/duplicate-filter.ts';
+
+/** Reads the newest entries of the journal, so that a repetition of what came before a crash is known for one. */
+export async function composeDuplicates({ store, telemetry, now }: Parts): Promise<DuplicateFilter> {
+  const filter = createDuplicateFilter(now);
+  telemetry.gauge('duplicate_keys', 'Uplinks that repetitions are recognized of.', () => filter.size);
+  const oldest = now() - duplicateLimits.windowMs;
+  for await (const entries of store.entriesFrom(Math.max(0, store.position - duplicateLimits.recoveredEntriesMax))) {
+    for (const { trace, receivedAt } of entries) {
+      if (trace?.duplicateKey !== undefined && receivedAt > oldest) filter.remember(trace.duplicateKey, receivedAt);
+    }
+  }
+  return filter;
+}

@@ -1,0 +1,80 @@
+// What a device published becomes an uplink: repetitions once, what is no JSON as a note for the device's owner (contract 18).
+import { isUtf8 } from 'node:buffer';
+import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
+import type { MqttPayload } from '../ingest/mqtt-publish.ts';
+import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import { Problem } from '../model/problem.ts';
+import type { Uplink } from '../model/uplink.ts';
+import { uplinkOf } from './capture.ts';
+
+/** Of a payload that cannot be read, the note shows so much. */
+const shownBytesMax = 200;
+
+export interface MqttUplinkStages {
+  readonly duplicates: DuplicateFilter;
+  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  /** Makes an entry durable that did not come from a decoder. */
+  readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
+  /** Throws Problem `invalidJson`. */
+  readonly parseJson: (text: string) => Json | undefined;
+  readonly repeated: () => void;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+}
+
+/** Resolves when the payload, or the note on it, is durable. Work of one device begins in the order of the calls. */
+export async function handleMqttPayload(route: UplinkRoute, payload: MqttPayload, on: MqttUplinkStages): Promise<void> {
+  const { duplicateKey, isRepeated } = payload;
+  const work = () => store(route, payload, on);
+  if (duplicateKey === undefined) {
+    await work();
+    return;
+  }
+  const { repeated } = await on.duplicates.once(duplicateKey, work, !isRepeated);
+  if (repeated) on.repeated();
+}
+
+function store(route: UplinkRoute, { topic, payload, duplicateKey }: MqttPayload, on: MqttUplinkStages) {
+  const body = bodyOf(payload, on.parseJson);
+  const key = duplicateKey === undefined ? {} : { duplicateKey };
+  if (typeof body === 'string') return on.appendEntry(noteOf(route, payload, body, key, on));
+  const input = { topic, timestamp: null, body, bodyBytes: payload.length, ...key };
+  return on.handleUplink(uplinkOf(input, route, on.newId(), on.now()));
+}
+
+/** The JSON object or array; else what is wrong with the payload. */
+function bodyOf(payload: Buffer, parseJson: MqttUplinkStages['parseJson']): JsonObject | readonly Json[] | string {
+  if (payload.length === 0) return 'it is empty';
+  if (!isUtf8(payload)) return 'it is not UTF-8 text';
+  try {
+    const body = parseJson(payload.toString());
+    return typeof body === 'object' && body !== null ? body : 'it is neither an object nor an array';
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
+function noteOf(
+  { device }: UplinkRoute,
+  payload: Buffer,
+  wrong: string,
+  key: { readonly duplicateKey?: string },
+  on: MqttUplinkStages,
+): JournalEntry {
+  const receivedAt = on.now();
+  const note = {
+    id: on.newId(),
+    deviceId: device.id,
+    timestamp: receivedAt,
+    correlationId: on.newId(),
+    level: 'ERROR',
+    source: 'UPLINK',
+    message: `The payload is not a JSON object or array and was not stored: ${wrong}`,
+    details: { bytes: payload.length, payloadHex: payload.subarray(0, shownBytesMax).toString('hex') },
+  } as const;
+  return { deviceId: device.id, receivedAt, samples: [], notes: [note], trace: key };
+}

@@ -1,0 +1,68 @@
+// The raw uplinks of a device as its owner reads them: one page, newest first.
+import { formatInstant, parseInstant, plusRestored } from '../model/instant.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import { type Page, type PageRequest, pageOf } from '../model/page.ts';
+import { problem } from '../model/problem.ts';
+import type { RawUplink } from '../model/raw-uplink.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../store/raw-uplinks/reading.ts';
+
+export interface RawUplinkView {
+  /** The correlation id, under both names. */
+  readonly id: string;
+  readonly correlationId: string;
+  /** Service device id. */
+  readonly deviceId: string;
+  /** Time of receipt. */
+  readonly timestamp: string;
+  /** What the transport said; null when it said nothing. */
+  readonly topic: string | null;
+  readonly sentTimestamp: string | null;
+  /** Bytes of the payload as received. */
+  readonly size: number;
+  readonly payload: JsonObject | readonly Json[];
+}
+
+export interface UplinkInterval {
+  /** ISO-8601 times of receipt; `from` inclusive, `to` exclusive. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Throws Problem 400 for a time that is none. */
+export async function listRawUplinks(
+  deviceId: string,
+  interval: UplinkInterval,
+  page: PageRequest,
+  list: (range: RawUplinkRange) => Promise<RawUplinkPage>,
+): Promise<Page<RawUplinkView>> {
+  const range = { deviceId, ...intervalOf(interval), skip: page.page * page.size, limit: page.size };
+  const { uplinks, total } = await list(range);
+  return pageOf(uplinks.map(rawUplinkView), total, page);
+}
+
+export function rawUplinkView({ id, deviceId, receivedAt, payload }: RawUplink): RawUplinkView {
+  const { topic, timestamp, body, bodyBytes } = payload;
+  return {
+    id,
+    correlationId: id,
+    deviceId,
+    timestamp: formatInstant(receivedAt),
+    topic,
+    sentTimestamp: timestamp === null ? null : formatInstant(timestamp),
+    size: bodyBytes,
+    payload: body,
+  };
+}
+
+export function intervalOf({ from, to }: UplinkInterval): { readonly from?: number; readonly to?: number } {
+  return {
+    ...(from === undefined ? {} : { from: instantOf('from', from) }),
+    ...(to === undefined ? {} : { to: instantOf('to', to) }),
+  };
+}
+
+function instantOf(bound: string, text: string): number {
+  const ms = parseInstant(plusRestored(text));
+  if (ms === undefined) throw problem('badBound', { bound, value: text });
+  return ms;
+}

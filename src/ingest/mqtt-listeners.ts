@@ -1,0 +1,50 @@
+// The ports of MQTT: plain TCP, and TLS when there is a certificate.
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { mqttLimits } from './mqtt-limits.ts';
+
+export interface Certificate {
+  /** PEM. */
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+export interface MqttListener {
+  readonly port: number;
+  /** Takes no more connections; those that are open are left alone. */
+  close(): void;
+}
+
+const options = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 } as const;
+
+/** Listens; rejects when the port cannot be had. With a certificate it speaks TLS. */
+export async function listenMqtt(
+  where: { readonly host: string; readonly port: number },
+  certificate: Certificate | undefined,
+  accept: (socket: Socket, address: string) => void,
+): Promise<MqttListener> {
+  const taken = (socket: Socket) => {
+    // Until somebody reads it, a reset must not be a fault of the process.
+    socket.on('error', () => undefined);
+    accept(socket, socket.remoteAddress ?? '');
+  };
+  const server: Server =
+    certificate === undefined
+      ? createServer(options, taken)
+      : createTlsServer(
+          { ...options, ...certificate, minVersion: 'TLSv1.2', handshakeTimeout: mqttLimits.connectWithinMs },
+          taken,
+        );
+  // A failed TLS handshake is the client's affair.
+  server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(where, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : where.port;
+  return { port, close: () => void server.close() };
+}

@@ -1,0 +1,62 @@
+// Retained messages: the last one of a topic, for whoever subscribes later. In memory and bounded.
+import { mqttLimits } from './mqtt-limits.ts';
+import { levelsMatch, type TopicFilter } from './mqtt-topic.ts';
+
+export interface RetainedMessage {
+  readonly levels: readonly string[];
+  readonly payload: Buffer;
+  readonly qos: 0 | 1;
+}
+
+export interface Retained {
+  /** An empty payload forgets the topic's message. `id` is the service device id. */
+  keep(id: string, direction: TopicFilter['direction'], message: RetainedMessage): void;
+  of(id: string, filter: TopicFilter): readonly RetainedMessage[];
+  forget(id: string): void;
+  readonly bytes: number;
+}
+
+export function retainedMessages(): Retained {
+  const devices = new Map<string, Map<string, RetainedMessage>>();
+  let bytes = 0;
+
+  function remove(id: string, topic: string): void {
+    const messages = devices.get(id);
+    const message = messages?.get(topic);
+    if (messages === undefined || message === undefined) return;
+    bytes -= message.payload.length;
+    messages.delete(topic);
+    if (messages.size === 0) devices.delete(id);
+  }
+
+  function forget(id: string): void {
+    for (const topic of [...(devices.get(id)?.keys() ?? [])]) remove(id, topic);
+  }
+
+  return {
+    keep(id, direction, message) {
+      const topic = `${direction}/${message.levels.join('/')}`;
+      remove(id, topic);
+      if (message.payload.length === 0) return;
+      const messages = devices.get(id) ?? new Map<string, RetainedMessage>();
+      // The device that retained something last is forgotten last.
+      devices.delete(id);
+      devices.set(id, messages);
+      if (messages.size >= mqttLimits.retainedPerDeviceMax) remove(id, messages.keys().next().value!);
+      devices.set(id, messages);
+      messages.set(topic, message);
+      bytes += message.payload.length;
+      while (bytes > mqttLimits.retainedBytesMax) forget(devices.keys().next().value!);
+    },
+    of(id, { direction, levels }) {
+      const messages = [...(devices.get(id)?.entries() ?? [])];
+      return messages
+        .filter(([topic, message]) => topic.startsWith(`${direction}/`) && levelsMatch(levels, message.levels))
+        .map(([, message]) => message);
+    },
+    forget,
+    get bytes() {
+      return bytes;
+    },
+  };
+}

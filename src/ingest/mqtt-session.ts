@@ -1,0 +1,99 @@
+// One MQTT connection: who it is, what it subscribed to, and the order in which its publishes are answered.
+import type { Duplex } from 'node:stream';
+import type { Client } from 'aedes';
+import type { Passage } from './mqtt-gate.ts';
+import { mqttLimits } from './mqtt-limits.ts';
+import type { MqttIdentity } from './mqtt-login.ts';
+import type { TopicFilter } from './mqtt-topic.ts';
+
+export type DeliveryOutcome = 'sent' | 'acknowledged' | 'offline';
+
+/** A subscription to topics of one device. */
+export interface DeviceSubscription {
+  readonly filter: TopicFilter;
+  /** Service device id. */
+  readonly id: string;
+  readonly qos: 0 | 1;
+}
+
+interface Turn {
+  readonly answer: (error?: Error) => void;
+  outcome: Error | 'done' | undefined;
+}
+
+export interface MqttSession {
+  readonly client: Client;
+  readonly conn: Duplex;
+  readonly passage: Passage;
+  /** Remote address. */
+  readonly address: string;
+  clientId: string;
+  /** Topic of the message that is published when the connection breaks. */
+  willTopic: string | undefined;
+  identity: MqttIdentity | undefined;
+  /** Why we ended it; then its will is no news of the device. */
+  endedBecause: string | undefined;
+  /** By the filter's text. */
+  readonly subscriptions: Map<string, DeviceSubscription>;
+  /** Devices that were sent their configuration over this connection. */
+  readonly configured: Set<string>;
+  /** What must have begun before the next publish may begin. */
+  begun: Promise<unknown> | undefined;
+  /** Publishes whose answers are due, in the order they came (MQTT-4.6.0-2). */
+  readonly turns: Turn[];
+  /** Message numbers for the messages that are about to be written. */
+  readonly numbers: number[];
+  /** Messages written and not acknowledged, by number. */
+  readonly unacknowledged: Map<number, (outcome: DeliveryOutcome) => void>;
+  lastNumber: number;
+}
+
+export function newSession(client: Client, conn: Duplex, passage: Passage, address: string): MqttSession {
+  return {
+    client,
+    conn,
+    passage,
+    address,
+    clientId: '',
+    willTopic: undefined,
+    identity: undefined,
+    endedBecause: undefined,
+    subscriptions: new Map(),
+    configured: new Set(),
+    begun: undefined,
+    turns: [],
+    numbers: [],
+    unacknowledged: new Map(),
+    lastNumber: 0,
+  };
+}
+
+/** Reserves the next answer; the returned function gives it, once those before it were given. */
+export function takeTurn(session: MqttSession, answer: Turn['answer']): (outcome: Error | 'done') => void {
+  const turn: Turn = { answer, outcome: undefined };
+  session.turns.push(turn);
+  return (outcome) => {
+    turn.outcome = outcome;
+    while (session.turns[0]?.outcome !== undefined) {
+      const next = session.turns.shift()!;
+      // Nobody listens any more, and an answer would only be one more error.
+      if (session.client.closed) continue;
+      if (next.outcome === 'done') next.answer();
+      else next.answer(next.outcome);
+    }
+  };
+}
+
+/** A message number that is not in use; undefined when too many messages wait for their acknowledgement. */
+export function nextNumber(session: MqttSession): number | undefined {
+  if (session.unacknowledged.size >= mqttLimits.outboundPerClientMax) return undefined;
+  do session.lastNumber = (session.lastNumber % 65_535) + 1;
+  while (session.unacknowledged.has(session.lastNumber));
+  return session.lastNumber;
+}
+
+/** To be called when the connection is gone: nobody will acknowledge what is still out. */
+export function abandon(session: MqttSession): void {
+  for (const settle of [...session.unacknowledged.values()]) settle('offline');
+  session.unacknowledged.clear();
+}

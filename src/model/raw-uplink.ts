@@ -1,0 +1,47 @@
+// A raw uplink: what a device sent, kept for a while with what its decoder made of it, so that a changed decoder can be tried on it.
+import type { RawPayload } from './entry-trace.ts';
+import type { EpochMs } from './instant.ts';
+import type { JsonObject } from './json.ts';
+import type { DurableEntry } from './journal-entry.ts';
+import type { Sample } from './sample.ts';
+
+export interface RawUplink {
+  /** The correlation id. */
+  readonly id: string;
+  /** Service device id. */
+  readonly deviceId: string;
+  /** Place in the journal; tells repetitions. */
+  readonly position: number;
+  readonly receivedAt: EpochMs;
+  readonly payload: RawPayload;
+  /** The samples it led to, without those that were stored already; null when they were too large to be kept again. */
+  readonly samples: readonly Sample[] | null;
+  /** How many samples were stored already. */
+  readonly duplicates: number;
+  /** The state that the decoder left, when it left one. */
+  readonly state?: JsonObject;
+}
+
+/** The raw uplink of an entry; undefined for backfills, samples of rules and entries without a correlation id. */
+export function rawUplinkOf(entry: DurableEntry): RawUplink | undefined {
+  const { deviceId, position, receivedAt, duplicates, state, trace, metrics } = entry;
+  const id = metrics?.uplinkId ?? entry.samples[0]?.correlationId;
+  if (trace?.raw === undefined || id === undefined) return undefined;
+  const samples = entry.samples.map((sample) => ({
+    deviceId,
+    topic: sample.topic,
+    timestamp: sample.timestamp,
+    data: sample.data,
+    ...(sample.meta === undefined ? {} : { meta: sample.meta }),
+  }));
+  return {
+    id,
+    deviceId,
+    position,
+    receivedAt,
+    payload: trace.raw,
+    samples,
+    duplicates,
+    ...(state === undefined ? {} : { state }),
+  };
+}

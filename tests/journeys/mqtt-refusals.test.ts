@@ -1,0 +1,195 @@
+// What MQTT refuses: foreign topics, wrong secrets, wildcards, payloads that are no JSON, packets that are too large (contract 18, 35).
+import type { MqttClient } from 'mqtt';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mqttLimits } from '../../src/ingest/mqtt-limits.ts';
+import {
+  closed,
+  downTopic,
+  inbox,
+  type MqttDevice,
+  type MqttWorld,
+  refusalCode,
+  startMqttWorld,
+  upTopic,
+} from '../world/mqtt-world.ts';
+
+let world: MqttWorld;
+let device: MqttDevice;
+let beside: MqttDevice;
+let stranger: MqttDevice;
+beforeAll(async () => {
+  world = await startMqttWorld();
+  device = await world.mqttDevice();
+  beside = await world.mqttDevice({ beside: device });
+  stranger = await world.mqttDevice();
+});
+afterAll(() => world.close());
+
+const notAuthorized = 5;
+
+for (const [what, options] of [
+  ['a wrong secret', () => ({ username: device.connectorId, password: 'wrong' })],
+  ['the secret of another connector', () => ({ username: device.connectorId, password: stranger.secret })],
+  ['an unknown connector', () => ({ username: '07ffffffffffffff', password: device.secret })],
+  ['no password', () => ({ username: device.connectorId })],
+  ['nothing', () => ({})],
+  [
+    'what is no token but looks like one',
+    () => ({ username: 'x', password: 'eyJh.eyJz.c2ln', clientId: device.deviceId }),
+  ],
+  [
+    'a will on a foreign topic',
+    () => ({
+      username: device.connectorId,
+      password: device.secret,
+      will: { topic: upTopic(stranger), payload: Buffer.from('{"gone":true}'), qos: 1 as const },
+    }),
+  ],
+] as const) {
+  test(`contract 18: a login with ${what} is refused`, async () => {
+    expect(await refusalCode(world.clientWith(options()))).toBe(notAuthorized);
+    expect(await world.samples(stranger)).toEqual([]);
+  });
+}
+
+test('MQTT 5 is answered that only 3.1.1 is spoken', async () => {
+  const unacceptableVersion = 1;
+  const { connectorId: username, secret: password } = device;
+  const code = await refusalCode(world.clientWith({ username, password, protocolVersion: 5 }));
+  expect([unacceptableVersion, 0x84]).toContain(code);
+});
+
+for (const [what, topic] of [
+  ['the device of another connector', () => upTopic(stranger)],
+  ['the device of another connector, with the own secret', () => upTopic({ ...stranger, secret: device.secret })],
+  ['a device that does not exist', () => upTopic({ ...device, deviceId: 'nobody' })],
+  ['the form of tokens', () => `/up/device/id/${device.deviceId}`],
+  ['a topic for messages to the device', () => downTopic(device, '/command')],
+  ['any other topic', () => 'home/kitchen'],
+  ['no device', () => `/up/${device.secret}/id/`],
+  ['$SYS', () => '$SYS/broker/version'],
+  ['an upper-case word', () => upTopic(device).replace('/up/', '/UP/')],
+] as const) {
+  for (const qos of [0, 1, 2] as const) {
+    test(`contract 35: a QoS ${qos} publish on ${what} closes the connection, nothing is stored`, async () => {
+      const client = await world.client(device);
+      client.publish(topic(), '{"value":1}', { qos }, () => undefined);
+      await closed(client);
+      for (const one of [device, beside, stranger]) expect(await world.samples(one)).toEqual([]);
+    });
+  }
+}
+
+const refusedFilters: readonly [string, () => string][] = [
+  ['everything', () => '#'],
+  ['everything below a level', () => '/#'],
+  ['everything of messages', () => '/down/#'],
+  ['every device of every connector', () => '/down/+/id/+/#'],
+  ['every device of the own connector', () => `/down/${device.secret}/id/+/#`],
+  ['every device of the own connector, by #', () => `/down/${device.secret}/#`],
+  ['the wildcard in the direction', () => `/+/${device.secret}/id/${device.deviceId}/#`],
+  ['the wildcard for id', () => `/down/${device.secret}/+/${device.deviceId}/#`],
+  ['a foreign device', () => downTopic(stranger)],
+  ['a foreign device with the own secret', () => downTopic({ ...stranger, secret: device.secret })],
+  ['a device that does not exist', () => downTopic({ ...device, deviceId: 'nobody' })],
+  ['the form of tokens', () => `/down/device/id/${device.deviceId}/#`],
+  ['a shared subscription', () => `$share/group${downTopic(device)}`],
+  ['the system', () => '$SYS/#'],
+  ['another topic', () => 'home/kitchen'],
+];
+
+test('contract 35: a subscription to what is not the client’s is answered 128, the others of the same packet are granted', async () => {
+  const client = await world.client(device);
+  for (const [what, filter] of refusedFilters) {
+    const granted = await grants(client, [filter(), downTopic(device)]);
+    expect([what, ...granted]).toEqual([what, 128, 1]);
+  }
+  expect(client.connected).toBe(true);
+});
+
+test('a client never hears of other devices, whatever it subscribed to', async () => {
+  const [one, other] = [await world.client(device), await world.client(beside)];
+  const [ofOne, ofOther] = [inbox(one), inbox(other)];
+  await grants(one, [...refusedFilters.map(([, filter]) => filter()), downTopic(device), upTopic(device, '/#')]);
+  await grants(other, [downTopic(beside)]);
+  await world.must('POST', `/v3/devices/${beside.id}/configuration`, { configuration: { secret: 1 } });
+  await world.must('POST', `/v3/devices/${beside.id}/configuration/push`, {});
+  expect((await ofOther.next()).text).toBe('{"secret":1}');
+  await other.publishAsync(upTopic(beside), '{"mine":1}', { qos: 1 });
+  await world.must('POST', `/v3/devices/${device.id}/configuration`, { configuration: { speed: 2 } });
+  await world.must('POST', `/v3/devices/${device.id}/configuration/push`, {});
+  expect((await ofOne.next()).text).toBe('{"speed":2}');
+  expect(ofOne.messages).toEqual([]);
+});
+
+test(`a client has at most ${mqttLimits.subscriptionsPerClientMax} subscriptions`, async () => {
+  const client = await world.client(device);
+  const filters = Array.from({ length: mqttLimits.subscriptionsPerClientMax + 5 }, (_, i) =>
+    downTopic(device, `/t${i}`),
+  );
+  const granted: number[] = [];
+  for (const filter of filters) granted.push(...(await grants(client, [filter])));
+  expect(granted.filter((qos) => qos === 128)).toHaveLength(5);
+  expect(granted.slice(-5)).toEqual([128, 128, 128, 128, 128]);
+});
+
+for (const [what, payload] of [
+  ['text', 'hello'],
+  ['a number', '21.5'],
+  ['null', 'null'],
+  ['nothing', ''],
+  ['broken JSON', '{"value":'],
+  ['bytes', Buffer.from([0xff, 0xfe, 0x00, 0x7b])],
+  ['JSON that is too deep', '['.repeat(200) + ']'.repeat(200)],
+] as const) {
+  test(`contract 18: a payload that is ${what} is noted in the processing log and not stored; the connection stays`, async () => {
+    const sender = await world.mqttDevice();
+    const client = await world.client(sender);
+    await client.publishAsync(upTopic(sender), payload, { qos: 1 });
+    expect(await world.samples(sender)).toEqual([]);
+    const { content } = await world.must('GET', `/v3/devices/${sender.id}/processing-logs`);
+    expect(content).toMatchObject([
+      { level: 'ERROR', source: 'UPLINK', message: expect.stringContaining('not a JSON') },
+    ]);
+    await client.publishAsync(upTopic(sender), '[1,2]', { qos: 1 });
+    expect(await world.samples(sender)).toMatchObject([{ topic: 'default', data: { values: [1, 2] } }]);
+  });
+}
+
+test('a packet of just under 1 MiB is taken, a larger one ends the connection unread', async () => {
+  const sender = await world.mqttDevice();
+  const client = await world.client(sender);
+  const body = (bytes: number) => JSON.stringify({ text: 'x'.repeat(bytes) });
+  await client.publishAsync(upTopic(sender), body(1024 * 1024 - 200), { qos: 1 });
+  expect(await world.samples(sender)).toHaveLength(1);
+  client.publish(upTopic(sender), body(1024 * 1024), { qos: 1 }, () => undefined);
+  await closed(client);
+  expect(await world.samples(sender)).toHaveLength(1);
+});
+
+test('failed logins from one address are slowed down, as token requests are; the right secret waits too', async () => {
+  const at = Date.now();
+  const own = await startMqttWorld({ now: () => at });
+  try {
+    const known = await own.mqttDevice();
+    const wrong = () => refusalCode(own.clientWith({ username: known.connectorId, password: 'wrong' }));
+    const codes = new Set<number | string>();
+    for (let i = 0; i < 12; i++)
+      for (const code of await Promise.all(Array.from({ length: 30 }, wrong))) codes.add(code);
+    const serverUnavailable = 3;
+    expect(codes).toEqual(new Set([notAuthorized, serverUnavailable]));
+    expect(await refusalCode(own.client(known))).toBe(serverUnavailable);
+  } finally {
+    await own.close();
+  }
+});
+
+async function grants(client: MqttClient, filters: readonly string[]): Promise<number[]> {
+  return new Promise((resolve) => {
+    client.once('packetreceive', function answered(packet) {
+      if (packet.cmd === 'suback') resolve(packet.granted as number[]);
+      else client.once('packetreceive', answered);
+    });
+    client.subscribe([...filters], { qos: 1 }, () => undefined);
+  });
+}
