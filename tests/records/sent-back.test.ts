@@ -29,32 +29,16 @@ const workspaceSettings = {
   holidays: [{ date: '2026-12-25', name: 'Christmas' }],
 };
 
-beforeAll(async () => {
-  world = await startRecordsWorld();
-  const { admin, workspaceId, organizationId } = world;
-  const must = async (path: string, body: object): Promise<string> => {
-    const answer = await admin('POST', path, body);
-    if (answer.status !== 201) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
-    return answer.body.id;
-  };
-  const here = { name: 'B', workspaceId, description: 'said' };
-  made['/v3/organizations'] = organizationId;
-  made['/v3/workspaces'] = workspaceId;
-  await admin('PUT', `/v3/workspaces/${workspaceId}`, { settings: workspaceSettings, properties: { a: 1 } });
-  const tag = await must('/v3/tags', { ...here, color: '#A0B0C0' });
-  made['/v3/tags'] = tag;
-  const fields = [];
-  for (const [type, value] of Object.entries({
-    STRING: 'a',
-    NUMBER: 1.5,
-    DATE: '2026-01-01T00:00:00.000Z',
-    JSON: { x: [1] },
-    GPS_COORDINATES: { latitude: 47, longitude: 8 },
-  })) {
-    const id = await must('/v3/custom-fields/meta', { ...here, name: `f ${type}`, type });
-    fields.push({ fieldMetaId: id, [type]: value });
-    made['/v3/custom-fields/meta'] = id;
-  }
+/** Makes a record; its id. */
+async function must(path: string, body: object): Promise<string> {
+  const answer = await world.admin('POST', path, body);
+  if (answer.status !== 201) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body.id;
+}
+
+/** A type, a connector of each kind, and the flow that joins them. */
+async function makeFlow(here: object) {
+  const { organizationId } = world;
   const schema = JSON.stringify({ $id: 'x', type: 'object', properties: { t: { type: 'number', title: 'T' } } });
   const deviceType = await must('/v3/device-types', {
     name: 'T',
@@ -66,7 +50,6 @@ beforeAll(async () => {
     uplinkScript: { code: 'function consume(event) {}', version: 0 },
     downlinkScript: { code: 'function consume(event) {}', version: 0 },
   });
-  made['/v3/device-types'] = deviceType;
   const connector = await must('/v3/device-connectors', { ...here, connectivity: 'HTTP' });
   made['/v3/device-connectors'] = connector;
   made['webhook'] = await must('/v3/output-connectors', {
@@ -87,7 +70,7 @@ beforeAll(async () => {
     scope: 'RULE_ACTION',
     customDatabaseProperties: { topic: 'derived', useCurrentDevice: true },
   });
-  made['/v3/data-flows'] = await must('/v3/data-flows', {
+  const flow = await must('/v3/data-flows', {
     ...here,
     deviceConnector: { id: connector },
     deviceType: { id: deviceType },
@@ -96,10 +79,37 @@ beforeAll(async () => {
       { id: made['webhook'], topic: 'default' },
     ],
   });
+  return { deviceType, flow };
+}
+
+beforeAll(async () => {
+  world = await startRecordsWorld();
+  const { admin, workspaceId, organizationId } = world;
+  const here = { name: 'B', workspaceId, description: 'said' };
+  made['/v3/organizations'] = organizationId;
+  made['/v3/workspaces'] = workspaceId;
+  await admin('PUT', `/v3/workspaces/${workspaceId}`, { settings: workspaceSettings, properties: { a: 1 } });
+  const tag = await must('/v3/tags', { ...here, color: '#A0B0C0' });
+  made['/v3/tags'] = tag;
+  const fields = [];
+  for (const [type, value] of Object.entries({
+    STRING: 'a',
+    NUMBER: 1.5,
+    DATE: '2026-01-01T00:00:00.000Z',
+    JSON: { x: [1] },
+    GPS_COORDINATES: { latitude: 47, longitude: 8 },
+  })) {
+    const id = await must('/v3/custom-fields/meta', { ...here, name: `f ${type}`, type });
+    fields.push({ fieldMetaId: id, [type]: value });
+    made['/v3/custom-fields/meta'] = id;
+  }
+  const { deviceType, flow } = await makeFlow(here);
+  made['/v3/device-types'] = deviceType;
+  made['/v3/data-flows'] = flow;
   const device = await must('/v3/devices', {
     ...here,
     deviceId: 'sent-back',
-    dataFlowId: made['/v3/data-flows'],
+    dataFlowId: flow,
     connectivity: 'LORA',
     tags: [{ id: tag }],
     customFields: fields,
