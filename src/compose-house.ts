@@ -56,10 +56,26 @@ export function composeHouse(parts: Parts, uplinks: Uplinks): House {
   };
 }
 
+/**
+ * Hides what is past its retention before anybody can ask: dropped samples may lie in files that were not rewritten yet. Their space
+ * comes back meanwhile; what it resolves to ends that.
+ */
+export async function hideExpired(parts: Parts): Promise<() => Promise<void>> {
+  const keepFrom = keepFromBy(await readRetentionRules(parts.records.db), parts.now());
+  if (keepFrom === undefined) return async () => {};
+  const dropped = parts.store
+    .dropExpired(keepFrom)
+    .then((found) => parts.telemetry.samplesDropped('retention', found))
+    .catch((error: unknown) => parts.telemetry.backgroundFailed('dropping samples past their retention', error));
+  return () => dropped;
+}
+
 /** Rules are read anew in every round: a changed one counts within a minute, and no view of them can be outdated. */
 async function dropExpired({ records, store, telemetry, now }: Parts): Promise<void> {
-  const keepFrom = keepFromBy(await readRetentionRules(records.db), now());
-  if (keepFrom !== undefined) telemetry.samplesDropped('retention', await store.dropExpired(keepFrom));
+  // Without any rule too: one that was lifted hides nothing any more.
+  const keepFrom = keepFromBy(await readRetentionRules(records.db), now()) ?? (() => undefined);
+  const dropped = await store.dropExpired(keepFrom);
+  if (dropped.samples > 0) telemetry.samplesDropped('retention', dropped);
 }
 
 /** What came in while a device was deleted, and what a crash right after a deletion left. */

@@ -35,6 +35,8 @@ import { validateSample } from './validate/sample-validation.ts';
 
 const statusFollower = 'device-status';
 const durableMark = 'device-status-durable';
+/** At full ingest the journal grows by some tens of megabytes between two marks. */
+const markEveryMs = 5_000;
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
@@ -53,7 +55,7 @@ export interface Uplinks {
   readonly raw: RawUplinks;
   /** Tries a decoder on it. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
-  /** To be called now and then: drops what is outdated, and lets the journal forget what the records have for good. */
+  /** To be called now and then: drops what is outdated. */
   readonly keepHouse: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -69,6 +71,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const status = await openStatus(parts, (position) => {
     statusPosition = position;
   });
+  const marks = marking(parts, () => statusPosition);
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
@@ -125,19 +128,37 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
     async keepHouse() {
-      const position = statusPosition;
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
-      if (position === undefined) return;
-      // This commit waits for the disk, and with it is durable what was written before, so the journal may forget it.
-      await saveFollowerPosition(records.db, durableMark, position);
-      store.setFollowerPosition(statusFollower, position);
     },
     async close() {
       await intake.drained();
       await scripts.close();
       await status.close();
+      await marks.close();
       await raw.close();
+    },
+  };
+}
+
+/** Lets the journal forget, now and then and at the end, what the records have for good. */
+function marking({ records, store, telemetry }: Parts, written: () => number | undefined): { close(): Promise<void> } {
+  let marked: number | undefined;
+  async function mark(): Promise<void> {
+    const position = written();
+    if (position === undefined || position === marked) return;
+    // This commit waits for the disk, and with it is durable what was written before.
+    await saveFollowerPosition(records.db, durableMark, position);
+    store.setFollowerPosition(statusFollower, position);
+    marked = position;
+  }
+  const failed = (error: unknown): void => telemetry.backgroundFailed('letting the journal go', error);
+  const timer = setInterval(() => void mark().catch(failed), markEveryMs);
+  timer.unref();
+  return {
+    async close() {
+      clearInterval(timer);
+      await mark().catch(failed);
     },
   };
 }

@@ -8,7 +8,7 @@ import { bootstrap } from './access/bootstrap.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
 import { composeCoap } from './compose-coap.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
-import { composeHouse } from './compose-house.ts';
+import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeMqtt } from './compose-mqtt.ts';
@@ -57,6 +57,7 @@ function refuseWhatIsNotThere(config: Config): void {
 
 async function open(config: Config, now: () => number, closers: Closer[]): Promise<Platform> {
   const parts = await openParts(config, now, closers);
+  closers.push(await hideExpired(parts));
   const { telemetry, records } = parts;
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,

@@ -15,6 +15,8 @@ export interface HttpAnswer {
 export interface HttpConnection {
   /** Sends the bytes of one whole request and resolves with its answer. Only one at a time. */
   send(request: Buffer): Promise<HttpAnswer>;
+  /** False once either side has closed it. */
+  readonly open: boolean;
   close(): void;
 }
 
@@ -46,6 +48,24 @@ export function openConnection(target: HttpTarget, answerTimeoutMs = answerTimeo
   });
 }
 
+/** A connection for questions with long pauses between: one that the server closed meanwhile is replaced by a new one. */
+export async function openPatientConnection(
+  target: HttpTarget,
+  answerTimeoutMs = answerTimeoutMsDefault,
+): Promise<HttpConnection> {
+  let connection = await openConnection(target, answerTimeoutMs);
+  return {
+    get open() {
+      return connection.open;
+    },
+    async send(request) {
+      if (!connection.open) connection = await openConnection(target, answerTimeoutMs);
+      return connection.send(request);
+    },
+    close: () => connection.close(),
+  };
+}
+
 export async function openConnections(target: HttpTarget, count: number): Promise<HttpConnection[]> {
   return Promise.all(Array.from({ length: count }, () => openConnection(target)));
 }
@@ -74,10 +94,16 @@ function overSocket(socket: Socket, answerTimeoutMs: number): HttpConnection {
     waiting = undefined;
     asker?.resolve(answer);
   });
+  // A server that closes an idle connection ends its half first; then nothing more can be asked.
+  const isOpen = (): boolean => !socket.destroyed && !socket.readableEnded;
   return {
+    get open() {
+      return isOpen();
+    },
     send(request) {
       return new Promise((resolve, reject) => {
-        if (waiting !== undefined || socket.destroyed) return reject(new Error('the connection is not free'));
+        if (!isOpen()) return reject(new Error('the connection is closed'));
+        if (waiting !== undefined) return reject(new Error('the connection still waits for an answer'));
         waiting = { resolve, reject };
         socket.write(request);
       });

@@ -3,7 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { type RunningServer, freePort, startServer, untilReady } from './server-process.ts';
-import { type HttpTarget, httpRequest, inLanes, mustSucceed, openConnection, openConnections } from './http.ts';
+import {
+  type HttpTarget,
+  httpRequest,
+  inLanes,
+  mustSucceed,
+  openConnection,
+  openConnections,
+  openPatientConnection,
+} from './http.ts';
 import { repositoryRoot } from '../measure.ts';
 
 const platformProgram = join(repositoryRoot, 'src', 'main.ts');
@@ -49,7 +57,7 @@ export async function startPlatform(
   const server = startServer(command);
   await untilReady(server, () => isReady(target));
   const { organizationId, workspaceId } = await tenantOf(server, command.logPath);
-  const connection = await openConnection(target);
+  const connection = await openPatientConnection(target);
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   return {
     server,

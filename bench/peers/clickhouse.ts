@@ -1,9 +1,10 @@
 // ClickHouse 18.16: tab-separated rows over HTTP in and out; one wide table with fixed columns, hours by a materialized view.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { freePort, startServer, untilReady } from '../load/server-process.ts';
-import { httpRequest, mustSucceed, openConnection, openConnections } from '../load/http.ts';
+import { httpRequest, mustSucceed, openConnection, openPatientConnection } from '../load/http.ts';
 import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
 import { type SampleColumns, deviceName, labels, textsAt } from '../workload.ts';
+import { openHttpLanes } from './http-lanes.ts';
 import type { Engine, Peer } from './peer.ts';
 
 const optimizeTimeoutMs = 3_600_000;
@@ -56,7 +57,7 @@ async function start(folder: string): Promise<Engine> {
     probe.close();
     return answer.status === 200;
   });
-  const connection = await openConnection(target, optimizeTimeoutMs);
+  const connection = await openPatientConnection(target, optimizeTimeoutMs);
   const ask = async (sql: string): Promise<string[][]> => {
     const text = mustSucceed(await connection.send(httpRequest('POST', '/', keepAlive, sql))).toString();
     return text === ''
@@ -70,20 +71,16 @@ async function start(folder: string): Promise<Engine> {
   return {
     version: (await ask('select version()'))[0]![0]!,
     encode,
-    async openLanes(count) {
-      const lanes = await openConnections(target, count);
-      return lanes.map((lane) => ({
-        send: async (request) => void mustSucceed(await lane.send(request)),
-        close: lane.close,
-      }));
-    },
+    openLanes: (count) => openHttpLanes(target, count),
     async settle() {
       await ask('optimize table sample final');
       await ask('optimize table hourly final');
       return 'merged into one part per partition (OPTIMIZE FINAL)';
     },
-    bytesAtRest: async () =>
-      Number((await ask(`select sum(bytes_on_disk) from system.parts where active and database = 'default'`))[0]![0]),
+    async bytesAtRest() {
+      const parts = await ask(`select sum(bytes_on_disk) from system.parts where active and database = 'default'`);
+      return { samples: Number(parts[0]![0]), log: 0 };
+    },
     memoryBytes: server.memoryBytes,
     query: async (query) => numbersOf(query, await ask(statements[query.name](query))),
     async stop() {

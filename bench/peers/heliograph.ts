@@ -44,7 +44,11 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
       });
       return `stopped and started again; data folder: ${parts.join(', ')}`;
     },
-    bytesAtRest: async () => folderBytes(join(folder, 'data')),
+    async bytesAtRest() {
+      const all = folderBytes(join(folder, 'data'));
+      const log = folderBytes(join(folder, 'data', 'samples', 'journal'));
+      return { samples: all - log, log };
+    },
     memoryBytes: () => platform.server.memoryBytes(),
     query: (query) => ask(platform, query, ids),
     stop: () => platform.stop(),

@@ -1,9 +1,10 @@
 // InfluxDB 1.6: line protocol in, InfluxQL out, one measurement with the device as a tag.
 import { freePort, startServer, untilReady } from '../load/server-process.ts';
-import { httpRequest, mustSucceed, openConnection, openConnections } from '../load/http.ts';
+import { httpRequest, mustSucceed, openConnection, openPatientConnection } from '../load/http.ts';
 import { type Query, type QueryName, lastSamples } from './queries.ts';
 import { type SampleColumns, deviceName, labels, textsAt } from '../workload.ts';
-import { packageVersion, restingBytes } from './debian-package.ts';
+import { folderBytes, packageVersion, restingBytes } from './debian-package.ts';
+import { openHttpLanes } from './http-lanes.ts';
 import type { Engine, Peer } from './peer.ts';
 
 const fillHourly = `SELECT count(*), sum(*), min(*), max(*) INTO hourly FROM sample WHERE time >= '2026-01-01' AND time < '2027-01-01' GROUP BY time(1h), * FILL(none)`;
@@ -35,7 +36,7 @@ async function start(folder: string): Promise<Engine> {
     return answer.status === 204;
   };
   await untilReady(server, connect);
-  const connection = await openConnection(target);
+  const connection = await openPatientConnection(target);
   const ask = async (statement: string): Promise<Series[]> => {
     const path = `/query?db=bench&epoch=ms&q=${encodeURIComponent(statement)}`;
     const body = mustSucceed(await connection.send(httpRequest('POST', path, {})));
@@ -47,20 +48,18 @@ async function start(folder: string): Promise<Engine> {
   return {
     version: packageVersion('influxdb'),
     encode,
-    async openLanes(count) {
-      const lanes = await openConnections(target, count);
-      return lanes.map((lane) => ({
-        send: async (request) => void mustSucceed(await lane.send(request)),
-        close: lane.close,
-      }));
-    },
+    openLanes: (count) => openHttpLanes(target, count),
     async settle() {
       const startMs = performance.now();
       await ask(fillHourly);
       const seconds = (performance.now() - startMs) / 1_000;
       return `hourly aggregates made afterwards in ${seconds.toFixed(1)} s`;
     },
-    bytesAtRest: () => restingBytes(dataFolders),
+    async bytesAtRest() {
+      const both = await restingBytes(dataFolders);
+      const log = folderBytes(`${folder}/wal`);
+      return { samples: both - log, log };
+    },
     memoryBytes: server.memoryBytes,
     query: async (query) => numbersOf(query, await ask(statements[query.name](query))),
     async stop() {

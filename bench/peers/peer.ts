@@ -31,11 +31,18 @@ export interface Engine {
   openLanes(count: number): Promise<Lane[]>;
   /** Makes everything resting: rollups, merges, flushes. Answers what it did, in words. */
   settle(): Promise<string>;
-  /** Bytes on disk of the samples and hourly aggregates, after `settle`. */
-  bytesAtRest(): Promise<number>;
+  bytesAtRest(): Promise<RestingBytes>;
   memoryBytes(): number;
   query(query: Query): Promise<number[]>;
   stop(): Promise<void>;
+}
+
+/** Bytes on disk after `settle`. */
+export interface RestingBytes {
+  /** The samples and hourly aggregates with their indexes. */
+  readonly samples: number;
+  /** What the engine keeps beside them of its log (journal, WAL): bounded by a setting of its own, not growing with the samples. */
+  readonly log: number;
 }
 
 export interface Lane {

@@ -5,7 +5,7 @@ import { type RunningServer, freePort, startServer, untilReady } from '../load/s
 import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
 import { type SampleColumns, type WorkloadShape, dataJsonAt, deviceName, labels } from '../workload.ts';
 import type { WorkloadData } from '../workload.ts';
-import { accountOf } from './debian-package.ts';
+import { accountOf, folderBytes } from './debian-package.ts';
 import type { Engine, Peer } from './peer.ts';
 import {
   type PostgresConnection,
@@ -90,8 +90,10 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
       await ask('checkpoint');
       return `hourly table made afterwards in ${seconds.toFixed(1)} s; vacuumed; shared_buffers 1 GB`;
     },
-    bytesAtRest: async () =>
-      Number((await ask(`select pg_total_relation_size('sample') + pg_total_relation_size('hourly')`))[0]![0]),
+    async bytesAtRest() {
+      const tables = await ask(`select pg_total_relation_size('sample') + pg_total_relation_size('hourly')`);
+      return { samples: Number(tables[0]![0]), log: folderBytes(`${folder}/data/pg_wal`) };
+    },
     memoryBytes: server.memoryBytes,
     query: async (query) => numbersOf(query, await connection.exchange(runFrames(query.name, parametersOf(query)))),
     async stop() {

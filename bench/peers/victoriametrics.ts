@@ -1,9 +1,10 @@
 // VictoriaMetrics 1.79: JSON lines in, MetricsQL out, one series per device and data key. It keeps no strings.
 import { freePort, startServer, untilReady } from '../load/server-process.ts';
-import { httpRequest, mustSucceed, openConnection, openConnections } from '../load/http.ts';
+import { httpRequest, mustSucceed, openConnection, openPatientConnection } from '../load/http.ts';
 import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
 import { type SampleColumns, deviceName, minuteMs, textsAt } from '../workload.ts';
 import { packageVersion, restingBytes } from './debian-package.ts';
+import { openHttpLanes } from './http-lanes.ts';
 import type { Engine, Peer } from './peer.ts';
 
 const fromRaw = 'has no hourly aggregates, so it reads raw values';
@@ -46,25 +47,19 @@ async function start(folder: string): Promise<Engine> {
     probe.close();
     return answer.status === 200;
   });
-  const connection = await openConnection(target);
+  const connection = await openPatientConnection(target);
   const get = async (path: string): Promise<string> =>
     mustSucceed(await connection.send(httpRequest('GET', path, {}))).toString();
   return {
     version: packageVersion('victoria-metrics'),
     encode,
-    async openLanes(count) {
-      const lanes = await openConnections(target, count);
-      return lanes.map((lane) => ({
-        send: async (request) => void mustSucceed(await lane.send(request)),
-        close: lane.close,
-      }));
-    },
+    openLanes: (count) => openHttpLanes(target, count),
     async settle() {
       await get('/internal/force_flush');
       await get('/internal/force_merge');
       return 'flushed and merged by force';
     },
-    bytesAtRest: () => restingBytes([`${folder}/data`]),
+    bytesAtRest: async () => ({ samples: await restingBytes([`${folder}/data`]), log: 0 }),
     memoryBytes: server.memoryBytes,
     query: async (query) => answerOf(query, await get(paths[query.name](query))),
     async stop() {

@@ -3,9 +3,10 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LeafSource, LeafValues } from './leaf-values.ts';
 
 /**
- * `json` leaves are arrays and empty objects, `object` leaves objects beyond the limits, both as JSON text; `null` leaves have no value.
+ * `json` leaves are arrays, `object` leaves objects beyond the limits, both as JSON text; `null` and `empty` leaves (objects without a
+ * key) have no value.
  */
-export const leafKinds = { number: 0, boolean: 1, string: 2, json: 3, null: 4, object: 5 } as const;
+export const leafKinds = { number: 0, boolean: 1, string: 2, json: 3, null: 4, object: 5, empty: 6 } as const;
 export type LeafKind = (typeof leafKinds)[keyof typeof leafKinds];
 
 const leavesMax = 256;
@@ -33,7 +34,7 @@ export interface DataShape {
   readonly text: string;
   /** A leaf kind alone when the whole object is kept as one JSON text. */
   readonly root: LeafKind | ShapeNode;
-  /** Leaves with a value, in order; `null` leaves are in the tree alone. */
+  /** Leaves with a value, in order; `null` and `empty` leaves are in the tree alone. */
   readonly leaves: readonly ShapeLeaf[];
   /** Whether any leaf is an `object`: such a shape fits objects that have a better one. */
   readonly opaque: boolean;
@@ -45,6 +46,8 @@ export interface DataShape {
   readonly isNull: (path: readonly string[]) => boolean;
   /** Paths whose value is null. */
   readonly nulls: readonly (readonly string[])[];
+  /** Paths whose value is an object without a key. */
+  readonly empties: readonly (readonly string[])[];
 }
 
 export interface ShapeInterner {
@@ -109,9 +112,9 @@ function matches(node: LeafKind | ShapeNode, value: Json, values: LeafValues): b
 }
 
 function matchesLeaf(kind: LeafKind, value: Json, values: LeafValues): boolean {
+  if (kind === leafKinds.empty) return isJsonObject(value) && isEmpty(value);
   if (kind === leafKinds.json || kind === leafKinds.object) {
-    if (typeof value !== 'object' || value === null) return false;
-    if ((kind === leafKinds.json) !== (Array.isArray(value) || isEmpty(value as JsonObject))) return false;
+    if (kind === leafKinds.json ? !Array.isArray(value) : !isJsonObject(value) || isEmpty(value)) return false;
     values.addText(JSON.stringify(value));
     return true;
   }
@@ -144,7 +147,7 @@ function describe(data: JsonObject): string | undefined {
       if (described === undefined) return undefined;
       parts.push(key, described);
     }
-    return parts.length === 0 ? leafKinds.json : parts;
+    return parts.length === 0 ? leafKinds.empty : parts;
   }
   const root = node(data, 0);
   return root === undefined ? undefined : JSON.stringify(root);
@@ -153,9 +156,11 @@ function describe(data: JsonObject): string | undefined {
 function parseShape(text: string): DataShape {
   const leaves: ShapeLeaf[] = [];
   const nulls: (readonly string[])[] = [];
+  const empties: (readonly string[])[] = [];
   function node(described: Described, path: readonly string[]): LeafKind | ShapeNode {
     if (typeof described === 'number') {
       if (described === leafKinds.null) nulls.push(path);
+      else if (described === leafKinds.empty) empties.push(path);
       else leaves.push({ path, kind: described });
       return described;
     }
@@ -169,6 +174,7 @@ function parseShape(text: string): DataShape {
     root,
     leaves,
     nulls,
+    empties,
     opaque: leaves.some(({ kind }) => kind === leafKinds.object),
     pathOf: (dataKey) => findPath(root, dataKey),
     isNull: (path) => nulls.some((other) => other.length === path.length && other.every((key, i) => key === path[i])),
@@ -190,6 +196,7 @@ function findPath(node: LeafKind | ShapeNode, dataKey: string): string[] | undef
 function build(node: LeafKind | ShapeNode, values: LeafSource, next: { leaf: number }): Json {
   if (typeof node === 'number') {
     if (node === leafKinds.null) return null;
+    if (node === leafKinds.empty) return {};
     const leaf = next.leaf++;
     if (node === leafKinds.number) return values.numberAt(leaf);
     if (node === leafKinds.boolean) return values.numberAt(leaf) === 1;

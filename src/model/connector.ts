@@ -47,6 +47,9 @@ export const outputConnectorTypes = [
   'MS_TEAMS',
   'SLACK',
   'SQL',
+  'MQTT',
+  'AMQP',
+  'NATS',
 ] as const;
 export type OutputConnectorType = (typeof outputConnectorTypes)[number];
 

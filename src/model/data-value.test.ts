@@ -15,4 +15,5 @@ test.each([
   [{}, 'constructor', undefined],
   [{ a: {} }, 'a.constructor', undefined],
   [{ a: { '': 1 } }, 'a.', 1],
+  [{ '': { a: 2 } }, '.a', 2],
 ])('contract 35: in %j the key %s is %j', (data, key, value) => expect(dataValue(data, key)).toEqual(value));

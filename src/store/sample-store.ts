@@ -64,8 +64,9 @@ export interface SampleStore {
   usage(): Promise<ReadonlyMap<string, WorkspaceUsage>>;
 
   /**
-   * Drops samples older than `keepFrom` says for their workspace and data flow (undefined: kept for ever) and gives their space back,
-   * also on a full disk. Samples are dropped in blocks of up to some days, so some stay a little longer than they must.
+   * Samples older than `keepFrom` says for their workspace and data flow (undefined: kept for ever) are hidden from every query until the
+   * next call says otherwise, also those that come later. What is hidden is dropped in blocks of up to some days, and its space given
+   * back, also on a full disk.
    */
   dropExpired(
     keepFrom: (workspaceId: string, dataFlowId: string | null) => EpochMs | undefined,

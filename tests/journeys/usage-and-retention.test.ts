@@ -137,6 +137,17 @@ test('samples past their retention go from queries, aggregates, usage and disk; 
   expect((await usage()).total.samples).toBe(0);
 });
 
+test('what is past its retention is hidden to the sample, from the first query after a start on', async () => {
+  const device = await world.device();
+  await backfill(device, 29, 3_000);
+  await setWorkspaceDays(30);
+  await restart();
+  // The one that is exactly 30 days old is the last that stays.
+  expect(await stored(device)).toBe(1_441);
+  await backfill(device, 40, 10);
+  expect(await stored(device)).toBe(1_441);
+});
+
 test('without a rule samples are kept for ever', async () => {
   const device = await world.device();
   await backfill(device, 5_000, 10);

@@ -1,14 +1,13 @@
 // A process that is killed: writes to the store of a folder as fast as it can and tells on stdout what was acknowledged.
-// Arguments: folder, first id. Each line is an id; the parent kills at any moment.
+// Arguments: folder, first id. Each line is an id, or `+` and `-` around a moment that the parent may wait for; it kills at any time.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { entryOf } from '../../src/store/conformance/sample-entries.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
-import { crashDevices, crashLimits, crashSample } from './store-crash-samples.ts';
+import { crashDevices, crashLimits, type CrashMoment, crashSample } from './store-crash-samples.ts';
 
 const [folder, first] = process.argv.slice(2);
 if (folder === undefined || first === undefined) throw new Error('usage: store-crash-child.ts FOLDER FIRST_ID');
-const store = await openEmbeddedStore({ directory: folder, now: Date.now, limits: crashLimits });
 let next = Number(first);
 
 /** A pipe whose reader is behind refuses for a moment; what it took is a whole line or nothing, as lines are short. */
@@ -22,6 +21,17 @@ function tell(text: string): void {
     }
   }
 }
+
+async function within<T>(moment: CrashMoment, work: () => Promise<T>): Promise<T> {
+  tell(`+${moment}\n`);
+  const done = await work();
+  tell(`-${moment}\n`);
+  return done;
+}
+
+const store = await within('recovery', () =>
+  openEmbeddedStore({ directory: folder, now: Date.now, limits: crashLimits }),
+);
 
 /** Entries of a few samples, one after the other, as one connection sends them. */
 async function connection(): Promise<void> {
@@ -37,12 +47,13 @@ async function connection(): Promise<void> {
 async function housekeeping(): Promise<void> {
   for (let round = 0; ; round++) {
     await new Promise((resolve) => setTimeout(resolve, 15));
-    if (round % 5 === 0) await store.sealAll();
+    if (round % 5 === 0) await within('sealing', store.sealAll);
     if (round % 3 === 0)
-      await store.dropExpired((workspaceId) => (workspaceId === 'old' ? Number.POSITIVE_INFINITY : undefined));
+      await within('retention', () =>
+        store.dropExpired((workspaceId) => (workspaceId === 'old' ? Number.POSITIVE_INFINITY : undefined)),
+      );
     store.setFollowerPosition('follower', store.position);
   }
 }
 
-tell('open\n');
 await Promise.all([...Array.from({ length: 16 }, connection), housekeeping()]);

@@ -14,6 +14,10 @@ export const crashLimits: Partial<StoreLimits> = {
   segmentsToMerge: 3,
 };
 
+/** What a child tells that it is doing; a kill in the midst of each must do no harm. */
+export type CrashMoment = 'recovery' | 'sealing' | 'retention';
+export const crashMoments: readonly CrashMoment[] = ['recovery', 'sealing', 'retention'];
+
 /** One in five samples belongs to a workspace that keeps nothing. */
 export function isKept(id: number): boolean {
   return id % 5 !== 3;

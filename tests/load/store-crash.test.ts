@@ -10,48 +10,75 @@ import { expect, test } from 'vitest';
 import { allSamples } from '../../src/store/conformance/sample-entries.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
 import { verifyStore } from '../../src/store/embedded/verify.ts';
-import { crashDevices, crashLimits, crashSample, isKept } from './store-crash-samples.ts';
+import {
+  crashDevices,
+  crashLimits,
+  crashMoments,
+  type CrashMoment,
+  crashSample,
+  isKept,
+} from './store-crash-samples.ts';
 
 const rounds = Number(process.env['ROUNDS'] ?? 20);
 const child = join(import.meta.dirname, 'store-crash-child.ts');
 
-/** Lets a child write for some time, kills it, and gives the ids that it had acknowledged. */
-async function acknowledgedUntilKilled(folder: string, firstId: number, afterMs: number): Promise<number[]> {
+interface Killed {
+  readonly acknowledged: number[];
+  /** What the child was in the midst of. */
+  readonly during: CrashMoment | 'writing';
+}
+
+/**
+ * Lets a child write, kills it, and gives the ids that it had acknowledged. With a moment, the kill comes some time after the child came
+ * to it; else some time after it began to write.
+ */
+async function killed(folder: string, firstId: number, afterMs: number, aim?: Aim): Promise<Killed> {
   const running: ChildProcess = spawn(process.execPath, [child, folder, String(firstId)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let output = '';
-  let isOpen: () => void = () => {};
-  const opened = new Promise<void>((resolve) => {
-    isOpen = resolve;
-  });
+  const lines: string[] = [];
+  let cut = '';
+  let killing: NodeJS.Timeout | undefined;
+  const signal = aim === undefined ? '-recovery' : `+${aim.moment}`;
   running.stdout!.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-    isOpen();
+    const whole = (cut + chunk.toString()).split('\n');
+    // The last line may be cut; at the end such a line does not count.
+    cut = whole.pop()!;
+    lines.push(...whole);
+    if (killing !== undefined || !whole.includes(signal)) return;
+    if (aim !== undefined && aim.afterMs < 1) running.kill('SIGKILL');
+    killing = setTimeout(() => running.kill('SIGKILL'), aim?.afterMs ?? afterMs);
   });
   // The end of its output, not only of the process.
-  const ended = once(running, 'close');
-  // One in six is killed while it opens the folder, at any moment from the start of the process on.
-  if (firstId % 6 !== 0) await Promise.race([opened, ended]);
-  const killing = setTimeout(() => running.kill('SIGKILL'), afterMs);
-  const [code] = await ended;
+  const [code] = await once(running, 'close');
   clearTimeout(killing);
   expect(code, 'the child ended by itself').toBeNull();
-  // The last line may be cut.
-  return output
-    .split('\n')
-    .slice(0, -1)
-    .filter((line) => line !== 'open')
-    .map(Number);
+  const during = crashMoments.find((moment) => lines.lastIndexOf(`+${moment}`) > lines.lastIndexOf(`-${moment}`));
+  return { acknowledged: lines.filter((line) => /^\d+$/.test(line)).map(Number), during: during ?? 'writing' };
+}
+
+interface Aim {
+  readonly moment: CrashMoment;
+  readonly afterMs: number;
+}
+
+/** Three rounds in four aim at one of the moments, each at another time within it. */
+function aimOf(round: number): Aim | undefined {
+  const moment = crashMoments[(round + 3) % 4];
+  const afterMs = (round * 7) % (moment === 'recovery' ? 20 : 12);
+  return moment === undefined ? undefined : { moment, afterMs };
 }
 
 test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, { timeout: 60_000 + rounds * 5_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'crash-'));
   const acknowledged = new Set<number>();
+  const hits: Record<Killed['during'], number> = { recovery: 0, sealing: 0, retention: 0, writing: 0 };
   try {
     let firstId = 1;
     for (let round = 0; round < rounds; round++) {
-      for (const id of await acknowledgedUntilKilled(folder, firstId, 20 + ((round * 97) % 350))) acknowledged.add(id);
+      const end = await killed(folder, firstId, 20 + ((round * 97) % 350), aimOf(round));
+      for (const id of end.acknowledged) acknowledged.add(id);
+      hits[end.during]++;
       const findings = await verifyStore(folder);
       expect(findings.damage, `round ${round}`).toEqual([]);
       // Every other round reads a copy, so that the next child starts from what the crash left.
@@ -81,6 +108,9 @@ test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, { timeout: 60_00
       firstId += 1_000;
     }
     expect(acknowledged.size).toBeGreaterThan(rounds * 20);
+    console.info(`killed during: ${JSON.stringify(hits)}; ${acknowledged.size} samples acknowledged`);
+    // A few rounds may miss a short moment.
+    if (rounds >= 100) for (const moment of crashMoments) expect(hits[moment], moment).toBeGreaterThan(rounds / 50);
   } finally {
     rmSync(folder, { recursive: true });
   }

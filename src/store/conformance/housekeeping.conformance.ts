@@ -50,6 +50,29 @@ export function sampleStoreMustKeepHouse(
       expect((await store.dropExpired(() => undefined)).samples).toBe(0);
     });
 
+    test('what is too old is never shown, though newer samples of its block keep the block', async () => {
+      const store = await filled();
+      await settle(store);
+      const from = 2 * dayMs + 30_000;
+      await store.dropExpired((workspaceId) => (workspaceId === 'w1' ? from : undefined));
+      const wanted = (await allSamples(store, 'd3')).filter(({ timestamp }) => timestamp >= from);
+      expect(wanted).toHaveLength(210);
+      const shown = await allSamples(store, 'd1');
+      expect(shown.map(({ timestamp, data }) => [timestamp, data])).toEqual(
+        wanted.map(({ timestamp, data }) => [timestamp, data]),
+      );
+      expect(await store.samples({ deviceId: 'd1', limit: 9, skip: 205 })).toEqual(shown.slice(205));
+      expect(await collect(store.exportSamples({ deviceId: 'd1' }))).toEqual(shown.toReversed());
+      for (const source of ['raw', 'hours'] as const) {
+        const edges = [0, 2 * dayMs, 3 * dayMs, 10 * dayMs];
+        const request = { source, topic: 'default', dataKey: 'i', accumulator: 'COUNT', edges } as const;
+        const [counts] = await store.buckets({ ...request, deviceIds: ['d1'] });
+        expect(counts!.map((partial) => partial?.count)).toEqual([undefined, 30, 180]);
+      }
+      await store.append(entryOf('d1', [{ at: 1, data: { late: true }, workspaceId: 'w1', dataFlowId: 'f1' }]));
+      expect(await allSamples(store, 'd1')).toHaveLength(210);
+    });
+
     test('what was dropped counts no more, and the same sample may be stored anew', async () => {
       const store = await filled();
       await settle(store);
@@ -65,6 +88,7 @@ export function sampleStoreMustKeepHouse(
       } as const;
       const counts = await store.buckets({ ...request, deviceIds: ['d1', 'd3', 'unknown'] });
       expect(counts.map(([partial]) => partial?.count)).toEqual([undefined, 360, undefined]);
+      await store.dropExpired(() => undefined);
       const again = await store.append(entryOf('d1', [{ at: 0, data: { day: 0, i: 0 } }]));
       expect(again.duplicates).toBe(0);
       expect(await days(store, 'd1')).toEqual([0]);

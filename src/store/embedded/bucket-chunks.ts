@@ -42,13 +42,15 @@ export function addChunk(
 
 /** A column that every row has: places are values, and times and orders are decoded only by those who look at them. */
 function addDense(partials: Partials, rows: SealedRows, plan: BucketPlan, index: number): void {
-  const column = rows.columns[index]!;
+  const column = rows.column(index);
   const { kind, texts } = column;
+  const end = rows.placeOf(plan.edges.at(-1)!);
+  if (end === 0) return;
   const values = {
     kind,
     texts,
     length: rows.length,
-    values: isNumeric(kind) ? column.numbers : column.ids,
+    values: isNumeric(kind) ? column.numbersBefore(end) : column.ids,
     get timestamps() {
       return rows.timestamps;
     },

@@ -1,12 +1,14 @@
 // Answering a request for partials: each device's chunks and unsealed rows, in slices that leave the event loop room.
 import { accumulators } from '../../accumulators/accumulator-table.ts';
 import { hourMs } from '../../accumulators/occupied-slots.ts';
+import type { EpochMs } from '../../model/instant.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import { addChunk } from './bucket-chunks.ts';
 import { addRows, type BucketPlan, type Partials } from './bucket-rows.ts';
 import type { Chunk } from './chunk.ts';
 import { columnsOfShapes } from './chunk-schema.ts';
 import type { DecodedChunks } from './decoded-chunks.ts';
+import { visibleFrom } from './origin.ts';
 import { chunksBetween, type Device, unsealedBetween } from './series.ts';
 
 /** A query works so long before others get their turn. */
@@ -46,15 +48,27 @@ export async function queryBuckets(
     // Taken together: rows that are sealed while this query pauses are in neither or both otherwise.
     const unsealed = unsealedBetween(series, edges[0]!, edges.at(-1)!);
     for (const chunk of inHelpfulOrder(chunksBetween(series, edges[0]!, edges.at(-1)!), plan)) {
-      decoded.guarded(chunk, () => addChunk(partials, chunk, plan, decoded.passing));
+      const visible = planFrom(plan, chunk.oldest, visibleFrom(chunk.origins));
+      if (visible !== undefined) decoded.guarded(chunk, () => addChunk(partials, chunk, visible, decoded.passing));
       if (++worked % chunksPerLook !== 0 || slices.clock() < sliceEnds) continue;
       await slices.pause();
       sliceEnds = slices.clock() + sliceMs;
     }
-    for (const rows of unsealed)
-      addRows(partials, rows.sorted(), plan, columnsOfShapes(rows.shapes, rows.shapeColumns, dataKey));
+    for (const rows of unsealed) {
+      const visible = planFrom(plan, rows.oldest, rows.visibleFrom);
+      if (visible === undefined) continue;
+      addRows(partials, rows.sorted(), visible, columnsOfShapes(rows.shapes, rows.shapeColumns, dataKey));
+    }
   }
   return answers;
+}
+
+/** The plan for rows from `oldest` on that may be read from a time on only; undefined when none of them may. */
+function planFrom(plan: BucketPlan, oldest: EpochMs, from: EpochMs): BucketPlan | undefined {
+  if (oldest >= from) return plan;
+  if (plan.edges.at(-1)! <= from) return undefined;
+  const edges = plan.edges.map((edge) => Math.max(edge, from));
+  return { ...plan, edges, wholeHours: edges.every((edge) => edge % hourMs === 0) };
 }
 
 /** For the first and last value the outermost chunks come first: those between need not be read then. */

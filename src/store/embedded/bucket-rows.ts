@@ -4,9 +4,9 @@ import { addDistinctHash, distinctHash, emptyDistinct } from '../../accumulators
 import { slotBit, hourMs } from '../../accumulators/occupied-slots.ts';
 import { addValue, emptyPartial, type Facet, mergePartials, type Partial } from '../../accumulators/partial.ts';
 import { leafKinds } from '../../journal/data-shape.ts';
+import { dataValue } from '../../model/data-value.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { KeyColumns } from './chunk-schema.ts';
-import { lookUp } from './key-lookup.ts';
 import { type Column, dataAt, placeOf, rowAt, type SortedRows } from './rows.ts';
 
 export type Partials = (Partial | undefined)[];
@@ -55,7 +55,7 @@ function addObjects(partials: Partials, sorted: SortedRows, { edges, dataKey, fa
   for (let place = placeOf(sorted, edges[0]!); place < end; place++) {
     const timestamp = sorted.timestamps[place]!;
     while (timestamp >= edges[bucket + 1]!) bucket++;
-    const value = lookUp(dataAt(sorted.rows, rowAt(sorted, place)), dataKey);
+    const value = dataValue(dataAt(sorted.rows, rowAt(sorted, place)), dataKey);
     if (value === undefined || value === null) continue;
     addValue(partialAt(partials, bucket), facet, value, timestamp, sorted.orders[place]);
   }

@@ -14,6 +14,8 @@ const capacityNext = 256;
 export interface ClosedRows {
   readonly series: Series;
   readonly rows: OpenRows;
+  /** What the rows take in memory. */
+  readonly bytes: number;
 }
 
 export interface Catalogue {
@@ -21,6 +23,7 @@ export interface Catalogue {
   readonly deviceOf: (id: string) => Device;
   /** The same object for the same origin. */
   readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
+  readonly origins: () => Iterable<Origin>;
   /** Makes a row visible. `position` is that of its entry. */
   readonly addRow: (series: Series, row: RowToAdd, position: number) => void;
   /** Counts the bytes that the journal takes; open rows remember where theirs began. */
@@ -28,8 +31,11 @@ export interface Catalogue {
   readonly journalledBytes: () => number;
   /** Series with rows that are not sealed. */
   readonly unsealed: Set<Series>;
-  /** Closed rows that wait to be sealed, oldest first. */
-  readonly closed: ClosedRows[];
+  /** Takes the oldest closed rows that wait to be sealed; undefined when none do. */
+  readonly nextClosed: () => ClosedRows | undefined;
+  readonly closedCount: () => number;
+  /** What they take in memory. */
+  readonly closedBytes: () => number;
   readonly close: (series: Series) => void;
   /** Forgets that the series has unsealed rows when it has none. */
   readonly settle: (series: Series) => void;
@@ -42,19 +48,27 @@ export function catalogue(limits: StoreLimits): Catalogue {
   const closed: ClosedRows[] = [];
   let last: Origin | undefined;
   let journalled = 0;
+  let closedBytes = 0;
 
   function close(series: Series): void {
     const { open } = series;
     if (open === undefined) return;
     series.open = undefined;
     series.closing.push(open);
-    closed.push({ series, rows: open });
+    closed.push({ series, rows: open, bytes: open.bytes });
+    closedBytes += open.bytes;
   }
 
   return {
     devices,
     unsealed,
-    closed,
+    nextClosed: () => {
+      const next = closed.shift();
+      if (next !== undefined) closedBytes -= next.bytes;
+      return next;
+    },
+    closedCount: () => closed.length,
+    closedBytes: () => closedBytes,
     close,
     deviceOf: (id) => {
       let device = devices.get(id);
@@ -70,12 +84,13 @@ export function catalogue(limits: StoreLimits): Catalogue {
       const name = JSON.stringify([workspaceId, dataFlowId]);
       let origin = origins.get(name);
       if (origin === undefined) {
-        origin = { workspaceId, dataFlowId };
+        origin = { workspaceId, dataFlowId, keepFrom: Number.NEGATIVE_INFINITY };
         origins.set(name, origin);
       }
       last = origin;
       return origin;
     },
+    origins: () => origins.values(),
     addRow: (series, row, position) => {
       if (series.device.dropped) return;
       if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);

@@ -25,7 +25,7 @@ export interface ChunkFile {
 }
 
 export interface Chunk {
-  /** Changes once, when the chunk that waited in memory was written to its segment. */
+  /** Where its bytes are, and its share of the arrays below: these change when it is written to a segment. */
   file: ChunkFile;
   offset: number;
   readonly length: number;
@@ -39,11 +39,11 @@ export interface Chunk {
   readonly origins: readonly Origin[];
   /** Rows of each origin. */
   readonly originRows: readonly number[];
-  /** Ends of the sections relative to the chunk, from `endsAt` on; shared by the chunks of a segment. */
-  readonly ends: Uint32Array;
-  readonly endsAt: number;
-  readonly stats: Float64Array;
-  readonly statsAt: number;
+  /** Ends of the sections relative to the chunk, from `endsAt` on; shared by the chunks of a segment, as statistics are. */
+  ends: Uint32Array;
+  endsAt: number;
+  stats: Float64Array;
+  statsAt: number;
   /** Set when a section turned out unreadable: the chunk is left out from then on. */
   damaged: boolean;
 }

@@ -53,12 +53,14 @@ export async function mergeSome(parts: CompactionParts): Promise<boolean> {
 /** Merges the segments into one, or, when all that counts in them is gone, removes them. */
 export async function mergeSegments(sources: readonly Segment[], parts: CompactionParts): Promise<void> {
   const bySeries = new Map<Series, Chunk[]>();
-  for (const { members } of sources)
+  for (const { members } of sources) {
     for (const { series, chunk } of members) {
       const chunks = bySeries.get(series);
       if (chunks === undefined) bySeries.set(series, [chunk]);
       else chunks.push(chunk);
     }
+    await parts.slices.pause();
+  }
   const add: Member[] = [];
   const exchanges: { series: Series; gone: Set<Chunk>; added: Chunk[] }[] = [];
   let sliceEnds = parts.slices.clock() + sliceMs;

@@ -73,6 +73,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   });
   damage.push(...journalDamage(journal, followers, journalDirectory));
   let closed = false;
+  let dropping: Promise<unknown> = Promise.resolve();
   function noteFailure(error: unknown): void {
     const reason = `Not written: ${String(error)}`;
     // A failure that repeats is told once.
@@ -85,7 +86,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     slices,
     limits,
     visiblePosition: () => intake.visiblePosition(),
-    committed: (replayFrom) => journal.dropBefore(Math.min(replayFrom, followers.slowest())),
+    committed: letJournalGo,
     failed: noteFailure,
     merge: async () => {
       while (!closed && (await segments.exclusive(() => mergeSome(changing))));
@@ -103,6 +104,14 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   });
   background.wake();
 
+  /** Drops of the journal what is committed, seen by every follower and not kept for resuming; one drop after the other. */
+  function letJournalGo(): Promise<unknown> {
+    dropping = dropping
+      .then(() => journal.dropBefore(Math.min(segments.manifest().replayFrom, followers.slowest())))
+      .catch(noteFailure);
+    return dropping;
+  }
+
   function deviceOf(id: string): Device | undefined {
     if (closed) throw problem('stopping');
     return catalogue.devices.get(id);
@@ -118,6 +127,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     },
     append: async (entry) => {
       if (closed) throw problem('stopping');
+      for (let room = background.roomForRows(); room !== undefined; room = background.roomForRows()) await room;
+      if (closed) throw problem('stopping');
       return intake.append(entry);
     },
     ...reading({ deviceOf, decoded, readers: reads, slices }),
@@ -127,6 +138,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       followers.set(follower, position);
       // Now and then; what a crash loses is told again to followers that bear it.
       void followers.save().catch(noteFailure);
+      void letJournalGo();
     },
     followerPosition: followers.get,
     removeFollower: followers.remove,

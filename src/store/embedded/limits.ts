@@ -15,7 +15,9 @@ export const storeLimits = {
   journalTailBytes: 128 * 1024 * 1024,
   /** What all unsealed rows may take in memory; beyond, the oldest are sealed. */
   openBytes: 160 * 1024 * 1024,
-  /** The two limits above are looked at after so many journalled bytes. */
+  /** What closed rows that wait to be sealed may take in memory; beyond, writers wait. */
+  closedBytesMax: 64 * 1024 * 1024,
+  /** The limits on the journal's tail and on open rows are looked at after so many journalled bytes. */
   lookEveryBytes: 2 * 1024 * 1024,
   /** So many segments of about one size are merged into one. */
   segmentsToMerge: 6,

@@ -16,6 +16,7 @@ const typeOfKind: Readonly<Record<LeafKind, MeasuredType>> = {
   [leafKinds.json]: 'array',
   [leafKinds.null]: 'null',
   [leafKinds.object]: 'object',
+  [leafKinds.empty]: 'object',
 };
 
 /** See the port. */
@@ -36,6 +37,7 @@ function keysOf(series: Series): MeasuredTopic['keys'] {
   for (const shape of shapesOf(series)) {
     for (const { path, kind } of shape.leaves) note(path, typeOfKind[kind]);
     for (const path of shape.nulls) note(path, 'null');
+    for (const path of shape.empties) note(path, 'object');
   }
   return [...types.values()].map(({ path, types: found }) => ({ path, types: [...found] }));
 }

@@ -2,7 +2,7 @@
 import { type DataShape, type LeafKind, leafKinds, leafName } from '../../journal/data-shape.ts';
 import type { LeafValues } from '../../journal/leaf-values.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import type { Origin } from './origin.ts';
+import { type Origin, visibleFrom } from './origin.ts';
 import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
 
 /** What an open chunk takes at least, and each of its cells about: for the limit on the memory of all open chunks. */
@@ -138,6 +138,10 @@ export class OpenRows implements Rows, RowGroup {
   sorted(): SortedRows {
     this.#sorted ??= this.#inOrder ? this.#asTheyStand() : this.#permuted();
     return this.#sorted;
+  }
+
+  get visibleFrom(): EpochMs {
+    return visibleFrom(this.origins);
   }
 
   /** About how much memory it takes. */

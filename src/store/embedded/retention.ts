@@ -5,7 +5,7 @@ import type { Catalogue } from './catalogue.ts';
 import type { Chunk } from './chunk.ts';
 import type { CompactionParts } from './compaction.ts';
 import { mergeSegments } from './compaction.ts';
-import type { Origin } from './origin.ts';
+import { type Origin, visibleFrom } from './origin.ts';
 import type { OpenRows } from './open-rows.ts';
 import type { Sealing } from './sealing.ts';
 import type { Segment, SegmentSet } from './segment-set.ts';
@@ -24,18 +24,20 @@ export interface RetentionParts extends CompactionParts {
 type IsGone = (series: Series, origins: readonly Origin[], newest: EpochMs) => boolean;
 
 /**
- * Drops chunks and unsealed rows whose newest row is before the time that `keepFrom` says for each of their origins; undefined keeps
- * them for ever. Files that hold nothing else are removed first, so that a full disk gets room before anything is rewritten.
+ * From now on hides rows before the time that `keepFrom` says for their origin; undefined keeps them for ever. Drops chunks and unsealed
+ * rows that are hidden to their newest row. Files that hold nothing else are removed first, so that a full disk gets room before anything is rewritten.
  */
 export function dropExpired(
   parts: RetentionParts,
   keepFrom: (workspaceId: string, dataFlowId: string | null) => EpochMs | undefined,
 ): Promise<DroppedSamples> {
-  const isGone: IsGone = (_, origins, newest) =>
-    origins.every(({ workspaceId, dataFlowId }) => {
-      const from = keepFrom(workspaceId, dataFlowId);
-      return from !== undefined && newest < from;
-    });
+  let isAnyLimited = false;
+  for (const origin of parts.catalogue.origins()) {
+    origin.keepFrom = keepFrom(origin.workspaceId, origin.dataFlowId) ?? Number.NEGATIVE_INFINITY;
+    isAnyLimited ||= origin.keepFrom !== Number.NEGATIVE_INFINITY;
+  }
+  if (!isAnyLimited) return Promise.resolve({ samples: 0, bytes: 0 });
+  const isGone: IsGone = (_, origins, newest) => newest < visibleFrom(origins);
   return parts.segments.exclusive(() => drop(parts, isGone, {}));
 }
 

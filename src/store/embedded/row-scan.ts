@@ -46,7 +46,7 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
   function open({ topic, group }: Waiting): void {
     const sorted = group.sorted();
     if (sorted === undefined) return;
-    const low = placeOf(sorted, from);
+    const low = placeOf(sorted, Math.max(from, group.visibleFrom));
     const high = placeOf(sorted, to);
     if (low < high) sources.push({ topic, group, sorted, low, high });
   }
@@ -92,7 +92,8 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
     const { group } = next;
     const after = waiting.at(-2)?.group;
     const isApart = after === undefined || (newestFirst ? after.newest < group.oldest : after.oldest > group.newest);
-    if (!isApart || group.length > countMax || group.oldest < from || group.newest >= to) return 0;
+    if (!isApart || group.length > countMax || group.newest >= to) return 0;
+    if (group.oldest < Math.max(from, group.visibleFrom)) return 0;
     waiting.pop();
     return group.length;
   }

@@ -116,6 +116,8 @@ export interface RowGroup {
   readonly oldest: number;
   readonly newest: number;
   readonly length: number;
+  /** Rows before are past their retention. */
+  readonly visibleFrom: number;
   /** Undefined when the rows cannot be read; that was reported. */
   readonly sorted: () => SortedRows | undefined;
 }

@@ -11,6 +11,7 @@ import {
   statOf,
 } from './chunk.ts';
 import { isNumeric } from './chunk-schema.ts';
+import type { ByteReader } from './encoding/bytes.ts';
 import { intAt, readInts } from './encoding/int-column.ts';
 import { readNumbers } from './encoding/number-column.ts';
 import { readTexts } from './encoding/text-column.ts';
@@ -38,10 +39,10 @@ export class SealedRows implements Rows {
   readonly length: number;
   readonly shapes: readonly DataShape[];
   readonly shapeColumns: readonly (readonly number[])[];
-  readonly columns: readonly SealedColumn[];
   readonly origins: readonly Origin[];
   readonly chunk: Chunk;
   readonly scratch: Scratch | undefined;
+  #columns: readonly SealedColumn[] | undefined;
   #whole: Uint8Array | undefined;
   #timestamps: Float64Array | undefined;
   #timestampAt: ((place: number) => number) | undefined;
@@ -49,7 +50,7 @@ export class SealedRows implements Rows {
   #shapeIds: Uint16Array | undefined;
   #originIds: Uint16Array | undefined;
   #hours: ChunkHours | undefined;
-  readonly #columnHours = new Map<number, ColumnHours>();
+  #columnHours: Map<number, ColumnHours> | undefined;
   #metas: readonly (string | undefined)[] | undefined;
 
   /** With a scratch only what one caller looks at once is kept, and that until the scratch is used again. */
@@ -60,7 +61,16 @@ export class SealedRows implements Rows {
     this.shapes = chunk.schema.shapes;
     this.shapeColumns = chunk.schema.shapeColumns;
     this.origins = chunk.origins;
-    this.columns = chunk.schema.columns.map((_, i) => new SealedColumn(this, i));
+  }
+
+  get columns(): readonly SealedColumn[] {
+    this.#columns ??= this.chunk.schema.columns.map((_, i) => new SealedColumn(this, i));
+    return this.#columns;
+  }
+
+  /** One column, for those who want no other: rows that are kept keep it. */
+  column(index: number): SealedColumn {
+    return this.scratch === undefined ? this.columns[index]! : new SealedColumn(this, index);
   }
 
   section(section: number): ReturnType<typeof readSection> {
@@ -117,6 +127,7 @@ export class SealedRows implements Rows {
 
   /** The hours of a column that has them. */
   columnHours(column: number): ColumnHours {
+    this.#columnHours ??= new Map();
     let found = this.#columnHours.get(column);
     if (found === undefined) {
       const { schema } = this.chunk;
@@ -156,13 +167,30 @@ class SealedColumn implements Column {
   }
 
   get numbers(): Float64Array {
+    return this.numbersBefore(this.#rows.length);
+  }
+
+  /** The numbers of the rows before `end` at least; behind them may stand anything. */
+  numbersBefore(end: number): Float64Array {
     if (this.#numbers !== undefined) return this.#numbers;
     const { scratch } = this.#rows;
     const reader = this.#rows.section(fixedSections + this.#index);
-    const read = this.kind === leafKinds.number ? readNumbers : readInts;
-    const numbers = this.#spread(read(reader, this.#present(), scratch?.values));
-    if (scratch === undefined) this.#numbers = numbers;
-    return numbers;
+    const present = this.#present();
+    if (scratch === undefined) {
+      this.#numbers = this.#spread(this.#read(reader, present, present, undefined));
+      return this.#numbers;
+    }
+    const wanted = this.#isDense() ? Math.min(end, present) : present;
+    return this.#spread(this.#read(reader, present, wanted, scratch.values));
+  }
+
+  #read(reader: ByteReader, length: number, wanted: number, target: Float64Array | undefined): Float64Array {
+    if (this.kind === leafKinds.number) return readNumbers(reader, length, target, wanted);
+    return readInts(reader, length, target, wanted);
+  }
+
+  #isDense(): boolean {
+    return this.#rows.chunk.schema.columns[this.#index]!.inAllShapes;
   }
 
   get ids(): Float64Array {
@@ -187,8 +215,8 @@ class SealedColumn implements Column {
   }
 
   #spread(values: Float64Array): Float64Array {
-    const { inAllShapes, inShape } = this.#rows.chunk.schema.columns[this.#index]!;
-    if (inAllShapes) return values;
+    if (this.#isDense()) return values;
+    const { inShape } = this.#rows.chunk.schema.columns[this.#index]!;
     const spread = new Float64Array(this.#rows.length);
     const shapeIds = this.#rows.shapeIds!;
     let next = 0;

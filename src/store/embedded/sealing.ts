@@ -10,9 +10,12 @@ import type { Member, SegmentSet } from './segment-set.ts';
 import { addChunk } from './series.ts';
 
 const sliceMs = 4;
+/** So many segments' worth of sealed chunks may wait in memory for the end of a merge. */
+const segmentsAwaitingMerge = 8;
 
+/** What is left of the rows that it was made of: holding on to themselves would keep their memory. */
 interface WaitingChunk extends Member {
-  readonly rows: OpenRows;
+  readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
 }
 
 export interface SealingParts {
@@ -22,9 +25,9 @@ export interface SealingParts {
   readonly slices: Slices;
   /** The position behind the newest entry whose rows are in the catalogue. */
   readonly visiblePosition: () => number;
-  /** Called after a commit; nobody but followers needs the journal before the position. */
-  readonly committed: (replayFrom: number) => Promise<unknown>;
-  /** Called between commits: merges segments when there are enough. */
+  /** Called after a commit, which may have freed some of the journal. */
+  readonly committed: () => Promise<unknown>;
+  /** Called after commits: merges segments when there are enough, beside sealing. */
   readonly merge: () => Promise<void>;
   /** Background work failed; what it works on stays where it is and is tried again later. */
   readonly failed: (error: unknown) => void;
@@ -38,6 +41,8 @@ export interface Sealing {
   readonly sealAll: () => Promise<void>;
   /** The oldest position that a row not yet committed came from. */
   readonly replayFrom: () => number;
+  /** Undefined when closed rows are few enough; else resolves when they are, or when sealing has failed and waiting would not help. */
+  readonly roomForRows: () => Promise<void> | undefined;
   /** Resolves when the background work under way has ended. */
   readonly idle: () => Promise<void>;
   /** Forgets the waiting chunks that are gone, and says which those were. Only where segments change exclusively. */
@@ -51,6 +56,8 @@ export function sealing(parts: SealingParts): Sealing {
   let lookedAt = 0;
   let failedAt = Number.NEGATIVE_INFINITY;
   let working: Promise<void> | undefined;
+  let merging: Promise<void> | undefined;
+  let writersOn: PromiseWithResolvers<void> | undefined;
 
   function replayFrom(committed: readonly WaitingChunk[] = []): number {
     let oldest = parts.visiblePosition();
@@ -59,7 +66,7 @@ export function sealing(parts: SealingParts): Sealing {
       for (const rows of closing) oldest = Math.min(oldest, rows.firstPosition);
     }
     const leaving = new Set(committed);
-    for (const chunk of waiting) if (!leaving.has(chunk)) oldest = Math.min(oldest, chunk.rows.firstPosition);
+    for (const chunk of waiting) if (!leaving.has(chunk)) oldest = Math.min(oldest, chunk.from.firstPosition);
     return oldest;
   }
 
@@ -83,7 +90,8 @@ export function sealing(parts: SealingParts): Sealing {
   }
 
   function sealNext(): void {
-    const { series, rows } = catalogue.closed.shift()!;
+    const { series, rows } = catalogue.nextClosed()!;
+    if (catalogue.closedBytes() <= limits.closedBytesMax) letWritersOn();
     // Dropped meanwhile with its device.
     if (!series.closing.includes(rows)) return;
     const sorted = rows.sorted();
@@ -92,7 +100,7 @@ export function sealing(parts: SealingParts): Sealing {
     for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
       const chunk = sealRows(sorted, from, to, parts.schemas);
       addChunk(series, chunk);
-      waiting.push({ series, chunk, rows });
+      waiting.push({ series, chunk, from: { firstPosition: rows.firstPosition, firstBytes: rows.firstBytes } });
       waitingBytes += chunk.length;
       from = to;
     }
@@ -101,8 +109,26 @@ export function sealing(parts: SealingParts): Sealing {
   }
 
   function mustCommit(): boolean {
+    if (waiting.length === 0) return false;
+    // While segments are merged a commit would have to wait; sealing goes on instead, for a while.
+    if (merging !== undefined) return waitingBytes >= limits.segmentBytes * segmentsAwaitingMerge;
     const overdue = catalogue.journalledBytes() - limits.journalTailBytes;
-    return waitingBytes >= limits.segmentBytes || (waiting.length > 0 && waiting[0]!.rows.firstBytes < overdue);
+    return waitingBytes >= limits.segmentBytes || waiting[0]!.from.firstBytes < overdue;
+  }
+
+  function merge(): void {
+    merging ??= parts
+      .merge()
+      .catch(parts.failed)
+      .finally(() => {
+        merging = undefined;
+        wake();
+      });
+  }
+
+  function letWritersOn(): void {
+    writersOn?.resolve();
+    writersOn = undefined;
   }
 
   function commit(): Promise<void> {
@@ -110,28 +136,20 @@ export function sealing(parts: SealingParts): Sealing {
       // A copy: whatever is sealed while the segment is written waits for the next one.
       const committing = [...waiting];
       if (committing.length === 0) return;
-      let position = 0;
-      await segments.commit({
-        add: committing,
-        remove: [],
-        replayFrom: () => {
-          position = replayFrom(committing);
-          return position;
-        },
-      });
+      await segments.commit({ add: committing, remove: [], replayFrom: () => replayFrom(committing) });
       const done = new Set(committing);
       waiting = waiting.filter((chunk) => !done.has(chunk));
       waitingBytes = waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
-      await parts.committed(position);
+      await parts.committed();
     });
   }
 
   async function work(): Promise<void> {
     let sliceEnds = slices.clock() + sliceMs;
-    while (catalogue.closed.length > 0 || mustCommit()) {
+    while (catalogue.closedCount() > 0 || mustCommit()) {
       if (mustCommit()) {
         await commit();
-        await parts.merge();
+        merge();
       } else sealNext();
       if (slices.clock() < sliceEnds) continue;
       await slices.pause();
@@ -141,7 +159,7 @@ export function sealing(parts: SealingParts): Sealing {
 
   function wake(): void {
     if (catalogue.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
-    if (working !== undefined || (catalogue.closed.length === 0 && !mustCommit())) return;
+    if (working !== undefined || (catalogue.closedCount() === 0 && !mustCommit())) return;
     // After a failure it is tried again when there is something new to keep, not at every entry.
     if (catalogue.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
     working = slices
@@ -153,6 +171,7 @@ export function sealing(parts: SealingParts): Sealing {
       })
       .finally(() => {
         working = undefined;
+        letWritersOn();
       });
   }
 
@@ -160,14 +179,20 @@ export function sealing(parts: SealingParts): Sealing {
     wake,
     replayFrom,
     idle: async () => {
-      await working;
+      while (working !== undefined || merging !== undefined) await (working ?? merging);
+    },
+    roomForRows: () => {
+      if (working === undefined || catalogue.closedBytes() <= limits.closedBytesMax) return undefined;
+      writersOn ??= Promise.withResolvers();
+      return writersOn.promise;
     },
     sealAll: async () => {
       await working;
+      await merging;
       for (const series of [...catalogue.unsealed]) catalogue.close(series);
-      while (catalogue.closed.length > 0) {
+      while (catalogue.closedCount() > 0) {
         sealNext();
-        if (catalogue.closed.length % 16 === 0) await slices.pause();
+        if (catalogue.closedCount() % 16 === 0) await slices.pause();
       }
       await commit();
     },

@@ -5,7 +5,7 @@ import { isDiskFull } from '../../journal/disk.ts';
 import type { Chunk } from './chunk.ts';
 import { type DroppedDevices, type Manifest, segmentNumber, writeManifest } from './manifest.ts';
 import { openSegmentFile, type SegmentFile } from './segment-reading.ts';
-import { writeSegment } from './segment-writing.ts';
+import { type ChunkPlace, writeSegment } from './segment-writing.ts';
 import type { Series } from './series.ts';
 
 /** Kept so that a full disk can still be told what to give back. */
@@ -62,20 +62,20 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
 
   async function commit(change: SegmentChange): Promise<void> {
     const { add, remove } = change;
-    let added: { segment: Segment; offsets: number[] } | undefined;
+    let added: { segment: Segment; places: readonly ChunkPlace[] } | undefined;
     // A number is never used twice: a commit that failed half-way may have left its file behind.
     const name = `${String(nextSegment++).padStart(10, '0')}.segment`;
     if (add.length > 0) {
       const path = join(directory, name);
       const placed = add.map(({ series, chunk }) => ({ deviceId: series.device.id, topic: series.topic, chunk }));
-      const { offsets } = await writeSegment(
+      const places = await writeSegment(
         path,
         placed,
         remove.map(({ file }) => file.name),
       );
       added = {
         segment: { file: openSegmentFile(path), members: add.map(({ series, chunk }) => ({ series, chunk })) },
-        offsets,
+        places,
       };
     }
     const kept = segments.filter((segment) => !remove.includes(segment));
@@ -95,8 +95,8 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
     });
     segments = next;
     for (const [i, { chunk }] of add.entries()) {
+      Object.assign(chunk, added!.places[i]!);
       chunk.file = added!.segment.file;
-      chunk.offset = added!.offsets[i]!;
     }
     change.counts?.();
     for (const { file } of remove) await unlink(file.path).catch(ignoreMissing);

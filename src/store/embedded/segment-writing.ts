@@ -1,7 +1,9 @@
 // Writing a segment file: chunks one after the other, then an index that says all about them, then a footer that finds the index.
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { crc32, zstdCompressSync } from 'node:zlib';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { crc32, zstdCompress } from 'node:zlib';
 import { syncDirectory } from '../../journal/durable-file.ts';
 import { numberIn } from '../../journal/numbering.ts';
 import type { Chunk } from './chunk.ts';
@@ -10,6 +12,8 @@ import { sectionCount, statisticsPerColumn } from './chunk.ts';
 export const segmentMagic = 0x3153_4c48;
 export const footerBytes = 16;
 const writeBytes = 1024 * 1024;
+const chunksPerSlice = 1_000;
+const compressed = promisify(zstdCompress);
 
 /** A chunk and whose it is. */
 export interface PlacedChunk {
@@ -17,6 +21,9 @@ export interface PlacedChunk {
   readonly topic: string;
   readonly chunk: Chunk;
 }
+
+/** Where a written chunk is, and its share of its segment's arrays. */
+export type ChunkPlace = Pick<Chunk, 'offset' | 'stats' | 'statsAt' | 'ends' | 'endsAt'>;
 
 /** The names in an index; chunks refer to them by number. */
 export interface SegmentHead {
@@ -37,19 +44,20 @@ export const doublesPerChunk = 5;
 export const wordsPerChunk = 6;
 
 /**
- * Writes and syncs the file; `offsets` are where the chunks went. Chunk bytes are verified nowhere on the way: they are copied as they are,
+ * Writes and syncs the file and says where the chunks went. Chunk bytes are verified nowhere on the way: they are copied as they are,
  * each section with its checksum. Without room the file is removed again.
  */
 export async function writeSegment(
   path: string,
   placed: readonly PlacedChunk[],
   replaces: readonly string[],
-): Promise<{ bytes: number; offsets: number[] }> {
+): Promise<readonly ChunkPlace[]> {
   const file = await open(path, 'wx');
   try {
     const offsets = await writeChunks(file, placed);
     const end = alignedEnd(placed, offsets);
-    const index = zstdCompressSync(encodeIndex(placed, offsets, replaces));
+    const { encoded, places } = await encodeIndex(placed, offsets, replaces);
+    const index = await compressed(encoded);
     const footer = Buffer.alloc(footerBytes);
     footer.writeUInt32LE(index.length, 0);
     footer.writeUInt32LE(crc32(index), 4);
@@ -59,7 +67,7 @@ export async function writeSegment(
     await file.datasync();
     await file.close();
     await syncDirectory(dirname(path));
-    return { bytes: end + index.length + footerBytes, offsets };
+    return places;
   } catch (error) {
     await file.close().catch(() => undefined);
     await unlink(path).catch(() => undefined);
@@ -95,7 +103,12 @@ function alignedEnd(placed: readonly PlacedChunk[], offsets: readonly number[]):
   return last === undefined ? 0 : offsets.at(-1)! + ((last.chunk.length + 3) & ~3);
 }
 
-function encodeIndex(placed: readonly PlacedChunk[], offsets: readonly number[], replaces: readonly string[]): Buffer {
+/** In slices, and compressed by another thread: the index of a large segment takes long. */
+async function encodeIndex(
+  placed: readonly PlacedChunk[],
+  offsets: readonly number[],
+  replaces: readonly string[],
+): Promise<{ encoded: Buffer; places: ChunkPlace[] }> {
   const names = { devices: new Map(), topics: new Map(), schemas: new Map(), origins: new Map() } as Record<
     string,
     Map<string, number>
@@ -105,9 +118,11 @@ function encodeIndex(placed: readonly PlacedChunk[], offsets: readonly number[],
   const columns = placed.reduce((sum, { chunk }) => sum + chunk.schema.columns.length, 0);
   const doubles = new Float64Array(placed.length * doublesPerChunk + columns * statisticsPerColumn);
   const words = new Uint32Array(placed.length * wordsPerChunk + sections);
+  const places: ChunkPlace[] = [];
   let statsAt = placed.length * doublesPerChunk;
   let endsAt = placed.length * wordsPerChunk;
   for (const [i, { deviceId, topic, chunk }] of placed.entries()) {
+    if (i % chunksPerSlice === chunksPerSlice - 1) await nextTurn();
     const { schema, origins, originRows } = chunk;
     const originIds = origins.map((o) => numberIn(names['origins']!, JSON.stringify([o.workspaceId, o.dataFlowId])));
     const originSet = originIds.length === 1 ? 0 : originSets.push(originIds.map((id, k) => [id, originRows[k]!]));
@@ -124,6 +139,7 @@ function encodeIndex(placed: readonly PlacedChunk[], offsets: readonly number[],
       ],
       i * wordsPerChunk,
     );
+    places.push({ offset: offsets[i]!, stats: doubles, statsAt, ends: words, endsAt });
     const statsEnd = chunk.statsAt + schema.columns.length * statisticsPerColumn;
     doubles.set(chunk.stats.subarray(chunk.statsAt, statsEnd), statsAt);
     statsAt += statsEnd - chunk.statsAt;
@@ -139,7 +155,7 @@ function encodeIndex(placed: readonly PlacedChunk[], offsets: readonly number[],
     originSets,
     chunks: placed.length,
   };
-  return packIndex(head, doubles, words);
+  return { encoded: packIndex(head, doubles, words), places };
 }
 
 function packIndex(head: SegmentHead, doubles: Float64Array, words: Uint32Array): Buffer {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Chunk } from './chunk.ts';
 import type { DecodedChunks } from './decoded-chunks.ts';
 import type { OpenRows } from './open-rows.ts';
+import { visibleFrom } from './origin.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
 import type { PendingSamples } from './pending.ts';
 import { type DataSet, dataSet, sameData } from './same-data.ts';
@@ -128,6 +129,7 @@ export function groupsBetween(series: Series, from: EpochMs, to: EpochMs, decode
       oldest: chunk.oldest,
       newest: chunk.newest,
       length: chunk.rows,
+      visibleFrom: visibleFrom(chunk.origins),
       sorted: () => decoded.sorted(chunk),
     }),
   );

@@ -30,6 +30,19 @@ const intsBack = (values: number[]) =>
     (r) => readInts(r, values.length),
   );
 
+/** Reading a part only gives the same values as reading all. */
+function partsBack(values: number[]): void {
+  const writer = new ByteWriter(16);
+  writeNumbers(writer, Float64Array.from(values), values.length);
+  const target = new Float64Array(Math.max(1, values.length)).fill(Number.NaN);
+  for (const wanted of [0, 1, values.length >> 1, values.length - 1, values.length]) {
+    if (wanted < 0 || wanted > values.length) continue;
+    const reader = new ByteReader(Uint8Array.from(writer.written()));
+    const part = readNumbers(reader, values.length, target, wanted);
+    expect(Array.from(part.subarray(0, wanted))).toEqual(values.slice(0, wanted));
+  }
+}
+
 const anyDouble = fc.double({ noNaN: true, noDefaultInfinity: true });
 const decimal = fc.tuple(fc.integer(), fc.integer({ min: 0, max: 9 })).map(([n, digits]) => n / 10 ** digits);
 const safeInt = fc.integer({ min: -(2 ** 51) + 1, max: 2 ** 51 - 1 });
@@ -65,6 +78,7 @@ describe('numbers', () => {
         const { value } = numbersBack(values);
         expect(value.length).toBe(values.length);
         for (const [i, n] of values.entries()) if (!Object.is(value[i], n)) throw new Error(`${n} became ${value[i]}`);
+        partsBack(values);
       }),
       { numRuns: 300 },
     );

@@ -61,15 +61,20 @@ function writeRuns(writer: ByteWriter, values: Float64Array, length: number, run
   writePacked(writer, heads, runs, planPacking(heads, runs));
 }
 
-/** Reads as many values as were written, into `target` when that is given and long enough. */
-export function readInts(reader: ByteReader, length: number, target?: Float64Array): Float64Array {
+/** Reads the first `wanted` values or more of the `length` that were written, into `target` when that is given and long enough for all. */
+export function readInts(
+  reader: ByteReader,
+  length: number,
+  target?: Float64Array,
+  wanted: number = length,
+): Float64Array {
   const values = target === undefined || target.length < length ? new Float64Array(length) : target;
   const way = reader.byte();
-  if (way === ways.constant) return values.fill(reader.zigzag(), 0, length);
-  if (way === ways.packed) readPacked(reader, values, 0, length);
-  else if (way === ways.deltas) readDeltas(reader, values, length);
-  else if (way === ways.line) readLine(reader, values, length);
-  else if (way === ways.runs) readRuns(reader, values);
+  if (way === ways.constant) return values.fill(reader.zigzag(), 0, wanted);
+  if (way === ways.packed) readPacked(reader, values, 0, length, wanted);
+  else if (way === ways.deltas) readDeltas(reader, values, length, wanted);
+  else if (way === ways.line) readLine(reader, values, length, wanted);
+  else if (way === ways.runs) readRuns(reader, values, wanted);
   else throw new Error(`There is no way ${way} of writing whole numbers`);
   return values;
 }
@@ -88,31 +93,32 @@ export function intAt(reader: ByteReader): ((index: number) => number) | undefin
   return distanceAt === undefined ? undefined : (index) => distanceAt(index) + first + Math.floor(index * step);
 }
 
-function readDeltas(reader: ByteReader, values: Float64Array, length: number): void {
+function readDeltas(reader: ByteReader, values: Float64Array, length: number, wanted: number): void {
   let value = reader.zigzag();
   values[0] = value;
-  readPacked(reader, values, 1, length - 1);
-  for (let i = 1; i < length; i++) {
+  if (wanted < 2) return;
+  readPacked(reader, values, 1, length - 1, wanted - 1);
+  for (let i = 1; i < wanted; i++) {
     value += values[i]!;
     values[i] = value;
   }
 }
 
-function readLine(reader: ByteReader, values: Float64Array, length: number): void {
+function readLine(reader: ByteReader, values: Float64Array, length: number, wanted: number): void {
   const first = reader.zigzag();
   const step = reader.double();
-  readPacked(reader, values, 0, length);
-  for (let i = 0; i < length; i++) values[i] = values[i]! + first + Math.floor(i * step);
+  readPacked(reader, values, 0, length, wanted);
+  for (let i = 0; i < wanted; i++) values[i] = values[i]! + first + Math.floor(i * step);
 }
 
-function readRuns(reader: ByteReader, values: Float64Array): void {
+function readRuns(reader: ByteReader, values: Float64Array, wanted: number): void {
   const runs = reader.varint();
   const lengths = new Float64Array(runs);
   const heads = new Float64Array(runs);
   readPacked(reader, lengths, 0, runs);
   readPacked(reader, heads, 0, runs);
   let at = 0;
-  for (let run = 0; run < runs; run++) {
+  for (let run = 0; run < runs && at < wanted; run++) {
     values.fill(heads[run]!, at, at + lengths[run]!);
     at += lengths[run]!;
   }

@@ -56,8 +56,15 @@ function writeDoubles(writer: ByteWriter, values: Float64Array, length: number):
   }
 }
 
-/** Reads as many numbers as were written, into `target` when that is given, long enough, and of use. */
-export function readNumbers(reader: ByteReader, length: number, target?: Float64Array): Float64Array {
+/**
+ * Reads the first `wanted` numbers or more of the `length` that were written, into `target` when that is given, long enough, and of use.
+ */
+export function readNumbers(
+  reader: ByteReader,
+  length: number,
+  target?: Float64Array,
+  wanted: number = length,
+): Float64Array {
   const way = reader.byte();
   if (way === plainDoubles) return new Float64Array(reader.bytes(length * 8).slice().buffer);
   if (way === planedDoubles) {
@@ -70,7 +77,7 @@ export function readNumbers(reader: ByteReader, length: number, target?: Float64
   }
   const power = powers[way];
   if (power === undefined) throw new Error(`There is no way ${way} of writing numbers`);
-  const values = readInts(reader, length, target);
-  if (way > 0) for (let i = 0; i < length; i++) values[i] = values[i]! / power;
+  const values = readInts(reader, length, target, wanted);
+  if (way > 0) for (let i = 0; i < wanted; i++) values[i] = values[i]! / power;
   return values;
 }

@@ -106,8 +106,14 @@ function packBits(
   return words;
 }
 
-/** Reads `length` values into `target` from `at` on. */
-export function readPacked(reader: ByteReader, target: Float64Array, at: number, length: number): void {
+/** Reads the first `wanted` of `length` values or more into `target` from `at` on; all have room there. */
+export function readPacked(
+  reader: ByteReader,
+  target: Float64Array,
+  at: number,
+  length: number,
+  wanted: number = length,
+): void {
   const base = reader.zigzag();
   const width = reader.byte();
   const exceptions = reader.varint();
@@ -118,8 +124,8 @@ export function readPacked(reader: ByteReader, target: Float64Array, at: number,
     places.push(place);
     listed.push(base + reader.zigzag());
   }
-  if (width === 0) target.fill(base, at, at + length);
-  else if (width <= 32) unpackBits(reader.words(wordsOf(length, width)), target, at, length, width, base);
+  if (width === 0) target.fill(base, at, at + wanted);
+  else if (width <= 32) unpackBits(reader.words(wordsOf(length, width)), target, at, wanted, width, base);
   else {
     unpackBits(reader.words(wordsOf(length, 32)), target, at, length, 32, base);
     const high = new Float64Array(length);

@@ -1,0 +1,33 @@
+// The rows of a table of figures, each with the goal that it meets or misses, told on stderr as they come.
+import { figure } from '../measure.ts';
+
+/** What a figure is to be. */
+export interface Goal {
+  readonly words: string;
+  readonly isMet: (n: number) => boolean;
+}
+
+export interface FigureNotes {
+  /** What, the figure in words, the verdict on its goal or nothing. */
+  readonly rows: string[][];
+  readonly note: (what: string, value: string, goal?: Goal, measured?: number) => void;
+  readonly noteNumber: (what: string, measured: number, goal?: Goal) => void;
+}
+
+export const atLeast = (limit: number): Goal => ({ words: `at least ${inWords(limit)}`, isMet: (n) => n >= limit });
+export const under = (limit: number): Goal => ({ words: `under ${inWords(limit)}`, isMet: (n) => n < limit });
+export const upTo = (limit: number): Goal => ({ words: `up to ${inWords(limit)}`, isMet: (n) => n <= limit });
+
+export function figureNotes(): FigureNotes {
+  const rows: string[][] = [];
+  const note: FigureNotes['note'] = (what, value, goal, measured = Number.NaN) => {
+    const verdict = goal === undefined ? '' : `${goal.words}: ${goal.isMet(measured) ? 'met' : 'MISSED'}`;
+    rows.push([what, value, verdict]);
+    console.error(`${what}: ${value} ${verdict}`);
+  };
+  return { rows, note, noteNumber: (what, measured, goal) => note(what, figure(measured), goal, measured) };
+}
+
+function inWords(limit: number): string {
+  return limit.toLocaleString('en-US');
+}

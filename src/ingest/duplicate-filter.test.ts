@@ -1,0 +1,83 @@
+// Repetitions run once: within the window, while the first is under way, and after a start that read the journal.
+import { expect, test } from 'vitest';
+import { createDuplicateFilter } from './duplicate-filter.ts';
+
+const limits = { windowMs: 1_000, keysMax: 100 };
+
+function filterAt() {
+  const clock = { now: 10_000 };
+  const runs: string[] = [];
+  const filter = createDuplicateFilter(() => clock.now, limits);
+  const once = (key: string, isNew?: boolean) => filter.once(key, async () => void runs.push(key), isNew);
+  return { clock, runs, filter, once };
+}
+
+test('the same key within the window is a repetition, and is not after it', async () => {
+  const { clock, runs, once } = filterAt();
+  expect(await once('a')).toEqual({ repeated: false, outcome: undefined });
+  clock.now += 999;
+  expect(await once('a')).toEqual({ repeated: true });
+  clock.now += 1;
+  expect((await once('a')).repeated).toBe(false);
+  expect(runs).toEqual(['a', 'a']);
+});
+
+test('what the sender says is new runs, whatever is remembered', async () => {
+  const { runs, once } = filterAt();
+  for (let i = 0; i < 3; i++) expect((await once('a', true)).repeated).toBe(false);
+  expect((await once('a')).repeated).toBe(true);
+  expect(runs).toEqual(['a', 'a', 'a']);
+});
+
+test('a repetition that comes while the first is under way waits for it, and takes its place when it fails', async () => {
+  const { filter } = filterAt();
+  const first = Promise.withResolvers<string>();
+  const order: string[] = [];
+  const running = filter.once('a', () => first.promise);
+  const second = filter.once('a', async () => void order.push('second ran'));
+  const third = filter.once('a', async () => void order.push('third ran'));
+  await Promise.resolve();
+  expect(order).toEqual([]);
+  first.reject(new Error('disk'));
+  await expect(running).rejects.toThrow('disk');
+  const outcomes = [await second, await third];
+  expect(order).toEqual(['second ran']);
+  expect(outcomes.map(({ repeated }) => repeated)).toEqual([false, true]);
+});
+
+test('a repetition that waits for work that succeeds is one', async () => {
+  const { filter } = filterAt();
+  const first = Promise.withResolvers<string>();
+  const running = filter.once('a', () => first.promise);
+  const second = filter.once('a', async () => 'never');
+  first.resolve('stored');
+  expect(await running).toEqual({ repeated: false, outcome: 'stored' });
+  expect(await second).toEqual({ repeated: true });
+});
+
+test('keys read from the journal are known for the rest of their window', async () => {
+  const { clock, filter, once } = filterAt();
+  filter.remember('old', clock.now - 900);
+  filter.remember('outdated', clock.now - 1_000);
+  expect((await once('old')).repeated).toBe(true);
+  expect((await once('outdated')).repeated).toBe(false);
+});
+
+test('however many keys there are, at most so many are kept, the newest ones', async () => {
+  const { filter, once } = filterAt();
+  for (let i = 0; i < 1_000; i++) await once(`key ${i}`);
+  expect(filter.size).toBeLessThanOrEqual(limits.keysMax);
+  for (let i = 960; i < 1_000; i++) expect((await once(`key ${i}`)).repeated).toBe(true);
+  expect((await once('key 0')).repeated).toBe(false);
+});
+
+test('the window passes also when nothing else comes', async () => {
+  const { clock, filter, once } = filterAt();
+  await once('a');
+  clock.now += 1_500;
+  await once('b');
+  clock.now += 1_500;
+  await once('c');
+  expect(filter.size).toBeLessThanOrEqual(2);
+  expect((await once('a')).repeated).toBe(false);
+});

@@ -1,0 +1,54 @@
+// Deliveries as the platform hands them to connectors, and what tests ask of targets.
+import type { ConnectionOptions } from 'node:tls';
+import type { OutboundConnector, OutboundMessage, SendOutcome, Target } from '../../src/connectors/connector.ts';
+import { createEgressGuard, type EgressGuard } from '../../src/egress/guard.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+
+const sample = {
+  data: { temperature: 21.5, humidity: 40, occupied: true, label: 'a "b"' },
+  meta: {},
+  topic: 'default',
+  timestamp: '2026-03-01T12:00:00.250Z',
+  deviceId: 'physical-1',
+  svcDeviceId: '0200000000000001',
+  correlationId: 'c-1',
+  device: { id: '0200000000000001', deviceId: 'physical-1', name: 'Kitchen' },
+} satisfies JsonObject;
+
+/** A delivery of one sample; `over` replaces members of the sample. */
+export function message(deliveryId = 'delivery-1', over: JsonObject = {}): OutboundMessage {
+  const context = { ...sample, ...over };
+  return {
+    deliveryId,
+    deviceId: '0200000000000001',
+    payload: JSON.stringify(context),
+    contentType: 'application/json',
+    context,
+  };
+}
+
+const open: { close(): Promise<void> }[] = [];
+
+/** Targets of tests are on this machine, which no connector may reach unless the operator allows it. */
+export function localEgress(tls: ConnectionOptions = {}): EgressGuard {
+  const guard = createEgressGuard({ allow: ['127.0.0.0/8', '::1/128'] });
+  open.push(guard);
+  return { ...guard, fetch: (url, init) => guard.fetch(url, { ...init, dispatcher: guard.dispatcher(tls) }) };
+}
+
+/** A target of a connector with these properties; ended by `closeTargets`. */
+export function targetOf(connector: OutboundConnector, properties: JsonObject, egress = localEgress()): Target {
+  connector.check?.(properties, egress);
+  const target = connector.open(properties, egress);
+  open.push(target);
+  return target;
+}
+
+export async function closeTargets(): Promise<void> {
+  await Promise.all(open.splice(0).map((target) => target.close()));
+}
+
+/** One try with a time limit. */
+export function trySend(target: Target, of: OutboundMessage = message(), timeoutMs = 10_000): Promise<SendOutcome> {
+  return target.send(of, AbortSignal.timeout(timeoutMs));
+}

@@ -1,0 +1,35 @@
+// Tests against servers from Debian's packages: they must be there in CI; elsewhere a missing one skips its tests with one line.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+
+export interface ServerProgram {
+  readonly path: string;
+  readonly debianPackage: string;
+}
+
+/** Declares tests that need the program; in CI a missing one is a failure. */
+export function describeWith(program: ServerProgram, title: string, tests: () => void): void {
+  if (existsSync(program.path)) return void describe(title, tests);
+  const missing = `${program.path} of Debian's package ${program.debianPackage} is missing`;
+  if (process.env['CI']) return void test(title, () => Promise.reject(new Error(missing)));
+  console.log(`skipped: ${title}: ${missing}`);
+}
+
+/** Starts something before the tests of a block and stops it after them; it has a temporary folder of its own. */
+export function startedBefore<S extends { stop(): Promise<void> }>(start: (folder: string) => Promise<S>): () => S {
+  let running: S | undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'heliograph-server-'));
+  beforeAll(async () => {
+    running = await start(folder);
+  }, 60_000);
+  afterAll(async () => {
+    await running?.stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }, 60_000);
+  return () => {
+    if (running === undefined) throw new Error('the server is not started');
+    return running;
+  };
+}
