@@ -18,8 +18,12 @@ export interface House {
   readonly close: () => Promise<void>;
 }
 
-/** Keeps house once a minute from now on. */
-export function composeHouse(parts: Parts, uplinks: Uplinks): House {
+/** Keeps house once a minute from now on; `others` is further work, by what it is called when it fails. */
+export function composeHouse(
+  parts: Parts,
+  uplinks: Uplinks,
+  others: Readonly<Record<string, () => Promise<unknown>>> = {},
+): House {
   const { access, telemetry, operations, records } = parts;
   const work: Readonly<Record<string, () => Promise<unknown>>> = {
     'ending sessions and renewing keys': () => access.keepHouse(),
@@ -29,6 +33,7 @@ export function composeHouse(parts: Parts, uplinks: Uplinks): House {
     'dropping outdated raw uplinks': () => uplinks.raw.keepHouse(),
     'dropping samples of deleted devices': () => dropDeleted(parts, uplinks),
     'dropping samples past their retention': () => dropExpired(parts),
+    ...others,
   };
 
   async function round(): Promise<void> {

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from './access/authorize.ts';
 import { tokenPaths } from './access/token-service.ts';
 import type { Parts } from './compose-parts.ts';
+import type { Lora } from './compose-lora.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { backfillRoutes } from './http/routes/backfill.ts';
 import { captureRoute } from './http/routes/capture.ts';
@@ -61,7 +62,7 @@ export interface RouteExtras {
   readonly pushConfiguration: PushConfiguration;
 }
 
-export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtras): Route[] {
+export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras: RouteExtras): Route[] {
   const { store, telemetry, directory, now } = parts;
   const device = deviceAccess(parts);
   const calendarOf = async (workspaceId: string) =>
@@ -73,7 +74,10 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, extras: RouteExtra
     captureRoute({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,
+      connectorOf: lora.connectorOf,
+      captureWebhook: lora.captureWebhook,
     }),
+    ...lora.routes,
     ...backfillRoutes({ ...device, ...uplinks, now }),
     ...rawUplinkRoutes({
       ...device,

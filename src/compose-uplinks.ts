@@ -2,6 +2,7 @@
 import type { Parts } from './compose-parts.ts';
 import { composeRawUplinks, type RawUplinks } from './compose-raw-uplinks.ts';
 import { decodeUplink } from './decode/decode-uplink.ts';
+import { type CommandToEncode, type EncodedCommand, encodeDownlink } from './decode/encode-downlink.ts';
 import { backfill, type Backfill, type BackfillReceipt, type BackfillStages } from './flows/backfill.ts';
 import { capture, type Capture, type CaptureReceipt, type CaptureStages, uplinkDeviceOf } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';
@@ -10,7 +11,7 @@ import { type OnceStreamed, streamedIdempotency } from './flows/streamed-idempot
 import { type ReplayReport, type ReplayRequest, type ReplayStages, replayUplinks } from './flows/replay.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
-import type { Json } from './model/json.ts';
+import type { Json, JsonObject } from './model/json.ts';
 import type { DurableEntry, JournalEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
@@ -43,6 +44,9 @@ export interface Uplinks {
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
   /** Makes an entry durable that did not come from a decoder, and tells everybody who follows. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
+  readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
+  /** The state of the device's decoder. */
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
   readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly once: Once;
@@ -119,6 +123,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       announce(durable);
       return durable;
     },
+    encodeDownlink: encodeDownlink(scripts),
+    stateOf: status.stateOf,
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,

@@ -10,6 +10,7 @@ import { composeCoap } from './compose-coap.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
 import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
+import { composeLora } from './compose-lora.ts';
 import type { Parts, Platform, Tenant } from './compose-parts.ts';
 import { composeMqtt } from './compose-mqtt.ts';
 import { composeRoutes } from './compose-routes.ts';
@@ -68,11 +69,14 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   let notReady: string | undefined = 'starting';
   const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
   closers.push(() => uplinks.close());
-  const mqtt = composeMqtt(parts, uplinks, await composeDuplicates(parts));
+  const duplicates = await composeDuplicates(parts);
+  const mqtt = composeMqtt(parts, uplinks, duplicates);
   const notReadyBecause = () => notReady;
+  const lora = composeLora(parts, uplinks, duplicates, mqtt);
+  closers.push(() => lora.close());
   const { pushConfiguration } = mqtt;
   const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration };
-  const routes = composeRoutes(parts, uplinks, extras);
+  const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await serve(parts, routes);
   closers.push(() => app.close());
   const streams = composeLive(app.server, parts, uplinks);
@@ -81,11 +85,12 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   closers.push(() => mqtt.close());
   await mqtt.listen(app.server);
   const { port } = app.server.address() as AddressInfo;
-  closers.push(await composeCoap(parts, uplinks));
+  closers.push(await composeCoap(parts, uplinks, duplicates));
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
-  const house = composeHouse(parts, uplinks);
+  await lora.start();
+  const house = composeHouse(parts, uplinks, { 'ending downlinks': () => lora.keepHouse() });
   closers.push(() => house.close());
   return {
     port,

@@ -22,6 +22,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   demo: ['model'],
   'file-backfill': ['model'],
+  simulate: ['model'],
   telemetry: [],
   contract: ['model'],
   accumulators: ['model'],
@@ -43,7 +44,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   rules: ['model', 'scripting', 'store', 'templates'],
   connectors: ['model', 'store', 'templates', 'egress'],
   'network-servers': ['model', 'store', 'egress'],
-  flows: ['model', 'telemetry', 'scripting', 'store', 'bus', 'journal', ...stages],
+  flows: ['model', 'telemetry', 'scripting', 'store', 'bus', 'journal', 'egress', ...stages],
   http: ['model', 'telemetry', 'contract', 'store', 'flows', ...stages],
 };
 
@@ -57,6 +58,7 @@ export const rootFiles: readonly string[] = [
   'compose-duplicates',
   'compose-house',
   'compose-live',
+  'compose-lora',
   'compose-mqtt',
   'compose-parts',
   'compose-raw-uplinks',

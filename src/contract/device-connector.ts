@@ -1,6 +1,7 @@
 // The wire form of device connectors (contract 8).
 import Type from 'typebox';
 import { connectivities, connectorAuthTypes, decodingTypes } from '../model/connector.ts';
+import { carriers } from '../model/integration.ts';
 import { auditFields, id, name, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
 
 export const deviceConnectorSchema = Type.Object({
@@ -12,9 +13,9 @@ export const deviceConnectorSchema = Type.Object({
   readOnly: Type.Boolean(),
   global: Type.Boolean(),
   connectivity: oneOf(connectivities),
-  carrier: Type.Null(),
-  provider: Type.Null(),
-  integrationId: Type.Null(),
+  carrier: orNull(oneOf(carriers)),
+  provider: orNull(text),
+  integrationId: orNull(id),
   integrationDeleted: Type.Boolean(),
   authType: oneOf(connectorAuthTypes),
   uplinkSecret: orNull(Type.String({ description: 'Only for credentials with dataFlow update' })),

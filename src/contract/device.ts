@@ -4,6 +4,7 @@ import { connectivities, connectorAuthTypes, decodingTypes } from '../model/conn
 import { onlineStates } from '../model/device.ts';
 import { filterTypes } from '../model/filter-type.ts';
 import { customFieldValueSchema } from './custom-field.ts';
+import { nestedIntegrationSchema } from './integration.ts';
 import { listParameter, listParameters, workspaceListParameters } from './list-parameters.ts';
 import {
   auditFields,
@@ -75,7 +76,7 @@ export const deviceSchema = Type.Object({
   properties: object,
   dataFlowId: id,
   dataFlow: nestedFlowSchema,
-  integration: Type.Null(),
+  integration: orNull(nestedIntegrationSchema),
   integrationId: orNull(id),
   customFields: list(customFieldValueSchema),
   tags: list(Type.Object({ id, name, description: orNull(text) })),

@@ -67,7 +67,8 @@ function uplinkEvent(uplink: Uplink, data: JsonObject, state: JsonObject): JsonO
 
 const lastPort = 255;
 
-function metricsEvent({ correlationId, device, bodyBytes, receivedAt }: Uplink, { port }: JsonObject): JsonObject {
+function metricsEvent({ metrics, ...uplink }: Uplink, { port }: JsonObject): JsonObject {
+  const { correlationId, device, bodyBytes, receivedAt } = uplink;
   const isPort = typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= lastPort;
   return {
     uplinkId: correlationId,
@@ -75,6 +76,7 @@ function metricsEvent({ correlationId, device, bodyBytes, receivedAt }: Uplink, 
     uplinkSize: bodyBytes,
     timestamp: formatInstant(receivedAt),
     ...(isPort ? { port } : {}),
+    ...(metrics as JsonObject | undefined),
   };
 }
 

@@ -57,7 +57,7 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
 
 /** The uplink of a payload, whatever transport it came by. */
 export function uplinkOf(
-  payload: Pick<Uplink, 'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey'>,
+  payload: Pick<Uplink, 'topic' | 'timestamp' | 'body' | 'bodyBytes' | 'duplicateKey' | 'metrics'>,
   route: UplinkRoute,
   correlationId: string,
   receivedAt: EpochMs,

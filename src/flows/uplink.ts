@@ -74,8 +74,13 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
   };
 }
 
-function traceOf({ duplicateKey, topic, timestamp, body, bodyBytes }: Uplink, times: ProcessingTimes): EntryTrace {
-  return { ...(duplicateKey === undefined ? {} : { duplicateKey }), raw: { topic, timestamp, body, bodyBytes }, times };
+function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
+  const { duplicateKey, topic, timestamp, body, bodyBytes, metrics } = uplink;
+  return {
+    ...(duplicateKey === undefined ? {} : { duplicateKey }),
+    raw: { topic, timestamp, body, bodyBytes, ...(metrics === undefined ? {} : { metrics }) },
+    times,
+  };
 }
 
 async function storeEntry(entry: JournalEntry, on: UplinkStages): Promise<DurableEntry> {
@@ -113,7 +118,7 @@ function logEntryOf(note: Note, uplink: Uplink, on: UplinkStages): ProcessingLog
 }
 
 /** What the transport tells; samples may add to it. */
-function metricsOf({ body, correlationId, device, bodyBytes, receivedAt }: Uplink): UplinkMetrics {
+function metricsOf({ body, correlationId, device, bodyBytes, receivedAt, metrics }: Uplink): UplinkMetrics {
   const port = isJsonObject(body) ? body['port'] : undefined;
   return {
     uplinkId: correlationId,
@@ -121,5 +126,6 @@ function metricsOf({ body, correlationId, device, bodyBytes, receivedAt }: Uplin
     uplinkSize: bodyBytes,
     timestamp: receivedAt,
     ...(typeof port === 'number' && Number.isInteger(port) ? { port } : {}),
+    ...metrics,
   };
 }

@@ -30,6 +30,11 @@ import { type ListScope, listReach } from './reach.ts';
 
 const uplinkSecretBytes = 16;
 
+/** A new uplink secret: long and random, so that it cannot be guessed. */
+export function newUplinkSecret(): string {
+  return randomBytes(uplinkSecretBytes).toString('hex');
+}
+
 export interface DeviceConnectorUpdate extends RecordUpdate {
   readonly pushConfigurationAutomatically?: boolean | null | undefined;
 }
@@ -55,9 +60,6 @@ export function deviceConnectorView(record: DeviceConnector, principal: Principa
     ...auditView(record),
     readOnly: false,
     global: false,
-    carrier: null,
-    provider: null,
-    integrationId: null,
     integrationDeleted: false,
     uplinkSecret: seesUplinkSecrets(principal, record.workspaceId) ? record.uplinkSecret : null,
     yanziProperties: null,
@@ -87,9 +89,12 @@ export async function createDeviceConnector(
       description: draft.description ?? null,
       connectivity: draft.connectivity,
       authType,
-      uplinkSecret: authType === 'BASIC' ? randomBytes(uplinkSecretBytes).toString('hex') : null,
+      uplinkSecret: authType === 'BASIC' ? newUplinkSecret() : null,
       decodingType: draft.decodingType ?? 'NONE',
       pushConfigurationAutomatically: draft.pushConfigurationAutomatically ?? false,
+      integrationId: null,
+      carrier: null,
+      provider: null,
       ...firstVersion(now),
     };
     await insertDeviceConnector(step, connector);
@@ -144,7 +149,10 @@ export async function updateDeviceConnector(
 
 export async function deleteDeviceConnector(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
-    found(await findDeviceConnector(step, id), 'device connector', id);
+    const { integrationId } = found(await findDeviceConnector(step, id), 'device connector', id);
+    // It goes with its integration, which without it could take no webhook.
+    if (integrationId !== null)
+      throw problem('inUse', { what: 'device connector', users: [`integration ${integrationId}`] });
     refuseWhenUsed('device connector', await dataFlowsUsing(step.db, { deviceConnectorId: id }, usersNamedMax));
     await removeDeviceConnector(step.db, id);
     step.announce({ kind: 'deviceConnector', id, action: 'deleted' });

@@ -1,5 +1,5 @@
 // Changes of one device within a transaction: what requests do singly and operations many times (contract 4).
-import type { Connectivity } from '../model/connector.ts';
+import type { Connectivity, DeviceConnector } from '../model/connector.ts';
 import type { CustomFieldMeta } from '../model/custom-field.ts';
 import { type Device, firstRegistration, onlineTimeoutSecondsDefault } from '../model/device.ts';
 import { newId } from '../model/ids.ts';
@@ -9,6 +9,7 @@ import { customFieldsOfDevices, findCustomFields, saveCustomFieldValues } from '
 import { findDataFlow } from '../store/records/data-flows.ts';
 import { findDeviceConnector } from '../store/records/device-connectors.ts';
 import { findDevice, findDeviceByDeviceId, insertDevice, removeDevice, saveDevice } from '../store/records/devices.ts';
+import { findPlace } from '../store/records/places.ts';
 import { findTags, findTagsNamed, saveDeviceTags, tagsOfDevices } from '../store/records/tags.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import { firstVersion, found, nextVersion, orCurrent, type Step } from './change.ts';
@@ -45,12 +46,15 @@ export interface DeviceDraft extends DeviceUpdate {
 }
 
 /** What a device names must be of its workspace. */
-async function checkReferences(step: Step, device: Device, sent: DeviceUpdate): Promise<void> {
+async function checkReferences(step: Step, device: Device): Promise<void> {
   const flow = await findDataFlow(step.db, device.dataFlowId);
   if (flow?.workspaceId !== device.workspaceId) throw unknown('dataFlowId', 'data flow', device.dataFlowId);
-  // Integrations are not part of this version, so there is none to name.
-  if (sent.integrationId && sent.integrationId !== device.integrationId)
-    throw unknown('integrationId', 'integration', sent.integrationId);
+  if (device.integrationId !== null) {
+    const integration = await findPlace(step.db, 'integration', device.integrationId);
+    if (integration?.workspaceId !== device.workspaceId) {
+      throw unknown('integrationId', 'integration', device.integrationId);
+    }
+  }
   const other = await findDeviceByDeviceId(step, device.organizationId, device.deviceId);
   if (other !== undefined && other.id !== device.id) throw problem('deviceIdNotUnique', { deviceId: device.deviceId });
 }
@@ -79,17 +83,17 @@ function unknown(field: string, what: string, id: string) {
   return problem('unknownReference', { field: `body ${field}`, what, id, place: 'workspace' });
 }
 
-/** Without one in the request a device has the connectivity of its data flow's connector. */
-async function connectivityOfFlow(step: Step, dataFlowId: string): Promise<Connectivity> {
+/** What a device has of its data flow's connector, unless the request says otherwise. */
+async function connectorOfFlow(step: Step, dataFlowId: string): Promise<DeviceConnector | undefined> {
   const flow = await findDataFlow(step.db, dataFlowId);
-  const connector = flow && (await findDeviceConnector(step, flow.deviceConnectorId));
-  return connector?.connectivity ?? 'HTTP';
+  return flow && (await findDeviceConnector(step, flow.deviceConnectorId));
 }
 
 /** Throws 400 or 409 for what cannot be made. */
 export async function createDeviceStep(step: Step, draft: DeviceDraft, now: number): Promise<Device> {
   const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
-  const connectivity = draft.connectivity ?? (await connectivityOfFlow(step, draft.dataFlowId));
+  const connector = await connectorOfFlow(step, draft.dataFlowId);
+  const connectivity = draft.connectivity ?? connector?.connectivity ?? 'HTTP';
   const device: Device = {
     id: newId('device'),
     deviceId: draft.deviceId,
@@ -102,17 +106,25 @@ export async function createDeviceStep(step: Step, draft: DeviceDraft, now: numb
     onlineTimeoutSeconds: draft.onlineTimeout ?? onlineTimeoutSecondsDefault,
     properties: draft.properties ?? {},
     loraProperties: loraPropertiesFrom(null, draft.loraProperties ?? draft.loRaProperties),
-    integrationId: null,
+    integrationId: draft.integrationId ?? connector?.integrationId ?? null,
     excludeFromLifecycleReport: draft.excludeFromLifecycleReport ?? false,
     ...firstRegistration(connectivity),
     ...firstVersion(now),
   };
-  await checkReferences(step, device, draft);
+  await checkReferences(step, device);
   await insertDevice(step, device);
   await saveTags(step, device, draft.tags);
   await saveCustomFields(step, device, draft, true);
   step.announce({ kind: 'device', id: device.id, action: 'created' });
   return device;
+}
+
+/** The sent one; without any, that of a new data flow's connector. */
+async function integrationAfter(step: Step, current: Device, sent: DeviceUpdate): Promise<string | null> {
+  if (sent.integrationId) return sent.integrationId;
+  const isMoved = sent.dataFlowId !== undefined && sent.dataFlowId !== current.dataFlowId;
+  if (!isMoved && sent.integrationId === undefined) return current.integrationId;
+  return (await connectorOfFlow(step, sent.dataFlowId ?? current.dataFlowId))?.integrationId ?? null;
 }
 
 /** Throws 404, 400 or 409. */
@@ -126,6 +138,7 @@ export async function updateDeviceStep(step: Step, id: string, sent: DeviceUpdat
     deviceId: orCurrent(sent.deviceId, current.deviceId),
     dataFlowId: orCurrent(sent.dataFlowId, current.dataFlowId),
     connectivity,
+    integrationId: await integrationAfter(step, current, sent),
     ...(connectivity === current.connectivity ? {} : firstRegistration(connectivity)),
     description: orCurrent(sent.description, current.description),
     properties: orCurrent(sent.properties, current.properties) ?? {},
@@ -134,7 +147,7 @@ export async function updateDeviceStep(step: Step, id: string, sent: DeviceUpdat
     loraProperties: loraPropertiesFrom(current.loraProperties, lora),
     ...nextVersion(current, sent.version, now),
   };
-  await checkReferences(step, record, sent);
+  await checkReferences(step, record);
   await saveDevice(step, record);
   await saveTags(step, record, sent.tags);
   await saveCustomFields(step, record, sent, false);
@@ -171,8 +184,15 @@ export async function moveDeviceStep(
 ): Promise<Device> {
   const current = found(await findDevice(step, id), 'device', id);
   const { workspaceId, dataFlowId } = target;
-  const record: Device = { ...current, workspaceId, dataFlowId, ...nextVersion(current, undefined, now) };
-  await checkReferences(step, record, {});
+  const integrationId = (await connectorOfFlow(step, dataFlowId))?.integrationId ?? null;
+  const record: Device = {
+    ...current,
+    workspaceId,
+    dataFlowId,
+    integrationId,
+    ...nextVersion(current, undefined, now),
+  };
+  await checkReferences(step, record);
   const names = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.name);
   const kept = (await customFieldsOfDevices(step.db, [id])).get(id) ?? [];
   const { organizationId } = record;

@@ -3,6 +3,7 @@ import type { DeviceConnector } from '../model/connector.ts';
 import type { CustomFieldValue } from '../model/custom-field.ts';
 import type { DataFlow } from '../model/data-flow.ts';
 import { type Device, onlineStateOf } from '../model/device.ts';
+import type { Integration } from '../model/integration.ts';
 import { holds, type Principal } from '../model/principal.ts';
 import type { Tag } from '../model/tag.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
@@ -12,9 +13,11 @@ import type { Records } from '../store/records/database.ts';
 import { findDeviceConnectors } from '../store/records/device-connectors.ts';
 import { findUplinkMetrics } from '../store/records/device-status.ts';
 import { findDeviceTypeNames } from '../store/records/device-types.ts';
+import { findIntegrations } from '../store/records/integrations.ts';
 import { tagsOfDevices } from '../store/records/tags.ts';
 import { auditView } from './change.ts';
 import { customFieldValueView } from './custom-field-values.ts';
+import { nestedIntegration } from './integrations.ts';
 import { loraPropertiesView } from './lora-properties.ts';
 import { uplinkMetricsView } from './uplink-metrics-view.ts';
 
@@ -22,6 +25,7 @@ interface Surroundings {
   readonly flow: DataFlow | undefined;
   readonly connector: DeviceConnector | undefined;
   readonly type: { readonly id: string; readonly name: string; readonly pictureUrl: string | null } | undefined;
+  readonly integration: Integration | undefined;
   readonly tags: readonly Tag[];
   readonly customFields: readonly CustomFieldValue[];
   readonly metrics: UplinkMetrics | undefined;
@@ -35,6 +39,7 @@ export async function deviceViews(records: Records, principal: Principal, device
   const connectors = await findDeviceConnectors(records, [...new Set(flowList.map((flow) => flow.deviceConnectorId))]);
   const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
   const types = await findDeviceTypeNames(records.db, typeIds);
+  const integrations = await findIntegrations(records, [...new Set(devices.flatMap((one) => one.integrationId ?? []))]);
   const tags = await tagsOfDevices(records.db, ids);
   const customFields = await customFieldsOfDevices(records.db, ids);
   const metrics = await findUplinkMetrics(records.db, ids);
@@ -44,6 +49,7 @@ export async function deviceViews(records: Records, principal: Principal, device
       flow,
       connector: connectors.get(flow?.deviceConnectorId ?? ''),
       type: types.get(flow?.deviceTypeId ?? ''),
+      integration: integrations.get(device.integrationId ?? ''),
       tags: tags.get(device.id) ?? [],
       customFields: customFields.get(device.id) ?? [],
       metrics: metrics.get(device.id),
@@ -70,7 +76,7 @@ function view(device: Device, around: Surroundings, keysShown: boolean, now: num
     properties: device.properties,
     dataFlowId: device.dataFlowId,
     dataFlow: flowView(around),
-    integration: null,
+    integration: around.integration === undefined ? null : nestedIntegration(around.integration),
     integrationId: device.integrationId,
     customFields: around.customFields.map(customFieldValueView),
     tags: around.tags.map(({ id, name, description }) => ({ id, name, description })),

@@ -12,7 +12,7 @@ import { findDataFlow } from '../store/records/data-flows.ts';
 import type { Records } from '../store/records/database.ts';
 import { findDeviceConnector, findDeviceConnectorBySecret } from '../store/records/device-connectors.ts';
 import { findDeviceType } from '../store/records/device-types.ts';
-import { findDevice, findDeviceByDeviceId } from '../store/records/devices.ts';
+import { findDevice, findDeviceByDeviceId, findDeviceByEui } from '../store/records/devices.ts';
 import { findOutputConnectors } from '../store/records/output-connectors.ts';
 import { tagsOfDevices } from '../store/records/tags.ts';
 import { customFieldMap } from './custom-field-values.ts';
@@ -39,6 +39,10 @@ export interface UplinkDirectory {
   admit(uplinkSecret: string): void | Promise<void>;
   /** Throws Problem 401 for an unknown secret, 404 for an unknown device, 403 for a device of another connector. */
   bySecret(uplinkSecret: string, physicalDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
+  /** Throws Problem 401 for an unknown secret. */
+  connector(uplinkSecret: string): DeviceConnector | Promise<DeviceConnector>;
+  /** By the EUI, in lower case, that a network server knows a device by. Throws Problem 404 and 403 like `bySecret`. */
+  byEui(connector: DeviceConnector, deviceEui: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 404 for an unknown device. */
   byDevice(serviceDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
   /** Must be told every change of a record: what it concerns is read again. */
@@ -102,6 +106,18 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
     return ofConnector(route, connector);
   };
 
+  const euiKey = ({ id }: DeviceConnector, deviceEui: string) => `${id} eui ${deviceEui}`;
+
+  const lookForEui = async (connector: DeviceConnector, deviceEui: string): Promise<UplinkRoute> => {
+    const changesBefore = changes;
+    const device = await findDeviceByEui(records, connector, deviceEui);
+    const route = await routeOf(async () => device, deviceEui);
+    if (changes === changesBefore) {
+      remember(serviceIds, euiKey(connector, deviceEui), route.device.id, directoryLimits.devicesMax);
+    }
+    return ofConnector(route, connector);
+  };
+
   return {
     admit(secret) {
       return connectors.has(secret) ? undefined : connectorOf(secret).then(() => undefined);
@@ -113,6 +129,15 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
       // A device that was given another physical id may still be found under its old one here.
       if (connector === undefined || route?.device.deviceId !== deviceId) return secondLook(secret, deviceId);
       return ofConnector(route, connector);
+    },
+    connector(secret) {
+      return connectors.get(secret) ?? connectorOf(secret);
+    },
+    byEui(connector, deviceEui) {
+      const key = euiKey(connector, deviceEui);
+      const route = routes.get(serviceIds.get(key) ?? '');
+      if (route !== undefined && isNamed(route.device, deviceEui)) return ofConnector(route, connector);
+      return lookForEui(connector, deviceEui);
     },
     byDevice(id) {
       return routes.get(id) ?? routeOf(() => findDevice(records, id), id);
@@ -133,6 +158,12 @@ function forgetDevice(id: string, routes: Map<string, UplinkRoute>, serviceIds: 
   if (known === undefined) return;
   routes.delete(id);
   serviceIds.delete(`${known.device.organizationId} ${known.device.deviceId}`);
+}
+
+/** Whether the device still has the EUI, as its physical id or among its LoRa properties. */
+function isNamed({ deviceId, loraProperties }: Device, deviceEui: string): boolean {
+  const own = loraProperties?.['deviceEui'];
+  return deviceId.toLowerCase() === deviceEui || (typeof own === 'string' && own.toLowerCase() === deviceEui);
 }
 
 function ofConnector(route: UplinkRoute, connector: DeviceConnector): UplinkRoute {

@@ -1,4 +1,5 @@
 // Connectors: where uplinks come in (device connectors, contract 8) and where samples go out (output connectors, contract 9).
+import type { Carrier } from './integration.ts';
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 
@@ -30,6 +31,10 @@ export interface DeviceConnector extends AuditFields {
   readonly uplinkSecret: string | null;
   readonly decodingType: DecodingType;
   readonly pushConfigurationAutomatically: boolean;
+  /** The integration that made it; null for connectors that people make. */
+  readonly integrationId: string | null;
+  readonly carrier: Carrier | null;
+  readonly provider: string | null;
 }
 
 export const outputConnectorTypes = [

@@ -26,6 +26,7 @@ const kindPrefixes = {
   operationAction: '67',
   customFieldMeta: '69',
   tag: '71',
+  downlink: '72',
   deviceCredential: '99',
 } as const;
 

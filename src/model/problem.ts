@@ -2,6 +2,7 @@
 import { deliveryProblems } from './delivery-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
+import { loraProblems } from './lora-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
 import { transportProblems } from './transport-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
@@ -26,6 +27,7 @@ function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): stri
 export const problems = {
   ...inventoryProblems,
   ...accessProblems,
+  ...loraProblems,
   ...transportProblems,
   ...ruleProblems,
   ...deliveryProblems,

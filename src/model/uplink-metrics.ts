@@ -27,5 +27,8 @@ export interface UplinkMetrics {
   readonly batteryLevel?: number;
 }
 
+/** What a network tells of an uplink beyond its payload. */
+export type RadioMetrics = Partial<Omit<UplinkMetrics, 'uplinkId' | 'deviceId' | 'timestamp'>>;
+
 /** From which percentage on a battery is good or medium; below it is low (contract 4). */
 export const batteryPercents = { good: 70, medium: 40 } as const;

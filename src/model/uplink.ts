@@ -1,6 +1,7 @@
 // An uplink: one payload of one known device, on its way to become samples.
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { RadioMetrics } from './uplink-metrics.ts';
 
 /** What decoding, journal and notes need to know of the sender. */
 export interface UplinkDevice {
@@ -40,6 +41,8 @@ export interface Uplink {
   readonly body: JsonObject | readonly Json[];
   /** Bytes of the payload as received. */
   readonly bodyBytes: number;
+  /** What the network tells of it; absent when it tells nothing. */
+  readonly metrics?: RadioMetrics;
   /** What the transport knows repetitions by; absent when it cannot tell them. */
   readonly duplicateKey?: string;
 }

@@ -18,32 +18,31 @@ export type Telemetry = ReturnType<typeof createTelemetry>;
 export function createTelemetry(log: Log) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    name: 'heliograph_http_request_seconds',
-    help: 'Time from request to answer by method, route and status.',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: latencySeconds,
-    registers: [registry],
-  });
+  const histogram = <L extends string>(name: string, help: string, labels: readonly L[] = []) => {
+    const labelNames = [...labels];
+    const registers = [registry];
+    return new Histogram({ name: `heliograph_${name}`, help, labelNames, buckets: latencySeconds, registers });
+  };
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter({ name: `heliograph_${name}`, help, labelNames: [...labelNames], registers: [registry] });
+  const requests = histogram('http_request_seconds', 'Time from request to answer by method, route and status.', [
+    'method',
+    'route',
+    'status',
+  ]);
   const uplinks = counter('uplinks_total', 'Uplinks by outcome.', ['outcome']);
   const backfills = counter('backfills_total', 'Backfill requests by outcome.', ['outcome']);
   const rejected = counter('samples_rejected_total', 'Samples of backfills that could not be stored.');
   const samples = counter('samples_stored_total', 'Samples made durable.');
   const duplicates = counter('samples_duplicate_total', 'Samples left out because identical ones were stored.');
+  const downlinks = counter('downlinks_total', 'Downlinks by the state they came to.', ['state']);
   const dropped = counter('samples_dropped_total', 'Samples dropped, by reason.', ['reason']);
   const notes = counter('processing_notes_total', 'Processing log entries by level and source.', ['level', 'source']);
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
+  const uplinkSeconds = histogram('uplink_seconds', 'Time from receipt of an uplink until it is durable.');
   const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
-  const uplinkSeconds = new Histogram({
-    name: 'heliograph_uplink_seconds',
-    help: 'Time from receipt of an uplink until it is durable.',
-    buckets: latencySeconds,
-    registers: [registry],
-  });
 
   return {
     ...mqttEvents(counter, log),
@@ -74,6 +73,10 @@ export function createTelemetry(log: Log) {
       samples.inc(outcome.samples);
       duplicates.inc(outcome.duplicates);
       uplinkSeconds.observe(outcome.seconds);
+    },
+
+    downlinkChanged(state: string): void {
+      downlinks.inc({ state });
     },
 
     uplinkRefused(reason: string): void {

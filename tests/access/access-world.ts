@@ -28,6 +28,7 @@ export interface Fixtures {
   readonly secret: string;
   readonly tag: string;
   readonly deviceConnector: string;
+  readonly integration: string;
   /** Empty unless a test makes one: an installation that delivers nowhere refuses them over the interface. */
   readonly outputConnector: string;
   readonly dataFlow: string;
@@ -119,6 +120,7 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
     deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
+  const integration = await owner.must('POST', '/v3/integrations', { name, workspaceId, type: 'GENERIC' });
   const tag = await owner.must('POST', '/v3/tags', { name, workspaceId });
   const physicalId = `${mark}-physical-${workspaceId}`;
   const device = await owner.must('POST', '/v3/devices', {
@@ -157,6 +159,7 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
     secret: connector.uplinkSecret,
     tag: tag.id,
     deviceConnector: connector.id,
+    integration: integration.id,
     dataFlow: flow.id,
     outputConnector: '',
     deviceType: type.id,

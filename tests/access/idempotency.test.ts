@@ -33,6 +33,7 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
   '/v3/custom-fields/meta': [() => '/v3/custom-fields/meta', () => ({ ...inWorkspace(), type: 'NUMBER' })],
   '/v3/device-types': [() => '/v3/device-types', () => ({ ...inOrganization(), type: 'manual', meta: {} })],
   '/v3/device-connectors': [() => '/v3/device-connectors', () => ({ ...inWorkspace(), connectivity: 'HTTP' })],
+  '/v3/integrations': [() => '/v3/integrations', () => ({ ...inWorkspace(), type: 'GENERIC' })],
   '/v3/data-flows': [
     () => '/v3/data-flows',
     () => ({ ...inWorkspace(), deviceConnector: { id: of.deviceConnector }, outputConnectors: [] }),
@@ -75,6 +76,8 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
 /** Tried where they belong: captures and backfills with their flows, the others cannot be made in this installation. */
 const elsewhere = new Set([
   '/v3/capture',
+  // Repetitions of a frame are known by its counter.
+  '/v3/capture/lora/:integrationId',
   '/v3/devices/:deviceId/backfill',
   '/v3/devices/:deviceId/backfill/bulk',
   '/v3/output-connectors',

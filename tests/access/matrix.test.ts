@@ -16,7 +16,8 @@ import { insertOAuthClient, removeOAuthClient } from '../../src/store/records/oa
 import { insertOutputConnector } from '../../src/store/records/output-connectors.ts';
 import { secretHash } from '../../src/store/records/sealed-text.ts';
 import { type AccessWorld, addMember, type Fixtures, makeFixtures, signIn, startAccessWorld } from './access-world.ts';
-import { type Cell, type PlaceName, routeCells } from './route-cells.ts';
+import type { Cell, PlaceName } from './route-cell.ts';
+import { routeCells } from './route-cells.ts';
 
 type Headers = Record<string, string>;
 

@@ -11,7 +11,8 @@ import {
   signIn,
   startAccessWorld,
 } from './access-world.ts';
-import { type Cell, routeCells } from './route-cells.ts';
+import type { Cell } from './route-cell.ts';
+import { routeCells } from './route-cells.ts';
 
 // Everything of the other organization carries this word; no answer to the first one may.
 const mark = 'BRAVO';

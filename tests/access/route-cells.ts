@@ -1,18 +1,8 @@
 // What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
-
-export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
-
-export interface Cell {
-  /** Absent for routes that anybody, or any credential, may call. */
-  readonly needs?: readonly [Scope, Verb];
-  readonly who: 'anybody' | 'anyCredential' | 'anyUser' | 'permitted' | 'permittedUser';
-  /** Whether the record lives in a workspace or in the organization; lists are narrowed by their handlers. */
-  readonly level: 'workspace' | 'organization' | 'workspaceList' | 'organizationList' | 'none';
-  readonly path: (of: Fixtures) => string;
-  readonly body?: (of: Fixtures) => unknown;
-}
+import type { Cell } from './route-cell.ts';
+import { loraCells } from './route-cells-lora.ts';
 
 type Paths = (of: Fixtures) => string;
 type Bodies = (of: Fixtures) => unknown;
@@ -338,6 +328,7 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     path: (of) => `/v3/devices/by-device-id?deviceId=${of.physicalId}`,
   },
   'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
+  ...loraCells,
   'GET /v3/devices/:id/uplinks': deviceRead('/uplinks'),
   'POST /v3/device-types/:id/replay': record('organization', ['deviceType', 'read'], ofType('/replay'), () => ({})),
   ...list('/v3/usage', 'workspace'),

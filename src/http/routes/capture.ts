@@ -1,22 +1,41 @@
 // POST /v3/capture: a device hands in a payload and gets its answer when it is durable (contract 18).
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import {
   type CaptureQuery,
   type CaptureRequest,
   captureBodyOf,
   captureRequestOf,
+  captureSecretOf,
+  webhookBodyOf,
 } from '../../ingest/capture-request.ts';
 import type { Capture, CaptureReceipt } from '../../flows/capture.ts';
+import type { Webhook } from '../../flows/network-server-capture.ts';
+import type { DeviceConnector } from '../../model/connector.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { openRoute, type Route } from '../route.ts';
 
-const captureBytesMax = 1024 * 1024;
+export const captureBytesMax = 1024 * 1024;
+
+/** What a sender is told when its payload is durable. */
+export const receiptSchema = Type.Object({
+  id: Type.String(),
+  timestamp: Type.String({ format: 'date-time' }),
+  message: Type.String(),
+});
+
+export function receiptView({ id, receivedAt }: CaptureReceipt): Static<typeof receiptSchema> {
+  return { id, timestamp: formatInstant(receivedAt), message: 'uplink received' };
+}
 
 export interface CaptureParts {
   /** Throws Problem for a wrong secret or device, so that strangers cannot make the server read bodies. */
   readonly admit: (request: CaptureRequest) => unknown;
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
+  /** The connector of the uplink secret; throws Problem 401. */
+  readonly connectorOf: (uplinkSecret: string) => DeviceConnector | Promise<DeviceConnector>;
+  /** Takes what a network server sends for a connector with a decoding type. */
+  readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
 }
 
 export function captureRoute(parts: CaptureParts): Route {
@@ -27,7 +46,14 @@ export function captureRoute(parts: CaptureParts): Route {
     tag: 'Capture',
     access: {
       open: 'the uplink secret of the device connector is the credential',
-      admit: (headers, query) => parts.admit(captureRequestOf(query as CaptureQuery, headers)),
+      admit: (headers, query) => {
+        const given = query as CaptureQuery;
+        // A network server's webhook names its device in the body.
+        const check = ({ decodingType }: DeviceConnector) =>
+          decodingType === 'NONE' ? parts.admit(captureRequestOf(given, headers)) : undefined;
+        const connector = parts.connectorOf(captureSecretOf(given, headers));
+        return connector instanceof Promise ? connector.then(check) : check(connector);
+      },
     },
     query: Type.Object({
       secret: Type.Optional(Type.String({ description: 'Uplink secret; also header x-uplink-secret' })),
@@ -41,12 +67,13 @@ export function captureRoute(parts: CaptureParts): Route {
     body: Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] }),
     status: 201,
     bodyBytesMax: captureBytesMax,
-    response: Type.Object({
-      id: Type.String(),
-      timestamp: Type.String({ format: 'date-time' }),
-      message: Type.String(),
-    }),
+    response: receiptSchema,
     handle: async ({ query, headers, body, bodyBytes }) => {
+      const connector = await parts.connectorOf(captureSecretOf(query, headers));
+      if (connector.decodingType !== 'NONE') {
+        const webhook = { connector, body: webhookBodyOf(body), bodyBytes, query };
+        return receiptView(await parts.captureWebhook(webhook));
+      }
       const key = headers['idempotency-key'];
       const done = await parts.capture({
         request: captureRequestOf(query, headers),
@@ -54,7 +81,7 @@ export function captureRoute(parts: CaptureParts): Route {
         bodyBytes,
         idempotencyKey: typeof key === 'string' ? key : undefined,
       });
-      return { id: done.id, timestamp: formatInstant(done.receivedAt), message: 'uplink received' };
+      return receiptView(done);
     },
   });
 }

@@ -35,6 +35,7 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
   dashboard: 'dashboards',
   dashboardGroup: 'dashboardGroups',
   operation: 'operations',
+  integration: 'integrations',
   rule: 'rules',
   customLogic: 'customLogicBlocks',
 };
@@ -58,6 +59,8 @@ interface Part {
 
 const hashes = new Set(['secretHash', 'uplinkSecretHash', 'passwordHash', 'tokenHash']);
 const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
+/** Kinds whose properties hold secrets. */
+const sealedProperties = new Set<RecordKind>(['outputConnector', 'integration']);
 const unshown = new Set(
   'id searchText created updated version organizationId lastUsed content plan done failed activation nextExecution'.split(
     ' ',
@@ -99,7 +102,7 @@ export async function auditedRow(
   const secrets = new Map<string, string>();
   for (const [column, value] of Object.entries(row)) {
     if (unshown.has(column)) continue;
-    const isSealed = sealed.has(column) || (kind === 'outputConnector' && column === 'properties');
+    const isSealed = sealed.has(column) || (sealedProperties.has(kind) && column === 'properties');
     if (hashes.has(column)) secrets.set(column, String(value));
     else if (isSealed) secrets.set(column, value === null ? '' : fingerprint(sealer.open(String(value))));
     else fields.set(column, shownValue(column, value));

@@ -1,6 +1,7 @@
 // Device connectors in the records store; the uplink secret is encrypted and looked up by its hash.
 import type { Insertable, Selectable } from 'kysely';
 import type { Connectivity, ConnectorAuthType, DecodingType, DeviceConnector } from '../../model/connector.ts';
+import type { Carrier } from '../../model/integration.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
@@ -31,6 +32,7 @@ function fromRow(row: Selectable<Table>, sealer: Sealer): DeviceConnector {
     connectivity: row.connectivity as Connectivity,
     authType: row.authType as ConnectorAuthType,
     decodingType: row.decodingType as DecodingType,
+    carrier: row.carrier as Carrier | null,
     uplinkSecret: row.uplinkSecret === null ? null : sealer.open(row.uplinkSecret),
     pushConfigurationAutomatically: fromFlag(row.pushConfigurationAutomatically),
   };
@@ -56,6 +58,16 @@ export async function findDeviceConnectors(
     .where('id', 'in', [...ids])
     .execute();
   return new Map(rows.map((row) => [row.id, fromRow(row, sealer)]));
+}
+
+/** The connector that the integration made. */
+export async function findConnectorOfIntegration(
+  { db, sealer }: Store,
+  integrationId: string,
+): Promise<DeviceConnector | undefined> {
+  const query = db.selectFrom('deviceConnectors').selectAll().where('integrationId', '=', integrationId);
+  const row = await query.executeTakeFirst();
+  return row && fromRow(row, sealer);
 }
 
 export async function findDeviceConnectorBySecret(

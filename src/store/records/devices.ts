@@ -1,5 +1,5 @@
 // Devices in the records store: rows and values, found by service id or physical id.
-import type { Insertable, Selectable } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 import type { Connectivity } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -17,6 +17,7 @@ import {
 } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { noteDeletedDevice, removeTraces } from './deleted-devices.ts';
+import { jsonSql } from './json-sql.ts';
 import type { RecordTables } from './schema.ts';
 import type { Sealer } from './sealed-text.ts';
 
@@ -121,6 +122,26 @@ export async function findDeviceByDeviceId(
     .where('organizationId', '=', organizationId)
     .where('deviceId', '=', deviceId)
     .executeTakeFirst();
+  return row && deviceFromRow(row, sealer);
+}
+
+/**
+ * The device that a network server knows by the EUI, given in lower case: one on the connector wins over others of the
+ * organization, and a physical id over an EUI among the LoRa properties.
+ */
+export async function findDeviceByEui(
+  { db, sealer }: Store,
+  connector: { readonly id: string; readonly organizationId: string },
+  deviceEui: string,
+): Promise<Device | undefined> {
+  const flows = db.selectFrom('dataFlows').select('id').where('deviceConnectorId', '=', connector.id);
+  const isOn = sql<number>`case when ${sql.ref('devices.dataFlowId')} in (${flows}) then 0 else 1 end`;
+  const byId = db.selectFrom('devices').selectAll().where('organizationId', '=', connector.organizationId);
+  const named = await byId.where('deviceIdKey', '=', deviceEui).orderBy(isOn).orderBy('id').executeTakeFirst();
+  if (named !== undefined) return deviceFromRow(named, sealer);
+  const own = jsonSql(db).text(sql.ref('devices.loraKeys'), 'deviceEui');
+  const onConnector = db.selectFrom('devices').selectAll().where('dataFlowId', 'in', flows);
+  const row = await onConnector.where(own, '=', deviceEui).orderBy('id').executeTakeFirst();
   return row && deviceFromRow(row, sealer);
 }
 

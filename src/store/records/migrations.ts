@@ -12,6 +12,7 @@ import * as operations from './migrations/0013-operations.ts';
 import * as registration from './migrations/0014-registration.ts';
 import * as registrationInLists from './migrations/0015-registration-in-lists.ts';
 import * as devicesByPhysicalId from './migrations/0020-devices-by-physical-id.ts';
+import * as integrations from './migrations/0024-integrations-and-downlinks.ts';
 import * as rules from './migrations/0044-rules.ts';
 import * as ruleState from './migrations/0045-rule-state.ts';
 import type { RecordTables } from './schema.ts';
@@ -33,6 +34,7 @@ const migrations: Readonly<Record<number, Migration>> = {
   14: registration,
   15: registrationInLists,
   20: devicesByPhysicalId,
+  24: integrations,
   44: rules,
   45: ruleState,
 };

@@ -13,6 +13,7 @@ const workspaceTables = {
   dashboard: { table: 'dashboards', what: 'dashboard' },
   dashboardGroup: { table: 'dashboardGroups', what: 'dashboard group' },
   operation: { table: 'operations', what: 'operation' },
+  integration: { table: 'integrations', what: 'integration' },
   rule: { table: 'rules', what: 'rule' },
 } as const;
 

@@ -1,5 +1,6 @@
 // The tables as Kysely sees them. Texts, integers and null only, so that the same statements run on PostgreSQL.
 import type { Generated } from 'kysely';
+import type { NetworkTables } from './network-tables.ts';
 
 /** 0 or 1: SQLite has no boolean. */
 type Flag = number;
@@ -22,7 +23,7 @@ interface NamedColumns extends AuditColumns {
   searchText: string;
 }
 
-export interface RecordTables {
+export interface RecordTables extends NetworkTables {
   organizations: NamedColumns & { logo: string | null; ownerId: string; properties: JsonText | null };
   workspaces: NamedColumns & { organizationId: string; settings: JsonText; properties: JsonText };
   users: AuditColumns & { id: string; name: string; email: string; passwordHash: string };
@@ -120,6 +121,10 @@ export interface RecordTables {
     uplinkSecretHash: string | null;
     decodingType: string;
     pushConfigurationAutomatically: Flag;
+    /** Those that an integration made have all three. */
+    integrationId: string | null;
+    carrier: string | null;
+    provider: string | null;
   };
   outputConnectors: Omit<NamedColumns, 'description'> & {
     organizationId: string | null;

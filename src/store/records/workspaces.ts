@@ -76,6 +76,7 @@ export async function workspaceContents(db: RecordsDb, workspaceId: string): Pro
   const tables = [
     ['devices', 'devices'],
     ['dataFlows', 'data flows'],
+    ['integrations', 'integrations'],
     ['deviceConnectors', 'device connectors'],
     ['outputConnectors', 'output connectors'],
     ['tags', 'tags'],
@@ -92,6 +93,11 @@ export async function workspaceContents(db: RecordsDb, workspaceId: string): Pro
     if (Number(count) > 0) contents.push(`${count} ${what}`);
   }
   return contents;
+}
+
+export async function oldestWorkspaceOf(db: RecordsDb, organizationId: string): Promise<string | undefined> {
+  const query = db.selectFrom('workspaces').select('id').where('organizationId', '=', organizationId);
+  return (await query.orderBy('created').orderBy('id').executeTakeFirst())?.id;
 }
 
 /** The oldest workspace with its organization: what a start names so that people need not look the ids up. */

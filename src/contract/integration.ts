@@ -1,0 +1,40 @@
+// The wire form of integrations with LoRaWAN network servers (contract 4, 35).
+import Type from 'typebox';
+import { integrationTypes } from '../model/integration.ts';
+import { deviceConnectorSchema } from './device-connector.ts';
+import { auditFields, id, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+
+/** As devices carry it. */
+export const nestedIntegrationSchema = Type.Object({
+  id,
+  name,
+  type: oneOf(integrationTypes),
+  global: Type.Boolean(),
+  deleted: Type.Boolean(),
+  readOnly: Type.Boolean(),
+  provider: orNull(text),
+});
+
+export const integrationSchema = Type.Object({
+  ...nestedIntegrationSchema.properties,
+  ...auditFields,
+  description: orNull(text),
+  organizationId: id,
+  workspaceId: id,
+  properties: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: 'object',
+    description: 'Settings of the network server: baseUrl, apiKey, applicationId ...; secrets are masked',
+  }),
+  deviceConnector: deviceConnectorSchema,
+});
+
+const draftFields = { description: optional(text), provider: optional(text), properties: optional(object) };
+
+export const integrationDraft = Type.Object({
+  name,
+  type: oneOf(integrationTypes),
+  organizationId: optional(id),
+  workspaceId: optional(id),
+  ...draftFields,
+});
+export const integrationUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });

@@ -1,0 +1,175 @@
+// A command becomes what is to be sent: checked, encoded by the device type's script or taken as it is (contract 17).
+import type { Connectivity } from '../model/connector.ts';
+import { type DownlinkCommand, type DownlinkContent, downlinkLimits } from '../model/downlink.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+import type { Note } from '../model/processing-note.ts';
+import type { CommandToEncode, EncodedCommand, EncodedDownlink } from './encode-downlink.ts';
+import type { ScriptDevice } from './script-device.ts';
+
+export interface CommandedDevice {
+  readonly device: ScriptDevice & { readonly organizationId: string; readonly connectivity: Connectivity };
+  /** The downlink encoder of the device type; null without one. */
+  readonly encoder: string | null;
+}
+
+export interface CommandStages {
+  readonly encode: (command: CommandToEncode) => Promise<EncodedCommand>;
+  readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+}
+
+export interface PlannedDownlinks {
+  /** In the order of sending. */
+  readonly contents: readonly DownlinkContent[];
+  readonly notes: readonly Note[];
+  /** Whether the first takes the place of what waits. */
+  readonly replaces: boolean;
+}
+
+function refuse(field: string, reason: string): never {
+  throw problem('downlinkInvalid', { field, reason });
+}
+
+/**
+ * Throws Problem 400: for a device that takes none, for a command of another kind or one that cannot be sent, and when the encoder
+ * fails without having made anything.
+ */
+export async function planDownlinks(
+  command: DownlinkCommand,
+  target: CommandedDevice,
+  on: CommandStages,
+): Promise<PlannedDownlinks> {
+  const { deviceId, connectivity } = target.device;
+  if (connectivity === 'LORA') return loraDownlinks(command, target, on);
+  if (connectivity === 'MQTT') return mqttDownlinks(command, target, on);
+  throw problem('downlinkNotSupported', { deviceId, connectivity });
+}
+
+async function loraDownlinks(
+  { raw, loraDownlink }: DownlinkCommand,
+  target: CommandedDevice,
+  on: CommandStages,
+): Promise<PlannedDownlinks> {
+  if (!loraDownlink) return refuse('loraDownlink', 'is needed for a device of connectivity LORA');
+  const port = loraDownlink.port ?? 1;
+  const confirmed = loraDownlink.confirmed ?? false;
+  const replaces = loraDownlink.clearQueue ?? false;
+  const payloadHex = loraDownlink.payloadHex ?? hexOf(loraDownlink.payload);
+  const payload = loraDownlink.payload ?? (payloadHex === undefined ? undefined : { payloadHex });
+  checkPort(port, 'loraDownlink.port');
+  if (payload === undefined || payload === null) refuse('loraDownlink.payloadHex', 'is needed, or a payload');
+  if (raw === true || target.encoder === null) {
+    if (payloadHex === undefined) {
+      refuse(
+        'loraDownlink.payloadHex',
+        raw === true ? 'is needed when raw is true' : 'is needed: the device type has no downlink encoder',
+      );
+    }
+    const content = loraContent({ port, confirmed, payloadHex }, 'loraDownlink.payloadHex');
+    return { contents: [content], notes: [], replaces };
+  }
+  const encoded = await runEncoder({ payload, port, confirmed }, target, on);
+  return contentsOf(encoded, replaces, (one) => loraContent(one, 'the downlink encoder'));
+}
+
+async function mqttDownlinks(
+  { raw, mqttDownlink }: DownlinkCommand,
+  target: CommandedDevice,
+  on: CommandStages,
+): Promise<PlannedDownlinks> {
+  if (!mqttDownlink) return refuse('mqttDownlink', 'is needed for a device of connectivity MQTT');
+  const { contentType } = mqttDownlink;
+  if (contentType && contentType.toUpperCase() !== 'JSON' && !/^application\/json/i.test(contentType)) {
+    refuse('mqttDownlink.contentType', 'must be JSON');
+  }
+  const topic = mqttDownlink.topic ?? undefined;
+  const hex = mqttDownlink.payloadHex ?? (raw === true ? hexOf(mqttDownlink.payload) : undefined);
+  const payload = mqttDownlink.payload ?? (hex === undefined ? undefined : { payloadHex: hex });
+  if (payload === undefined || payload === null) refuse('mqttDownlink.payload', 'is needed');
+  if (raw === true || target.encoder === null) {
+    const sent = hex === undefined ? { payload } : { payloadHex: hex };
+    return {
+      contents: [mqttContent({ ...sent, ...(topic === undefined ? {} : { topic }) })],
+      notes: [],
+      replaces: false,
+    };
+  }
+  const encoded = await runEncoder({ payload, ...(topic === undefined ? {} : { topic }) }, target, on);
+  return contentsOf(encoded, false, mqttContent);
+}
+
+/** The hexadecimal text of a payload that is nothing else, as one client writes it. */
+function hexOf(payload: Json | undefined): string | undefined {
+  if (!isJsonObject(payload) || Object.keys(payload).length !== 1) return undefined;
+  const hex = payload['payloadHex'];
+  return typeof hex === 'string' ? hex : undefined;
+}
+
+async function runEncoder(
+  command: Pick<CommandToEncode, 'payload' | 'port' | 'confirmed' | 'topic'>,
+  { device, encoder }: CommandedDevice,
+  on: CommandStages,
+): Promise<EncodedCommand> {
+  const state = await on.stateOf(device.id);
+  const encoded = await on.encode({ ...command, tenant: device.organizationId, device, script: encoder!, state });
+  const failure = encoded.notes.find((note) => note.level === 'ERROR');
+  if (failure !== undefined && encoded.downlinks.length === 0) {
+    throw problem('downlinkNotEncoded', { reason: failure.message });
+  }
+  return encoded;
+}
+
+function contentsOf(
+  { downlinks, notes }: EncodedCommand,
+  replaces: boolean,
+  contentOf: (one: EncodedDownlink) => DownlinkContent,
+): PlannedDownlinks {
+  const none: readonly Note[] =
+    downlinks.length > 0
+      ? []
+      : [{ level: 'INFO', source: 'DOWNLINK', message: 'The downlink encoder made no downlink of the command' }];
+  return { contents: downlinks.map(contentOf), notes: [...notes, ...none], replaces };
+}
+
+function checkPort(port: number, field: string): void {
+  const { loraPortMin, loraPortMax } = downlinkLimits;
+  if (!Number.isInteger(port) || port < loraPortMin || port > loraPortMax) {
+    refuse(field, `must be a whole number from ${loraPortMin} to ${loraPortMax}`);
+  }
+}
+
+function checkHex(payloadHex: string, field: string, bytesMax: number): void {
+  if (!/^(?:[0-9a-fA-F]{2})*$/.test(payloadHex)) refuse(field, 'must be hexadecimal, two digits a byte');
+  if (payloadHex.length > bytesMax * 2) refuse(field, `must have at most ${bytesMax} bytes`);
+}
+
+function loraContent({ port = 1, confirmed = false, payloadHex }: EncodedDownlink, field: string): DownlinkContent {
+  if (payloadHex === undefined) return refuse(field, 'must give a payloadHex for a LORA device');
+  checkPort(port, field);
+  checkHex(payloadHex, field, downlinkLimits.loraBytesMax);
+  return { port, confirmed, payloadHex, topic: null, payload: null };
+}
+
+function mqttContent({ topic, payloadHex, payload }: EncodedDownlink): DownlinkContent {
+  const at = topicFrom(topic);
+  if (payloadHex !== undefined) {
+    checkHex(payloadHex, 'mqttDownlink.payload.payloadHex', downlinkLimits.payloadLengthMax / 2);
+    return { port: null, confirmed: null, payloadHex, topic: at, payload: null };
+  }
+  if (payload === undefined || JSON.stringify(payload).length > downlinkLimits.payloadLengthMax) {
+    return refuse('mqttDownlink.payload', `must have at most ${downlinkLimits.payloadLengthMax} characters`);
+  }
+  return { port: null, confirmed: null, payloadHex: null, topic: at, payload };
+}
+
+/** Below the device's own topic; slashes at its beginning are what some clients write. */
+function topicFrom(topic: string | undefined): string {
+  const below = (topic ?? '').replace(/^\/+/, '');
+  if (below === '') return refuse('mqttDownlink.topic', 'is needed');
+  if (below.length > downlinkLimits.topicLengthMax) {
+    return refuse('mqttDownlink.topic', `must have at most ${downlinkLimits.topicLengthMax} characters`);
+  }
+  // The null character and the wildcards of subscriptions may not be in a topic that is published to.
+  if (/[#+]/.test(below) || below.includes('\0')) return refuse('mqttDownlink.topic', 'must hold neither # nor +');
+  return below;
+}

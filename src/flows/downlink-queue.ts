@@ -1,0 +1,130 @@
+// The queue of downlinks: each device's in order, many devices at once, with retries, expiry and reports of what became of them.
+import type { Downlink, DownlinkState } from '../model/downlink.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Note } from '../model/processing-note.ts';
+import type { ServerDownlinkReport } from '../network-servers/network-server.ts';
+import { type Conclusion, conclusionOf, expiryOf, reportConclusionOf } from './downlink-outcome.ts';
+import type { DownlinkOutcome, DownlinkTransports } from './downlink-transport.ts';
+import { createLanes } from './lanes.ts';
+
+const queueLimits = { devicesMax: 16, faultMs: 30_000, expiredAtOnceMax: 500, wokenAtOnceMax: 1_000 } as const;
+
+export interface DownlinkRecords {
+  readonly next: (deviceId: string) => Promise<Downlink | undefined>;
+  /** Only while it is in that state; whether it was. */
+  readonly save: (downlink: Downlink, whileIn: DownlinkState) => Promise<boolean>;
+  /** The one that a network server reports of. */
+  readonly reported: (deviceId: string, report: ServerDownlinkReport) => Promise<Downlink | undefined>;
+  readonly expired: (now: EpochMs, max: number) => Promise<readonly Downlink[]>;
+  /** Devices behind the id that have some waiting, in order of id. */
+  readonly devicesWaiting: (after: string, max: number) => Promise<readonly string[]>;
+}
+
+interface QueueParts {
+  readonly records: DownlinkRecords;
+  readonly transports: DownlinkTransports;
+  readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
+  readonly changed: (state: DownlinkState) => void;
+  readonly failed: (error: unknown) => void;
+  readonly now: () => EpochMs;
+  /** Calls back once, later; returns how to cancel. */
+  readonly schedule: (task: () => void, delayMs: number) => () => void;
+}
+
+export interface DownlinkQueue {
+  /** Works on the device's downlinks; `atOnce` also on one whose next try is later. */
+  readonly wake: (deviceId: string, atOnce?: boolean) => void;
+  /** Takes up everything that waits, as after a start. */
+  readonly wakeAll: () => Promise<void>;
+  readonly reported: (deviceId: string, report: ServerDownlinkReport) => Promise<void>;
+  /** Ends those whose time is over. */
+  readonly expire: () => Promise<void>;
+  /** Resolves when no try is under way. */
+  readonly idle: () => Promise<void>;
+  /** Ends tries under way and begins no other; what waits is taken up at the next start. */
+  readonly close: () => Promise<void>;
+}
+
+export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
+  const stopping = new AbortController();
+  const { failed, schedule, records } = parts;
+  const lanes = createLanes({
+    failed,
+    schedule,
+    lanesMax: queueLimits.devicesMax,
+    faultMs: queueLimits.faultMs,
+    work: (deviceId, atOnce) => serve(deviceId, atOnce),
+  });
+
+  async function serve(deviceId: string, atOnce: boolean): Promise<void> {
+    let isFirst = true;
+    for (let goesOn = true; goesOn && !stopping.signal.aborted; isFirst = false) {
+      const downlink = await records.next(deviceId);
+      if (downlink === undefined) return;
+      const now = parts.now();
+      if (downlink.expiresAt <= now) {
+        await settle(downlink, expiryOf(downlink), parts);
+        continue;
+      }
+      const waitMs = (downlink.nextTryAt ?? 0) - now;
+      if (waitMs > 0 && !(atOnce && isFirst)) return lanes.wakeLater(deviceId, waitMs);
+      const result = await send(downlink, parts.transports, stopping.signal);
+      // A try that was cut short by a stop is no try.
+      if (stopping.signal.aborted && result.outcome === 'retry') return;
+      const conclusion = conclusionOf(downlink, result, parts.now());
+      if (conclusion.settled !== undefined) await settle(downlink, conclusion.settled, parts);
+      if (conclusion.retryInMs !== undefined) lanes.wakeLater(deviceId, conclusion.retryInMs);
+      goesOn = conclusion.goesOn;
+    }
+  }
+
+  return {
+    wake: lanes.wake,
+    wakeAll: () => wakeAll(records, lanes.wake),
+    async reported(deviceId, report) {
+      const downlink = await records.reported(deviceId, report);
+      const settled = downlink && reportConclusionOf(downlink, report.state, report.reason ?? null);
+      if (settled === undefined || downlink === undefined) return;
+      await settle(downlink, settled, parts);
+      lanes.wake(deviceId);
+    },
+    async expire() {
+      for (const downlink of await records.expired(parts.now(), queueLimits.expiredAtOnceMax)) {
+        await settle(downlink, expiryOf(downlink), parts);
+      }
+    },
+    idle: lanes.idle,
+    async close() {
+      stopping.abort();
+      await lanes.close();
+    },
+  };
+}
+
+async function send(downlink: Downlink, transports: DownlinkTransports, signal: AbortSignal): Promise<DownlinkOutcome> {
+  const sendNow = transports.get(downlink.connectivity);
+  if (sendNow !== undefined) return sendNow(downlink, signal);
+  return { outcome: 'offline', reason: `nothing here reaches ${downlink.connectivity} devices` };
+}
+
+/** The record changes only if nobody changed its state meanwhile; then it is told, too. */
+async function settle(
+  before: Downlink,
+  { change, note }: NonNullable<Conclusion['settled']>,
+  parts: QueueParts,
+): Promise<void> {
+  const after: Downlink = { ...before, ...change, updated: parts.now() };
+  if (!(await parts.records.save(after, before.state))) return;
+  if (after.state !== before.state) parts.changed(after.state);
+  await parts.note(after.deviceId, [note], after.correlationId);
+}
+
+async function wakeAll(records: DownlinkRecords, wake: (deviceId: string) => void): Promise<void> {
+  const { wokenAtOnceMax } = queueLimits;
+  for (let after = ''; ; ) {
+    const devices = await records.devicesWaiting(after, wokenAtOnceMax);
+    for (const deviceId of devices) wake(deviceId);
+    if (devices.length < wokenAtOnceMax) return;
+    after = devices.at(-1)!;
+  }
+}

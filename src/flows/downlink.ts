@@ -1,0 +1,100 @@
+// The downlink journey: a command for a device is checked, encoded, made durable in its queue, and the queue is woken (contract 17).
+import { createHash } from 'node:crypto';
+import type { CommandedDevice, PlannedDownlinks } from '../decode/downlink-command.ts';
+import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import { type Downlink, type DownlinkCommand, type DownlinkContent, downlinkLimits } from '../model/downlink.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Note } from '../model/processing-note.ts';
+import { uplinkDeviceOf } from './capture.ts';
+
+/** Why a downlink is sent. */
+export interface DownlinkCause {
+  /** Of the request, or of the uplink whose rule sends it. */
+  readonly correlationId: string;
+  /** The same key queues the same downlinks once, however often it is repeated. */
+  readonly idempotencyKey?: string;
+}
+
+export interface DownlinkStages {
+  /** Throws Problem 404 for an unknown device. */
+  readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+  readonly plan: (command: DownlinkCommand, target: CommandedDevice) => Promise<PlannedDownlinks>;
+  /** Makes them durable behind those that wait, or in their place. Throws Problem 409 when too many wait. */
+  readonly add: (deviceId: string, downlinks: readonly Downlink[]) => Promise<void>;
+  readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
+  readonly wake: (deviceId: string) => void;
+  /** A new record id. */
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+}
+
+/** Resolves when the downlinks are durable in the queue; an encoder may make several of one command, or none. */
+export async function sendDownlink(
+  deviceId: string,
+  command: DownlinkCommand,
+  cause: DownlinkCause,
+  on: DownlinkStages,
+): Promise<readonly Downlink[]> {
+  const route = await on.findRoute(deviceId);
+  const { contents, notes, replaces } = await on.plan(command, commandedDevice(route));
+  const downlinks = contents.map((content, i) => downlinkOf(content, i, replaces && i === 0, route, cause, on));
+  await on.add(deviceId, downlinks);
+  await on.note(deviceId, [...notes, ...downlinks.map(queuedNote)], cause.correlationId);
+  on.wake(deviceId);
+  return downlinks;
+}
+
+function commandedDevice(route: UplinkRoute): CommandedDevice {
+  const code = route.type?.downlinkScript?.code;
+  return {
+    device: { ...uplinkDeviceOf(route), connectivity: route.device.connectivity },
+    encoder: code === undefined || code === null || code.trim() === '' ? null : code,
+  };
+}
+
+function downlinkOf(
+  content: DownlinkContent,
+  place: number,
+  replaces: boolean,
+  { device }: UplinkRoute,
+  { correlationId, idempotencyKey }: DownlinkCause,
+  on: DownlinkStages,
+): Downlink {
+  const created = on.now();
+  return {
+    ...content,
+    id: idempotencyKey === undefined ? on.newId() : idOf(on.newId(), `${device.id} ${idempotencyKey} ${place}`),
+    deviceId: device.id,
+    connectivity: device.connectivity,
+    created,
+    updated: null,
+    state: 'QUEUED',
+    error: null,
+    replaces,
+    tries: 0,
+    nextTryAt: null,
+    expiresAt: created + downlinkLimits.expiryMs,
+    serverReference: null,
+    correlationId,
+  };
+}
+
+/** An id of the same form as a new one, always the same for the same key. */
+function idOf(model: string, key: string): string {
+  return (
+    model.slice(0, 2) +
+    createHash('sha256')
+      .update(key)
+      .digest('hex')
+      .slice(0, model.length - 2)
+  );
+}
+
+function queuedNote({ id, port, topic, payloadHex }: Downlink): Note {
+  const details = {
+    downlinkId: id,
+    ...(port === null ? { topic } : { port }),
+    ...(payloadHex === null ? {} : { payloadHex }),
+  };
+  return { level: 'INFO', source: 'DOWNLINK', message: `Downlink ${id} is queued`, details };
+}

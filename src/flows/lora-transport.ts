@@ -1,0 +1,78 @@
+// LoRaWAN's way out: a device's integration and its network server's API, for downlinks and for registration (contract 17, 35).
+import type { EgressGuard } from '../egress/guard.ts';
+import type { Device } from '../model/device.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { Integration } from '../model/integration.ts';
+import { problem } from '../model/problem.ts';
+import type { ServerDevice } from '../network-servers/network-server.ts';
+import { serverOfIntegration } from '../network-servers/network-server-table.ts';
+import { callServer } from '../network-servers/server-client.ts';
+import { normalEui } from '../network-servers/webhook-fields.ts';
+import type { SendDownlink } from './downlink-transport.ts';
+
+interface LoraParts {
+  readonly findDevice: (deviceId: string) => Promise<Device | undefined>;
+  readonly findIntegration: (id: string) => Promise<Integration | undefined>;
+  readonly egress: Pick<EgressGuard, 'fetch'>;
+  readonly now: () => EpochMs;
+}
+
+/** A device without an integration, or one whose integration names no server, keeps its downlinks waiting. */
+export function loraTransport(parts: LoraParts): SendDownlink {
+  return async (downlink, signal) => {
+    const device = await parts.findDevice(downlink.deviceId);
+    const integration = device && (await integrationOf(device, parts));
+    if (device === undefined || integration === undefined) {
+      return { outcome: 'offline', reason: 'the device belongs to no integration' };
+    }
+    const api = serverOfIntegration[integration.type].downlinks;
+    if (api === undefined) return { outcome: 'offline', reason: 'its network server takes no downlinks from here' };
+    const { properties } = integration;
+    const missing = lacking(api.needs, properties);
+    if (missing !== '') return { outcome: 'offline', reason: `integration ${integration.name} lacks ${missing}` };
+    const { id, port, confirmed, payloadHex, replaces } = downlink;
+    const wanted = { id, port: port ?? 1, confirmed: confirmed ?? false, payloadHex: payloadHex ?? '', replaces };
+    const calls = api.calls(wanted, serverDeviceOf(device), properties, parts.now());
+    const result = await callServer(calls, parts.egress, signal);
+    if (!result.ok) {
+      const { retry, retryAfterMs } = result;
+      const reason = `the network server: ${result.reason}`;
+      if (!retry) return { outcome: 'failed', reason };
+      return { outcome: 'retry', reason, ...(retryAfterMs === undefined ? {} : { afterMs: retryAfterMs }) };
+    }
+    const refusal = api.refusalOf?.(result.answer);
+    if (refusal !== undefined) return { outcome: 'failed', reason: `the network server: ${refusal}` };
+    const serverReference = api.referenceOf?.(result.answer);
+    return { outcome: 'sent', ...(serverReference === undefined ? {} : { serverReference }) };
+  };
+}
+
+type Registration = (device: Device, work: 'register' | 'deregister' | 'activate' | 'deactivate') => Promise<void>;
+
+/** Tells the device's network server, where it can be told. Throws Problem when it refuses or cannot be reached. */
+export function loraRegistration(parts: LoraParts, signal: AbortSignal): Registration {
+  return async (device, work) => {
+    const integration = await integrationOf(device, parts);
+    if (integration === undefined || (work !== 'register' && work !== 'deregister')) return;
+    const api = serverOfIntegration[integration.type].registration;
+    // Without an account at a server that can be told, its own console is where devices are registered.
+    if (api === undefined || lacking(api.needs, integration.properties) !== '') return;
+    const calls = api[work](serverDeviceOf(device), integration.properties);
+    const result = await callServer(calls, parts.egress, signal);
+    if (!result.ok) throw problem('networkServerRefused', { reason: result.reason });
+  };
+}
+
+async function integrationOf({ integrationId }: Device, parts: LoraParts): Promise<Integration | undefined> {
+  return integrationId === null ? undefined : parts.findIntegration(integrationId);
+}
+
+function lacking(needs: readonly string[], properties: Integration['properties']): string {
+  return needs.filter((name) => properties[name] === undefined).join(' and ');
+}
+
+function serverDeviceOf({ deviceId, name, loraProperties }: Device): ServerDevice {
+  const own = loraProperties?.['deviceEui'];
+  const deviceEui = normalEui(typeof own === 'string' && own !== '' ? own : deviceId);
+  return { deviceEui, name, loraProperties: loraProperties ?? {} };
+}

@@ -1,0 +1,92 @@
+// From a network server's webhook to uplinks, notes and the fate of downlinks: whose they are, what repeats, what is stored (contract 35).
+import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { DeviceConnector } from '../model/connector.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import type { Note } from '../model/processing-note.ts';
+import type { Uplink } from '../model/uplink.ts';
+import type {
+  NetworkServer,
+  ServerDownlinkReport,
+  ServerEvent,
+  ServerUplink,
+  WebhookQuery,
+} from '../network-servers/network-server.ts';
+import { type CaptureReceipt, uplinkOf } from './capture.ts';
+
+export interface Webhook {
+  readonly connector: DeviceConnector;
+  readonly body: JsonObject;
+  readonly bodyBytes: number;
+  readonly query: WebhookQuery;
+}
+
+export interface WebhookStages {
+  /** The server that sends to the connector. */
+  readonly serverOf: (connector: DeviceConnector) => NetworkServer | Promise<NetworkServer>;
+  /** Throws Problem 404 for an unknown device, 403 for one of another connector. */
+  readonly findRoute: (connector: DeviceConnector, deviceEui: string) => UplinkRoute | Promise<UplinkRoute>;
+  /** Runs the work unless the same key ended well a short time ago. */
+  readonly unlessRepeated: (key: string, work: () => Promise<unknown>) => Promise<unknown>;
+  readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
+  readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
+  readonly downlinkReported: (deviceId: string, report: ServerDownlinkReport) => Promise<void>;
+  readonly newId: () => string;
+  readonly now: () => EpochMs;
+}
+
+/** A server's clock may be a little ahead of ours; what lies further in the future is no time of a reception. */
+const clockSkewMs = 5 * 60_000;
+
+/** Resolves when everything the webhook tells is durable. Throws Problem 400 naming the field that cannot be used. */
+export async function captureWebhook(webhook: Webhook, on: WebhookStages): Promise<CaptureReceipt> {
+  const { connector, body, query } = webhook;
+  const server = await on.serverOf(connector);
+  const receipt = { id: on.newId(), receivedAt: on.now() };
+  const events = server.read(body, query);
+  // All devices are found first, so that nothing is stored of a webhook that is refused.
+  const found: [ServerEvent, UplinkRoute][] = [];
+  for (const event of events) found.push([event, await on.findRoute(connector, event.deviceEui)]);
+  for (const [event, route] of found) await handleEvent(event, route, webhook, receipt, on);
+  return receipt;
+}
+
+async function handleEvent(
+  event: ServerEvent,
+  route: UplinkRoute,
+  webhook: Webhook,
+  receipt: CaptureReceipt,
+  on: WebhookStages,
+): Promise<void> {
+  if (event.kind === 'downlink') return on.downlinkReported(route.device.id, event);
+  if (event.kind === 'note') {
+    const { level, message, details } = event;
+    const note: Note = { level, source: 'UPLINK', message, ...(details === undefined ? {} : { details }) };
+    return on.note(route.device.id, [note], receipt.id);
+  }
+  const uplink = uplinkOfEvent(event, route, webhook, receipt);
+  const work = () => on.handleUplink(uplink);
+  if (uplink.duplicateKey === undefined) await work();
+  else await on.unlessRepeated(uplink.duplicateKey, work);
+}
+
+function uplinkOfEvent(
+  event: ServerUplink,
+  route: UplinkRoute,
+  webhook: Webhook,
+  { id, receivedAt }: CaptureReceipt,
+): Uplink {
+  const { topic } = webhook.query;
+  const isPast = event.time !== null && event.time <= receivedAt + clockSkewMs;
+  const payload = {
+    topic: typeof topic === 'string' && topic !== '' ? topic : null,
+    // What was heard at a time was measured then, however late the network server tells of it.
+    timestamp: isPast ? event.time : null,
+    body: event.body,
+    bodyBytes: webhook.bodyBytes,
+    metrics: event.metrics,
+    ...(event.duplicateKey === undefined ? {} : { duplicateKey: `${route.device.id} ${event.duplicateKey}` }),
+  };
+  return uplinkOf(payload, route, id, receivedAt);
+}

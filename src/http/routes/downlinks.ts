@@ -1,0 +1,60 @@
+// Routes of downlinks (contract 17, 35).
+import { downlinkDraft, downlinkListQuery, downlinkSchema } from '../../contract/downlink.ts';
+import { pageSchema } from '../../contract/page-envelope.ts';
+import { idParams } from '../../contract/record-fields.ts';
+import type { DownlinkCause } from '../../flows/downlink.ts';
+import { listDownlinks } from '../../inventory/downlinks.ts';
+import type { DownlinkCommand } from '../../model/downlink.ts';
+import type { Json } from '../../model/json.ts';
+import { pageRequestOf } from '../list-query.ts';
+import { guardedRoute, type Route } from '../route.ts';
+import { byId, type RecordParts } from './record-parts.ts';
+
+const tag = 'Downlinks';
+const bodyBytesMax = 1024 * 1024;
+
+export interface DownlinkParts extends RecordParts {
+  readonly sendDownlink: (deviceId: string, command: DownlinkCommand, cause: DownlinkCause) => Promise<unknown>;
+  readonly newId: () => string;
+}
+
+export function downlinkRoutes(parts: DownlinkParts): Route[] {
+  return [
+    guardedRoute({
+      method: 'POST',
+      path: '/v3/devices/:id/downlink',
+      summary: 'Send a downlink to a device, through the encoder of its type unless it is raw',
+      tag,
+      access: { scope: 'asset', verb: 'update', place: byId(parts, 'device') },
+      params: idParams,
+      body: downlinkDraft,
+      status: 204,
+      bodyBytesMax,
+      handle: async ({ params, body, headers, path }, principal) => {
+        const send = () => parts.sendDownlink(params.id, body, { correlationId: parts.newId() });
+        const key = headers['idempotency-key'];
+        if (typeof key !== 'string') await send();
+        else {
+          const call = { credential: principal.id, route: `POST ${path}`, key, body: body as Json };
+          await parts.once(call, async () => {
+            await send();
+            return { status: 204, body: null };
+          });
+        }
+        return undefined;
+      },
+    }),
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/devices/:id/downlinks',
+      summary: 'The downlinks of a device and what became of them, newest first',
+      tag,
+      access: { scope: 'asset', verb: 'read', place: byId(parts, 'device') },
+      params: idParams,
+      query: downlinkListQuery,
+      response: pageSchema(downlinkSchema),
+      handle: ({ params, query }) =>
+        listDownlinks(parts.records, { deviceId: params.id, state: query.state }, pageRequestOf(query)),
+    }),
+  ];
+}

@@ -1,0 +1,60 @@
+// An integration: the account at a LoRaWAN network server, its webhook and its API (contract 4, 8, 35).
+import type { AuditFields } from './record.ts';
+
+/** The first five are those clients know; the others are further servers that are served. */
+export const integrationTypes = [
+  'GENERIC_ACTILITY',
+  'SWISSCOM_ACTILITY',
+  'SWISSCOM_CMP',
+  'LORIOT',
+  'TTN',
+  'CHIRP_STACK',
+  'EVERYNET',
+  'HELIUM',
+  'GENERIC',
+] as const;
+export type IntegrationType = (typeof integrationTypes)[number];
+
+/** Carriers of LoRa devices and their connectors: clients refuse lists that hold any other value (contract 8). */
+export const carriers = ['GENERIC_ACTILITY', 'SWISSCOM_ACTILITY', 'LORIOT', 'TTN'] as const;
+export type Carrier = (typeof carriers)[number];
+
+export interface Integration extends AuditFields {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly type: IntegrationType;
+  readonly provider: string | null;
+  /** Settings by name, secrets in clear. */
+  readonly properties: Readonly<Record<string, string>>;
+}
+
+/** Settings that are secret: sealed in the store and masked in answers. */
+export const integrationSecrets: readonly string[] = ['apiKey', 'asKey', 'password', 'clientSecret', 'token'];
+
+export const integrationLimits = { propertiesMax: 30, propertyLengthMax: 4_000 } as const;
+
+/** Null for servers that no client has a name for. */
+export function carrierOf(type: IntegrationType): Carrier | null {
+  if (type === 'SWISSCOM_CMP') return 'SWISSCOM_ACTILITY';
+  return carriers.find((carrier) => carrier === type) ?? null;
+}
+
+const providers: Readonly<Record<IntegrationType, string>> = {
+  GENERIC_ACTILITY: 'actility',
+  SWISSCOM_ACTILITY: 'swisscom_lora',
+  SWISSCOM_CMP: 'swisscom_lora',
+  LORIOT: 'loriot',
+  TTN: 'ttn',
+  CHIRP_STACK: 'chirpstack',
+  EVERYNET: 'everynet',
+  HELIUM: 'helium',
+  GENERIC: 'generic',
+};
+
+/** The provider that an integration has unless its maker names another. */
+export function providerOf(type: IntegrationType): string {
+  return providers[type];
+}

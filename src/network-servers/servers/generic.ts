@@ -1,0 +1,71 @@
+// A network server of any other make: a plain form of webhook that a relay can be made to send, and a plain downlink request.
+import type { JsonObject } from '../../model/json.ts';
+import { frameEvent, joinEvent } from '../lora-frame.ts';
+import type { DownlinkApi, NetworkServer, ServerEvent } from '../network-server.ts';
+import { espOf, known, placeAt } from '../radio.ts';
+import { base64At, countAt, epochAt, euiAt, hexAt, measureAt, refuse, textAt, timeAt } from '../webhook-fields.ts';
+
+const states = ['SENT', 'ACKNOWLEDGED', 'FAILED'] as const;
+
+/**
+ * `{deviceEui, port, payloadHex | payloadBase64, frameCountUp?, deviceAddress?, time?, rssi?, snr?, sf?, ...}` for uplinks,
+ * `{event: "join", deviceEui, deviceAddress?}`, and `{event: "downlink", deviceEui, downlinkId, state, reason?}`.
+ */
+function read(body: JsonObject): readonly ServerEvent[] {
+  const deviceEui = euiAt(body, 'deviceEui', 'devEui', 'dev_eui', 'devEUI', 'EUI');
+  const event = textAt(body, 'event') ?? 'uplink';
+  const session = textAt(body, 'deviceAddress');
+  if (event === 'join') return [joinEvent(deviceEui, session)];
+  if (event === 'downlink') return [report(body, deviceEui)];
+  if (event !== 'uplink') return refuse('event', 'must be uplink, join or downlink');
+  const rssi = measureAt(body, 'rssi');
+  const snr = measureAt(body, 'snr');
+  return [
+    frameEvent({
+      deviceEui,
+      port: countAt(body, 'port', 255) ?? countAt(body, 'fPort', 255),
+      payloadHex: hexAt(body, 'payloadHex') ?? base64At(body, 'payloadBase64'),
+      frameCountUp: countAt(body, 'frameCountUp') ?? countAt(body, 'fCnt'),
+      session,
+      metrics: {
+        ...placeAt(body, 'latitude', 'longitude', 'locationRadius'),
+        ...known({
+          rssi,
+          snr,
+          esp: measureAt(body, 'esp') ?? espOf(rssi, snr),
+          sf: measureAt(body, 'sf'),
+          txPower: measureAt(body, 'txPower'),
+          frameCountDown: measureAt(body, 'frameCountDown'),
+          numberOfGateways: measureAt(body, 'numberOfGateways'),
+        }),
+      },
+      time: timeAt(body, 'time') ?? epochAt(body, 'time'),
+    }),
+  ];
+}
+
+function report(body: JsonObject, deviceEui: string): ServerEvent {
+  const state =
+    states.find((one) => one === textAt(body, 'state')) ?? refuse('state', `must be one of ${states.join(', ')}`);
+  const downlinkId = textAt(body, 'downlinkId');
+  const reason = textAt(body, 'reason');
+  return {
+    kind: 'downlink',
+    deviceEui,
+    state,
+    ...(downlinkId === undefined ? {} : { downlinkId }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+const downlinks: DownlinkApi = {
+  needs: ['baseUrl'],
+  calls({ id, port, confirmed, payloadHex, replaces }, { deviceEui }, { baseUrl = '', apiKey }) {
+    const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    const body = { id, deviceEui, port, confirmed, payloadHex, replace: replaces };
+    return [{ method: 'POST', url: baseUrl, headers, body }];
+  },
+  referenceOf: ({ id }) => (typeof id === 'string' && id !== '' ? id : undefined),
+};
+
+export const generic: NetworkServer = { read, downlinks };

@@ -1,0 +1,55 @@
+// Sigfox: the data callbacks of its backend, whose bodies operators write themselves out of given variables.
+import type { JsonObject } from '../../model/json.ts';
+import type { NetworkServer, ServerEvent } from '../network-server.ts';
+import { known, payloadBytes, placeAt } from '../radio.ts';
+import { epochAt, hexAt, measureAt, nameAt, refuse, valueAt } from '../webhook-fields.ts';
+
+const devicePattern = /^[0-9a-f]{1,8}$/i;
+const signalQualities: Readonly<Record<string, 1 | 2 | 3>> = { LIMIT: 1, AVERAGE: 2, GOOD: 3, EXCELLENT: 3 };
+
+function read(body: JsonObject): readonly ServerEvent[] {
+  const member = valueAt(body, 'device') === undefined ? 'deviceId' : 'device';
+  const device = nameAt(body, member) ?? refuse('device', 'is needed: it tells which device sent');
+  if (!devicePattern.test(device)) refuse(member, 'must be a device id of at most 8 hexadecimal digits');
+  const deviceEui = device.toLowerCase();
+  const payloadHex = hexAt(body, 'data');
+  if (payloadHex === undefined) {
+    const isService = valueAt(body, 'batt') !== undefined || valueAt(body, 'temp') !== undefined;
+    // Service callbacks tell voltage and temperature of the radio; acknowledgements and locations come alone as well.
+    if (!isService && valueAt(body, 'computedLocation') === undefined && valueAt(body, 'infoCode') === undefined) {
+      refuse('data', 'is needed');
+    }
+    return [
+      { kind: 'note', deviceEui, level: 'INFO', message: 'A callback without payload was received', details: body },
+    ];
+  }
+  const counter = nameAt(body, 'seqNumber');
+  return [
+    {
+      kind: 'uplink',
+      deviceEui,
+      // Decoders read what the operator put into the callback, and the payload under the name that LoRaWAN devices use.
+      body: { ...body, payloadHex },
+      metrics: {
+        ...placeAt(body, 'computedLocation.lat', 'computedLocation.lng', 'computedLocation.radius'),
+        ...known({
+          uplinkSize: payloadBytes(payloadHex),
+          frameCountUp: measureAt(body, 'seqNumber'),
+          rssi: measureAt(body, 'rssi'),
+          snr: measureAt(body, 'snr'),
+          numberOfGateways: gateways(body),
+          sqi: signalQualities[String(valueAt(body, 'lqi')).toUpperCase()],
+        }),
+      },
+      time: epochAt(body, 'time'),
+      ...(counter === undefined ? {} : { duplicateKey: `${payloadHex}:${counter}:${nameAt(body, 'time') ?? ''}` }),
+    },
+  ];
+}
+
+function gateways(body: JsonObject): number | undefined {
+  const duplicates = valueAt(body, 'duplicates');
+  return Array.isArray(duplicates) && duplicates.length > 0 ? duplicates.length : undefined;
+}
+
+export const sigfox: NetworkServer = { read };

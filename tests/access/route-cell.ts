@@ -1,0 +1,15 @@
+// What the authorisation matrix expects of one route.
+import type { Scope, Verb } from '../../src/model/permission.ts';
+import type { Fixtures } from './access-world.ts';
+
+export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
+
+export interface Cell {
+  /** Absent for routes that anybody, or any credential, may call. */
+  readonly needs?: readonly [Scope, Verb];
+  readonly who: 'anybody' | 'anyCredential' | 'anyUser' | 'permitted' | 'permittedUser';
+  /** Whether the record lives in a workspace or in the organization; lists are narrowed by their handlers. */
+  readonly level: 'workspace' | 'organization' | 'workspaceList' | 'organizationList' | 'none';
+  readonly path: (of: Fixtures) => string;
+  readonly body?: (of: Fixtures) => unknown;
+}
