@@ -5,6 +5,7 @@ export default {
   entry: [
     'src/main.ts',
     'src/file-backfill/command.ts',
+    'src/simulate/command.ts',
     'tests/load/kill-platform.ts',
     'tests/load/*-child.ts',
     'tests/load/store-full-disk.ts',
