@@ -187,7 +187,7 @@ test('mail: subject, text and recipients reach the server; what it refuses for g
     },
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(() => new Promise<void>((resolve) => void server.close(resolve)));
+  cleanups.push(() => new Promise<void>((resolve) => server.close(resolve)));
   const { port } = server.server.address() as AddressInfo;
   const sender = createMailSender({ smtpUrl: `smtp://127.0.0.1:${port}`, from: 'h@example.org' });
   cleanups.push(() => sender.close());
