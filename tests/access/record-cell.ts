@@ -15,4 +15,3 @@ export function record(
 ): Cell {
   return { needs, who, level, path, ...(body === undefined ? {} : { body }) };
 }
-
