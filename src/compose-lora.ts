@@ -1,10 +1,12 @@
 // Composes LoRaWAN and downlinks: webhooks of network servers in, the queue of downlinks out, integrations beside both.
+import type { OrderDownlink } from './connectors/downlink.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Mqtt } from './compose-mqtt.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { planDownlinks } from './decode/downlink-command.ts';
 import { createEgressGuard, type EgressGuard } from './egress/guard.ts';
 import type { CaptureReceipt } from './flows/capture.ts';
+import type { EventSources } from './flows/device-events.ts';
 import { type DownlinkCause, type DownlinkStages, sendDownlink } from './flows/downlink.ts';
 import { createDownlinkQueue, type DownlinkQueue } from './flows/downlink-queue.ts';
 import type { SendDownlink } from './flows/downlink-transport.ts';
@@ -21,6 +23,7 @@ import type { Connectivity, DeviceConnector } from './model/connector.ts';
 import type { Downlink, DownlinkCommand } from './model/downlink.ts';
 import { newId } from './model/ids.ts';
 import type { IntegrationType } from './model/integration.ts';
+import { problem } from './model/problem.ts';
 import type { Note } from './model/processing-note.ts';
 import type { NetworkServer } from './network-servers/network-server.ts';
 import { serverOfDecodingType, serverOfIntegration } from './network-servers/network-server-table.ts';
@@ -29,11 +32,13 @@ import {
   devicesOfIntegrationWithDownlinks,
   devicesWithDownlinks,
   expiredDownlinks,
+  listDownlinks,
   nextDownlink,
   reportedDownlink,
   saveDownlink,
 } from './store/records/downlinks.ts';
 import { findIntegration } from './store/records/integrations.ts';
+import { listProcessingLog } from './store/records/processing-log.ts';
 
 export interface Lora {
   readonly connectorOf: (uplinkSecret: string) => DeviceConnector | Promise<DeviceConnector>;
@@ -43,6 +48,8 @@ export interface Lora {
     command: DownlinkCommand,
     cause: DownlinkCause,
   ) => Promise<readonly Downlink[]>;
+  /** For rules: throws Problem 404 for a device of another workspace than that of the one that triggered the rule. */
+  readonly orderDownlink: OrderDownlink;
   readonly routes: readonly Route[];
   /** Takes up what waited when the platform stopped. */
   readonly start: () => Promise<void>;
@@ -102,9 +109,21 @@ export function composeLora(
     connectorOf,
     captureWebhook: take,
     sendDownlink: send,
+    async orderDownlink({ from, to, command, correlationId, idempotencyKey }) {
+      const [source, target] = [await directory.byDevice(from), await directory.byDevice(to)];
+      if (source.device.workspaceId !== target.device.workspaceId)
+        throw problem('notFound', { what: 'device', id: to });
+      await send(to, command, { correlationId, idempotencyKey });
+    },
     routes: [
       webhookRoute({ connectorOf, captureWebhook: take }),
-      ...downlinkRoutes({ ...shared, sendDownlink: send, newId: parts.newId }),
+      ...downlinkRoutes({
+        ...shared,
+        sendDownlink: send,
+        newId: parts.newId,
+        settled: uplinks.settled,
+        eventSources: eventSourcesOf(parts, uplinks),
+      }),
       ...integrationRoutes({ ...shared, checkHost: (host) => egress.checkLiteral(host) }),
     ],
     start: queue.wakeAll,
@@ -195,5 +214,14 @@ function webhookStagesOf(
     handleUplink: uplinks.handleUplink,
     newId: uuid,
     now,
+  };
+}
+
+function eventSourcesOf({ records: { db } }: Parts, { raw }: Uplinks): EventSources {
+  const newest = (size: number) => ({ page: 0, size, sort: [] });
+  return {
+    uplinks: async (deviceId, limit) => (await raw.list({ deviceId, skip: 0, limit })).uplinks,
+    downlinks: async (deviceId, max) => (await listDownlinks(db, { deviceId }, newest(max))).rows,
+    notes: async (deviceId, source, max) => (await listProcessingLog(db, { deviceId, source }, newest(max))).rows,
   };
 }

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from './access/authorize.ts';
 import { tokenPaths } from './access/token-service.ts';
 import type { Deliveries } from './compose-deliveries.ts';
+import type { Rules } from './compose-rules.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Lora } from './compose-lora.ts';
 import type { Uplinks } from './compose-uplinks.ts';
@@ -39,6 +40,7 @@ import { deviceRoutes } from './http/routes/devices.ts';
 import { operationRoutes } from './http/routes/operations.ts';
 import { organizationRoutes } from './http/routes/organizations.ts';
 import { outputConnectorRoutes } from './http/routes/output-connectors.ts';
+import { ruleRunRoutes } from './http/routes/rule-runs.ts';
 import { ruleRoutes } from './http/routes/rules.ts';
 import { tagRoutes } from './http/routes/tags.ts';
 import { usageRoute } from './http/routes/usage.ts';
@@ -60,6 +62,7 @@ export interface RouteExtras {
   readonly notReadyBecause: () => string | undefined;
   readonly publicHolidays: PublicHolidays;
   readonly deliveries: Deliveries;
+  readonly rules: Rules;
   readonly pushConfiguration: PushConfiguration;
 }
 
@@ -91,6 +94,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
     runScriptRoute({ runScript: uplinks.runScript }),
     ...recordRoutes(parts, uplinks, device.aliased, extras),
     ...extras.deliveries.routes,
+    ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
     ...accessRoutes(parts, uplinks),
     ...sampleQueryRoutes({
       ...queries,

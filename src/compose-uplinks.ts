@@ -57,6 +57,8 @@ export interface Uplinks {
   readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
   /** Adds a follower of the journal: it is told every entry that became durable. */
   readonly followEntries: (follow: (entry: DurableEntry) => void) => void;
+  /** Where users' scripts of every kind run. */
+  readonly scripts: Pick<ScriptMachine, 'run'>;
   /** What devices sent, as they sent it. */
   readonly raw: RawUplinks;
   /** Tries a decoder on it. */
@@ -138,6 +140,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     settled: status.settled,
     follow: (listener) => void listeners.push(listener),
     followEntries: (follow) => void followers.push(follow),
+    scripts,
     async keepHouse() {
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);

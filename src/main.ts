@@ -57,9 +57,16 @@ async function verify(): Promise<void> {
 function failWith(code: number): (error: unknown) => void {
   return (error) => {
     const expected = error instanceof ConfigError || error instanceof DataFolderError || isListenError(error);
-    console.error(expected ? `heliograph: ${error.message}` : error);
+    console.error(expected ? `heliograph: ${sentenceOf(error)}` : error);
     process.exit(code);
   };
+}
+
+function sentenceOf(error: Error): string {
+  const { code, port } = error as Error & { readonly code?: unknown; readonly port?: unknown };
+  if (code !== 'EADDRINUSE' && code !== 'EACCES') return error.message;
+  const why = code === 'EACCES' ? 'may not be opened by this user' : 'is in use by another program';
+  return `port ${String(port)} ${why}: set another one with PORT, MQTT_PORT, MQTT_TLS_PORT or COAP_PORT (${error.message})`;
 }
 
 function isListenError(error: unknown): error is Error {

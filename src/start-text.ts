@@ -9,6 +9,7 @@ export function startText(config: Config, platform: Platform): string {
     ['Interface reference', `${base}/docs`],
     ['Live stream', `${base.replace(/^http/, 'ws')}/v3/data-streams`],
     ...(config.mqttPort === 0 ? [] : [['MQTT', `${config.host}:${config.mqttPort}`] satisfies [string, string]]),
+    ...(config.coapPort === 0 ? [] : [['CoAP', `${config.host}:${config.coapPort} (UDP)`] satisfies [string, string]]),
     ['Health', `${base}/health/ready`],
     ['Metrics', `${base}/metrics`],
     ['Data folder', config.dataDirectory],

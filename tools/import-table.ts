@@ -66,6 +66,7 @@ export const rootFiles: readonly string[] = [
   'compose-parts',
   'compose-raw-uplinks',
   'compose-routes',
+  'compose-rules',
   'compose-uplinks',
   'compose-verify',
   'config',

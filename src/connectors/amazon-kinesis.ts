@@ -3,7 +3,8 @@ import { sign } from 'aws4';
 import { kinesisStream } from '../model/target-address.ts';
 import type { AmazonKinesisProperties } from '../model/target-properties.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
-import { attemptHttp, type HttpRequest } from './http-outcome.ts';
+import type { HttpCall } from './http-answer.ts';
+import { attemptHttp } from './http-outcome.ts';
 
 /** Refusals that pass, although their status is 400: the stream or its key are asked too much, or busy. */
 const passing =
@@ -18,14 +19,14 @@ export const amazonKinesisConnector: OutboundConnector = {
     const settings = properties as unknown as AmazonKinesisProperties;
     return {
       send: (message, signal) =>
-        attemptHttp(egress, putRecord(settings, message), signal, ({ text }) => passing.test(text)),
+        attemptHttp(egress, putRecord(settings, message), signal, (text) => passing.test(text)),
       close: () => Promise.resolve(),
     };
   },
 };
 
 /** The signed request; records of a device share a partition key, so that their order is kept. */
-function putRecord(settings: AmazonKinesisProperties, message: OutboundMessage, now = Date.now): HttpRequest {
+function putRecord(settings: AmazonKinesisProperties, message: OutboundMessage, now = Date.now): HttpCall {
   const stream = kinesisStream(settings.kinesisArn);
   if (stream === undefined) throw new Error('a stored stream name cannot be read');
   const url = new URL(settings.endpoint ?? stream.endpoint);

@@ -3,7 +3,8 @@ import { createHmac } from 'node:crypto';
 import { type EventHub, eventHub } from '../model/target-address.ts';
 import type { AzureProperties } from '../model/target-properties.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
-import { attemptHttp, type HttpRequest } from './http-outcome.ts';
+import type { HttpCall } from './http-answer.ts';
+import { attemptHttp } from './http-outcome.ts';
 
 const signatureSeconds = 600;
 
@@ -31,7 +32,7 @@ function hubOf({ connectionString }: AzureProperties): EventHub {
 }
 
 /** Events of a device share a partition key, so that their order is kept. */
-function sendEvent(hub: EventHub, message: OutboundMessage): HttpRequest {
+function sendEvent(hub: EventHub, message: OutboundMessage): HttpCall {
   const resource = `https://${hub.host}/${encodeURIComponent(hub.hub)}`;
   return {
     method: 'POST',

@@ -3,7 +3,8 @@ import type { JsonObject } from '../model/json.ts';
 import { type ServiceAccount, serviceAccount } from '../model/target-address.ts';
 import type { GcpProperties } from '../model/target-properties.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
-import { attemptHttp, type HttpRequest } from './http-outcome.ts';
+import type { HttpCall } from './http-answer.ts';
+import { attemptHttp } from './http-outcome.ts';
 import { attempt } from './send-failure.ts';
 
 const globalEndpoint = 'https://pubsub.googleapis.com';
@@ -34,7 +35,7 @@ export const gcpConnector: OutboundConnector = {
 };
 
 /** Messages of a device share an ordering key, so that subscribers who ask for order get it. */
-function publish({ pubSubTopic, endpoint }: GcpProperties, message: OutboundMessage, token: string): HttpRequest {
+function publish({ pubSubTopic, endpoint }: GcpProperties, message: OutboundMessage, token: string): HttpCall {
   const { deliveryId, deviceId, contentType, context, payload } = message;
   const { topic } = context as JsonObject;
   const attributes = { deliveryId, deviceId, contentType, ...(typeof topic === 'string' ? { topic } : {}) };

@@ -45,8 +45,14 @@ export function createMailSender({ smtpUrl, from }: { readonly smtpUrl: string; 
   return {
     async send({ id, to, subject, text, isHtml = false }) {
       transport ??= opened();
-      const domain = from.split('@').at(-1)?.replace(/[^\w.-]/g, '') || 'localhost';
-      const info = (await (await transport).sendMail({
+      const domain =
+        from
+          .split('@')
+          .at(-1)
+          ?.replace(/[^\w.-]/g, '') || 'localhost';
+      const info = (await (
+        await transport
+      ).sendMail({
         from,
         to: [...to],
         subject: subject.replaceAll(/[\r\n]+/g, ' '),

@@ -33,6 +33,9 @@ export const outputConnectorSchema = Type.Object({
   msTeamsProperties: properties,
   slackProperties: properties,
   sqlProperties: properties,
+  mqttProperties: properties,
+  amqpProperties: properties,
+  natsProperties: properties,
 });
 
 const draftFields = {
@@ -47,6 +50,15 @@ const draftFields = {
   smsProperties: optional(object),
   msTeamsProperties: optional(object),
   slackProperties: optional(object),
+  azureProperties: optional(object),
+  gcpProperties: optional(object),
+  amazonKinesisProperties: optional(object),
+  influxProperties: optional(object),
+  kafkaProperties: optional(object),
+  sqlProperties: optional(object),
+  mqttProperties: optional(object),
+  amqpProperties: optional(object),
+  natsProperties: optional(object),
 };
 
 export const outputConnectorDraft = Type.Object({

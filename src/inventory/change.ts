@@ -6,6 +6,13 @@ import { insertAuditEntries } from '../store/records/audit-log.ts';
 import type { Records } from '../store/records/database.ts';
 import { auditEntriesOf } from './audit.ts';
 
+/** What every update may carry: absent leaves as it is, null clears, a stale `version` is refused. */
+export interface RecordUpdate {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly version?: number | null | undefined;
+}
+
 /** Records within a transaction; what is announced here is told after the commit. */
 export type Step = Records;
 

@@ -22,6 +22,7 @@ import {
   found,
   nextVersion,
   orCurrent,
+  type RecordUpdate,
   refuseWhenUsed,
   type Step,
   usersNamedMax,
@@ -31,13 +32,10 @@ import { type ListScope, listReach } from './reach.ts';
 const fieldsPerWorkspaceMax = 500;
 const optionsMax = 500;
 
-export interface CustomFieldUpdate {
-  readonly name?: string | undefined;
+export interface CustomFieldUpdate extends RecordUpdate {
   readonly type?: string | null | undefined;
-  readonly description?: string | null | undefined;
   readonly required?: boolean | null | undefined;
   readonly selectOptions?: readonly string[] | null | undefined;
-  readonly version?: number | null | undefined;
 }
 
 export interface CustomFieldDraft extends CustomFieldUpdate {

@@ -20,16 +20,13 @@ import {
   found,
   nextVersion,
   orCurrent,
+  type RecordUpdate,
   refuseWhenUsed,
   usersNamedMax,
 } from './change.ts';
 import { type ListScope, listReach } from './reach.ts';
 
-export interface DashboardGroupUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
-  readonly version?: number | null | undefined;
-}
+type DashboardGroupUpdate = RecordUpdate;
 
 export interface DashboardGroupDraft extends DashboardGroupUpdate {
   readonly workspaceId: string;

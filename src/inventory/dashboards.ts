@@ -15,17 +15,23 @@ import {
 } from '../store/records/dashboards.ts';
 import type { Records } from '../store/records/database.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
-import { auditView, change, firstVersion, found, nextVersion, orCurrent, type Step } from './change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  type RecordUpdate,
+  type Step,
+} from './change.ts';
 import { type ListScope, listReach } from './reach.ts';
 
 const configurationLengthMax = 1024 * 1024;
 
-export interface DashboardUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
+export interface DashboardUpdate extends RecordUpdate {
   readonly groupId?: string | null | undefined;
   readonly configuration?: JsonObject | null | undefined;
-  readonly version?: number | null | undefined;
 }
 
 export interface DashboardDraft extends DashboardUpdate {

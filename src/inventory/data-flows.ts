@@ -27,6 +27,7 @@ import {
   found,
   nextVersion,
   orCurrent,
+  type RecordUpdate,
   refuseWhenUsed,
   usersNamedMax,
 } from './change.ts';
@@ -37,9 +38,7 @@ import { type ListScope, listReach } from './reach.ts';
 
 type Named = { readonly id: string };
 
-export interface DataFlowUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
+export interface DataFlowUpdate extends RecordUpdate {
   readonly deviceType?: Named | null | undefined;
   readonly outputConnectors?:
     | readonly { readonly id: string; readonly topic?: string | null | undefined }[]
@@ -49,7 +48,6 @@ export interface DataFlowUpdate {
   readonly passThrough?: boolean | null | undefined;
   readonly isPassThrough?: boolean | null | undefined;
   readonly retentionDays?: number | null | undefined;
-  readonly version?: number | null | undefined;
 }
 
 export interface DataFlowDraft extends DataFlowUpdate {

@@ -22,6 +22,7 @@ import {
   found,
   nextVersion,
   orCurrent,
+  type RecordUpdate,
   refuseWhenUsed,
   usersNamedMax,
 } from './change.ts';
@@ -34,11 +35,8 @@ export function newUplinkSecret(): string {
   return randomBytes(uplinkSecretBytes).toString('hex');
 }
 
-export interface DeviceConnectorUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
+export interface DeviceConnectorUpdate extends RecordUpdate {
   readonly pushConfigurationAutomatically?: boolean | null | undefined;
-  readonly version?: number | null | undefined;
 }
 
 export interface DeviceConnectorDraft extends DeviceConnectorUpdate {

@@ -15,7 +15,7 @@ const keyFields = [
 const objectFields = ['actilityProperties', 'ttnProperties'] as const;
 const fields: readonly string[] = [...openFields, ...identityFields, ...keyFields, ...objectFields];
 
-/** The known members over the current ones; null clears all. Throws 400 for an unknown member or a wrong type. */
+/** The known members over the current ones; null clears all, unknown ones are passed over. Throws 400 for a wrong type. */
 export function loraPropertiesFrom(
   current: JsonObject | null,
   sent: Readonly<Record<string, unknown>> | null | undefined,
@@ -24,9 +24,8 @@ export function loraPropertiesFrom(
   if (sent === null) return null;
   const properties: Record<string, Json> = { ...current };
   for (const [name, value] of Object.entries(sent)) {
-    if (!fields.includes(name)) {
-      throw problem('invalidRequest', { reason: `body loraProperties.${name}: is no LoRa property` });
-    }
+    // Clients send members of their own, as everywhere.
+    if (!fields.includes(name)) continue;
     const wanted = (objectFields as readonly string[]).includes(name) ? 'object' : 'string';
     if (value !== null && (typeof value !== wanted || Array.isArray(value))) {
       throw problem('invalidRequest', { reason: `body loraProperties.${name}: must be of type ${wanted}` });

@@ -49,6 +49,9 @@ function propertyObjects(record: OutputConnector, showing: Showing): PropertyObj
     msTeamsProperties: of('MS_TEAMS'),
     slackProperties: of('SLACK'),
     sqlProperties: of('SQL'),
+    mqttProperties: of('MQTT'),
+    amqpProperties: of('AMQP'),
+    natsProperties: of('NATS'),
   };
 }
 

@@ -3,6 +3,7 @@ import type { OutputConnectorType } from '../model/connector.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { readCustomDatabase, readMail, readMsTeams, readSlack, readSms, readWebhook } from './message-properties.ts';
 import { type PropertyReader, propertyReader } from './property-reading.ts';
+import { targetProperties } from './target-properties.ts';
 
 /** What stands in an answer for a secret; sent back in an update it keeps the stored one (contract 35). */
 const secretMask = '********';
@@ -22,6 +23,9 @@ export const propertiesKeys = {
   MS_TEAMS: 'msTeamsProperties',
   SLACK: 'slackProperties',
   SQL: 'sqlProperties',
+  MQTT: 'mqttProperties',
+  AMQP: 'amqpProperties',
+  NATS: 'natsProperties',
 } as const satisfies Partial<Record<OutputConnectorType, string>>;
 
 export type PropertiesKey = (typeof propertiesKeys)[keyof typeof propertiesKeys];
@@ -48,6 +52,7 @@ const rows: Readonly<Partial<Record<OutputConnectorType, OutputProperties>>> = {
   // Whoever knows the address of such a webhook can write to the room.
   SLACK: { read: readSlack, secrets: ['webhookUrl'] },
   MS_TEAMS: { read: readMsTeams, secrets: ['notificationUrl'] },
+  ...targetProperties,
 };
 
 export function hasPropertyRules(type: OutputConnectorType): boolean {

@@ -13,6 +13,7 @@ export interface PropertyReader {
   needed(name: string): string;
   flag(name: string, fallback?: boolean): boolean;
   oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T;
+  number<T extends number>(name: string, allowed: readonly T[], fallback: T): T;
   /** An object of texts. */
   texts(name: string): Readonly<Record<string, string>>;
   /** A list that must have at least one element and at most `max`. */
@@ -42,6 +43,10 @@ export function propertyReader(sent: JsonObject, where: string): PropertyReader 
     oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
       const value = text(name);
       if (value === null) return fallback;
+      return allowed.find((one) => one === value) ?? refuse(name, `must be one of ${allowed.join(', ')}`);
+    },
+    number<T extends number>(name: string, allowed: readonly T[], fallback: T): T {
+      const value = sent[name] ?? fallback;
       return allowed.find((one) => one === value) ?? refuse(name, `must be one of ${allowed.join(', ')}`);
     },
     texts(name) {

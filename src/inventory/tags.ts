@@ -22,16 +22,14 @@ import {
   found,
   nextVersion,
   orCurrent,
+  type RecordUpdate,
   refuseWhenUsed,
   usersNamedMax,
 } from './change.ts';
 import { type ListScope, listReach } from './reach.ts';
 
-export interface TagUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
+export interface TagUpdate extends RecordUpdate {
   readonly color?: string | null | undefined;
-  readonly version?: number | null | undefined;
 }
 
 export interface TagDraft extends TagUpdate {

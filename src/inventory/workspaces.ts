@@ -16,17 +16,23 @@ import {
   saveWorkspace,
   workspaceContents,
 } from '../store/records/workspaces.ts';
-import { auditView, change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed } from './change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  type RecordUpdate,
+  refuseWhenUsed,
+} from './change.ts';
 import { ownOrganization } from './reach.ts';
 
 type SettingsDraft = { readonly [K in keyof WorkspaceSettings]?: WorkspaceSettings[K] | undefined };
 
-export interface WorkspaceUpdate {
-  readonly name?: string | undefined;
-  readonly description?: string | null | undefined;
+export interface WorkspaceUpdate extends RecordUpdate {
   readonly settings?: SettingsDraft | null | undefined;
   readonly properties?: JsonObject | null | undefined;
-  readonly version?: number | null | undefined;
 }
 
 export interface WorkspaceDraft extends WorkspaceUpdate {

@@ -16,7 +16,7 @@ export interface GeoFence {
   readonly polygons: readonly Polygon[];
 }
 
-export const geoFenceLimits = { polygonsMax: 100, pointsMax: 10_000 } as const;
+const geoFenceLimits = { polygonsMax: 100, pointsMax: 10_000 } as const;
 
 /**
  * Reads the polygons; the reason says what is wrong and where. A ring that crosses the antimeridian is one whose neighbouring

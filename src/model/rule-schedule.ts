@@ -13,7 +13,7 @@ export interface RuleSchedule {
 export type ReadSchedule = { readonly schedule: RuleSchedule } | { readonly reason: string };
 
 /** No timer fires more often. */
-export const timerGapMsMin = 10_000;
+const timerGapMsMin = 10_000;
 const dayMs = 86_400_000;
 const weekMs = 7 * dayMs;
 /** The first Monday after the epoch. */

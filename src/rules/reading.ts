@@ -20,6 +20,14 @@ export interface Reading {
   value(source: number, key: string): Json | undefined;
 }
 
+/** What tells a data source's own key. */
+type Keyed = readonly { readonly source: { readonly dataKey: string } }[];
+
+/** The value of the data source's own key; the whole data when it has none. */
+export function ownValue(reading: Reading, sources: Keyed, place: number): Json | undefined {
+  return reading.value(place, sources[place]!.source.dataKey);
+}
+
 /** Whether a key stands for the whole sample. */
 export function isWholeSample(key: string): boolean {
   return key === '' || key === '*';

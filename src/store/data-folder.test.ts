@@ -21,16 +21,21 @@ test('a second claim is refused with the folder, the holder and the way out', ()
   claimDataFolder(folder).release();
 });
 
-test('a folder held by a killed process is free again', async () => {
+// A process of its own: a busy machine may take long to start one.
+const processTimeoutMs = 60_000;
+
+test('a folder held by a killed process is free again', { timeout: processTimeoutMs }, async () => {
   const program = `import { claimDataFolder } from ${JSON.stringify(new URL('./data-folder.ts', import.meta.url).href)};
     claimDataFolder(process.argv[1]); console.log('held'); setInterval(() => {}, 1000);`;
   const holder = spawn(process.execPath, ['--input-type=module', '-e', program, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await once(holder.stdout, 'data');
+  const ended = once(holder, 'exit');
+  const held = await Promise.race([once(holder.stdout, 'data'), ended.then(() => undefined)]);
+  expect(held, 'the process ended before it held the folder').toBeDefined();
   expect(() => claimDataFolder(folder)).toThrow(`process ${holder.pid}`);
   holder.kill('SIGKILL');
-  await once(holder, 'exit');
+  await ended;
   claimDataFolder(folder).release();
 });
 

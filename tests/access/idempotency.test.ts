@@ -1,6 +1,6 @@
 // Contract 35: every POST that makes something takes an Idempotency-Key, and does its work once for it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AccessWorld, type Fixtures, makeFixtures, startAccessWorld } from './access-world.ts';
+import { type AccessWorld, comparisonOf, type Fixtures, makeFixtures, startAccessWorld } from './access-world.ts';
 
 let at: AccessWorld;
 let of: Fixtures;
@@ -49,6 +49,8 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
   ],
   '/v3/blobs': [() => `/v3/blobs?workspaceId=${of.workspace}`, () => 'some text'],
   '/v3/dashboards': [() => '/v3/dashboards', inWorkspace],
+  '/v3/rules': [() => '/v3/rules', () => ({ ...inWorkspace(), ...comparisonOf(of.device) })],
+  '/v3/rules/custom': [() => '/v3/rules/custom', () => ({ ...inOrganization(), script: 'function consume(event) {}' })],
   '/v3/dashboard-groups': [() => '/v3/dashboard-groups', inWorkspace],
   '/v3/devices/import': [
     () => `/v3/devices/import?workspaceId=${of.workspace}`,

@@ -18,6 +18,12 @@ export const loraCells: Readonly<Record<string, Cell>> = {
     level: 'workspace',
     path: (of) => `/v3/devices/${of.device}/downlinks`,
   },
+  'GET /v3/devices/:id/events': {
+    needs: ['asset', 'read'],
+    who: 'permitted',
+    level: 'workspace',
+    path: (of) => `/v3/devices/${of.device}/events`,
+  },
   'POST /v3/devices/:id/downlink': {
     needs: ['asset', 'update'],
     who: 'permitted',

@@ -186,6 +186,13 @@ const inventory: Record<string, Cell> = {
     workspaceId: of.workspace,
     ...comparisonOf(of.device),
   })),
+  'GET /v3/rules/:id/runs': record('workspace', ['rule', 'read'], (of) => `/v3/rules/${of.rule}/runs`),
+  'POST /v3/rules/:id/simulate': record(
+    'workspace',
+    ['rule', 'read'],
+    (of) => `/v3/rules/${of.rule}/simulate`,
+    () => hour,
+  ),
   'GET /v3/rules/custom': {
     needs: ['customLogic', 'read'],
     who: 'permitted',

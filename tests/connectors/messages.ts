@@ -33,7 +33,7 @@ const open: { close(): Promise<void> }[] = [];
 export function localEgress(tls: ConnectionOptions = {}): EgressGuard {
   const guard = createEgressGuard({ allow: ['127.0.0.0/8', '::1/128'] });
   open.push(guard);
-  return { ...guard, fetch: (url, init) => guard.fetch(url, { ...init, dispatcher: guard.dispatcher(tls) }) };
+  return { ...guard, dispatcher: () => guard.dispatcher(tls) };
 }
 
 /** A target of a connector with these properties; ended by `closeTargets`. */

@@ -146,6 +146,37 @@ describe('contract 35: uplinks by webhook', () => {
     expect((await world.must('GET', `/v3/devices/${device.id}`)).uplinkMetrics).toMatchObject(metrics);
   });
 
+  test('a frame that is handed in again is stored once; the next counter is another frame', async () => {
+    const device = await loraDevice(world);
+    for (const f_cnt of [7, 7, 8]) {
+      const message = { f_cnt, received_at: undefined };
+      expect((await device.webhook({ ...uplink(device, message), received_at: undefined })).status).toBe(201);
+    }
+    expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toHaveLength(2);
+  });
+
+  test('contract 27: the last uplinks and downlinks are its events, newest first', async () => {
+    const device = await loraDevice(world);
+    await device.webhook(uplink(device));
+    await device.downlink({ raw: true, loraDownlink: { port: 9, payloadHex: '01' } });
+    expect(await world.must('GET', `/v3/devices/${device.id}/events`)).toEqual([
+      {
+        id: anyId('72'),
+        type: 'DOWNLINK',
+        timestamp: anyTime,
+        correlationId: anyUuid,
+        payload: expect.objectContaining({ state: 'QUEUED', port: 9, payloadHex: '01' }),
+      },
+      {
+        id: anyUuid,
+        type: 'UPLINK',
+        timestamp: anyTime,
+        correlationId: anyUuid,
+        payload: { port: 2, payloadHex: '00c8' },
+      },
+    ]);
+  });
+
   test('joins are noted; frames without payload are noted; both store nothing', async () => {
     const device = await loraDevice(world);
     const { end_device_ids } = uplink(device);

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freeUdpPort } from '../world/coap-device.ts';
-import { freePort } from '../world/mqtt-world.ts';
+import { freePort } from '../../bench/load/server-process.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 const run = promisify(execFile);

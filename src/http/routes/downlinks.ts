@@ -1,7 +1,9 @@
 // Routes of downlinks (contract 17, 35).
 import { downlinkDraft, downlinkListQuery, downlinkSchema } from '../../contract/downlink.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
-import { idParams } from '../../contract/record-fields.ts';
+import { deviceEventSchema } from '../../contract/device-event.ts';
+import { idParams, list } from '../../contract/record-fields.ts';
+import { deviceEvents, type EventSources } from '../../flows/device-events.ts';
 import type { DownlinkCause } from '../../flows/downlink.ts';
 import { listDownlinks } from '../../inventory/downlinks.ts';
 import type { DownlinkCommand } from '../../model/downlink.ts';
@@ -16,6 +18,9 @@ const bodyBytesMax = 1024 * 1024;
 export interface DownlinkParts extends RecordParts {
   readonly sendDownlink: (deviceId: string, command: DownlinkCommand, cause: DownlinkCause) => Promise<unknown>;
   readonly newId: () => string;
+  /** Resolves when what was noted so far can be read. */
+  readonly settled: () => Promise<void>;
+  readonly eventSources: EventSources;
 }
 
 export function downlinkRoutes(parts: DownlinkParts): Route[] {
@@ -55,6 +60,20 @@ export function downlinkRoutes(parts: DownlinkParts): Route[] {
       response: pageSchema(downlinkSchema),
       handle: ({ params, query }) =>
         listDownlinks(parts.records, { deviceId: params.id, state: query.state }, pageRequestOf(query)),
+    }),
+    guardedRoute({
+      method: 'GET',
+      path: '/v3/devices/:id/events',
+      summary: 'What happened to a device lately: the last hundred uplinks, downlinks, outputs and rules, newest first',
+      tag: 'Devices',
+      access: { scope: 'asset', verb: 'read', place: byId(parts, 'device') },
+      params: idParams,
+      response: list(deviceEventSchema),
+      handle: async ({ params }) => {
+        // A failure to write is told by the one who writes; what is there can still be read.
+        await parts.settled().catch(() => undefined);
+        return deviceEvents(params.id, parts.eventSources);
+      },
     }),
   ];
 }

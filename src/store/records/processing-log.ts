@@ -63,6 +63,7 @@ export interface ProcessingLogFilter {
   /** Exclusive. */
   readonly to?: EpochMs | undefined;
   readonly level?: NoteLevel | undefined;
+  readonly source?: NoteSource | undefined;
 }
 
 /** Newest first unless the page asks for another order. */
@@ -75,6 +76,7 @@ export async function listProcessingLog(
   if (filter.from !== undefined) query = query.where('timestamp', '>=', filter.from);
   if (filter.to !== undefined) query = query.where('timestamp', '<', filter.to);
   if (filter.level !== undefined) query = query.where('level', '=', filter.level);
+  if (filter.source !== undefined) query = query.where('source', '=', filter.source);
   const newestFirst = [
     { field: 'timestamp', direction: 'desc' },
     { field: 'sequence', direction: 'desc' },

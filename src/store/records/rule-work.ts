@@ -1,4 +1,4 @@
-// What rules have still to do, and what they did last: script runs and database writes that wait, and the list of runs.
+// What rules have still to do, and what they did last: script runs that wait, and the list of runs.
 import type { Json, JsonObject } from '../../model/json.ts';
 import { fromJsonText, toJsonText } from './columns.ts';
 import type { RecordsDb } from './database.ts';
@@ -41,28 +41,6 @@ export async function countTriggers(db: RecordsDb): Promise<Map<string, number>>
 export async function removeTriggers(step: RecordsDb, ruleId: string, upTo: number): Promise<number> {
   const query = step.deleteFrom('ruleTriggers').where('ruleId', '=', ruleId).where('sequence', '<=', upTo);
   return Number((await query.executeTakeFirst()).numDeletedRows);
-}
-
-/** A sample that a rule's database action still has to put into the journal. */
-export interface WaitingWrite {
-  readonly sequence: number;
-  readonly write: JsonObject;
-}
-
-export async function insertWrites(step: RecordsDb, writes: readonly JsonObject[]): Promise<void> {
-  for (let from = 0; from < writes.length; from += rowsPerStatement) {
-    const values = writes.slice(from, from + rowsPerStatement).map((write) => ({ write: toJsonText(write) }));
-    await step.insertInto('ruleWrites').values(values).execute();
-  }
-}
-
-export async function findWrites(db: RecordsDb, max: number): Promise<WaitingWrite[]> {
-  const rows = await db.selectFrom('ruleWrites').selectAll().orderBy('sequence').limit(max).execute();
-  return rows.map((row) => ({ ...row, write: fromJsonText<JsonObject>(row.write) }));
-}
-
-export async function removeWrites(step: RecordsDb, upTo: number): Promise<void> {
-  await step.deleteFrom('ruleWrites').where('sequence', '<=', upTo).execute();
 }
 
 /** The last runs of a rule as they were saved; empty when none were. */

@@ -2,6 +2,7 @@
 import type { Generated } from 'kysely';
 import type { DeliveryRow } from './delivery-row.ts';
 import type { NetworkTables } from './network-tables.ts';
+import type { RuleTables } from './rule-tables.ts';
 
 /** 0 or 1: SQLite has no boolean. */
 type Flag = number;
@@ -24,7 +25,7 @@ interface NamedColumns extends AuditColumns {
   searchText: string;
 }
 
-export interface RecordTables extends NetworkTables {
+export interface RecordTables extends NetworkTables, RuleTables {
   organizations: NamedColumns & { logo: string | null; ownerId: string; properties: JsonText | null };
   workspaces: NamedColumns & { organizationId: string; settings: JsonText; properties: JsonText };
   users: AuditColumns & { id: string; name: string; email: string; passwordHash: string };
@@ -261,31 +262,5 @@ export interface RecordTables extends NetworkTables {
   };
   idempotencyKeys: { id: string; bodyHash: string; firstSeenAt: number; answer: JsonText | null };
   deliveries: DeliveryRow;
-  customLogicBlocks: NamedColumns & {
-    organizationId: string;
-    dataSources: JsonText;
-    logicProperties: JsonText;
-    script: string;
-  };
-  rules: NamedColumns & {
-    organizationId: string;
-    workspaceId: string;
-    active: Flag;
-    inputs: JsonText;
-    timer: JsonText;
-    logic: JsonText;
-    actions: JsonText;
-    activation: number;
-    nextExecution: number | null;
-  };
-  ruleReferences: { ruleId: string; kind: string; referenceId: string };
-  ruleScriptStates: { ruleId: string; activation: number; state: JsonText };
-  /** Which logic blocks of the rule hold for the device; `deviceId` is empty for timed runs. */
-  ruleDeviceStates: { ruleId: string; deviceId: string; activation: number; holds: string };
-  ruleLastSamples: { deviceId: string; topic: string; dataKey: string; sample: JsonText };
-  ruleTimers: { id: string; ruleId: string; activation: number; runAt: number; meta: JsonText | null };
-  ruleTriggers: { sequence: Generated<number>; ruleId: string; activation: number; trigger: JsonText };
-  ruleWrites: { sequence: Generated<number>; write: JsonText };
-  ruleRuns: { ruleId: string; runs: JsonText };
   followerPositions: { follower: string; position: number };
 }

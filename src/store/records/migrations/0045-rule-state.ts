@@ -42,11 +42,6 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .addColumn('trigger', 'text', (column) => column.notNull())
     .execute();
   await schema
-    .createTable('ruleWrites')
-    .addColumn('sequence', 'integer', (column) => column.primaryKey().autoIncrement())
-    .addColumn('write', 'text', (column) => column.notNull())
-    .execute();
-  await schema
     .createTable('ruleRuns')
     .addColumn('ruleId', 'text', (column) => column.primaryKey())
     .addColumn('runs', 'text', (column) => column.notNull())

@@ -1,0 +1,173 @@
+// Composes the rules: the rule book, their follower of the journal, scripts, timers, runs and dry runs.
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Parts } from './compose-parts.ts';
+import type { Uplinks } from './compose-uplinks.ts';
+import { createJournalFollower } from './flows/journal-follower.ts';
+import { createRuleFollower } from './flows/rule-follower.ts';
+import { createRuleScripts, type RuleScripts } from './flows/rule-scripts.ts';
+import { type SimulatedRuns, simulateRule } from './flows/rule-simulation.ts';
+import { createRuleTimers } from './flows/rule-timers.ts';
+import { type EnqueueDeliveries, rulesFollower } from './flows/rule-writes.ts';
+import type { EpochMs } from './model/instant.ts';
+import type { Json } from './model/json.ts';
+import { problem } from './model/problem.ts';
+import { compileRule } from './rules/compiled-rule.ts';
+import { createRuleBook } from './rules/rule-book.ts';
+import { createRunLog } from './rules/run-log.ts';
+import { findCustomLogics } from './store/records/custom-logic.ts';
+import { lazyTransaction } from './store/records/database.ts';
+import { findFollowerPosition } from './store/records/follower-positions.ts';
+import { findOutputConnectors } from './store/records/output-connectors.ts';
+import { nextRuleTime } from './store/records/rule-state.ts';
+import { findRuns, saveRuns } from './store/records/rule-work.ts';
+import { findRule } from './store/records/rules.ts';
+import { deviceIdsOfTag, tagsOfDevices } from './store/records/tags.ts';
+
+/** Rules whose runs are saved in one go, so that nobody waits long for it. */
+const runsSavedMax = 20;
+const runsSavedEveryMs = 5_000;
+
+export interface Rules {
+  /** The last runs of a rule, newest first. */
+  readonly runsOf: (ruleId: string) => Promise<readonly Json[]>;
+  readonly simulate: (
+    ruleId: string,
+    range: { readonly from: EpochMs; readonly to: EpochMs },
+  ) => Promise<SimulatedRuns>;
+  /** Resolves when rules have judged what is durable now, and their scripts have run. */
+  readonly settled: () => Promise<void>;
+  /** Runs the timers that are due now; done by itself every second. */
+  readonly runDue: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+function laterBy(task: () => void, delayMs: number): () => void {
+  const timer = setTimeout(task, delayMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}
+
+export async function composeRules(
+  parts: Parts,
+  uplinks: Pick<Uplinks, 'followEntries' | 'scripts'>,
+  enqueueDeliveries: EnqueueDeliveries,
+): Promise<Rules> {
+  const { records, store, telemetry, directory, now, newId } = parts;
+  const { db } = records;
+  const { scripts: machine } = uplinks;
+  const book = createRuleBook(records, store);
+  const log = createRunLog();
+  parts.followChanges((change) => book.recordChanged(change));
+  const lookUp = async (deviceId: string) => {
+    try {
+      return await directory.byDevice(deviceId);
+    } catch {
+      return undefined;
+    }
+  };
+  const failed = (what: string) => (error: unknown) => telemetry.backgroundFailed(what, error);
+  const follower = createRuleFollower({
+    db,
+    book,
+    log,
+    lookUp,
+    enqueueDeliveries,
+    waiting: { count: (id) => scripts.count(id), added: (ids) => scripts.added(ids) },
+    now,
+    newId,
+    pause: () => turn(),
+    position: (await findFollowerPosition(db, rulesFollower)) ?? -1,
+  });
+  const timers = createRuleTimers({
+    nextTime: () => nextRuleTime(db),
+    runDue: follower.runDue,
+    now,
+    schedule: laterBy,
+    failed: failed('running timers of rules'),
+  });
+  const scripts: RuleScripts = createRuleScripts({
+    db,
+    scripts: machine,
+    holds: book.memory.holds,
+    ruleOf: (id) => follower.alone(async () => book.rule(id)),
+    enqueueDeliveries,
+    log,
+    now,
+    failed: failed('running scripts of rules'),
+    schedule: laterBy,
+    timersSet: () => timers.changed(),
+  });
+  parts.followChanges(({ kind }) => {
+    if (kind === 'rule') timers.changed();
+  });
+  const entries = createJournalFollower({
+    name: rulesFollower,
+    store,
+    handle: follower.handle,
+    failed: failed('judging samples by rules'),
+  });
+  uplinks.followEntries((entry) => entries.follow(entry));
+  await scripts.start();
+  timers.changed();
+
+  const saveSome = async (): Promise<number> => {
+    const ids = log.takeChanged(runsSavedMax);
+    if (ids.length > 0) {
+      await lazyTransaction(db, async (step) => {
+        for (const id of ids) await saveRuns(step, id, log.runsOf(id) ?? []);
+      });
+    }
+    return ids.length;
+  };
+  const runsOf = async (ruleId: string): Promise<readonly Json[]> => {
+    if (!log.has(ruleId)) log.load(ruleId, await findRuns(db, ruleId));
+    return log.runsOf(ruleId) ?? [];
+  };
+  const saving = setInterval(() => void saveSome().catch(failed('saving runs of rules')), runsSavedEveryMs);
+  saving.unref();
+
+  const settled = async (): Promise<void> => {
+    await entries.settled();
+    await scripts.settled();
+  };
+  return {
+    runsOf,
+    simulate: async (ruleId, range) => {
+      const rule = await findRule(db, ruleId);
+      if (rule === undefined) throw problem('notFound', { what: 'rule', id: ruleId });
+      const connectors = await findOutputConnectors(
+        records,
+        rule.actions.map(({ id }) => id),
+      );
+      const blocks = await findCustomLogics(db, [rule.logic.customLogic?.customLogicId ?? '']);
+      const compiled = compileRule(rule, {
+        connectors: new Map(connectors.map((connector) => [connector.id, connector])),
+        customLogic: new Map(blocks.map((block) => [block.id, block])),
+      });
+      if (compiled === undefined) throw new Error(`Rule ${ruleId} cannot be compiled`);
+      return simulateRule(compiled, range, {
+        store,
+        scripts: machine,
+        lookUp,
+        tagsOf: async (deviceIds) =>
+          new Map(
+            [...(await tagsOfDevices(db, deviceIds))].map(([id, tags]) => [id, new Set(tags.map((tag) => tag.id))]),
+          ),
+        devicesOfTag: (tagId) => deviceIdsOfTag(db, tagId),
+        pause: () => turn(),
+      });
+    },
+    settled,
+    runDue: async () => {
+      await follower.runDue();
+      await scripts.settled();
+    },
+    async close() {
+      clearInterval(saving);
+      await timers.close();
+      await entries.close();
+      await scripts.close();
+      while ((await saveSome()) > 0);
+    },
+  };
+}

@@ -1,0 +1,12 @@
+// The wire form of what happened to a device lately (contract 27).
+import Type from 'typebox';
+import type { JsonObject, Json } from '../model/json.ts';
+import { id, oneOf, time } from './record-fields.ts';
+
+export const deviceEventSchema = Type.Object({
+  id,
+  type: oneOf(['UPLINK', 'DOWNLINK', 'OUTPUT', 'RULE']),
+  timestamp: time,
+  correlationId: Type.String(),
+  payload: Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] }),
+});

@@ -1,0 +1,43 @@
+// The wire form of a rule's last runs, and of a dry run over stored samples.
+import Type from 'typebox';
+import type { Json } from '../model/json.ts';
+import { id, list, object, oneOf, orNull, text, time } from './record-fields.ts';
+
+const anything = Type.Unsafe<Json>({});
+
+const runFields = {
+  timestamp: time,
+  trigger: oneOf(['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const),
+  deviceId: orNull(id),
+  correlationId: orNull(text),
+  inputs: list(
+    Type.Object({
+      dataSourceId: id,
+      variableName: orNull(text),
+      trigger: Type.Boolean(),
+      deviceId: orNull(id),
+      topic: orNull(text),
+      timestamp: orNull(time),
+      dataKey: text,
+      value: anything,
+    }),
+  ),
+  outcome: oneOf(['FIRED', 'NOT_FIRED', 'SUPPRESSED', 'ABORTED', 'FAILED', 'DROPPED'] as const),
+  reason: Type.String(),
+  actionIds: list(id),
+};
+
+export const ruleRunSchema = Type.Object(runFields);
+
+export const simulationRequest = Type.Object({
+  from: Type.String({ description: 'ISO-8601 date-time, inclusive' }),
+  to: Type.String({ description: 'ISO-8601 date-time, exclusive' }),
+});
+
+export const simulationSchema = Type.Object({
+  samples: Type.Integer({ description: 'Samples that were looked at' }),
+  runs: Type.Integer(),
+  fired: Type.Integer(),
+  truncated: Type.Boolean({ description: 'Not everything of the range was looked at' }),
+  content: list(Type.Object({ ...runFields, actions: list(object) })),
+});

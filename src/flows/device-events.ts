@@ -1,0 +1,52 @@
+// What happened to a device lately: its uplinks, its downlinks, and what outputs and rules noted (contract 27).
+import type { Downlink } from '../model/downlink.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { RawUplink } from '../model/raw-uplink.ts';
+
+const eventsMax = 100;
+
+/** Each answers at most so many of a device, newest first. */
+export interface EventSources {
+  readonly uplinks: (deviceId: string, max: number) => Promise<readonly RawUplink[]>;
+  readonly downlinks: (deviceId: string, max: number) => Promise<readonly Downlink[]>;
+  readonly notes: (deviceId: string, source: 'OUTPUT' | 'RULE', max: number) => Promise<readonly ProcessingLogEntry[]>;
+}
+
+interface DeviceEvent {
+  readonly id: string;
+  readonly type: 'UPLINK' | 'DOWNLINK' | 'OUTPUT' | 'RULE';
+  readonly at: EpochMs;
+  readonly correlationId: string;
+  readonly payload: JsonObject | readonly Json[];
+}
+
+/** The last hundred, newest first. */
+export async function deviceEvents(deviceId: string, sources: EventSources) {
+  const uplinks = await sources.uplinks(deviceId, eventsMax);
+  const downlinks = await sources.downlinks(deviceId, eventsMax);
+  const events: DeviceEvent[] = [...uplinks.map(uplinkEvent), ...downlinks.map(downlinkEvent)];
+  for (const source of ['OUTPUT', 'RULE'] as const) {
+    events.push(...(await sources.notes(deviceId, source, eventsMax)).map((note) => noteEvent(note, source)));
+  }
+  return events
+    .sort((one, other) => other.at - one.at)
+    .slice(0, eventsMax)
+    .map(({ at, ...event }) => ({ ...event, timestamp: formatInstant(at) }));
+}
+
+function uplinkEvent({ id, receivedAt, payload }: RawUplink): DeviceEvent {
+  return { id, type: 'UPLINK', at: receivedAt, correlationId: id, payload: payload.body };
+}
+
+function downlinkEvent({ id, created, updated, correlationId, ...downlink }: Downlink): DeviceEvent {
+  const { state, port, confirmed, payloadHex, topic, payload, error } = downlink;
+  const told = { state, port, confirmed, payloadHex, topic, payload, error };
+  return { id, type: 'DOWNLINK', at: updated ?? created, correlationId, payload: told };
+}
+
+function noteEvent(note: ProcessingLogEntry, type: 'OUTPUT' | 'RULE'): DeviceEvent {
+  const { id, timestamp, correlationId, level, message, details = null } = note;
+  return { id, type, at: timestamp, correlationId, payload: { level, message, details } };
+}

@@ -1,0 +1,175 @@
+// What a triggered rule causes: deliveries for its actions, script runs that wait, notes; all of it written in one transaction.
+import { createHash } from 'node:crypto';
+import type { DeliveryDraft } from '../model/delivery.ts';
+import type { EpochMs } from '../model/instant.ts';
+import { formatInstant } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import type { Note, ProcessingLogEntry } from '../model/processing-note.ts';
+import {
+  type ContextDevice,
+  type DataSourceContext,
+  deviceContext,
+  type TemplateContext,
+  templateContextOf,
+} from '../model/template-context.ts';
+import type { CompiledRule } from '../rules/compiled-rule.ts';
+import type { Triggered } from '../rules/evaluation.ts';
+import type { SeenSample } from '../rules/reading.ts';
+import type { RunCause, RuleRun } from '../rules/run-log.ts';
+
+/** What is handed to the delivery log. */
+export type RuleDelivery = DeliveryDraft & { readonly ruleId: string };
+
+/** What triggered a rule. */
+export interface Origin {
+  readonly cause: RunCause;
+  /** Names the trigger for ever: the sample's cursor, or the due time. */
+  readonly key: string;
+  /** Empty for timed runs. */
+  readonly deviceId: string;
+  readonly correlationId: string;
+  readonly hops: number;
+  /** When it was judged. */
+  readonly at: EpochMs;
+  readonly sample?: SeenSample;
+  readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;
+}
+
+/** Finds what templates see of a device; undefined when it is gone. */
+export type LookUpDevice = (deviceId: string) => ContextDevice | undefined | Promise<ContextDevice | undefined>;
+
+/** The tree of templates for a triggered rule (interface 2.11). */
+export async function ruleContext(
+  { compiled, reading, places }: Pick<Triggered, 'compiled' | 'reading' | 'places'>,
+  origin: Origin,
+  lookUp: LookUpDevice,
+): Promise<TemplateContext> {
+  const { id, name, description, workspaceId } = compiled.rule;
+  const dataSources: Record<string, DataSourceContext> = {};
+  for (const [place, { source, byTag }] of compiled.sources.entries()) {
+    const sample = reading.samples[place];
+    const known = sample === undefined ? undefined : await lookUp(sample.deviceId);
+    const trigger = places.includes(place);
+    const context = sourceContext(sample, known, { trigger, byTag, origin });
+    dataSources[String(place + 1)] = context;
+    if (source.variableName !== null) dataSources[source.variableName] = context;
+  }
+  const device = origin.sample === undefined ? undefined : await lookUp(origin.deviceId);
+  const own: TemplateContext =
+    origin.sample === undefined || device === undefined
+      ? { timestamp: formatInstant(origin.at), correlationId: origin.correlationId }
+      : templateContextOf({
+          ...device,
+          sample: { ...withoutUndefined(origin.sample), correlationId: origin.correlationId },
+          ...(origin.entry === undefined ? {} : { entry: origin.entry }),
+          producedAt: origin.at,
+        });
+  return { ...own, rule: { ruleId: id, name, description, workspaceId }, dataSources };
+}
+
+function withoutUndefined({ deviceId, topic, timestamp, data, meta }: SeenSample) {
+  return { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }) };
+}
+
+function sourceContext(
+  sample: SeenSample | undefined,
+  known: ContextDevice | undefined,
+  { trigger, byTag, origin }: { readonly trigger: boolean; readonly byTag: boolean; readonly origin: Origin },
+): DataSourceContext {
+  const { device = null } = known ?? {};
+  return {
+    correlationId: trigger ? origin.correlationId : null,
+    device: known === undefined ? null : deviceContext(known),
+    deviceId: device?.deviceId ?? null,
+    svcDeviceId: sample?.deviceId ?? null,
+    akenzaDeviceId: sample?.deviceId ?? null,
+    topic: sample?.topic ?? null,
+    timestamp: sample === undefined ? null : formatInstant(sample.timestamp),
+    data: sample?.data ?? null,
+    meta: sample?.meta ?? null,
+    uplinkMeta: null,
+    trigger,
+    deviceInput: !byTag,
+    tagInput: byTag,
+  };
+}
+
+/** One delivery. `cause` tells firings of one run apart, so that it is the same delivery when the run is repeated after a crash. */
+export function ruleDelivery(
+  { rule, sources }: CompiledRule,
+  origin: Origin,
+  firing: { readonly actionId: string; readonly cause: string },
+  context: TemplateContext,
+): RuleDelivery {
+  const { id: ruleId, organizationId, workspaceId } = rule;
+  return {
+    idempotencyKey: [ruleId, origin.key, firing.cause, firing.actionId].join(':'),
+    connectorId: firing.actionId,
+    organizationId,
+    workspaceId,
+    // A timed run has no device of its own; its deliveries keep the order of the first one it names.
+    deviceId: origin.deviceId === '' ? (sources[0]?.deviceIds[0] ?? '') : origin.deviceId,
+    correlationId: origin.correlationId,
+    cause: 'RULE',
+    ruleId,
+    context,
+    ruleHops: origin.hops,
+  };
+}
+
+/** The run as the list of runs keeps it. */
+export function runOf({ compiled, reading, places, verdict }: Triggered, origin: Origin): RuleRun {
+  const { at, cause, deviceId, correlationId } = origin;
+  const base = { at, cause, deviceId, correlationId, samples: reading.samples, places };
+  if (verdict === undefined) throw new Error('Custom logic has its verdict from its script');
+  const { firings, suppressed, missing, holds } = verdict;
+  if (firings.length > 0) {
+    const reason = [...new Set(firings.map((firing) => reasonOf(firing.cause)))].join(', ');
+    return { ...base, outcome: 'FIRED', reason, actionIds: firings.map(({ actionId }) => actionId) };
+  }
+  if (suppressed) {
+    return {
+      ...base,
+      outcome: 'SUPPRESSED',
+      reason: 'holds still; its actions fire when it begins to hold',
+      actionIds: [],
+    };
+  }
+  const isHolding = compiled.logic.type === 'COMPARISON' && holds.includes('1');
+  const reason =
+    missing.length > 0
+      ? `no value for ${missing.join('; ')}`
+      : isHolding
+        ? 'holds, and has no action for it'
+        : compiled.logic.type === 'COMPARISON'
+          ? 'no logic block holds'
+          : `${holds === '1' ? 'inside' : 'outside'} the fence`;
+  return { ...base, outcome: 'NOT_FIRED', reason, actionIds: [] };
+}
+
+function reasonOf(cause: string): string {
+  const block = /^block (\d+)$/.exec(cause);
+  return block === null ? `${cause} the fence` : `logic block ${Number(block[1]) + 1} holds`;
+}
+
+/** A note of a rule in the processing log of a device; its id is made of what it is about, so that repeating it changes nothing. */
+export function ruleNote(
+  { rule }: Pick<CompiledRule, 'rule'>,
+  origin: Pick<Origin, 'key' | 'at' | 'correlationId'>,
+  deviceId: string,
+  note: Pick<Note, 'level' | 'message'> & { readonly details?: JsonObject | undefined },
+  number = 0,
+): ProcessingLogEntry {
+  const digest = createHash('sha256').update([rule.id, origin.key, number, note.message].join(':')).digest('hex');
+  return {
+    id: digest.slice(0, 32),
+    deviceId,
+    timestamp: origin.at,
+    correlationId: origin.correlationId,
+    level: note.level,
+    source: 'RULE',
+    message: `Rule ${rule.name}: ${note.message}`,
+    details: { ...note.details, ruleId: rule.id },
+  };
+}

@@ -1,0 +1,279 @@
+// Rules behind the journal: each sample meets its rules once; what they cause is written together with how far they came.
+import type { EpochMs } from '../model/instant.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import { latestDue, nextDue } from '../model/rule-schedule.ts';
+import type { StoredSample } from '../model/sample.ts';
+import type { CompiledRule } from '../rules/compiled-rule.ts';
+import { judgeSample, judgeTimed, type Triggered } from '../rules/evaluation.ts';
+import type { RuleBook } from '../rules/rule-book.ts';
+import type { RunLog } from '../rules/run-log.ts';
+import type { RecordsDb } from '../store/records/database.ts';
+import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../store/records/rule-state.ts';
+import { saveNextExecution } from '../store/records/rules.ts';
+import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote, runOf } from './rule-effects.ts';
+import { hopsNote, isBeyondHops, notedDevices, waitingRun } from './rule-triggers.ts';
+import { type EnqueueDeliveries, nothingToWrite, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
+
+const ruleFlowLimits = {
+  /** Script runs of one rule that wait; what comes on top is told and left out. */
+  waitingMax: 1_000,
+  /** Rules judged before others get their turn: some milliseconds of work. */
+  rulesPerTurn: 2_000,
+  /** Timers looked at in one go. */
+  dueMax: 100,
+} as const;
+
+export interface RuleFollowerParts {
+  readonly db: RecordsDb;
+  readonly book: RuleBook;
+  readonly log: RunLog;
+  readonly lookUp: LookUpDevice;
+  readonly enqueueDeliveries: EnqueueDeliveries;
+  /** Script runs of the rule that wait; told when more do. */
+  readonly waiting: { count(ruleId: string): number; added(ruleIds: readonly string[]): void };
+  readonly now: () => EpochMs;
+  readonly newId: () => string;
+  readonly pause: () => Promise<void>;
+  /** The position that was saved last. */
+  readonly position: number;
+}
+
+export interface RuleFollower {
+  /** For the journal follower: resolves when the effects are durable. Entries that come again change nothing. */
+  handle(entries: readonly DurableEntry[]): Promise<void>;
+  /** Runs what is due; resolves when its effects are durable. */
+  runDue(): Promise<void>;
+  /** Runs something while neither of them is under way, with the rules as they are now. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+}
+
+type Triggers = { readonly triggered: Triggered; readonly origin: Origin }[];
+type Collected = { -readonly [K in keyof RuleWrite]: RuleWrite[K] extends readonly (infer T)[] ? T[] : RuleWrite[K] };
+
+export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
+  const { db, book, log, now } = parts;
+  let done = parts.position;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = turn.then(async () => {
+      await book.refresh();
+      return work();
+    });
+    turn = result.catch(() => undefined);
+    return result;
+  }
+
+  async function write(collected: Collected): Promise<void> {
+    collected.holds.push(
+      ...book.memory.holds.takeChanged().flatMap((held) => {
+        const activation = book.rule(held.ruleId)?.rule.activation;
+        return activation === undefined ? [] : [{ ...held, activation }];
+      }),
+    );
+    collected.lastSamples.push(...book.memory.last.takeChanged());
+    try {
+      await writeRuleEffects(db, collected, parts.enqueueDeliveries);
+    } catch (error) {
+      // Memory is ahead of what is durable: it is read again before anything else is judged.
+      book.reset();
+      throw error;
+    }
+    if (collected.triggers.length > 0) parts.waiting.added(collected.triggers.map(({ ruleId }) => ruleId));
+  }
+
+  async function judgeEntries(entries: readonly DurableEntry[]): Promise<void> {
+    const fresh = entries.filter(({ position }) => position > done);
+    const last = fresh.at(-1);
+    if (last === undefined) return;
+    const collected = { ...emptyWrite(), position: last.position };
+    if (book.size() > 0) {
+      await book.prepare(devicesOf(fresh));
+      const triggers: Triggers = [];
+      let judged = 0;
+      for (const entry of fresh) {
+        if (isBeyondHops(entry)) collected.notes.push(hopsNote(entry, now()));
+        if (entry.trace?.rulesSkipped === true || isBeyondHops(entry)) continue;
+        for (const sample of entry.samples) {
+          judged += judgeOne(entry, sample, triggers);
+          if (judged < ruleFlowLimits.rulesPerTurn) continue;
+          judged = 0;
+          await parts.pause();
+        }
+      }
+      await cause(triggers, collected);
+    }
+    await write(collected);
+    done = last.position;
+  }
+
+  function judgeOne(entry: DurableEntry, sample: StoredSample, triggers: Triggers): number {
+    const plan = book.planOf(sample.deviceId);
+    if (plan === undefined) return 1;
+    let judged = 1;
+    const origin: Origin = {
+      cause: 'UPLINK',
+      key: sample.cursor,
+      deviceId: sample.deviceId,
+      correlationId: sample.correlationId,
+      hops: entry.trace?.ruleHops ?? 0,
+      at: now(),
+      sample: seen(sample),
+      entry,
+    };
+    judgeSample(plan, origin.sample!, book.memory, (triggered) => {
+      judged += 1;
+      if (triggered.verdict === undefined) triggers.push({ triggered, origin });
+      else {
+        log.add(triggered.compiled, runOf(triggered, origin));
+        if (triggered.verdict.firings.length > 0) triggers.push({ triggered, origin });
+      }
+    });
+    return judged;
+  }
+
+  /** Makes deliveries of firings and waiting runs of scripts. */
+  async function cause(triggers: Triggers, collected: Collected): Promise<void> {
+    const added = new Map<string, number>();
+    for (const { triggered, origin } of triggers) {
+      const { compiled, verdict } = triggered;
+      const { id: ruleId, activation } = compiled.rule;
+      if (verdict === undefined) {
+        const waiting = parts.waiting.count(ruleId) + (added.get(ruleId) ?? 0);
+        if (waiting >= ruleFlowLimits.waitingMax) {
+          drop(triggered, origin, collected);
+          continue;
+        }
+        added.set(ruleId, (added.get(ruleId) ?? 0) + 1);
+        collected.triggers.push({ ruleId, activation, trigger: await waitingRun(triggered, origin, parts.lookUp) });
+        continue;
+      }
+      const context = await ruleContext(triggered, origin, parts.lookUp);
+      for (const firing of verdict.firings) {
+        collected.deliveries.push({ ...ruleDelivery(compiled, origin, firing, context), activation });
+      }
+      const actionIds = verdict.firings.map(({ actionId }) => actionId);
+      const message = `fired, ${actionIds.length} action${actionIds.length === 1 ? '' : 's'}`;
+      for (const deviceId of notedDevices(compiled, origin)) {
+        collected.notes.push(ruleNote(compiled, origin, deviceId, { level: 'INFO', message, details: { actionIds } }));
+      }
+    }
+  }
+
+  function drop({ compiled, reading, places }: Triggered, origin: Origin, collected: Collected): void {
+    const reason = `${ruleFlowLimits.waitingMax} runs of its script wait already; this one was left out`;
+    const { at, cause, deviceId, correlationId } = origin;
+    const { samples } = reading;
+    log.add(compiled, {
+      at,
+      cause,
+      deviceId,
+      correlationId,
+      samples,
+      places,
+      outcome: 'DROPPED',
+      reason,
+      actionIds: [],
+    });
+    const [noted] = notedDevices(compiled, origin);
+    const isTold = collected.notes.some(
+      ({ details, level }) => level === 'ERROR' && details?.['ruleId'] === compiled.rule.id,
+    );
+    if (noted !== undefined && !isTold) {
+      collected.notes.push(ruleNote(compiled, origin, noted, { level: 'ERROR', message: reason }));
+    }
+  }
+
+  async function runDueRules(at: EpochMs): Promise<boolean> {
+    const rules = await findDueRules(db, at, ruleFlowLimits.dueMax);
+    const collected = emptyWrite();
+    const triggers: Triggers = [];
+    for (const { id, due } of rules) {
+      const compiled = book.rule(id);
+      const { schedule } = compiled ?? {};
+      if (compiled === undefined || schedule === undefined) {
+        // Nothing will ever run it, so it is due no more.
+        await saveNextExecution(db, id, null);
+        continue;
+      }
+      // Those missed while the platform was stopped or the clock jumped are one run, for the latest due time.
+      const latest = latestDue(schedule, due, at);
+      const { activation } = compiled.rule;
+      collected.due.push({ ruleId: id, activation, nextExecution: nextDue(schedule, latest, at) ?? null });
+      await book.prepareRule(compiled);
+      const origin = timedOrigin('TIMER', `timer ${latest}`, at);
+      const triggered = judgeTimed(compiled, book.memory);
+      if (triggered === undefined) abort(compiled, origin);
+      else if (triggered.verdict === undefined) triggers.push({ triggered, origin });
+      else {
+        log.add(compiled, runOf(triggered, origin));
+        if (triggered.verdict.firings.length > 0) triggers.push({ triggered, origin });
+      }
+    }
+    await cause(triggers, collected);
+    await write(collected);
+    return collected.due.length === ruleFlowLimits.dueMax;
+  }
+
+  function abort(compiled: CompiledRule, { at, cause, deviceId, correlationId }: Origin): void {
+    const samples = compiled.sources.map(() => undefined);
+    const reason = 'a timer cannot run a rule with tags as inputs: no device is definite then';
+    const run = { at, cause, deviceId, correlationId, samples, places: [], reason, actionIds: [] };
+    log.add(compiled, { ...run, outcome: 'ABORTED' });
+  }
+
+  async function runDueScriptTimers(at: EpochMs): Promise<boolean> {
+    const timers = await findDueScriptTimers(db, at, ruleFlowLimits.dueMax);
+    const collected = emptyWrite();
+    for (const timer of timers) {
+      collected.firedTimers.push(timer.id);
+      const compiled = book.rule(timer.ruleId);
+      if (compiled === undefined || compiled.rule.activation !== timer.activation) continue;
+      collected.triggers.push(await scriptTimerRun(compiled, timer, at));
+    }
+    await write(collected);
+    return timers.length === ruleFlowLimits.dueMax;
+  }
+
+  async function scriptTimerRun(compiled: CompiledRule, timer: ScriptTimer, at: EpochMs) {
+    await book.prepareRule(compiled);
+    const origin = timedOrigin('SCRIPT_TIMER', `timer ${timer.id}`, at);
+    const triggered = judgeTimed({ ...compiled, byTag: false }, book.memory)!;
+    const trigger = await waitingRun({ ...triggered, compiled }, origin, parts.lookUp, timer.meta);
+    return { ruleId: timer.ruleId, activation: timer.activation, trigger };
+  }
+
+  function timedOrigin(cause: Origin['cause'], key: string, at: EpochMs): Origin {
+    return { cause, key, deviceId: '', correlationId: parts.newId(), hops: 0, at };
+  }
+
+  return {
+    handle: (entries) => alone(() => judgeEntries(entries)),
+    async runDue() {
+      const at = now();
+      while (await alone(() => runDueRules(at)));
+      while (await alone(() => runDueScriptTimers(at)));
+    },
+    alone,
+  };
+}
+
+function emptyWrite(): Collected {
+  return Object.fromEntries(Object.keys(nothingToWrite).map((part) => [part, []])) as unknown as Collected;
+}
+
+function seen({ deviceId, topic, timestamp, data, meta, correlationId }: StoredSample) {
+  return { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }), correlationId };
+}
+
+function devicesOf(entries: readonly DurableEntry[]) {
+  const devices = new Map<string, { workspaceId: string; before: EpochMs }>();
+  for (const { samples } of entries) {
+    for (const { deviceId, workspaceId, timestamp } of samples) {
+      const known = devices.get(deviceId);
+      if (known === undefined) devices.set(deviceId, { workspaceId, before: timestamp });
+      else known.before = Math.min(known.before, timestamp);
+    }
+  }
+  return devices;
+}

@@ -1,0 +1,107 @@
+// Writes what rules cause: state, deliveries, waiting script runs, timers, notes and the follower's position, all or nothing.
+import type { EpochMs } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { SeenSample } from '../rules/reading.ts';
+import { lazyTransaction, type RecordsDb } from '../store/records/database.ts';
+import { saveFollowerPosition } from '../store/records/follower-positions.ts';
+import { appendProcessingLog } from '../store/records/processing-log.ts';
+import {
+  activationsOf,
+  type DeviceHolds,
+  insertScriptTimers,
+  type OfActivation,
+  removeScriptTimers,
+  saveDeviceHolds,
+  saveLastSamples,
+  saveScriptState,
+  type ScriptTimer,
+} from '../store/records/rule-state.ts';
+import { insertTriggers, removeTriggers } from '../store/records/rule-work.ts';
+import { saveNextExecution } from '../store/records/rules.ts';
+import type { RuleDelivery } from './rule-effects.ts';
+
+export const rulesFollower = 'rules';
+
+export interface RuleWrite {
+  readonly deliveries: readonly (RuleDelivery & OfActivation)[];
+  readonly notes: readonly ProcessingLogEntry[];
+  readonly holds: readonly DeviceHolds[];
+  readonly lastSamples: readonly { readonly watchId: string; readonly sample: SeenSample }[];
+  readonly triggers: readonly (OfActivation & { readonly trigger: JsonObject })[];
+  readonly timers: readonly ScriptTimer[];
+  readonly states: readonly (OfActivation & { readonly state: JsonObject })[];
+  readonly firedTimers: readonly string[];
+  /** Of rules whose timer was due: when it is next. */
+  readonly due: readonly (OfActivation & { readonly nextExecution: EpochMs | null })[];
+  /** Script runs that were done, up to a place in the queue of each rule. */
+  readonly done: readonly { readonly ruleId: string; readonly upTo: number }[];
+  /** Of the last journal entry that was judged. */
+  readonly position?: number;
+}
+
+export const nothingToWrite: RuleWrite = {
+  deliveries: [],
+  notes: [],
+  holds: [],
+  lastSamples: [],
+  triggers: [],
+  timers: [],
+  states: [],
+  firedTimers: [],
+  due: [],
+  done: [],
+};
+
+export type EnqueueDeliveries = (deliveries: readonly RuleDelivery[], step: RecordsDb) => Promise<unknown>;
+
+/** What belongs to a rule that was deactivated or deleted in the meantime is left out. */
+export async function writeRuleEffects(
+  db: RecordsDb,
+  write: RuleWrite,
+  enqueueDeliveries: EnqueueDeliveries,
+): Promise<void> {
+  const isLight = (Object.keys(nothingToWrite) as (keyof typeof nothingToWrite)[]).every(
+    (part) => part === 'lastSamples' || (write[part] as readonly unknown[]).length === 0,
+  );
+  if (isLight && write.lastSamples.length === 0) return;
+  const work = (step: RecordsDb) => writeAll(step, write, enqueueDeliveries);
+  // Last samples alone can be found in the store again, so nothing waits for the disk because of them.
+  if (isLight) await lazyTransaction(db, work);
+  else await db.transaction().execute(work);
+}
+
+async function writeAll(step: RecordsDb, write: RuleWrite, enqueueDeliveries: EnqueueDeliveries): Promise<void> {
+  const { deliveries, triggers, timers, states, holds, due } = write;
+  const ruleIds = [
+    ...new Set([...deliveries, ...triggers, ...timers, ...states, ...holds, ...due].map((of) => of.ruleId)),
+  ];
+  const activations = await activationsOf(step, ruleIds);
+  const counts = (of: OfActivation): boolean => activations.get(of.ruleId) === of.activation;
+  await saveDeviceHolds(step, holds.filter(counts));
+  await saveLastSamples(
+    step,
+    write.lastSamples.map(({ watchId, sample }) => {
+      const [topic = '', ...keys] = watchId.split('\n');
+      return {
+        deviceId: sample.deviceId,
+        topic,
+        dataKey: keys.join('\n'),
+        sample: { ...sample } as unknown as JsonObject,
+      };
+    }),
+  );
+  for (const { ruleId, upTo } of write.done) await removeTriggers(step, ruleId, upTo);
+  await insertTriggers(
+    step,
+    triggers.filter(counts).map(({ ruleId, activation, trigger }) => ({ ruleId, activation, trigger })),
+  );
+  await removeScriptTimers(step, write.firedTimers);
+  await insertScriptTimers(step, timers.filter(counts));
+  for (const of of states.filter(counts)) await saveScriptState(step, of, of.state);
+  for (const { ruleId, nextExecution } of due.filter(counts)) await saveNextExecution(step, ruleId, nextExecution);
+  const wanted = deliveries.filter(counts).map(({ activation: _, ...delivery }) => delivery);
+  if (wanted.length > 0) await enqueueDeliveries(wanted, step);
+  await appendProcessingLog(step, write.notes);
+  if (write.position !== undefined) await saveFollowerPosition(step, rulesFollower, write.position);
+}

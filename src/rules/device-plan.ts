@@ -1,0 +1,114 @@
+// The plan of a device: which rules its samples may trigger and which they are remembered for, by topic and key.
+import { dataValue } from '../model/data-value.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { CompiledRule, Watch } from './compiled-rule.ts';
+
+/** A rule as one device meets it. */
+export interface PlannedRule {
+  readonly compiled: CompiledRule;
+  /** Whether the device is an input of each data source. */
+  readonly contains: readonly boolean[];
+}
+
+interface PlannedWatch {
+  readonly watch: Watch;
+  /** Whether its last sample must be remembered. */
+  readonly remembered: boolean;
+  readonly uses: readonly RuleUse[];
+}
+
+/** A rule that a sample concerns, with the places of the data sources that take the sample. */
+export interface RuleUse {
+  readonly planned: PlannedRule;
+  readonly places: readonly number[];
+}
+
+export interface DevicePlan {
+  readonly byTopic: ReadonlyMap<string, readonly PlannedWatch[]>;
+  /** Those of every topic. */
+  readonly everywhere: readonly PlannedWatch[];
+  /** Whether anything has to be remembered for its rules. */
+  readonly remembers: boolean;
+  /** Other devices whose last samples its rules read. */
+  readonly otherDevices: readonly string[];
+}
+
+/** Undefined when no rule looks at the device. */
+export function planDevice(
+  deviceId: string,
+  tags: ReadonlySet<string>,
+  rules: Iterable<CompiledRule>,
+): DevicePlan | undefined {
+  const watches = new Map<string, { watch: Watch; remembered: boolean; uses: RuleUse[] }>();
+  const others = new Set<string>();
+  for (const compiled of rules) {
+    const contains = compiled.sources.map(
+      ({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(tags),
+    );
+    if (!contains.includes(true)) continue;
+    const planned: PlannedRule = { compiled, contains };
+    for (const [place, source] of compiled.sources.entries()) {
+      if (!contains[place]) for (const other of source.deviceIds) others.add(other);
+      if (!contains[place]) continue;
+      const { watch } = source;
+      const known = watches.get(watch.id) ?? { watch, remembered: false, uses: [] };
+      watches.set(watch.id, known);
+      known.remembered ||= compiled.remembers;
+      const last = known.uses.at(-1);
+      if (last?.planned === planned) known.uses.splice(-1, 1, { planned, places: [...last.places, place] });
+      else known.uses.push({ planned, places: [place] });
+    }
+  }
+  if (watches.size === 0) return undefined;
+  const byTopic = new Map<string, PlannedWatch[]>();
+  const everywhere: PlannedWatch[] = [];
+  for (const planned of watches.values()) {
+    if (planned.watch.topic === '*') everywhere.push(planned);
+    else byTopic.set(planned.watch.topic, [...(byTopic.get(planned.watch.topic) ?? []), planned]);
+  }
+  others.delete(deviceId);
+  return {
+    byTopic,
+    everywhere,
+    remembers: [...watches.values()].some(({ remembered }) => remembered),
+    otherDevices: [...others],
+  };
+}
+
+export interface MatchedSample {
+  /** The watches that take the sample and for which it is remembered. */
+  readonly remembered: readonly Watch[];
+  readonly uses: readonly RuleUse[];
+}
+
+const none: MatchedSample = { remembered: [], uses: [] };
+
+export function matchSample(plan: DevicePlan, topic: string, data: JsonObject): MatchedSample {
+  const matched: PlannedWatch[] = [];
+  for (const group of [plan.byTopic.get(topic), plan.everywhere]) {
+    if (group === undefined) continue;
+    for (const planned of group) if (takes(planned.watch, data)) matched.push(planned);
+  }
+  const [first] = matched;
+  if (first === undefined) return none;
+  const remembered = matched.filter((planned) => planned.remembered).map(({ watch }) => watch);
+  return { remembered, uses: matched.length === 1 ? first.uses : merged(matched) };
+}
+
+/** A rule whose data sources take the sample by several watches is still triggered once. */
+function merged(matched: readonly PlannedWatch[]): RuleUse[] {
+  const places = new Map<PlannedRule, number[]>();
+  for (const { uses } of matched) {
+    for (const use of uses) {
+      const known = places.get(use.planned);
+      if (known === undefined) places.set(use.planned, [...use.places]);
+      else known.push(...use.places);
+    }
+  }
+  return [...places].map(([planned, of]) => ({ planned, places: of }));
+}
+
+/** Whether the data has one of the keys; a null counts, it is what the device says. */
+export function takes({ keys }: Pick<Watch, 'keys'>, data: JsonObject): boolean {
+  return keys.length === 0 || keys.some((key) => dataValue(data, key) !== undefined);
+}

@@ -1,0 +1,132 @@
+// Evaluation: a sample or a due timer meets the rules, each once, with what they remember; nothing is performed here.
+import { isJsonObject } from '../model/json.ts';
+import type { CompiledRule } from './compiled-rule.ts';
+import { type DevicePlan, matchSample, type PlannedRule } from './device-plan.ts';
+import type { LastSamples } from './last-samples.ts';
+import { type Reading, readingOf, type SeenSample } from './reading.ts';
+import { judge, type Verdict } from './verdict.ts';
+
+/** What rules remember of devices; timed runs have the device ''. */
+export interface RuleMemory {
+  readonly last: LastSamples;
+  readonly holds: Holds;
+}
+
+/** What held at the last verdict, by rule and device. */
+export interface Holds {
+  get(ruleId: string, deviceId: string): string;
+  /** Keeps what holds; tells whether that is news worth saving. */
+  set(ruleId: string, deviceId: string, holds: string): boolean;
+  load(ruleId: string, deviceId: string, holds: string): void;
+  takeChanged(): readonly { readonly ruleId: string; readonly deviceId: string; readonly holds: string }[];
+  forget(ruleId: string): void;
+  clear(): void;
+}
+
+/** A rule that was triggered. */
+export interface Triggered {
+  readonly compiled: CompiledRule;
+  readonly reading: Reading;
+  /** Places of the data sources that triggered it; empty for timed runs. */
+  readonly places: readonly number[];
+  /** Undefined for custom logic, which its script judges. */
+  readonly verdict: Verdict | undefined;
+}
+
+/** Tells every rule that the sample triggers, then remembers the sample. */
+export function judgeSample(
+  plan: DevicePlan,
+  sample: SeenSample,
+  memory: RuleMemory,
+  visit: (triggered: Triggered) => void,
+): void {
+  const { remembered, uses } = matchSample(plan, sample.topic, sample.data);
+  const alone = readingOf([sample]);
+  for (const { planned, places } of uses) {
+    const { compiled } = planned;
+    if (!places.some((place) => compiled.sources[place]!.triggers)) continue;
+    const reading = compiled.remembers ? readingFor(planned, places, sample, memory.last) : alone;
+    visit({ compiled, reading, places, verdict: verdictFor(compiled, reading, sample.deviceId, memory.holds) });
+  }
+  for (const watch of remembered) memory.last.put(watch.id, sample);
+}
+
+/** The rule at a due time; undefined when an input is a tag, of which no device is definite then (contract 13). */
+export function judgeTimed(compiled: CompiledRule, memory: RuleMemory): Triggered | undefined {
+  if (compiled.byTag) return undefined;
+  const samples = compiled.sources.map(({ watch, deviceIds }) => newest(memory.last, deviceIds, watch.id));
+  const reading = readingOf(samples);
+  return { compiled, reading, places: [], verdict: verdictFor(compiled, reading, '', memory.holds) };
+}
+
+function verdictFor(compiled: CompiledRule, reading: Reading, deviceId: string, holds: Holds): Verdict | undefined {
+  if (compiled.logic.type === 'CUSTOM_LOGIC') return undefined;
+  const { id } = compiled.rule;
+  const verdict = judge(compiled, reading, holds.get(id, deviceId));
+  holds.set(id, deviceId, verdict.holds);
+  return verdict;
+}
+
+/**
+ * A data source shows the triggering sample when it takes it, and the one before when it asks for the last sample; else the last
+ * of the same device, or, when that is none of its inputs, the newest of the devices it names.
+ */
+function readingFor(
+  { compiled, contains }: PlannedRule,
+  places: readonly number[],
+  sample: SeenSample,
+  last: LastSamples,
+): Reading {
+  const samples = compiled.sources.map(({ source, watch, deviceIds }, place) => {
+    if (places.includes(place) && !source.lastSample) return sample;
+    return contains[place] ? last.get(sample.deviceId, watch.id) : newest(last, deviceIds, watch.id);
+  });
+  return readingOf(samples);
+}
+
+function newest(last: LastSamples, deviceIds: readonly string[], watchId: string): SeenSample | undefined {
+  let found: SeenSample | undefined;
+  for (const deviceId of deviceIds) {
+    const sample = last.get(deviceId, watchId);
+    if (sample !== undefined && (found === undefined || sample.timestamp > found.timestamp)) found = sample;
+  }
+  return found;
+}
+
+export function createHolds(): Holds {
+  const rules = new Map<string, Map<string, string>>();
+  const changed = new Map<string, { ruleId: string; deviceId: string; holds: string }>();
+  const keep = (ruleId: string, deviceId: string, holds: string): void => {
+    const known = rules.get(ruleId);
+    if (known === undefined) rules.set(ruleId, new Map([[deviceId, holds]]));
+    else known.set(deviceId, holds);
+  };
+  return {
+    get: (ruleId, deviceId) => rules.get(ruleId)?.get(deviceId) ?? '',
+    set(ruleId, deviceId, holds) {
+      const before = rules.get(ruleId)?.get(deviceId) ?? '';
+      // Nothing known and nothing holding are the same.
+      if (before === holds || (before === '' && !holds.includes('1'))) return false;
+      keep(ruleId, deviceId, holds);
+      changed.set(`${ruleId} ${deviceId}`, { ruleId, deviceId, holds });
+      return true;
+    },
+    load: keep,
+    takeChanged() {
+      const taken = [...changed.values()];
+      changed.clear();
+      return taken;
+    },
+    forget: (ruleId) => void rules.delete(ruleId),
+    clear() {
+      rules.clear();
+      changed.clear();
+    },
+  };
+}
+
+/** A sample as the records keep it, read back; undefined when it is none. */
+export function seenSampleFrom(value: unknown): SeenSample | undefined {
+  if (!isJsonObject(value) || !isJsonObject(value['data'])) return undefined;
+  return value as unknown as SeenSample;
+}

@@ -1,0 +1,89 @@
+// The verdict of a rule on a reading: what holds now, which actions that fires, and why; it performs none.
+import { isInside } from '../model/geo-fence.ts';
+import { converted } from '../model/rule-value.ts';
+import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
+import { ownValue, type Reading } from './reading.ts';
+
+/** An action that is to be performed. */
+export interface Firing {
+  readonly actionId: string;
+  /** What made it fire; with rule and trigger it names the firing for ever. */
+  readonly cause: string;
+}
+
+export interface Verdict {
+  /** One character for each thing that can hold: logic blocks, or the inside of a fence. Kept for each device. */
+  readonly holds: string;
+  readonly firings: readonly Firing[];
+  /** Something held before and holds still, and an action does not fire again for that. */
+  readonly suppressed: boolean;
+  /** Where a value was missing. */
+  readonly missing: readonly string[];
+}
+
+const nothing: readonly never[] = [];
+
+/** Judges a comparison or a geofence. `before` is what held at the last verdict for the device; empty at first. */
+export function judge(compiled: CompiledRule, reading: Reading, before: string): Verdict {
+  const { logic, consecutive } = compiled;
+  if (logic.type === 'COMPARISON') return judgeBlocks(logic, consecutive, reading, before);
+  if (logic.type === 'GEO_FENCE') return judgeFence(compiled, logic, reading, before);
+  throw new Error('Custom logic is judged by its script');
+}
+
+function judgeBlocks(
+  { blocks }: Extract<CompiledLogic, { type: 'COMPARISON' }>,
+  consecutive: ReadonlyMap<string, boolean>,
+  reading: Reading,
+  before: string,
+): Verdict {
+  let holds = '';
+  let firings: Firing[] | undefined;
+  let missing: string[] | undefined;
+  let suppressed = false;
+  for (let i = 0; i < blocks.length; i++) {
+    const { test, actionIds } = blocks[i]!;
+    const isTrue = test(reading, (condition) =>
+      (missing ??= []).push(`logic block ${i + 1}, condition ${condition + 1}`),
+    );
+    holds += isTrue ? '1' : '0';
+    if (!isTrue) continue;
+    const isNew = before[i] !== '1';
+    for (const actionId of actionIds) {
+      const again = consecutive.get(actionId);
+      if (again === undefined) continue;
+      if (isNew || again) (firings ??= []).push({ actionId, cause: `block ${i}` });
+      else suppressed = true;
+    }
+  }
+  return { holds, firings: firings ?? nothing, suppressed, missing: missing ?? nothing };
+}
+
+/** A device that was never seen counts as outside, so that its first position inside is a crossing. */
+function judgeFence(
+  { sources, consecutive }: CompiledRule,
+  { fence, latitude, longitude, insideActionIds, outsideActionIds }: Extract<CompiledLogic, { type: 'GEO_FENCE' }>,
+  reading: Reading,
+  before: string,
+): Verdict {
+  const degrees = (place: number, max: number): number | undefined => {
+    const value = converted(ownValue(reading, sources, place), 'NUMERICAL');
+    return typeof value === 'number' && Math.abs(value) <= max ? value : undefined;
+  };
+  const [lat, lng] = [degrees(latitude, 90), degrees(longitude, 180)];
+  if (lat === undefined || lng === undefined) {
+    const missing = [...(lat === undefined ? ['latitude'] : []), ...(lng === undefined ? ['longitude'] : [])];
+    return { holds: before, firings: nothing, suppressed: false, missing };
+  }
+  const inside = isInside(fence, lng, lat);
+  const crossed = inside !== (before === '1');
+  const firings: Firing[] = [];
+  let suppressed = false;
+  for (const actionId of inside ? insideActionIds : outsideActionIds) {
+    const again = consecutive.get(actionId);
+    if (again === undefined) continue;
+    if (crossed || again) firings.push({ actionId, cause: inside ? 'inside' : 'outside' });
+    else suppressed = true;
+  }
+  return { holds: inside ? '1' : '0', firings, suppressed, missing: nothing };
+}
