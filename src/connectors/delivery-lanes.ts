@@ -51,8 +51,6 @@ function insert({ waiting }: Lane, one: Waiting): boolean {
 /** What became of the first delivery of a lane: over, or to be tried again. */
 export type LaneResult = { readonly isOver: true } | { readonly isOver: false; readonly nextAt: EpochMs };
 
-export type DeliveryLanes = ReturnType<typeof deliveryLanes>;
-
 export function deliveryLanes() {
   const queues = new Map<string, Queue>();
   const later = dueTimes<Lane>();

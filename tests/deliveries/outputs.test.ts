@@ -136,6 +136,28 @@ test('contract 35: a refused delivery is dead at once, told in the processing lo
   await expect.poll(async () => (await dead()).totalElements).toBe(0);
 });
 
+test('contract 9: a custom database output writes the sample back under its topic, and one that feeds itself ends', async () => {
+  const made = await at.must('POST', '/v3/output-connectors', {
+    name: 'copy',
+    scope: 'DATA_FLOW',
+    workspaceId: at.workspaceId,
+    type: 'CUSTOM_DATABASE',
+    customDatabaseProperties: { topic: 'copy' },
+  });
+  const outputs = [
+    { id: '0900000000000000', topic: '*' },
+    { id: made.id, topic: '*' },
+  ];
+  const device = await at.device({ outputs });
+  await at.capture(device, { v: 5 });
+  const copies = () => at.must('POST', `/v3/devices/${device.id}/query`, { topic: 'copy' });
+  await expect.poll(async () => (await copies()).length).toBe(1);
+  expect((await copies())[0]).toMatchObject({ data: { v: 5 }, topic: 'copy', deviceId: device.id });
+  const list = () => at.must('GET', `/v3/output-connectors/${made.id}/deliveries?state=DELIVERED&sort=created,asc`);
+  await expect.poll(async () => (await list()).totalElements).toBe(2);
+  expect((await list()).content[1].answer).toContain('was stored already');
+});
+
 test('the test endpoint sends a sample once and answers what came back, also when nothing does', async () => {
   const target = await receiver();
   const hook = await webhook({ uri: target.url });

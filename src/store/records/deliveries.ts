@@ -15,7 +15,7 @@ import type { RecordsDb } from './database.ts';
 import { pageOfRows, type Rows } from './list.ts';
 import type { RecordTables } from './schema.ts';
 
-export const deliveryLogLimits = {
+const deliveryLogLimits = {
   /** What arrived or was given up is kept so long, and so many of each connector. */
   keptMsMax: 7 * 24 * 3_600_000,
   keptPerConnectorMax: 10_000,
