@@ -1,5 +1,5 @@
 // Single captures a second: each decoded by a script and fsynced before its answer, against a bare node:http server in the same run.
-// node bench/capture.ts [--seconds 10] [--in-flight 64] [--devices 1000] [--write]
+// node bench/capture.ts [--seconds 10] [--in-flight 64] [--devices 1000] [--raw-uplinks P7D] [--write]
 import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -41,6 +41,7 @@ const { values: flags } = parseArgs({
     warm: { type: 'string', default: '3' },
     'in-flight': { type: 'string', default: '64' },
     devices: { type: 'string', default: '1000' },
+    'raw-uplinks': { type: 'string', default: 'P7D' },
     write: { type: 'boolean', default: false },
   },
 });
@@ -75,7 +76,7 @@ async function bareStorm(): Promise<StormResult> {
 }
 
 async function captureStorm(folder: string): Promise<StormResult & { readonly stored: number }> {
-  const platform = await startPlatform(folder);
+  const platform = await startPlatform(folder, { RAW_UPLINK_RETENTION: flags['raw-uplinks'] });
   try {
     const flow: BenchFlow = await createFlow(platform, decoder);
     const names = Array.from({ length: devices }, (_, i) => deviceName(i));
@@ -131,7 +132,7 @@ function report(): string {
   const head = ['what', 'per second', 'of the bare server', 'p50', 'p99', 'max', 'refused'];
   const lines = [
     conditions(tmpdir()),
-    `${devices} devices, ${storm.inFlight} requests in flight over keep-alive connections, ${storm.seconds} s after ${storm.warmSeconds} s of warming; the generator is a thread on the same machine.`,
+    `${devices} devices, ${storm.inFlight} requests in flight over keep-alive connections, ${storm.seconds} s after ${storm.warmSeconds} s of warming; the generator is a thread on the same machine. Raw uplinks are kept for ${flags['raw-uplinks']}.`,
     markdownTable(head, rows),
   ];
   if (missing !== undefined) lines.push(missing);

@@ -42,10 +42,7 @@ if (measured.stored !== measured.acknowledged) {
 
 async function storm(folder: string): Promise<Measured> {
   const port = await freePort();
-  const platform = await startPlatform(folder, {
-    MQTT_PORT: String(port),
-    ...(process.env['BENCH_NODE_OPTIONS'] ? { NODE_OPTIONS: process.env['BENCH_NODE_OPTIONS'] } : {}),
-  });
+  const platform = await startPlatform(folder, { MQTT_PORT: String(port) });
   try {
     const flow = await createFlow(platform, hexDecoder);
     const names = Array.from({ length: connections }, (_, i) => deviceName(i));

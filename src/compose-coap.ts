@@ -4,21 +4,36 @@ import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { errorBody, traceIdOf } from './http/error-body.ts';
 import { parseJsonBody } from './http/json-body.ts';
-import { coapCapture } from './ingest/coap-capture.ts';
+import type { CaptureReceipt } from './flows/capture.ts';
+import { type CoapCapture, coapCapture } from './ingest/coap-capture.ts';
 import { codeText } from './ingest/coap-answer.ts';
+import { exchangeLifetimeMs } from './ingest/coap-exchanges.ts';
+import type { DuplicateFilter } from './ingest/duplicate-filter.ts';
 import { startCoapServer } from './ingest/coap-server.ts';
 import { Problem, problem } from './model/problem.ts';
 
 /** Listens on the configured port, unless it is 0; resolves to what stops it. */
-export async function composeCoap(parts: Parts, uplinks: Uplinks): Promise<() => Promise<void>> {
+export async function composeCoap(
+  parts: Parts,
+  uplinks: Uplinks,
+  duplicates: DuplicateFilter,
+): Promise<() => Promise<void>> {
   const { config, telemetry, directory, now } = parts;
   if (config.coapPort === 0) return async () => undefined;
+  const startedAt = now();
+  const capture = async (input: CoapCapture): Promise<CaptureReceipt> => {
+    // While the endpoint's own memory is shorter than an exchange, the journal tells what came before the start.
+    const work = () => uplinks.capture({ ...input, idempotencyKey: undefined });
+    if (now() - startedAt > exchangeLifetimeMs) return work();
+    const once = await duplicates.once(input.duplicateKey, work);
+    return once.repeated ? { id: randomUUID(), receivedAt: now() } : once.outcome;
+  };
   const server = await startCoapServer({
     host: config.host,
     port: config.coapPort,
     handle: coapCapture({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
-      capture: (input) => uplinks.capture({ ...input, idempotencyKey: undefined }),
+      capture,
       parseJson: parseJsonBody,
       errorBody: (error, path) => {
         const request = { path, requestId: randomUUID(), traceId: traceIdOf(undefined) };

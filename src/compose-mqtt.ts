@@ -91,6 +91,7 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
         telemetry.backgroundFailed('pushing a configuration', error),
       );
     },
+    doubt: duplicates.doubt,
     refused: telemetry.mqttRefused,
     ended: telemetry.mqttEnded,
     now,

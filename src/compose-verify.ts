@@ -3,11 +3,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { claimDataFolder, DataFolderError } from './store/data-folder.ts';
 import { type StoreFindings, verifyStore } from './store/embedded/verify.ts';
+import { type RawUplinkFindings, verifyRawUplinks } from './store/raw-uplinks/verify.ts';
 import { type RecordsFindings, verifyRecords } from './store/records/verify.ts';
 
 export interface FolderFindings {
   readonly directory: string;
   readonly store: StoreFindings;
+  readonly rawUplinks: RawUplinkFindings;
   readonly records: RecordsFindings;
   /** Torn bytes at the journal's end were never acknowledged, so they are no damage. */
   readonly sound: boolean;
@@ -27,8 +29,9 @@ export async function verifyDataFolder(directory: string): Promise<FolderFinding
     const startedAt = performance.now();
     const store = await verifyStore(samples);
     const records = verifyRecords(directory);
-    const sound = store.damage.length === 0 && records.damage.length === 0;
-    return { directory, store, records, sound, seconds: (performance.now() - startedAt) / 1_000 };
+    const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
+    const sound = [store, rawUplinks, records].every(({ damage }) => damage.length === 0);
+    return { directory, store, rawUplinks, records, sound, seconds: (performance.now() - startedAt) / 1_000 };
   } catch (error) {
     // What cannot be read at all, such as a missing subfolder, has the operating system's own words.
     if (error instanceof Error && 'syscall' in error) {

@@ -88,7 +88,7 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   closers.push(() => mqtt.close());
   await mqtt.listen(app.server);
   const { port } = app.server.address() as AddressInfo;
-  closers.push(await composeCoap(parts, uplinks));
+  closers.push(await composeCoap(parts, uplinks, duplicates));
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();

@@ -8,6 +8,7 @@ export function startText(config: Config, platform: Platform): string {
     ['REST interface', `${base}/v3`],
     ['Interface reference', `${base}/docs`],
     ['Live stream', `${base.replace(/^http/, 'ws')}/v3/data-streams`],
+    ...(config.mqttPort === 0 ? [] : [['MQTT', `${config.host}:${config.mqttPort}`] satisfies [string, string]]),
     ['Health', `${base}/health/ready`],
     ['Metrics', `${base}/metrics`],
     ['Data folder', config.dataDirectory],

@@ -2,13 +2,14 @@
 import type { FolderFindings } from './compose-verify.ts';
 
 export function verifyText(findings: FolderFindings): string {
-  const { store, records, directory, seconds } = findings;
+  const { store, rawUplinks, records, directory, seconds } = findings;
   const lines: [string, string][] = [
     ['Segments', count(store.segments)],
     ['Chunks', count(store.chunks)],
     ['Samples in chunks', count(store.sealedSamples)],
     ['Hours', count(store.hours)],
     ['Journal frames', `${count(store.journalEntries)} with ${count(store.journalSamples)} samples, also of chunks`],
+    ['Raw uplinks', count(rawUplinks.uplinks)],
     ['Records', records.damage.length === 0 ? 'sound' : 'damaged'],
   ];
   if (store.tornBytes > 0) {
@@ -19,9 +20,14 @@ export function verifyText(findings: FolderFindings): string {
   return `\nChecked ${directory} in ${seconds.toFixed(1)} s\n\n${body}\n\n${verdict(findings)}\n`;
 }
 
-function verdict({ store, records }: FolderFindings): string {
+function verdict({ store, rawUplinks, records }: FolderFindings): string {
   const damage = [
     ...store.damage.map(({ kind, path, reason }) => ({ kind, path, reason })),
+    ...rawUplinks.damage.map(({ path, offset, bytes }) => ({
+      kind: 'raw uplinks',
+      path,
+      reason: `${count(bytes)} bytes from ${count(offset)} on cannot be read`,
+    })),
     ...records.damage.map((reason) => ({ kind: 'records', path: records.path, reason })),
   ];
   if (damage.length === 0) return 'No damage found.';

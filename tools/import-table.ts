@@ -22,6 +22,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   demo: ['model'],
   'file-backfill': ['model'],
+  simulate: ['model'],
   telemetry: [],
   contract: ['model'],
   accumulators: ['model'],

@@ -1,6 +1,7 @@
 // Publishes over many MQTT connections with a fixed number in flight, from a worker thread, and tells how long each acknowledgement took.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connectPacket, publishPacket } from './mqtt-packets.ts';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 export interface MqttStorm {
@@ -37,28 +38,6 @@ export function runMqttStorm(storm: MqttStorm): Promise<MqttStormResult> {
   });
 }
 
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value);
-  return Buffer.concat([Buffer.from([bytes.length >> 8, bytes.length & 0xff]), bytes]);
-}
-
-function packet(header: number, ...body: Buffer[]): Buffer {
-  const bytes = Buffer.concat(body);
-  const length: number[] = [];
-  let rest = bytes.length;
-  do {
-    length.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
-    rest >>= 7;
-  } while (rest > 0);
-  return Buffer.concat([Buffer.from([header, ...length]), bytes]);
-}
-
-function connectPacket(clientId: string, userName: string, password: string): Buffer {
-  // Protocol level 4; user name, password, clean session; keep-alive of ten minutes.
-  const head = [text('MQTT'), Buffer.from([4, 0xc2, 2, 0x58])];
-  return packet(0x10, ...head, text(clientId), text(userName), text(password));
-}
-
 interface Line {
   readonly socket: Socket;
   /** When the message in flight was sent; undefined while there is none. */
@@ -69,7 +48,9 @@ interface Line {
 async function openLine(storm: MqttStorm, index: number): Promise<Line> {
   const socket = connect({ port: storm.port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
-  socket.write(connectPacket(`bench-${index}`, storm.userName, storm.password));
+  const { userName, password } = storm;
+  const login = { clientId: `bench-${index}`, userName, password, clean: true, keepaliveSeconds: 600 };
+  socket.write(connectPacket(login));
   const [answer] = (await once(socket, 'data')) as [Buffer];
   if (answer[0] !== 0x20 || answer[3] !== 0) throw new Error(`refused: ${answer.toString('hex')}`);
   return { socket, sentMs: undefined, next: index };
@@ -84,9 +65,7 @@ async function rage(storm: MqttStorm): Promise<MqttStormResult> {
     lines.push(...(await Promise.all(opened)));
   }
   const connectSeconds = (performance.now() - startedMs) / 1_000;
-  const bodies = storm.messages.map(({ topic, payload }) =>
-    packet(0x32, text(topic), Buffer.from([0, 1]), Buffer.from(payload)),
-  );
+  const bodies = storm.messages.map(({ topic, payload }) => publishPacket(topic, payload, 2, 1));
   const { durationsMs, acknowledged } = await publish(storm, lines, bodies);
   const open = lines.filter(({ socket }) => !socket.destroyed && socket.writable).length;
   for (const { socket } of lines) socket.destroy();

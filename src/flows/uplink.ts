@@ -74,8 +74,13 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
   };
 }
 
-function traceOf({ duplicateKey, topic, timestamp, body, bodyBytes }: Uplink, times: ProcessingTimes): EntryTrace {
-  return { ...(duplicateKey === undefined ? {} : { duplicateKey }), raw: { topic, timestamp, body, bodyBytes }, times };
+function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
+  const { duplicateKey, topic, timestamp, body, bodyBytes, metrics } = uplink;
+  return {
+    ...(duplicateKey === undefined ? {} : { duplicateKey }),
+    raw: { topic, timestamp, body, bodyBytes, ...(metrics === undefined ? {} : { metrics }) },
+    times,
+  };
 }
 
 async function storeEntry(entry: JournalEntry, on: UplinkStages): Promise<DurableEntry> {

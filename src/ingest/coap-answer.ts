@@ -80,18 +80,21 @@ const refusalFactorMax = 3;
 /** Header, token, options and marker of an answer, at most. */
 const overheadBytes = 32;
 
-/** A refusal whose body does not fit is told shorter, in the end by its code alone. */
+/** A refusal that is not much larger than its request. */
 export function withinMeasure(answer: CoapAnswer, requestBytes: number): CoapAnswer {
-  if (codeClass(answer.code) < 4) return answer;
-  const payloadBytesMax = requestBytes * refusalFactorMax - overheadBytes;
-  if (answer.payload.length <= payloadBytesMax) return answer;
+  return shortened(answer, requestBytes * refusalFactorMax - overheadBytes);
+}
+
+/** A refusal whose body is too large is told shorter, in the end by its code alone; other answers are left as they are. */
+export function shortened(answer: CoapAnswer, payloadBytesMax: number): CoapAnswer {
+  if (codeClass(answer.code) < 4 || answer.payload.length <= payloadBytesMax) return answer;
   const { status, errorCode, message } = readBody(answer.payload);
   const shorter = [
     { status, errorCode, message },
     { status, errorCode },
-  ].map((body) => JSON.stringify(body));
-  const fitting = errorCode === undefined ? undefined : shorter.find((text) => text.length <= payloadBytesMax);
-  if (fitting !== undefined) return { ...answer, payload: Buffer.from(fitting) };
+  ].map((body) => Buffer.from(JSON.stringify(body)));
+  const fitting = errorCode === undefined ? undefined : shorter.find(({ length }) => length <= payloadBytesMax);
+  if (fitting !== undefined) return { ...answer, payload: fitting };
   return { ...answer, options: answer.options.filter(isNoFormat), payload: Buffer.alloc(0) };
 }
 
@@ -102,7 +105,7 @@ function readBody(payload: Buffer): { status?: number; errorCode?: string; messa
 const formatNumber = uintOption('contentFormat', 0).number;
 const isNoFormat = ({ number }: CoapOption): boolean => number !== formatNumber;
 
-const blockBytesMax = 1024;
+export const blockBytesMax = 1024;
 
 /** One block of an answer; undefined when the answer has no such block. Answers that fit and were not asked in blocks stay whole. */
 export function blockOfAnswer(answer: CoapAnswer, asked: Block | undefined): CoapAnswer | undefined {

@@ -5,6 +5,7 @@ import { Problem, problem } from '../model/problem.ts';
 import { type CaptureRequest, captureBodyOf, captureRequestOf } from './capture-request.ts';
 import { parseCborBody } from './cbor-body.ts';
 import {
+  blockBytesMax,
   blockOfAnswer,
   type CoapAnswer,
   codeClass,
@@ -12,6 +13,7 @@ import {
   jsonAnswer,
   plainAnswer,
   refusalAnswer,
+  shortened,
 } from './coap-answer.ts';
 import { blockLimits, createBlockBodies, createKeptAnswers } from './coap-blocks.ts';
 import type { CoapMessage } from './coap-message.ts';
@@ -94,11 +96,10 @@ export function coapCapture(
     const { block1, block2 } = request;
     const ended = block1 === undefined || whole.code === coapCodes.continue ? [] : [blockOption('block1', block1)];
     const answer = { ...whole, options: [...whole.options, ...ended] };
+    // Refusals go out in one message, however small: nothing is kept for whom they are.
+    if (codeClass(answer.code) >= 4) return shortened(answer, block2?.bytes ?? blockBytesMax);
     const first = blockOfAnswer(answer, block2) ?? answer;
-    // What strangers are told is short enough; only devices may have an answer kept for them.
-    if (first.payload.length < answer.payload.length && codeClass(answer.code) === 2) {
-      keptAnswers.keep(key, answer, parts.now());
-    }
+    if (first.payload.length < answer.payload.length) keptAnswers.keep(key, answer, parts.now());
     return first;
   }
 

@@ -12,6 +12,7 @@ const ok = jsonAnswer(coapCodes.created, { id: 'x' });
 function started(limits: Partial<CoapLimits> = {}) {
   const sent: CoapMessage[] = [];
   const ignored: string[] = [];
+  const failures: unknown[] = [];
   const tasks: { task: () => void; dueAt: number }[] = [];
   const waiting: { finish: (answer: CoapAnswer) => void; key: string }[] = [];
   let clock = 0;
@@ -23,7 +24,11 @@ function started(limits: Partial<CoapLimits> = {}) {
       tasks.push(entry);
       return () => void tasks.splice(0, tasks.length, ...tasks.filter((one) => one !== entry));
     },
-    events: { answered: () => undefined, ignored: (reason) => void ignored.push(reason) },
+    events: {
+      answered: () => undefined,
+      failed: (error) => void failures.push(error),
+      ignored: (reason) => void ignored.push(reason),
+    },
     limits: { ...exchangeLimits, openMax: 3, ...limits },
     now: () => clock,
   });
@@ -48,7 +53,7 @@ function started(limits: Partial<CoapLimits> = {}) {
     }
     clock = until;
   };
-  return { endpoint, sent, ignored, waiting, request, finish, pass, tasks };
+  return { endpoint, failures, sent, ignored, waiting, request, finish, pass, tasks };
 }
 
 const shapes = (sent: readonly CoapMessage[]) => sent.map(({ type, code, id }) => [type, code, id]);
@@ -211,6 +216,16 @@ describe('limits', () => {
       expect(options.length).toBe(expected === undefined ? 0 : 1);
     }
   });
+});
+
+test('a failure of our own is told, the request may come again and the others are served', async () => {
+  const { request, finish, waiting, failures, sent } = started();
+  request(1);
+  await finish({ ...ok, options: undefined } as never);
+  expect(failures.length).toBe(1);
+  request(1);
+  await finish();
+  expect([waiting.length, sent.length]).toEqual([0, 1]);
 });
 
 describe('what is no request', () => {

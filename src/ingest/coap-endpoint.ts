@@ -27,6 +27,7 @@ export interface CoapEvents {
   /** A request was answered; `code` is the byte of its answer. */
   answered(code: number, ms: number): void;
   /** A datagram led to nothing new. */
+  failed(error: unknown): void;
   ignored(reason: 'foreign' | 'malformed' | 'reply' | 'duplicate' | 'tooMany' | 'unanswered'): void;
 }
 
@@ -92,7 +93,11 @@ export function createCoapEndpoint(parts: CoapEndpointParts): CoapEndpoint {
       if (asked.message.type === coapTypes.confirmable) send(replyTo(asked, busyAnswer), asked.sender);
       return;
     }
-    const done = answer(asked, digest);
+    const done = answer(asked, digest).catch((error: unknown) => {
+      // Our own fault: the sender hears nothing and tries again, the others are served.
+      exchanges.forget(asked.key);
+      events.failed(error);
+    });
     underWay.add(done);
     void done.finally(() => underWay.delete(done));
   };

@@ -2,7 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 
 /** RFC 7252 section 4.8.2: how long a message id of a sender means the same exchange. */
-const exchangeLifetimeMs = 247_000;
+export const exchangeLifetimeMs = 247_000;
 
 export interface ExchangeLimits {
   /** Accepted requests that are remembered. */
@@ -25,7 +25,8 @@ const entryBytes = 160;
 interface Exchange {
   readonly digest: number;
   readonly begunAt: EpochMs;
-  readonly answer: Buffer;
+  /** One character a byte: thousands of small buffers would each hold on to a page of memory. */
+  readonly answer: string;
 }
 
 export interface Exchanges {
@@ -56,7 +57,7 @@ export function createExchanges(limits: ExchangeLimits): Exchanges {
     const exchange = underWay.get(key);
     if (exchange === undefined) return;
     underWay.delete(key);
-    memory.add(key, { ...exchange, answer });
+    memory.add(key, { ...exchange, answer: answer.toString('latin1') });
   };
 
   return {
@@ -114,7 +115,7 @@ function createMemory(entriesMax: number, bytesMax: number): Memory {
         drop(oldest);
       }
       const known = exchanges.get(key);
-      return known?.digest === digest ? known.answer : undefined;
+      return known?.digest === digest ? Buffer.from(known.answer, 'latin1') : undefined;
     },
     size: () => exchanges.size,
   };

@@ -17,7 +17,7 @@ export interface CoapServerParts {
   /** 0 is any free one. */
   readonly port: number;
   readonly handle: (message: CoapMessage, sender: string, duplicateKey: string) => Promise<CoapAnswer>;
-  readonly events: CoapEvents & { failed(error: unknown): void };
+  readonly events: CoapEvents;
   readonly now: () => EpochMs;
 }
 

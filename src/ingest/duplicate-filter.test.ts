@@ -8,7 +8,7 @@ function filterAt() {
   const clock = { now: 10_000 };
   const runs: string[] = [];
   const filter = createDuplicateFilter(() => clock.now, limits);
-  const once = (key: string, isNew?: boolean) => filter.once(key, async () => void runs.push(key), isNew);
+  const once = (key: string, onlyDoubted?: boolean) => filter.once(key, async () => void runs.push(key), onlyDoubted);
   return { clock, runs, filter, once };
 }
 
@@ -22,11 +22,18 @@ test('the same key within the window is a repetition, and is not after it', asyn
   expect(runs).toEqual(['a', 'a']);
 });
 
-test('what the sender says is new runs, whatever is remembered', async () => {
-  const { runs, once } = filterAt();
+test('a sender that uses its keys again is only taken for repeating itself where it may not have heard of the first', async () => {
+  const { clock, filter, runs, once } = filterAt();
   for (let i = 0; i < 3; i++) expect((await once('a', true)).repeated).toBe(false);
   expect((await once('a')).repeated).toBe(true);
-  expect(runs).toEqual(['a', 'a', 'a']);
+  filter.doubt('a');
+  expect((await once('a', true)).repeated).toBe(true);
+  clock.now += 1_000;
+  expect((await once('a', true)).repeated).toBe(false);
+  // Doubted, and never stored: then it is no repetition.
+  filter.doubt('b');
+  expect((await once('b', true)).repeated).toBe(false);
+  expect(runs).toEqual(['a', 'a', 'a', 'a', 'b']);
 });
 
 test('a repetition that comes while the first is under way waits for it, and takes its place when it fails', async () => {

@@ -15,9 +15,12 @@ export type Once<T> = { readonly repeated: false; readonly outcome: T } | { read
 export interface DuplicateFilter {
   /**
    * Runs the work, unless work with the same key ended well within the window: then it is a repetition. While that work is under
-   * way a repetition waits for it, and takes its place when it fails. `isNew` runs the work whatever is remembered.
+   * way a repetition waits for it, and takes its place when it fails. With `onlyDoubted` only a key that was doubted counts: for
+   * senders that use keys again and do not say when they repeat themselves.
    */
-  once<T>(key: string, work: () => Promise<T>, isNew?: boolean): Promise<Once<T>>;
+  once<T>(key: string, work: () => Promise<T>, onlyDoubted?: boolean): Promise<Once<T>>;
+  /** The sender of this key may not have heard that it was stored, so it may come again without saying so. */
+  doubt(key: string): void;
   /** A key that became durable, told while the journal is read at a start. */
   remember(key: string, at: EpochMs): void;
   readonly size: number;
@@ -33,12 +36,18 @@ export function createDuplicateFilter(
   let older = new Map<string, EpochMs>();
   let newerSince = now();
   const underWay = new Map<string, Promise<unknown>>();
+  const doubted = new Map<string, EpochMs>();
 
   function turn(at: EpochMs): void {
     if (newer.size < limits.keysMax / 2 && at - newerSince < limits.windowMs) return;
     older = newer;
     newer = new Map();
     newerSince = at;
+    // They are in the order of time, and there are never more of them than keys.
+    for (const [key, since] of doubted) {
+      if (doubted.size <= limits.keysMax / 2 && at - since < limits.windowMs) break;
+      doubted.delete(key);
+    }
   }
 
   function isKnown(key: string): boolean {
@@ -64,13 +73,19 @@ export function createDuplicateFilter(
   }
 
   return {
-    async once(key, work, isNew = false) {
-      while (!isNew) {
-        const before = underWay.get(key);
-        if (before === undefined) break;
+    async once(key, work, onlyDoubted = false) {
+      if (onlyDoubted && !doubted.has(key)) return run(key, work);
+      for (let before = underWay.get(key); before !== undefined; before = underWay.get(key)) {
         await before.catch(() => undefined);
       }
-      return !isNew && isKnown(key) ? { repeated: true } : run(key, work);
+      if (isKnown(key)) return { repeated: true };
+      doubted.delete(key);
+      return run(key, work);
+    },
+    doubt(key) {
+      turn(now());
+      doubted.delete(key);
+      doubted.set(key, now());
     },
     remember,
     get size() {

@@ -2,14 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Aedes, Client, Subscription } from 'aedes';
-import type { EpochMs } from '../model/instant.ts';
 import { createDeliveries, type Deliveries } from './mqtt-deliveries.ts';
 import { createGate, type Gate } from './mqtt-gate.ts';
 import { mqttLimits } from './mqtt-limits.ts';
 import type { Login, LoginOutcome } from './mqtt-login.ts';
 import { type LoginDesk, loginDesk } from './mqtt-login-desk.ts';
 import { type PublishParts, publishOf, willOf } from './mqtt-publish.ts';
-import { abandon, type DeviceSubscription, type MqttSession, newSession } from './mqtt-session.ts';
+import { abandon, type DeviceSubscription, type MqttSession, newSession, unheardOf } from './mqtt-session.ts';
 import { type SessionStore, sessionStore } from './mqtt-session-store.ts';
 import { topicFilterOf } from './mqtt-topic.ts';
 import { type RoutedDevice, routeOf } from './mqtt-route.ts';
@@ -20,7 +19,8 @@ export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly reachable: (session: MqttSession, subscription: DeviceSubscription) => void;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
   readonly ended: (reason: string, about: Readonly<Record<string, string>>) => void;
-  readonly now: () => EpochMs;
+  /** The client may not have heard that the publish with this key was stored. */
+  readonly doubt: (duplicateKey: string) => void;
   readonly schedule: (task: () => void, delayMs: number) => () => void;
 }
 
@@ -89,6 +89,7 @@ export async function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<
       passage.close();
       deliveries.removeAll(session);
       abandon(session);
+      for (const key of unheardOf(session, parts.now())) parts.doubt(key);
       sessions.delete(client);
     });
   }
@@ -102,8 +103,7 @@ export async function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<
     end,
     async close() {
       stopping = true;
-      for (const session of sessions.values()) session.conn.pause();
-      await gate.drained();
+      await gate.close();
       for (const session of [...sessions.values()]) end(session, 'stopping');
       await new Promise<void>((resolve) => aedes.close(resolve));
     },

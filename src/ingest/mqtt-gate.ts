@@ -20,8 +20,8 @@ export interface Gate {
   /** Stands between the socket and whoever reads it. `broken` is told once why the connection must end. */
   stand(conn: Duplex, broken: (why: string) => void): Passage;
   readonly inFlight: number;
-  /** Resolves when nothing is under way. */
-  drained(): Promise<void>;
+  /** Nothing more is read from any connection; resolves when nothing is under way. */
+  close(): Promise<void>;
 }
 
 export interface GateLimits {
@@ -37,7 +37,8 @@ export function createGate(limits: GateLimits = mqttLimits): Gate {
   const held = new Set<() => void>();
   const drainWaiters: (() => void)[] = [];
 
-  const isFull = () => inFlight >= limits.inFlightMax || inFlightBytes >= inFlightBytesMax;
+  let isClosed = false;
+  const isFull = () => isClosed || inFlight >= limits.inFlightMax || inFlightBytes >= inFlightBytesMax;
 
   function letIn(): void {
     for (const read of held) {
@@ -107,7 +108,10 @@ export function createGate(limits: GateLimits = mqttLimits): Gate {
     get inFlight() {
       return inFlight;
     },
-    drained: () => (inFlight === 0 ? Promise.resolve() : new Promise((done) => drainWaiters.push(done))),
+    close() {
+      isClosed = true;
+      return inFlight === 0 ? Promise.resolve() : new Promise((done) => drainWaiters.push(done));
+    },
   };
 }
 

@@ -35,7 +35,10 @@ export const mqttLimits = {
   /** Messages to one connection that wait for their acknowledgement; another one counts as not deliverable. */
   outboundPerClientMax: 100,
   /** After this time without an acknowledgement a message counts as sent only. */
-  acknowledgedWithinMs: 30_000,
+  acknowledgedWithinMs: 10_000,
+  /** Whether a client heard of an acknowledgement this shortly before its connection broke is in doubt; of so many at most. */
+  heardWithinMs: 5_000,
+  heardPerClientMax: 1_024,
   /** A connection that takes nothing for this time is closed. */
   drainWithinMs: 30_000,
   /** Retained messages: of one device, and the bytes of all; beyond, the oldest is forgotten. */

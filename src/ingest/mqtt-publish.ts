@@ -1,12 +1,13 @@
 // A publish of a device: its topic checked, handed on in order, and answered when it is durable (contract 18).
 import { hash } from 'node:crypto';
 import type { PublishPacket } from 'aedes';
+import type { EpochMs } from '../model/instant.ts';
 import { Problem } from '../model/problem.ts';
 import type { Deliveries } from './mqtt-deliveries.ts';
 import { type LoginRefusal, loginRefusal, returnCodes } from './mqtt-login-desk.ts';
 import type { Retained } from './mqtt-retained.ts';
 import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
-import { type MqttSession, takeTurn } from './mqtt-session.ts';
+import { type MqttSession, noteHeard, takeTurn } from './mqtt-session.ts';
 import { type UpTopic, upTopicOf } from './mqtt-topic.ts';
 
 /** What a device published. */
@@ -25,6 +26,7 @@ export interface PublishParts<R extends RoutedDevice> {
   /** Resolves when the payload is durable; rejects when it is not, and then it is not acknowledged. */
   readonly store: (route: R, payload: MqttPayload) => Promise<void>;
   readonly retained: Retained;
+  readonly now: () => EpochMs;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
 }
 
@@ -46,8 +48,11 @@ export function publishOf<R extends RoutedDevice>(parts: PublishParts<R>, delive
       const echo = { levels: up!.levels, payload, qos: packet.qos === 0 ? 0 : 1, retain: packet.retain } as const;
       // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
       const isPayload = !(packet.retain && payload.length === 0);
-      const stored = isPayload ? parts.store(route, payloadOf(session, packet, up!, payload)) : Promise.resolve();
+      const handedOn = payloadOf(session, packet, up!, payload);
+      noteHeard(session, handedOn.duplicateKey, parts.now(), 'under way');
+      const stored = isPayload ? parts.store(route, handedOn) : Promise.resolve();
       stored.then(() => {
+        noteHeard(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
         deliveries.echo(route.device.id, echo);
         over('done');
       }, failed);

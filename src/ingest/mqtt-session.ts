@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Client } from 'aedes';
 import type { Passage } from './mqtt-gate.ts';
 import { mqttLimits } from './mqtt-limits.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { MqttIdentity } from './mqtt-login.ts';
 import type { TopicFilter } from './mqtt-topic.ts';
 
@@ -41,6 +42,8 @@ export interface MqttSession {
   begun: Promise<unknown> | undefined;
   /** Publishes whose answers are due, in the order they came (MQTT-4.6.0-2). */
   readonly turns: Turn[];
+  /** Keys of publishes under way, and of those acknowledged last with the time of it. */
+  readonly heard: Map<string, EpochMs | undefined>;
   /** Message numbers for the messages that are about to be written. */
   readonly numbers: number[];
   /** Messages written and not acknowledged, by number. */
@@ -62,6 +65,7 @@ export function newSession(client: Client, conn: Duplex, passage: Passage, addre
     configured: new Set(),
     begun: undefined,
     turns: [],
+    heard: new Map(),
     numbers: [],
     unacknowledged: new Map(),
     lastNumber: 0,
@@ -90,6 +94,31 @@ export function nextNumber(session: MqttSession): number | undefined {
   do session.lastNumber = (session.lastNumber % 65_535) + 1;
   while (session.unacknowledged.has(session.lastNumber));
   return session.lastNumber;
+}
+
+/** Notes that a publish is under way, or that it was acknowledged. */
+export function noteHeard(
+  { heard }: MqttSession,
+  key: string | undefined,
+  now: EpochMs,
+  what: 'under way' | 'acknowledged',
+): void {
+  if (key === undefined) return;
+  heard.delete(key);
+  heard.set(key, what === 'acknowledged' ? now : undefined);
+  for (const [oldest, at] of heard) {
+    const isSettled = at !== undefined && at <= now - mqttLimits.heardWithinMs;
+    if (!isSettled && heard.size <= mqttLimits.heardPerClientMax) return;
+    heard.delete(oldest);
+  }
+}
+
+/** The keys of publishes of which the client may not know that they were stored, once its connection is gone. */
+export function unheardOf({ heard, client }: MqttSession, now: EpochMs): string[] {
+  // Whoever takes leave has heard what was said to it.
+  const tookLeave = (client as { readonly _disconnected?: boolean })._disconnected === true;
+  const since = tookLeave ? now : now - mqttLimits.heardWithinMs;
+  return [...heard].filter(([, at]) => at === undefined || at > since).map(([key]) => key);
 }
 
 /** To be called when the connection is gone: nobody will acknowledge what is still out. */

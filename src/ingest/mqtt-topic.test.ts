@@ -39,17 +39,27 @@ function matches(filter: string, topic: string): boolean {
 }
 
 test('a filter that is granted matches topics of its own device only', () => {
-  const topic = fc.tuple(fc.constantFrom('/', ''), fc.constantFrom('up', 'down'), fc.constantFrom('s', 't'), fc.constantFrom('d', 'e'));
+  const topic = fc.tuple(
+    fc.constantFrom('/', ''),
+    fc.constantFrom('up', 'down'),
+    fc.constantFrom('s', 't'),
+    fc.constantFrom('d', 'e'),
+  );
   fc.assert(
-    fc.property(anyFilter, topic, fc.array(fc.constantFrom('a', 'b', 'd')), (text, [slash, direction, key, id], levels) => {
-      const filter = topicFilterOf(text);
-      const full = [`${slash}${direction}`, key, 'id', id, ...levels].join('/');
-      if (filter === undefined || !matches(text, full)) return;
-      expect([filter.key, filter.deviceId, filter.direction]).toEqual([key, id, direction]);
-      // What is sent over it arrives under a topic that the client's own filter matches.
-      expect(levelsMatch(filter.levels, levels)).toBe(true);
-      expect(topicText(filter, levels)).toBe(full);
-    }),
+    fc.property(
+      anyFilter,
+      topic,
+      fc.array(fc.constantFrom('a', 'b', 'd')),
+      (text, [slash, direction, key, id], levels) => {
+        const filter = topicFilterOf(text);
+        const full = [`${slash}${direction}`, key, 'id', id, ...levels].join('/');
+        if (filter === undefined || !matches(text, full)) return;
+        expect([filter.key, filter.deviceId, filter.direction]).toEqual([key, id, direction]);
+        // What is sent over it arrives under a topic that the client's own filter matches.
+        expect(levelsMatch(filter.levels, levels)).toBe(true);
+        expect(topicText(filter, levels)).toBe(full);
+      },
+    ),
     { numRuns: 5_000 },
   );
 });

@@ -1,6 +1,7 @@
 // The trace of a journal entry: what its followers are told of where its samples came from and how they were made.
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { RadioMetrics } from './uplink-metrics.ts';
 
 /** A payload as it came from the device; kept for a while, so that a changed decoder can be tried on it. */
 export interface RawPayload {
@@ -9,6 +10,8 @@ export interface RawPayload {
   readonly timestamp: EpochMs | null;
   readonly body: JsonObject | readonly Json[];
   readonly bodyBytes: number;
+  /** What the network told of it. */
+  readonly metrics?: RadioMetrics;
 }
 
 /** When the steps of an uplink happened; `uplinkMeta` of templates (interface 2.11) is made of these. */

@@ -1,4 +1,7 @@
 // Contract 18: capture over CoAP, with a real client and with raw datagrams, against every refusal.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { encode } from 'cborg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encodeMessage, parseMessage, type CoapMessage } from '../../src/ingest/coap-message.ts';
@@ -191,6 +194,18 @@ describe('refused, and nothing stored', () => {
     expect(await socket.next().then((bytes) => (parseMessage(bytes) as CoapMessage).code)).toBe(0x88);
     socket.close();
   });
+  for (const [bytes, body] of [
+    [16, undefined],
+    [64, { status: 401, errorCode: '40104_UPLINK_SECRET_UNKNOWN' }],
+  ] as const)
+    test(`a device with room for ${bytes} bytes is refused in as many`, async () => {
+      const socket = await rawCoapSocket(port);
+      const small = [blockOption('block2', { number: 0, more: false, bytes })];
+      socket.send(captureMessage({ ...device, secret: wrong }, 10, '{"x":1}', { options: small }));
+      const { code, payload } = parseMessage(await socket.next()) as CoapMessage;
+      expect([code, payload.length === 0 ? undefined : JSON.parse(payload.toString())]).toEqual([0x81, body]);
+      socket.close();
+    });
   for (const [what, option, code] of [
     ['an unknown critical option', { number: 2049, value: Buffer.from('x') }, 0x82],
     ['If-None-Match', { number: 5, value: Buffer.alloc(0) }, 0x82],
@@ -230,6 +245,25 @@ describe('repeated datagrams', () => {
     expect((await stored(one)).length).toBe(1);
     socket.close();
   });
+});
+
+test('a datagram repeated after a restart is stored once', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heliograph-coap-'));
+  const environment = { COAP_PORT: String(await freeUdpPort()) };
+  let again = await startWorld({ directory, environment });
+  const one = await again.device({ name: 'restarted' });
+  const socket = await rawCoapSocket(Number(environment.COAP_PORT));
+  const datagram = captureMessage(one, 79, '{"a":1}');
+  socket.send(datagram);
+  await socket.next();
+  await again.close();
+  again = await startWorld({ directory, environment });
+  socket.send(datagram);
+  expect((parseMessage(await socket.next()) as CoapMessage).code).toBe(0x41);
+  expect((await again.must('POST', `/v3/devices/${one.id}/query`, { topic: '*' })).length).toBe(1);
+  socket.close();
+  await again.close();
+  rmSync(directory, { recursive: true, force: true });
 });
 
 /** A capture request as its datagram; options beyond its own may be added. */

@@ -1,9 +1,9 @@
 // Devices that prove who they are with a token, revocation, and the ways in: TLS and WebSocket (contract 11, 18, 35).
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeCertificate } from '../servers/certificate.ts';
 import {
   closed,
   type DeviceKey,
@@ -18,6 +18,7 @@ import {
 
 let world: MqttWorld;
 let folder: string;
+let authority: string;
 const rsa = deviceKey('RS256');
 const ec = deviceKey('ES256');
 const audience = 'https://iot.example';
@@ -25,10 +26,11 @@ const second = () => Math.floor(Date.now() / 1_000);
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'heliograph-mqtt-tls-'));
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
-  execFileSync('openssl', [...request, '-subj', '/CN=localhost', '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  world = await startMqttWorld({ environment: { DEVICE_AUDIENCE: audience, MQTT_TLS_CERT: cert, MQTT_TLS_KEY: key } });
+  const { certPath, keyPath, cert } = makeCertificate(folder);
+  authority = cert;
+  world = await startMqttWorld({
+    environment: { DEVICE_AUDIENCE: audience, MQTT_TLS_CERT: certPath, MQTT_TLS_KEY: keyPath },
+  });
 });
 afterAll(async () => {
   await world.close();
@@ -196,7 +198,7 @@ test('contract 18: the same over TLS, and over WebSocket beside the live stream'
   const device = await world.mqttDevice();
   const urls = [`mqtts://127.0.0.1:${world.mqttTlsPort}`, `${world.base.replace('http', 'ws')}/mqtt`];
   for (const [i, url] of urls.entries()) {
-    const client = await world.client(device, { rejectUnauthorized: false }, url);
+    const client = await world.client(device, { ca: authority }, url);
     await client.publishAsync(upTopic(device), JSON.stringify({ i }), { qos: 1 });
     const box = inbox(client);
     await client.subscribeAsync(`/down/${device.secret}/id/${device.deviceId}/#`, { qos: 1 });

@@ -30,7 +30,9 @@ interface Started {
   readonly ended: Promise<Ended>;
 }
 
-function spawnPlatform(directory: string): Started {
+type Settings = Readonly<Record<string, string>>;
+
+function spawnPlatform(directory: string, settings: Settings = {}): Started {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [program], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -45,6 +47,7 @@ function spawnPlatform(directory: string): Started {
       MQTT_TLS_PORT: '0',
       COAP_PORT: '0',
       LOG_LEVEL: 'error',
+      ...settings,
     },
   });
   let output = '';
@@ -65,8 +68,8 @@ function spawnPlatform(directory: string): Started {
 }
 
 /** Starts it and waits for the block that says where it is. Throws with its output when it ends before that. */
-export async function startProcess(directory: string): Promise<PlatformProcess> {
-  const { child, output, ended } = spawnPlatform(directory);
+export async function startProcess(directory: string, settings?: Settings): Promise<PlatformProcess> {
+  const { child, output, ended } = spawnPlatform(directory, settings);
   const port = await new Promise<number>((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`not ready in ${readyWithinMs} ms: ${output()}`)), readyWithinMs);
     const look = (): void => {

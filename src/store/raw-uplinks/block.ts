@@ -3,6 +3,7 @@ import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
 import type { RawUplink } from '../../model/raw-uplink.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Sample } from '../../model/sample.ts';
+import type { RadioMetrics } from '../../model/uplink-metrics.ts';
 
 /** The frame type of a block; journal frames have others. */
 export const blockFrameType = 16;
@@ -19,19 +20,21 @@ type Line = readonly [
   body: JsonObject | readonly Json[],
   duplicates: number,
   samples: readonly SampleItem[] | null,
-  state?: JsonObject,
+  state?: JsonObject | null,
+  metrics?: RadioMetrics,
 ];
 type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, meta?: JsonObject];
 
 /** The line of an uplink. What its decoder made of it is left out when it takes more than `outcomeBytesMax`. */
 export function lineOf(uplink: RawUplink, outcomeBytesMax: number): string {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
-  const { topic, timestamp, body, bodyBytes } = payload;
+  const { topic, timestamp, body, bodyBytes, metrics } = payload;
   const head = JSON.stringify([deviceId, id, position, receivedAt, topic, timestamp, bodyBytes, body, duplicates]);
   const items = JSON.stringify(samples === null ? null : samples.map(sampleItem));
-  const left = state === undefined ? '' : `,${JSON.stringify(state)}`;
+  const left = JSON.stringify(state ?? null);
   const kept = items.length <= outcomeBytesMax ? items : 'null';
-  return `${head.slice(0, -1)},${kept}${left.length <= outcomeBytesMax ? left : ''}]`;
+  const keptState = left.length <= outcomeBytesMax ? left : 'null';
+  return `${head.slice(0, -1)},${kept},${keptState}${metrics === undefined ? '' : `,${JSON.stringify(metrics)}`}]`;
 }
 
 function sampleItem({ topic, timestamp, data, meta }: Sample): SampleItem {
@@ -56,9 +59,8 @@ export function isLineOf(line: string, deviceId: string): boolean {
 }
 
 export function uplinkOf(line: string): RawUplink {
-  const [deviceId, id, position, receivedAt, topic, timestamp, bodyBytes, body, duplicates, items, state] = JSON.parse(
-    line,
-  ) as Line;
+  const [deviceId, id, position, receivedAt, topic, timestamp, bodyBytes, body, duplicates, items, state, metrics] =
+    JSON.parse(line) as Line;
   const samples = items?.map(([of, at, data, meta]) => ({
     deviceId,
     topic: of,
@@ -71,9 +73,9 @@ export function uplinkOf(line: string): RawUplink {
     deviceId,
     position,
     receivedAt,
-    payload: { topic, timestamp, body, bodyBytes },
+    payload: { topic, timestamp, body, bodyBytes, ...(metrics === undefined ? {} : { metrics }) },
     samples: samples ?? null,
     duplicates,
-    ...(state === undefined ? {} : { state }),
+    ...(state === undefined || state === null ? {} : { state }),
   };
 }

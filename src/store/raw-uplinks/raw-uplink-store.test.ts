@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RawUplink } from '../../model/raw-uplink.ts';
+import { verifyRawUplinks } from './verify.ts';
 import { openRawUplinkStore, type RawUplinkStore, type RawUplinkStoreOptions } from './raw-uplink-store.ts';
 
 const small = { blockBytes: 1_500, segmentBytes: 4_000, unsyncedBytesMax: 6_000, unsyncedMsMax: 1_000 };
@@ -120,7 +121,13 @@ describe('reading', () => {
     const store = await open({ limits: { ...small, outcomeBytesMax: 200 } });
     const deviceId = devices[0]!;
     const full = uplink(0, {
-      payload: { topic: 'climate "x"', timestamp: 5, body: [1, { 'ä\n': null }], bodyBytes: 12 },
+      payload: {
+        topic: 'climate "x"',
+        timestamp: 5,
+        body: [1, { 'ä\n': null }],
+        bodyBytes: 12,
+        metrics: { rssi: -101, sf: 7 },
+      },
       samples: [
         { deviceId, topic: 'a', timestamp: 1.5, data: { x: [1] }, meta: { svcTopicValidation: { message: 'm' } } },
       ],
@@ -229,10 +236,19 @@ describe('restarts and crashes', () => {
         for (const one of uplinks) expect(one).toEqual(added[one.position]);
       }
       expect(new Set(damaged)).toEqual(new Set([path]));
+      expect((await verifyRawUplinks(directory)).damage.map((found) => found.path)).toEqual([path]);
       await store.close();
       writeFileSync(path, sound);
     }
   });
+});
+
+test('a sound folder is found sound, all of its uplinks counted; one that is not there is empty', async () => {
+  const store = await open();
+  await addMany(store, 0, 400);
+  await store.close();
+  expect(await verifyRawUplinks(directory)).toEqual({ uplinks: 400, damage: [] });
+  expect(await verifyRawUplinks(join(directory, 'none'))).toEqual({ uplinks: 0, damage: [] });
 });
 
 describe('dropping', () => {

@@ -1,0 +1,26 @@
+// Checks the raw uplinks of a data folder: reads every block, changes nothing.
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { listSegmentFiles, type RawUplinkDamage, scanSegmentFile } from './segment-file.ts';
+
+export interface RawUplinkFindings {
+  readonly uplinks: number;
+  /** A torn end is none: the journal gives again what was in it. */
+  readonly damage: readonly RawUplinkDamage[];
+}
+
+/** A folder that is not there holds none. */
+export async function verifyRawUplinks(directory: string): Promise<RawUplinkFindings> {
+  const damage: RawUplinkDamage[] = [];
+  let uplinks = 0;
+  const files = existsSync(directory) ? await listSegmentFiles(directory) : [];
+  for (const { path } of files) {
+    const { size } = await stat(path);
+    const scanned = await scanSegmentFile(path, size);
+    uplinks += scanned.contents.uplinks;
+    damage.push(...scanned.damage);
+    const isLast = path === files.at(-1)?.path;
+    if (scanned.end < size && !isLast) damage.push({ path, offset: scanned.end, bytes: size - scanned.end });
+  }
+  return { uplinks, damage };
+}
