@@ -17,6 +17,8 @@ export default {
   // A migration's `up` is reached through the table of migrations.
   ignoreIssues: { 'src/store/records/migrations/*.ts': ['exports', 'nsExports'] },
   ignoreExportsUsedInFile: { interface: true, type: true },
+  // Programs that tests run; .ci/run installs them.
+  ignoreBinaries: ['openssl', 'mosquitto_passwd'],
   // tools/check.ts runs these by name; the linter finds its type-aware part by itself.
   ignoreDependencies: ['@biomejs/biome', 'oxlint', 'oxlint-tsgolint'],
 } satisfies KnipConfig;

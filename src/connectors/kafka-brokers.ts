@@ -25,10 +25,9 @@ export function guardBrokers(
   const get = (broker: Broker | undefined, callback: Callback): void => {
     // The pool has an answer of its own to a broker that the cluster does not know.
     if (typeof broker?.host !== 'string') return connect(broker as unknown as Broker, callback);
-    checked(broker).then(
-      (allowed) => connect(allowed, callback),
-      (error: Error) => callback(failure(`broker ${broker.host} is not connected to`, error), undefined as never),
-    );
+    const refuse = (error: Error): void =>
+      callback(failure(`broker ${broker.host} is not connected to`, error), undefined as never);
+    checked(broker).then((allowed) => connect(allowed, callback), refuse);
   };
   pool.get = get as ConnectionPool['get'];
 }

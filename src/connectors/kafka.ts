@@ -1,5 +1,5 @@
 // Output to Kafka: one record a delivery, keyed by device so that order is kept, delivered once all in-sync replicas have it.
-import type { Producer } from '@platformatic/kafka';
+import type * as KafkaModule from '@platformatic/kafka';
 import type { EgressGuard } from '../egress/guard.ts';
 import { kafkaBrokers } from '../model/target-address.ts';
 import type { KafkaProperties } from '../model/target-properties.ts';
@@ -26,8 +26,8 @@ const permanentErrors: ReadonlySet<string> = new Set([
   'POLICY_VIOLATION',
 ]);
 
-type Kafka = typeof import('@platformatic/kafka');
-type StringProducer = Producer<string, string, string, string>;
+type Kafka = typeof KafkaModule;
+type StringProducer = KafkaModule.Producer<string, string, string, string>;
 
 interface Connection {
   readonly kafka: Kafka;

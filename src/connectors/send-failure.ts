@@ -9,7 +9,7 @@ const reasonLengthMax = 500;
 export class PermanentRefusal extends Error {}
 
 /** What failed, in words, with what caused it: a failed connection to several addresses names each of them. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return limited(String(error));
   const causes = error instanceof AggregateError ? error.errors : error.cause instanceof Error ? [error.cause] : [];
   const text = error.message || (causes.length === 0 ? error.name : '');

@@ -70,7 +70,8 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
     });
     const data = row?.['data'];
     expect(typeof data === 'string' ? JSON.parse(data) : data).toEqual(message().context['data']);
-    expect((row?.['at'] as Date).toISOString()).toBe('2026-03-01T12:00:00.250Z');
+    const at = row?.['at'];
+    expect(at instanceof Date ? at.toISOString() : at).toBe('2026-03-01T12:00:00.250Z');
   });
 
   test('contract 35: a repeated delivery writes its row once where the table has a key', async () => {

@@ -65,7 +65,12 @@ export async function startRabbitMq(folder: string): Promise<RabbitMq> {
     RUNNING_UNDER_SYSTEMD: '1',
   };
   const node = startServer({ command: rabbitmq.path, args: [], logPath: `${folder}/log`, env, ...as });
-  await untilListening(node, tlsPort);
+  try {
+    await untilListening(node, tlsPort);
+  } catch (error) {
+    await stopBoth(node, names);
+    throw error;
+  }
   return { port, tlsPort, caCertificate: certificate.cert, stop: () => stopBoth(node, names) };
 }
 

@@ -17,17 +17,20 @@ export function describeWith(program: ServerProgram, title: string, tests: () =>
   console.log(`skipped: ${title}: ${missing}`);
 }
 
+/** Longer than servers are waited for, so that one that does not come up is stopped by whoever started it. */
+const startMsMax = 90_000;
+
 /** Starts something before the tests of a block and stops it after them; it has a temporary folder of its own. */
 export function startedBefore<S extends { stop(): Promise<void> }>(start: (folder: string) => Promise<S>): () => S {
   let running: S | undefined;
   const folder = mkdtempSync(join(tmpdir(), 'heliograph-server-'));
   beforeAll(async () => {
     running = await start(folder);
-  }, 60_000);
+  }, startMsMax);
   afterAll(async () => {
     await running?.stop();
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  }, 60_000);
+  }, startMsMax);
   return () => {
     if (running === undefined) throw new Error('the server is not started');
     return running;
