@@ -1,10 +1,14 @@
 // Output to Amazon Kinesis Data Streams: PutRecord over HTTPS, signed with Signature Version 4.
-import { sign } from 'aws4';
+import { createRequire } from 'node:module';
+import type * as Aws4 from 'aws4';
 import { kinesisStream } from '../model/target-address.ts';
 import type { AmazonKinesisProperties } from '../model/target-properties.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
 import type { HttpCall } from './http-answer.ts';
 import { attemptHttp } from './http-outcome.ts';
+
+// The package is CommonJS, and Node finds no names in it that an import could take.
+const { sign } = createRequire(import.meta.url)('aws4') as typeof Aws4;
 
 /** Refusals that pass, although their status is 400: the stream or its key are asked too much, or busy. */
 const passing =

@@ -137,7 +137,7 @@ const history = fc.infiniteStream(
   }),
 );
 
-const cases = Number(process.env['RULE_RESTARTS'] ?? 60);
+const cases = Number(process.env['RULE_RESTARTS'] ?? 25);
 
 test(`${cases} random streams with restarts, failures and repetitions: every delivery is there, and was made once`, async () => {
   let fired = 0;
