@@ -6,6 +6,7 @@ import { testing } from './compose-output-trials.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { type ConnectorTable, connectorTable } from './connectors/connector-table.ts';
+import type { OrderDownlink } from './connectors/downlink.ts';
 import { createDeliverer, type Deliverer, delivererLimits, type DelivererParts } from './connectors/deliverer.ts';
 import { createMailSender, type MailSender } from './connectors/mail-sender.ts';
 import { openTargets } from './connectors/open-targets.ts';
@@ -50,14 +51,14 @@ export interface Deliveries {
 }
 
 /** Starts delivering what waits. */
-export function composeDeliveries(parts: Parts, uplinks: Uplinks): Deliveries {
+export function composeDeliveries(parts: Parts, uplinks: Uplinks, orderDownlink: OrderDownlink): Deliveries {
   const { config, records, directory, now, telemetry } = parts;
   const egress = createEgressGuard({ allow: config.egressAllow });
   const { smtpUrl, mailFrom, smsGatewayUrl, vendorAliases } = config;
   const mails =
     smtpUrl === undefined || mailFrom === undefined ? undefined : createMailSender({ smtpUrl, from: mailFrom });
   const effects = outputEffects(parts, uplinks);
-  const table = connectorTable({ mails, smsGatewayUrl, writeSample: effects.writeSample });
+  const table = connectorTable({ mails, smsGatewayUrl, writeSample: effects.writeSample, orderDownlink });
   const targets = openTargets({
     table,
     egress,

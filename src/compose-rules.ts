@@ -75,7 +75,8 @@ export async function composeRules(
     waiting: { count: (id) => scripts.count(id), added: (ids) => scripts.added(ids) },
     now,
     newId,
-    pause: () => turn(),
+    // Longer than one turn of the event loop: an answer to a device takes several.
+    pause: () => new Promise((resolve) => setTimeout(resolve, 1)),
     position: (await findFollowerPosition(db, rulesFollower)) ?? -1,
   });
   const timers = createRuleTimers({

@@ -74,12 +74,12 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   const duplicates = await composeDuplicates(parts);
   const mqtt = composeMqtt(parts, uplinks, duplicates);
   const notReadyBecause = () => notReady;
-  const deliveries = composeDeliveries(parts, uplinks);
+  const lora = composeLora(parts, uplinks, duplicates, mqtt);
+  closers.push(() => lora.close());
+  const deliveries = composeDeliveries(parts, uplinks, lora.orderDownlink);
   closers.push(() => deliveries.close());
   const rules = await composeRules(parts, uplinks, deliveries.enqueueDeliveries);
   closers.push(() => rules.close());
-  const lora = composeLora(parts, uplinks, duplicates, mqtt);
-  closers.push(() => lora.close());
   const { pushConfiguration } = mqtt;
   const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
   const routes = composeRoutes(parts, uplinks, lora, extras);

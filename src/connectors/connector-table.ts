@@ -6,6 +6,7 @@ import { azureConnector } from './azure-event-hubs.ts';
 import { msTeamsConnector, slackConnector } from './chat.ts';
 import type { OutboundConnector } from './connector.ts';
 import { customDatabaseConnector, databaseConnector, type WriteSample } from './database.ts';
+import { downlinkConnector, type OrderDownlink } from './downlink.ts';
 import { gcpConnector } from './gcp-pub-sub.ts';
 import { influxDbConnector } from './influx-db.ts';
 import { kafkaConnector } from './kafka.ts';
@@ -23,12 +24,14 @@ export interface ConnectorSettings {
   readonly mails: MailSender | undefined;
   readonly smsGatewayUrl: string | undefined;
   readonly writeSample: WriteSample;
+  readonly orderDownlink: OrderDownlink;
 }
 
 export type ConnectorTable = ReadonlyMap<OutputConnectorType, OutboundConnector>;
 
 /** The types that can be delivered to with these settings. */
-export function connectorTable({ mails, smsGatewayUrl, writeSample }: ConnectorSettings): ConnectorTable {
+export function connectorTable(settings: ConnectorSettings): ConnectorTable {
+  const { mails, smsGatewayUrl, writeSample, orderDownlink } = settings;
   const rows: readonly OutboundConnector[] = [
     webhookConnector,
     slackConnector,
@@ -44,6 +47,7 @@ export function connectorTable({ mails, smsGatewayUrl, writeSample }: ConnectorS
     gcpConnector,
     databaseConnector(writeSample),
     customDatabaseConnector(writeSample),
+    downlinkConnector(orderDownlink),
     ...(mails === undefined ? [] : [mailConnector(mails)]),
     ...(smsGatewayUrl === undefined ? [] : [smsConnector(smsGatewayUrl)]),
   ];

@@ -33,7 +33,10 @@ export interface WrittenBy {
 
 /** The database connector as a rule's action: stores the trigger's sample. */
 export function databaseConnector(write: WriteSample): OutboundConnector {
-  return { type: 'DATABASE', open: () => ({ send: (message) => store(message, undefined, write), close: async () => {} }) };
+  return {
+    type: 'DATABASE',
+    open: () => ({ send: (message) => store(message, undefined, write), close: async () => {} }),
+  };
 }
 
 export function customDatabaseConnector(write: WriteSample): OutboundConnector {

@@ -13,7 +13,14 @@ const where = 'body webhookProperties';
 /** Methods whose requests carry no payload. */
 const bodyless = new Set(['GET']);
 /** What the platform itself says in a request. */
-const ownHeaders = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'x-delivery-id', 'idempotency-key']);
+const ownHeaders = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'x-delivery-id',
+  'idempotency-key',
+]);
 
 export const webhookConnector: OutboundConnector = {
   type: 'WEBHOOK',
@@ -22,7 +29,8 @@ export const webhookConnector: OutboundConnector = {
     egress.checkUrl(webhook.uri, 'webhookProperties.uri');
     parseTemplate(webhook.uri, 'url', `${where}.uri`);
     if (webhook.customPayload !== null) parseTemplate(webhook.customPayload, 'json', `${where}.customPayload`);
-    if (webhook.authType === 'OAUTH2') egress.checkUrl(webhook.oauth2?.tokenUrl ?? '', 'webhookProperties.oauth2.tokenUrl');
+    if (webhook.authType === 'OAUTH2')
+      egress.checkUrl(webhook.oauth2?.tokenUrl ?? '', 'webhookProperties.oauth2.tokenUrl');
     for (const [name, value] of [...Object.entries(webhook.headers), ...Object.entries(webhook.authHeaders)]) {
       if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[\r\n\0]/.test(value) || ownHeaders.has(name.toLowerCase())) {
         throw problem('invalidRequest', { reason: `${where}: the header ${JSON.stringify(name)} cannot be set` });
@@ -92,5 +100,7 @@ function authorization(webhook: WebhookProperties, token: string | undefined): R
 /** `sha256=<hex>` of the body, so that the receiver can tell who sent it and that nobody changed it. */
 function signature({ hmacSecret, hmacHeader }: WebhookProperties, body: string): Readonly<Record<string, string>> {
   if (hmacSecret === null) return {};
-  return { [hmacHeader.toLowerCase()]: `sha256=${createHmac('sha256', hmacSecret).update(body, 'utf8').digest('hex')}` };
+  return {
+    [hmacHeader.toLowerCase()]: `sha256=${createHmac('sha256', hmacSecret).update(body, 'utf8').digest('hex')}`,
+  };
 }

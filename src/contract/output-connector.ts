@@ -48,6 +48,7 @@ const draftFields = {
   webhookProperties: optional(object),
   mailProperties: optional(object),
   smsProperties: optional(object),
+  downlinkProperties: optional(object),
   msTeamsProperties: optional(object),
   slackProperties: optional(object),
   azureProperties: optional(object),

@@ -17,8 +17,8 @@ import { type EnqueueDeliveries, nothingToWrite, type RuleWrite, writeRuleEffect
 const ruleFlowLimits = {
   /** Script runs of one rule that wait; what comes on top is told and left out. */
   waitingMax: 1_000,
-  /** Rules judged before others get their turn: some milliseconds of work. */
-  rulesPerTurn: 2_000,
+  /** Rules judged before devices get their turn: less than a millisecond of work, so that no acknowledgement waits for it. */
+  rulesPerTurn: 250,
   /** Timers looked at in one go. */
   dueMax: 100,
 } as const;
@@ -125,7 +125,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       judged += 1;
       if (triggered.verdict === undefined) triggers.push({ triggered, origin });
       else {
-        log.add(triggered.compiled, runOf(triggered, origin));
+        log.add(triggered.compiled, () => runOf(triggered, origin));
         if (triggered.verdict.firings.length > 0) triggers.push({ triggered, origin });
       }
     });

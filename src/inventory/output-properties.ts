@@ -1,5 +1,6 @@
 // The properties of each output connector type that can be made: one row a type (contract 9).
 import type { OutputConnectorType } from '../model/connector.ts';
+import { readDownlinkAction } from '../model/downlink-action.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { readCustomDatabase, readMail, readMsTeams, readSlack, readSms, readWebhook } from './message-properties.ts';
 import { type PropertyReader, propertyReader } from './property-reading.ts';
@@ -47,6 +48,7 @@ const rows: Readonly<Partial<Record<OutputConnectorType, OutputProperties>>> = {
     read: readWebhook,
     secrets: ['headers', 'authHeaders', 'basicCredentials', 'bearerToken', 'oauth2.clientSecret', 'hmacSecret'],
   },
+  DOWNLINK: { read: ({ sent, refuse }) => readDownlinkAction(sent, refuse), secrets: [] },
   MAIL: { read: readMail, secrets: [] },
   SMS: { read: readSms, secrets: [] },
   // Whoever knows the address of such a webhook can write to the room.

@@ -6,6 +6,8 @@ const textMax = 100_000;
 
 /** The members of one property object; `where` is its name in the body. */
 export interface PropertyReader {
+  /** The members as they were sent. */
+  readonly sent: JsonObject;
   refuse(member: string, reason: string): never;
   /** Null when it was not sent. */
   text(name: string): string | null;
@@ -33,6 +35,7 @@ export function propertyReader(sent: JsonObject, where: string): PropertyReader 
     return value.length > textMax ? refuse(name, `has at most ${textMax} characters`) : value;
   }
   return {
+    sent,
     refuse,
     text,
     needed: (name) => text(name) || refuse(name, 'is needed'),

@@ -28,7 +28,8 @@ export interface RuleRun {
 const runLogLimits = { runsMax: 50 } as const;
 
 export interface RunLog {
-  add(compiled: CompiledRule, run: RuleRun): void;
+  /** `run` may be made when somebody asks: most runs are pushed out before anybody does. */
+  add(compiled: CompiledRule, run: RuleRun | (() => RuleRun)): void;
   /** Newest first, as answers show them; undefined when none has happened since the start. */
   runsOf(ruleId: string): Json[] | undefined;
   /** Begins a rule with runs of before, newest first. */
@@ -40,7 +41,7 @@ export interface RunLog {
 }
 
 interface Ring {
-  readonly runs: ({ readonly run: RuleRun; readonly compiled: CompiledRule } | undefined)[];
+  readonly runs: ({ readonly run: RuleRun | (() => RuleRun); readonly compiled: CompiledRule } | undefined)[];
   next: number;
   before: readonly Json[];
 }
@@ -68,7 +69,7 @@ export function createRunLog(): RunLog {
       const first = Math.max(0, ring.next - runLogLimits.runsMax);
       for (let at = ring.next - 1; at >= first; at--) {
         const kept = ring.runs[at % runLogLimits.runsMax]!;
-        told.push(runView(kept.compiled, kept.run));
+        told.push(runView(kept.compiled, typeof kept.run === 'function' ? kept.run() : kept.run));
       }
       return [...told, ...ring.before].slice(0, runLogLimits.runsMax);
     },
