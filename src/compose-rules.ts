@@ -75,8 +75,8 @@ export async function composeRules(
     waiting: { count: (id) => scripts.count(id), added: (ids) => scripts.added(ids) },
     now,
     newId,
-    // Longer than one turn of the event loop: an answer to a device takes several.
-    pause: () => new Promise((resolve) => setTimeout(resolve, 1)),
+    clock: () => performance.now(),
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     position: (await findFollowerPosition(db, rulesFollower)) ?? -1,
   });
   const timers = createRuleTimers({
