@@ -18,9 +18,16 @@ const ruleFlowLimits = {
   /** Script runs of one rule that wait; what comes on top is told and left out. */
   waitingMax: 1_000,
   /** Judging at a stretch, and then devices have their turn, so that no acknowledgement waits for long. */
-  sliceMs: 1,
+  sliceMs: 0.5,
   /** Longer than one turn of the event loop: an answer to a device takes several. */
   pauseMs: 1,
+  /** When that took longer, because there was much to answer: so many times as long again. */
+  busyShare: 2,
+  busyPauseMsMax: 10,
+  /** A write of so many changes is followed by a rest of so many times its length. */
+  restRows: 100,
+  restShare: 8,
+  restMsMax: 100,
   /** Timers looked at in one go. */
   dueMax: 100,
 } as const;
@@ -101,14 +108,27 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
         for (const sample of entry.samples) {
           judgeOne(entry, sample, triggers);
           if (parts.clock() < sliceEndMs) continue;
-          await parts.pause(ruleFlowLimits.pauseMs);
+          await leaveTurn();
           sliceEndMs = parts.clock() + ruleFlowLimits.sliceMs;
         }
       }
       await cause(triggers, collected);
     }
+    const startedMs = parts.clock();
     await write(collected);
     done = last.position;
+    if (collected.holds.length < ruleFlowLimits.restRows) return;
+    // What is held is written once for all samples that come in meanwhile: writing keeps answers waiting.
+    await parts.pause(Math.min(ruleFlowLimits.restMsMax, (parts.clock() - startedMs) * ruleFlowLimits.restShare));
+  }
+
+  /** Answers come first: a loop that others kept busy gets a longer turn of its own. */
+  async function leaveTurn(): Promise<void> {
+    const { pauseMs, busyShare, busyPauseMsMax } = ruleFlowLimits;
+    const leftMs = parts.clock();
+    await parts.pause(pauseMs);
+    const busyMs = parts.clock() - leftMs - pauseMs;
+    if (busyMs > pauseMs) await parts.pause(Math.min(busyPauseMsMax, busyMs * busyShare));
   }
 
   function judgeOne(entry: DurableEntry, sample: StoredSample, triggers: Triggers): void {
