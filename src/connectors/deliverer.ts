@@ -4,7 +4,7 @@ import type { Delivery, DeliveryOutcome, PendingDelivery } from '../model/delive
 import type { EpochMs } from '../model/instant.ts';
 import type { SendOutcome } from './connector.ts';
 import { deliveryLanes, type Lane } from './delivery-lanes.ts';
-import { outcomeWriter } from './outcome-writer.ts';
+import { outcomeWriter, type TriedDelivery } from './outcome-writer.ts';
 import { planAfter } from './retry-plan.ts';
 
 export const delivererLimits = {
@@ -16,13 +16,6 @@ export const delivererLimits = {
   payloadCharactersMax: 64 * 1024,
   pageSize: 1_000,
 } as const;
-
-/** One finished try, for the processing log and the figures. */
-export interface TriedDelivery {
-  readonly delivery: Delivery;
-  readonly outcome: DeliveryOutcome;
-  readonly tookMs: number;
-}
 
 /** What a try gave, and what was sent when it was not the default payload. */
 export type TryResult = SendOutcome & { readonly sent?: string | undefined };

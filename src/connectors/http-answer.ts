@@ -69,7 +69,13 @@ export function outcomeOf(answer: HttpAnswer, now: () => number = Date.now): Sen
   }
   const retry = status < 400 || status >= 500 || status === 408 || status === 429;
   const retryAfterMs = retry ? pauseOf(answer.retryAfter, now()) : undefined;
-  return { ok: false, retry, reason: `answered ${status}`, answer: told, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return {
+    ok: false,
+    retry,
+    reason: `answered ${status}`,
+    answer: told,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 /** `Retry-After` in seconds or as a date; undefined for anything else. */
