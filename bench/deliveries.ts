@@ -151,7 +151,7 @@ function report(measured: {
   const text = [
     conditions(tmpdir()),
     `${devices} devices, each sample decoded by a script and fsynced before its answer; generator and receivers are on the same machine.`,
-    `Deliveries of ${figure(drained.count)} samples that came in bulk: ${figure(drained.perSecond)} a second, each durable in the delivery log before and after.`,
+    `Deliveries of ${figure(drained.count)} samples that came in bulk: ${figure(drained.perSecond)} a second, each written to the delivery log before and after its try.`,
     markdownTable(
       [`capture, ${inFlight} in flight for ${seconds} s`, 'per second', 'p50', 'p99', 'max'],
       [captures('no output', without), captures('with a webhook output', beside)],
