@@ -1,18 +1,11 @@
 // Writes down what became of tries, many in one transaction, and keeps what could not be written until it can.
-import type { Delivery, DeliveryOutcome } from '../model/delivery.ts';
+import type { TriedDelivery } from '../model/delivery.ts';
 
 const writerLimits = {
   /** With more unwritten, nothing further is tried. */
   unwrittenMax: 5_000,
   retryMs: 1_000,
 } as const;
-
-/** One finished try, for the processing log and the figures. */
-export interface TriedDelivery {
-  readonly delivery: Delivery;
-  readonly outcome: DeliveryOutcome;
-  readonly tookMs: number;
-}
 
 interface WriterParts {
   readonly save: (tried: readonly TriedDelivery[]) => Promise<void>;
