@@ -3,7 +3,7 @@ import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import type { WriteSample, WrittenSample } from './connectors/database.ts';
 import { outcomeNotes } from './connectors/outcome-notes.ts';
-import type { TriedDelivery } from './connectors/deliverer.ts';
+import type { TriedDelivery } from './model/delivery.ts';
 import type { JournalEntry } from './model/journal-entry.ts';
 import { Problem } from './model/problem.ts';
 import type { Sample } from './model/sample.ts';

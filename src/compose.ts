@@ -87,6 +87,7 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   closers.push(() => app.close());
   const streams = composeLive(app.server, parts, uplinks);
   closers.push(() => streams.close());
+  await parts.store.saveFollowerPositions();
   await app.listen({ host: config.host, port: config.port });
   closers.push(() => mqtt.close());
   await mqtt.listen(app.server);

@@ -6,7 +6,8 @@ import { implementationFolders, importTable } from './import-table.ts';
 
 type Rule = NonNullable<IFlattenedRuleSet['forbidden']>[number];
 
-const testFile = '\\.(test|conformance)\\.ts$';
+/** Tests, and what several of them share beside the code. */
+const testFile = '(?:\\.(?:test|conformance)|testing-[^/]+)\\.ts$';
 const outsideSrc = '^(tests|bench|tools|console|bin)/';
 /** What tests beside the code may use on top of their folder's row: real parts to run against. */
 const testExtras = ['model', 'store', 'journal'];

@@ -1,6 +1,6 @@
 // The deliverer: takes what waits in the delivery log, tries it when it is due, and writes down what became of it (contract 35).
 // A delivery is over only once that is written, so a crash repeats a try and never loses one.
-import type { Delivery, DeliveryOutcome, PendingDelivery } from '../model/delivery.ts';
+import type { Delivery, DeliveryOutcome, PendingDelivery, TriedDelivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { SendOutcome } from './connector.ts';
 import { deliveryLanes, type Lane } from './delivery-lanes.ts';
@@ -16,13 +16,6 @@ export const delivererLimits = {
   payloadCharactersMax: 64 * 1024,
   pageSize: 1_000,
 } as const;
-
-/** One finished try, for the processing log and the figures. */
-export interface TriedDelivery {
-  readonly delivery: Delivery;
-  readonly outcome: DeliveryOutcome;
-  readonly tookMs: number;
-}
 
 /** What a try gave, and what was sent when it was not the default payload. */
 export type TryResult = SendOutcome & { readonly sent?: string | undefined };

@@ -2,7 +2,7 @@
 import type { EgressGuard } from '../egress/guard.ts';
 import type { SendOutcome } from './connector.ts';
 import { call, type HttpCall, outcomeOf } from './http-answer.ts';
-import { attempt } from './send-failure.ts';
+import { failedAttempt } from './send-failure.ts';
 
 /** `isPassing` names refusals, by their text, that are worth another try although their status is 4xx. */
 export async function attemptHttp(
@@ -16,6 +16,6 @@ export async function attemptHttp(
     const outcome = outcomeOf(answer);
     return outcome.ok || !isPassing(answer.text) ? outcome : { ...outcome, retry: true };
   } catch (error) {
-    return attempt(signal, () => Promise.reject(error));
+    return failedAttempt(signal, error);
   }
 }

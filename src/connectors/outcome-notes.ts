@@ -1,6 +1,6 @@
 // What the owner of a device is told of deliveries that fail: the first failure, and that one was given up (contract 27).
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import type { TriedDelivery } from './deliverer.ts';
+import type { TriedDelivery } from '../model/delivery.ts';
 
 /** Further failures in between change nothing for anybody; the delivery log has them. */
 export function outcomeNotes({ delivery, outcome }: TriedDelivery, newId: () => string): ProcessingLogEntry[] {

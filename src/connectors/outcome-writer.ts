@@ -1,5 +1,5 @@
 // Writes down what became of tries, many in one transaction, and keeps what could not be written until it can.
-import type { TriedDelivery } from './deliverer.ts';
+import type { TriedDelivery } from '../model/delivery.ts';
 
 const writerLimits = {
   /** With more unwritten, nothing further is tried. */

@@ -40,8 +40,17 @@ export async function attempt(
   try {
     return { ok: true, answer: await work() };
   } catch (error) {
-    if (signal.aborted) return { ok: false, retry: true, reason: `no answer in time: ${reasonOf(signal.reason)}` };
-    const permanent = isRefusal(error) || isPermanent(error);
-    return { ok: false, retry: !permanent, reason: reasonOf(error) };
+    return failedAttempt(signal, error, isPermanent);
   }
+}
+
+/** The outcome of an attempt that threw. */
+export function failedAttempt(
+  signal: AbortSignal,
+  error: unknown,
+  isPermanent: (error: unknown) => boolean = () => false,
+): SendOutcome {
+  if (signal.aborted) return { ok: false, retry: true, reason: `no answer in time: ${reasonOf(signal.reason)}` };
+  const permanent = isRefusal(error) || isPermanent(error);
+  return { ok: false, retry: !permanent, reason: reasonOf(error) };
 }

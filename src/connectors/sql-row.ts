@@ -1,5 +1,4 @@
 // One row of a target table out of a message: the INSERT of each dialect and the values of its columns.
-import type { Json } from '../model/json.ts';
 import type { SqlColumn, SqlProperties } from '../model/target-properties.ts';
 import { valueAt } from '../templates/render-template.ts';
 import type { OutboundMessage } from './connector.ts';
@@ -49,11 +48,11 @@ export function insertStatement(dialect: SqlDialect, properties: SqlProperties):
 /** The values of the columns in their order; what is missing is NULL, objects and arrays are JSON texts. */
 export function rowOf(dialect: SqlDialect, columns: readonly SqlColumn[], message: OutboundMessage): SqlValue[] {
   return columns.map(({ path, type }) => {
-    const value = path === deliveryIdPath ? message.deliveryId : valueAt(message.context as unknown as Json, path);
+    const value = path === deliveryIdPath ? message.deliveryId : valueAt(message.context, path);
     if (value === undefined || value === null) return null;
     if (type === 'TIMESTAMP') return dialect.time(epochMsOf(value, path));
     if (typeof value === 'object') return JSON.stringify(value);
-    return type === 'TEXT' ? String(value) : (value as SqlValue);
+    return type === 'TEXT' ? String(value) : value;
   });
 }
 

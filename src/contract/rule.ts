@@ -198,6 +198,25 @@ export const ruleUpdate = Type.Object({
   actions: optional(actionsDraft),
 });
 
+/** A rule of a workspace's document, where names and physical device ids stand instead of ids. */
+export const configuredRule = Type.Object({
+  name,
+  ...draftFields,
+  inputs: list(
+    Type.Object({
+      id: Type.String({ maxLength: 1_000, description: 'A label that the data sources of the rule use' }),
+      type: oneOf(ruleInputTypes),
+      name: optional(text),
+      deviceId: optional(Type.String({ description: 'Physical id, of a device' })),
+      tag: optional(Type.String({ description: 'Name, of a tag' })),
+      tagCombination: optional(oneOf(['AND', 'OR'] as const)),
+      tags: optional(list(text)),
+    }),
+  ),
+  logic: logicDraft,
+  actions: optional(list(Type.Object({ name, configuration: optional(object) }))),
+});
+
 export const ruleListQuery = Type.Object({
   ...workspaceListParameters,
   customLogicBlockId: listParameter,

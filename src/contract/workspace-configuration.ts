@@ -1,10 +1,12 @@
 // The wire form of a workspace's configuration as one document.
 import Type from 'typebox';
 import { customFieldDraft } from './custom-field.ts';
+import { customLogicDraft } from './custom-logic.ts';
 import { deviceConnectorDraft } from './device-connector.ts';
 import { deviceTypeDraft } from './device-type.ts';
 import { outputConnectorDraft } from './output-connector.ts';
 import { list, name, object, optional, orNull, text } from './record-fields.ts';
+import { configuredRule } from './rule.ts';
 import { tagDraft } from './tag.ts';
 import { workspaceUpdate } from './workspace.ts';
 
@@ -13,6 +15,7 @@ const { workspaceId: __, ...tag } = tagDraft.properties;
 const { organizationId: ___, type: ____, ...deviceType } = deviceTypeDraft.properties;
 const { workspaceId: _____, ...deviceConnector } = deviceConnectorDraft.properties;
 const { workspaceId: ______, ...outputConnector } = outputConnectorDraft.properties;
+const { organizationId: _________, ...customLogic } = customLogicDraft.properties;
 const { id: _______, version: ________, ...workspace } = workspaceUpdate.properties;
 
 const dataFlow = {
@@ -33,6 +36,8 @@ export const configurationDocument = Type.Object({
   deviceConnectors: optional(list(Type.Object(deviceConnector))),
   outputConnectors: optional(list(Type.Object(outputConnector))),
   dataFlows: optional(list(Type.Object(dataFlow))),
+  customLogic: optional(list(Type.Object(customLogic))),
+  rules: optional(list(configuredRule)),
 });
 
 const items = list(object);
@@ -45,6 +50,8 @@ export const exportedConfiguration = Type.Object({
   deviceConnectors: items,
   outputConnectors: items,
   dataFlows: items,
+  customLogic: items,
+  rules: items,
 });
 
 const count = Type.Integer({ minimum: 0 });

@@ -6,10 +6,12 @@ import { problem } from '../model/problem.ts';
 import type { Records } from '../store/records/database.ts';
 import { change, type Step } from './change.ts';
 import { createCustomField, updateCustomField } from './custom-fields.ts';
+import { createCustomLogic, updateCustomLogic } from './custom-logic.ts';
 import { createDataFlow, updateDataFlow } from './data-flows.ts';
 import { createDeviceConnector, updateDeviceConnector } from './device-connectors.ts';
 import { createDeviceType, updateDeviceType } from './device-types.ts';
 import { createOutputConnector, updateOutputConnector } from './output-connectors.ts';
+import { createRule, updateRule } from './rules.ts';
 import { createTag, updateTag } from './tags.ts';
 import {
   checkConfigurationScopes,
@@ -21,6 +23,7 @@ import {
   knownSections,
   type SectionName,
 } from './workspace-configuration.ts';
+import { type ConfiguredRule, missingDevices, ruleFromConfigured } from './workspace-configuration-rules.ts';
 import { readWorkspace, updateWorkspace, type WorkspaceUpdate } from './workspaces.ts';
 
 export type ConfigurationDocument = {
@@ -72,6 +75,16 @@ const makers: Readonly<Record<SectionName, Maker>> = {
       ? createDataFlow(step, principal, configurationShowing, { ...flow, workspaceId }, now)
       : updateDataFlow(step, principal, configurationShowing, id, flow, now);
   },
+  customLogic: ({ step, organizationId, now }, item, id) =>
+    id === undefined
+      ? createCustomLogic(step, { ...item, organizationId } as never, now)
+      : updateCustomLogic(step, id, item, now),
+  rules: async ({ step, workspaceId, organizationId, now, idOf }, item, id) => {
+    const rule = await ruleFromConfigured(step, organizationId, item as never, idOf);
+    return id === undefined
+      ? createRule(step, configurationShowing, { ...rule, workspaceId }, now)
+      : updateRule(step, configurationShowing, id, rule, now);
+  },
 };
 
 /** Members that are fixed once a record is made. */
@@ -120,6 +133,11 @@ export async function importConfiguration(
     };
     for (const section of configurationSections) {
       for (const item of (document[section] ?? []) as readonly ConfigurationItem[]) {
+        const absent = section === 'rules' ? await devicesNotThere(making, item, known) : [];
+        if (absent.length > 0) {
+          notes.push(`rules ${item.name}: left out, the workspace has no device ${absent.join(', ')}`);
+          continue;
+        }
         const outcome = await takeItem(making, section, item, known, made);
         counts[outcome] += 1;
         if (outcome === 'created' && JSON.stringify(item).includes('"********"')) {
@@ -177,12 +195,22 @@ async function takeItem(
       reason: `body ${section}: the ${changed} of ${item.name} is fixed; give the item another name`,
     });
   }
-  await makers[section](making, item, current.id);
+  await makers[section](making, section === 'rules' ? { ...current.item, ...item } : item, current.id);
   return 'updated';
+}
+
+/** Devices are no part of a document, so a rule of devices waits until they are there. */
+async function devicesNotThere(
+  { step, ...place }: Making,
+  item: ConfigurationItem,
+  known: KnownSections,
+): Promise<readonly string[]> {
+  const { inputs } = { ...known.rules.get(item.name)?.item, ...item } as unknown as Partial<ConfiguredRule>;
+  return missingDevices(step, place, inputs ?? []);
 }
 
 function knownId(known: KnownSections, section: SectionName, name: string): string {
   const item = known[section].get(name);
   if (item !== undefined) return item.id;
-  throw problem('unknownReference', { field: 'body dataFlows', what: section, id: name, place: 'workspace' });
+  throw problem('unknownReference', { field: 'body', what: section, id: name, place: 'workspace' });
 }

@@ -1,4 +1,4 @@
-// A workspace as one JSON document: settings, fields, tags, types, connectors without secrets, flows; names instead of ids.
+// A workspace as one JSON document: settings, fields, tags, types, connectors without secrets, flows, rules; names instead of ids.
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../model/page.ts';
 import type { Scope, Verb } from '../model/permission.ts';
@@ -6,11 +6,14 @@ import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Records } from '../store/records/database.ts';
 import { listCustomFields } from './custom-fields.ts';
+import { listCustomLogic } from './custom-logic.ts';
 import { listDataFlows } from './data-flows.ts';
 import { listDeviceConnectors } from './device-connectors.ts';
 import { listDeviceTypes } from './device-types.ts';
 import { listOutputConnectors } from './output-connectors.ts';
+import { listRules } from './rules.ts';
 import { listTags } from './tags.ts';
+import { configuredRules, customLogicNames } from './workspace-configuration-rules.ts';
 import { readWorkspace } from './workspaces.ts';
 
 export const configurationFormat = 'heliograph-workspace/1';
@@ -22,6 +25,8 @@ export const configurationSections = [
   'deviceConnectors',
   'outputConnectors',
   'dataFlows',
+  'customLogic',
+  'rules',
 ] as const;
 export type SectionName = (typeof configurationSections)[number];
 
@@ -39,13 +44,14 @@ export type KnownSections = Readonly<Record<SectionName, ReadonlyMap<string, Kno
 
 // Names of the neutral dialect, and secrets masked whatever the installation shows.
 export const configurationShowing = { vendorNames: false, connectorSecrets: false } as const;
-const scopes: readonly Scope[] = ['asset', 'deviceType', 'dataFlow'];
+const scopes: readonly Scope[] = ['asset', 'deviceType', 'dataFlow', 'rule', 'customLogic'];
+/** Whose records belong to the organization. */
+const organizationScopes: readonly Scope[] = ['deviceType', 'customLogic'];
 
 /** A document holds records of several scopes; it takes all of them. Throws 403. */
 export function checkConfigurationScopes(principal: Principal, workspaceId: string, verbs: readonly Verb[]): void {
-  // Device types belong to the organization.
   const granted = (scope: Scope, verb: Verb) =>
-    holds(principal, scope, verb, scope === 'deviceType' ? null : workspaceId);
+    holds(principal, scope, verb, organizationScopes.includes(scope) ? null : workspaceId);
   if (!scopes.every((scope) => verbs.every((verb) => granted(scope, verb)))) throw problem('permissionDenied');
 }
 
@@ -69,6 +75,12 @@ function section<T extends Row>(rows: readonly T[], item: (row: T) => object): R
   return known;
 }
 
+/** The name of a record, or its id when it is not among them. */
+function naming(rows: readonly Row[]): (id: string) => string {
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return (id) => names.get(id) ?? id;
+}
+
 const script = (sent: { readonly code: string } | null) => (sent === null ? null : { code: sent.code });
 
 /** Everything of the workspace that a document tells, by section and name; device types are those of the organization. */
@@ -84,7 +96,7 @@ export async function knownSections(
   const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
   const outputs = await all((page) => listOutputConnectors(records, principal, configurationShowing, scope, page));
   const flows = await all((page) => listDataFlows(records, principal, scope, page));
-  const outputNames = new Map(outputs.map((output) => [output.id, output.name]));
+  const outputName = naming(outputs);
   return {
     customFields: section(fields, ({ type, description, required, selectOptions }) => ({
       type,
@@ -125,13 +137,35 @@ export async function knownSections(
       description: flow.description,
       deviceConnector: flow.deviceConnector.name,
       deviceType: flow.deviceType?.name ?? null,
-      outputConnectors: flow.outputConnectors.map(({ id, topic }) => ({ name: outputNames.get(id) ?? id, topic })),
+      outputConnectors: flow.outputConnectors.map(({ id, topic }) => ({ name: outputName(id), topic })),
       passThrough: flow.passThrough,
     })),
+    ...(await ruleSections(records, principal, workspaceId, { tag: naming(tags), action: outputName })),
   };
 }
 
-/** Device types come along as far as flows of the workspace use them; the global database connector is everywhere anyway. */
+async function ruleSections(
+  records: Records,
+  principal: Principal,
+  workspaceId: string,
+  names: Pick<Parameters<typeof configuredRules>[2], 'tag' | 'action'>,
+): Promise<Pick<KnownSections, 'customLogic' | 'rules'>> {
+  const scope = { workspaceIds: [workspaceId] };
+  const blocks = await all((page) => listCustomLogic(records, principal, {}, page));
+  const rules = await all((page) => listRules(records, principal, configurationShowing, scope, page));
+  const configured = await configuredRules(records, rules, { ...names, customLogic: naming(blocks) });
+  return {
+    customLogic: section(blocks, (block) => ({
+      description: block.description,
+      dataSources: block.dataSources,
+      properties: block.properties,
+      script: block.script,
+    })),
+    rules: section(rules, ({ id }) => configured.get(id)!),
+  };
+}
+
+/** Device types and custom logic come along as far as the workspace uses them; the global database connector is everywhere anyway. */
 export async function exportConfiguration(records: Records, principal: Principal, workspaceId: string) {
   checkConfigurationScopes(principal, workspaceId, ['read']);
   const { name, description, settings, properties } = await readWorkspace(records, workspaceId);
@@ -139,6 +173,8 @@ export async function exportConfiguration(records: Records, principal: Principal
   const items = (section: SectionName) => [...known[section].values()].map(({ item }) => item);
   const dataFlows = items('dataFlows');
   const used = new Set<Json | undefined>(dataFlows.map((flow) => flow['deviceType']));
+  const rules = items('rules');
+  const usedLogic = customLogicNames(rules);
   return {
     format: configurationFormat,
     workspace: { name, description, settings, properties },
@@ -148,5 +184,7 @@ export async function exportConfiguration(records: Records, principal: Principal
     deviceConnectors: items('deviceConnectors'),
     outputConnectors: items('outputConnectors').filter((output) => output['global'] !== true),
     dataFlows,
+    customLogic: items('customLogic').filter((block) => usedLogic.has(block.name)),
+    rules,
   };
 }

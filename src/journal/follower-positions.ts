@@ -42,7 +42,8 @@ export async function openFollowerPositions(directory: string, now: () => EpochM
     },
     slowest: () => Math.min(...positions.values(), Number.POSITIVE_INFINITY),
     save: async (force = false) => {
-      if (saving !== undefined) await saving;
+      // Whoever forces waits for what others began meanwhile as well.
+      while (saving !== undefined) await saving;
       if (!changed || (!force && now() - savedAt < saveEveryMs)) return;
       changed = false;
       savedAt = now();

@@ -65,3 +65,10 @@ export interface DeliveryOutcome {
   readonly answer: string | null;
   readonly reason: string | null;
 }
+
+/** One finished try, for the processing log and the figures. */
+export interface TriedDelivery {
+  readonly delivery: Delivery;
+  readonly outcome: DeliveryOutcome;
+  readonly tookMs: number;
+}

@@ -45,6 +45,12 @@ export interface SampleStore {
   /** Followers tell how far they are; the journal keeps what any of them has not seen. */
   setFollowerPosition(follower: string, position: number): void;
 
+  /**
+   * Resolves when what followers told is on disk. To be awaited before anything is acknowledged: a follower that a crash takes away
+   * would begin anew, behind what it has not seen.
+   */
+  saveFollowerPositions(): Promise<void>;
+
   /** What the follower told last, also before a restart; undefined when it never did. It may be some entries behind after a crash. */
   followerPosition(follower: string): number | undefined;
 

@@ -48,10 +48,13 @@ test('one record of each kind: created, changed and deleted', async () => {
   const { owner, world } = at;
   const made = await makeFixtures(owner, at.secondWorkspaceId, 'audit');
   const paths = {
+    RULE: `/v3/rules/${made.rule}`,
+    CUSTOM_LOGIC: `/v3/rules/custom/${made.customLogic}`,
     TAG: `/v3/tags/${made.tag}`,
     DEVICE: `/v3/devices/${made.device}`,
     DATA_FLOW: `/v3/data-flows/${made.dataFlow}`,
     DEVICE_CONNECTOR: `/v3/device-connectors/${made.deviceConnector}`,
+    INTEGRATION: `/v3/integrations/${made.integration}`,
     CUSTOM_FIELD_META: `/v3/custom-fields/meta/${made.customField}`,
     DASHBOARD: `/v3/dashboards/${made.dashboard}`,
     DASHBOARD_GROUP: `/v3/dashboard-groups/${made.dashboardGroup}`,

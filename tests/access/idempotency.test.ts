@@ -34,6 +34,15 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
   '/v3/device-types': [() => '/v3/device-types', () => ({ ...inOrganization(), type: 'manual', meta: {} })],
   '/v3/device-connectors': [() => '/v3/device-connectors', () => ({ ...inWorkspace(), connectivity: 'HTTP' })],
   '/v3/integrations': [() => '/v3/integrations', () => ({ ...inWorkspace(), type: 'GENERIC' })],
+  '/v3/output-connectors': [
+    () => '/v3/output-connectors',
+    () => ({
+      ...inWorkspace(),
+      scope: 'DATA_FLOW',
+      type: 'WEBHOOK',
+      webhookProperties: { uri: 'https://hook.example.org/' },
+    }),
+  ],
   '/v3/data-flows': [
     () => '/v3/data-flows',
     () => ({ ...inWorkspace(), deviceConnector: { id: of.deviceConnector }, outputConnectors: [] }),
@@ -73,14 +82,16 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
   '/v3/devices/bulk/delete': [() => '/v3/devices/bulk/delete', () => ({ ...bulk(), deviceIds: ['gone'] })],
 };
 
-/** Tried where they belong: captures and backfills with their flows, the others cannot be made in this installation. */
+/** Tried where they belong, or not made to be repeated. */
 const elsewhere = new Set([
   '/v3/capture',
   // Repetitions of a frame are known by its counter.
   '/v3/capture/lora/:integrationId',
   '/v3/devices/:deviceId/backfill',
   '/v3/devices/:deviceId/backfill/bulk',
-  '/v3/output-connectors',
+  // They make nothing: sending again is what is asked for.
+  '/v3/output-connectors/:id/deliveries/resend',
+  '/v3/deliveries/:id/resend',
   // Accepted once by itself: the link is used up.
   '/v3/auth/invitations/:token',
 ]);

@@ -69,6 +69,9 @@ const wholeDatabase = (known: object = {}) => ({
   msTeamsProperties: null,
   slackProperties: null,
   sqlProperties: null,
+  mqttProperties: null,
+  amqpProperties: null,
+  natsProperties: null,
   ...known,
 });
 

@@ -185,6 +185,10 @@ describe('contract 15: custom logic', () => {
         .map((sample) => (sample as { data: { temperature: number } }).data.temperature)
         .sort((a, b) => a - b),
     ).toEqual(Array.from({ length: 11 }, (_, i) => i));
+    const hopLimit = expect.stringContaining('rules handed this sample on 10 times already');
+    expect(await log()).toMatchObject([{ source: 'OUTPUT', message: hopLimit }]);
+    const dead = await world.must('GET', `/v3/output-connectors/${database.id}/deliveries?state=DEAD`);
+    expect(dead.content).toMatchObject([{ deviceId: device.id, cause: 'RULE', tries: 1 }]);
     expect((await runs(rule)).length).toBe(11);
   });
 });

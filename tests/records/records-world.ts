@@ -13,6 +13,7 @@ import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
 import { assetRoutes } from '../../src/http/routes/assets.ts';
 import { blobRoutes } from '../../src/http/routes/blobs.ts';
 import { customFieldRoutes } from '../../src/http/routes/custom-fields.ts';
+import { customLogicRoutes } from '../../src/http/routes/custom-logic.ts';
 import { dashboardGroupRoutes } from '../../src/http/routes/dashboard-groups.ts';
 import { dashboardRoutes } from '../../src/http/routes/dashboards.ts';
 import { dataFlowRoutes } from '../../src/http/routes/data-flows.ts';
@@ -26,6 +27,7 @@ import { deviceRoutes } from '../../src/http/routes/devices.ts';
 import { operationRoutes } from '../../src/http/routes/operations.ts';
 import { organizationRoutes } from '../../src/http/routes/organizations.ts';
 import { outputConnectorRoutes } from '../../src/http/routes/output-connectors.ts';
+import { ruleRoutes } from '../../src/http/routes/rules.ts';
 import { tagRoutes } from '../../src/http/routes/tags.ts';
 import { workspaceConfigurationRoutes } from '../../src/http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from '../../src/http/routes/workspaces.ts';
@@ -174,6 +176,8 @@ function routesOf(
     deviceConfigurationRoutes,
     deviceTypeRoutes,
     deviceConnectorRoutes,
+    customLogicRoutes,
+    ruleRoutes,
   ];
   const all = [...plain, deviceRoutes, assetRoutes, apiKeyRoutes].flatMap((of) => of(parts));
   const bulk = [

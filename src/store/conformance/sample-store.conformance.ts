@@ -197,6 +197,8 @@ export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<
       expect(store.followerPosition('rules')).toBeUndefined();
       store.setFollowerPosition('rules', 2);
       expect(store.followerPosition('rules')).toBe(2);
+      await store.saveFollowerPositions();
+      expect(store.followerPosition('rules')).toBe(2);
     });
   });
 

@@ -140,6 +140,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       void followers.save().catch(noteFailure);
       void letJournalGo();
     },
+    saveFollowerPositions: () => followers.save(true),
     followerPosition: followers.get,
     removeFollower: followers.remove,
     get position() {

@@ -164,6 +164,17 @@ export async function serviceIdsOf(
   return found;
 }
 
+/** The physical ids of devices, by service id. */
+export async function physicalIdsOf(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const some = ids.slice(from, from + idsPerStatement);
+    const rows = await db.selectFrom('devices').select(['id', 'deviceId']).where('id', 'in', some).execute();
+    for (const { id, deviceId } of rows) found.set(id, deviceId);
+  }
+  return found;
+}
+
 /** The workspace's devices behind a service id, in order of it. */
 export async function devicesAfter(
   { db, sealer }: Store,

@@ -1,0 +1,23 @@
+// Positions of followers: what was saved is found by the next process, however soon after another follower's.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { openFollowerPositions } from './follower-positions.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'heliograph-followers-'));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+test('a forced save waits until every position is on disk, also one told while another save runs', async () => {
+  const positions = await openFollowerPositions(directory, () => 1_000);
+  positions.set('status', 1);
+  const first = positions.save();
+  positions.set('outputs', 2);
+  // Within the second of the first save this one writes nothing by itself.
+  const [forced, alsoForced] = [positions.save(true), positions.save(true)];
+  for (const save of [first, forced]) await save;
+  expect((await openFollowerPositions(directory, () => 1_000)).get('outputs')).toBe(2);
+  await alsoForced;
+  const found = await openFollowerPositions(directory, () => 1_000);
+  expect([found.get('status'), found.get('outputs')]).toEqual([1, 2]);
+});
