@@ -75,10 +75,10 @@ const makers: Readonly<Record<SectionName, Maker>> = {
       ? createDataFlow(step, principal, configurationShowing, { ...flow, workspaceId }, now)
       : updateDataFlow(step, principal, configurationShowing, id, flow, now);
   },
-  customLogic: ({ step, organizationId, now }, item, id) =>
+  customLogic: ({ step, principal, organizationId, now }, item, id) =>
     id === undefined
-      ? createCustomLogic(step, { ...item, organizationId } as never, now)
-      : updateCustomLogic(step, id, item, now),
+      ? createCustomLogic(step, principal, { ...item, organizationId } as never, now)
+      : updateCustomLogic(step, principal, id, item, now),
   rules: async ({ step, workspaceId, organizationId, now, idOf }, item, id) => {
     const rule = await ruleFromConfigured(step, organizationId, item as never, idOf);
     return id === undefined
