@@ -1,11 +1,7 @@
 // Reads a CBOR body as what JSON could have said: text keys, byte strings as hex, no values that JSON does not have.
-import { createRequire } from 'node:module';
-import type * as Cborg from 'cborg';
-import type { TagDecoder } from 'cborg';
+import { decode, type TagDecoder } from 'cborg';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-
-const require = createRequire(import.meta.url);
 
 /** As deep as JSON bodies may nest. */
 const depthMax = 64;
@@ -21,8 +17,7 @@ export function parseCborBody(bytes: Uint8Array): Json {
 
 function decoded(bytes: Uint8Array): unknown {
   try {
-    // Loaded with the first such body. Maps, because a key `__proto__` must stay a key.
-    const { decode } = require('cborg') as typeof Cborg;
+    // Maps, because a key `__proto__` must stay a key.
     return decode(bytes, { useMaps: true, rejectDuplicateMapKeys: true, tags });
   } catch (error) {
     // A body that nests without end overflows the decoder's stack, which is the sender's fault too.

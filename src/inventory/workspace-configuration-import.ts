@@ -149,6 +149,12 @@ export async function importConfiguration(
   });
 }
 
+/** Device types and custom logic serve all workspaces, so a credential of some of them may name but not change them (contract 35). */
+function checkReach({ workspaces }: Principal, section: SectionName): void {
+  if (workspaces !== 'all' && (section === 'deviceTypes' || section === 'customLogic'))
+    throw problem('permissionDenied');
+}
+
 type Outcome = 'created' | 'updated' | 'unchanged';
 
 async function takeWorkspace(
@@ -182,6 +188,7 @@ async function takeItem(
         reason: `body ${section}: there is no library type ${item.name}; import the library first`,
       });
     }
+    checkReach(making.principal, section);
     const { id } = await makers[section](making, item, undefined);
     made.set(`${section} ${item.name}`, id);
     return 'created';
@@ -195,6 +202,7 @@ async function takeItem(
       reason: `body ${section}: the ${changed} of ${item.name} is fixed; give the item another name`,
     });
   }
+  checkReach(making.principal, section);
   await makers[section](making, section === 'rules' ? { ...current.item, ...item } : item, current.id);
   return 'updated';
 }

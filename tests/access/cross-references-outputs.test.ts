@@ -272,6 +272,27 @@ test('contract 14: a custom logic block names rules of workspaces in reach alone
   expect(rules).toHaveLength(2);
 });
 
+test('contract 35: a credential of one workspace changes no device type and no custom logic by a configuration', async () => {
+  const decoder = (code: string) => ({ name: 'shared type', type: 'manual', meta: {}, uplinkScript: { code } });
+  const made = { ...decoder('function consume() {}'), organizationId: victim.organization };
+  const { id } = await at.owner.must('POST', '/v3/device-types', made);
+  const stolen = decoder('function consume() { emit("sample", { data: { stolen: true } }); }');
+  for (const name of ['a key of another workspace', 'a token of another workspace']) {
+    const { acting: by, own } = attackers[name]!;
+    const path = `/v3/workspaces/${own.workspace}/configuration`;
+    const { format } = await by.must('GET', path);
+    for (const sections of [
+      { deviceTypes: [stolen] },
+      { deviceTypes: [{ ...stolen, name: 'another type' }] },
+      { customLogic: [{ name: `${mark} record`, script: 'function consume() { stolen(); }' }] },
+    ]) {
+      expect((await by.call('PUT', path, { format, ...sections })).status, JSON.stringify(sections)).toBe(403);
+    }
+  }
+  const { uplinkScript } = await at.owner.must('GET', `/v3/device-types/${id}`);
+  expect(uplinkScript.code).toBe('function consume() {}');
+});
+
 test('a device that moved to another workspace tells nothing to the rules that it left behind', async () => {
   const { acting: by, own } = attackers['a key of another workspace']!;
   const moving = await at.owner.must('POST', '/v3/devices', {
