@@ -1,5 +1,5 @@
 // One request to a target over HTTP, and what its answer means for the delivery (contract 35).
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { SendOutcome } from './connector.ts';
 import { attempt } from './send-failure.ts';
 
@@ -30,6 +30,8 @@ export async function call(
   signal: AbortSignal,
   dispatcher?: Dispatcher,
 ): Promise<HttpAnswer> {
+  // Loaded with the first call, as the egress guard does.
+  const { request } = await import('undici');
   const answer = await request(url, {
     method,
     headers,
