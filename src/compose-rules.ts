@@ -23,9 +23,10 @@ import { findRuns, saveRuns } from './store/records/rule-work.ts';
 import { findRule } from './store/records/rules.ts';
 import { deviceIdsOfTag, tagsOfDevices } from './store/records/tags.ts';
 
-/** Rules whose runs are saved in one go, so that nobody waits long for it. */
-const runsSavedMax = 20;
-const runsSavedEveryMs = 5_000;
+/** Rules whose runs are saved in one go: few, so that no answer waits for it; more at the end. */
+const runsSavedMax = 4;
+const runsSavedAtEndMax = 20;
+const runsSavedEveryMs = 1_000;
 
 export interface Rules {
   /** The last runs of a rule, newest first. */
@@ -75,8 +76,8 @@ export async function composeRules(
     waiting: { count: (id) => scripts.count(id), added: (ids) => scripts.added(ids) },
     now,
     newId,
-    // Longer than one turn of the event loop: an answer to a device takes several.
-    pause: () => new Promise((resolve) => setTimeout(resolve, 1)),
+    clock: () => performance.now(),
+    pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     position: (await findFollowerPosition(db, rulesFollower)) ?? -1,
   });
   const timers = createRuleTimers({
@@ -111,8 +112,8 @@ export async function composeRules(
   await scripts.start();
   timers.changed();
 
-  const saveSome = async (): Promise<number> => {
-    const ids = log.takeChanged(runsSavedMax);
+  const saveSome = async (max = runsSavedMax): Promise<number> => {
+    const ids = log.takeChanged(max);
     if (ids.length > 0) {
       await lazyTransaction(db, async (step) => {
         for (const id of ids) await saveRuns(step, id, log.runsOf(id) ?? []);
@@ -168,7 +169,7 @@ export async function composeRules(
       await timers.close();
       await entries.close();
       await scripts.close();
-      while ((await saveSome()) > 0);
+      while ((await saveSome(runsSavedAtEndMax)) > 0);
     },
   };
 }

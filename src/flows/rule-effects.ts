@@ -1,7 +1,6 @@
 // What a triggered rule causes: deliveries for its actions, script runs that wait, notes; all of it written in one transaction.
 import { createHash } from 'node:crypto';
 import type { DeliveryDraft } from '../model/delivery.ts';
-import type { EpochMs } from '../model/instant.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
@@ -16,22 +15,16 @@ import {
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
 import type { SeenSample } from '../rules/reading.ts';
-import type { RunCause, RuleRun } from '../rules/run-log.ts';
+import type { RunOrigin } from '../rules/rule-run.ts';
 
 /** What is handed to the delivery log. */
 export type RuleDelivery = DeliveryDraft & { readonly ruleId: string };
 
 /** What triggered a rule. */
-export interface Origin {
-  readonly cause: RunCause;
+export interface Origin extends RunOrigin {
   /** Names the trigger for ever: the sample's cursor, or the due time. */
   readonly key: string;
-  /** Empty for timed runs. */
-  readonly deviceId: string;
-  readonly correlationId: string;
   readonly hops: number;
-  /** When it was judged. */
-  readonly at: EpochMs;
   readonly sample?: SeenSample;
   readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;
 }
@@ -116,41 +109,6 @@ export function ruleDelivery(
     context,
     ruleHops: origin.hops,
   };
-}
-
-/** The run as the list of runs keeps it. */
-export function runOf({ compiled, reading, places, verdict }: Triggered, origin: Origin): RuleRun {
-  const { at, cause, deviceId, correlationId } = origin;
-  const base = { at, cause, deviceId, correlationId, samples: reading.samples, places };
-  if (verdict === undefined) throw new Error('Custom logic has its verdict from its script');
-  const { firings, suppressed, missing, holds } = verdict;
-  if (firings.length > 0) {
-    const reason = [...new Set(firings.map((firing) => reasonOf(firing.cause)))].join(', ');
-    return { ...base, outcome: 'FIRED', reason, actionIds: firings.map(({ actionId }) => actionId) };
-  }
-  if (suppressed) {
-    return {
-      ...base,
-      outcome: 'SUPPRESSED',
-      reason: 'holds still; its actions fire when it begins to hold',
-      actionIds: [],
-    };
-  }
-  const isHolding = compiled.logic.type === 'COMPARISON' && holds.includes('1');
-  const reason =
-    missing.length > 0
-      ? `no value for ${missing.join('; ')}`
-      : isHolding
-        ? 'holds, and has no action for it'
-        : compiled.logic.type === 'COMPARISON'
-          ? 'no logic block holds'
-          : `${holds === '1' ? 'inside' : 'outside'} the fence`;
-  return { ...base, outcome: 'NOT_FIRED', reason, actionIds: [] };
-}
-
-function reasonOf(cause: string): string {
-  const block = /^block (\d+)$/.exec(cause);
-  return block === null ? `${cause} the fence` : `logic block ${Number(block[1]) + 1} holds`;
 }
 
 /** A note of a rule in the processing log of a device; its id is made of what it is about, so that repeating it changes nothing. */

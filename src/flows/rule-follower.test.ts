@@ -84,6 +84,7 @@ async function started(): Promise<RuleFollower> {
     waiting: { count: () => 0, added: () => undefined },
     now: () => 0,
     newId: () => 'id',
+    clock: () => performance.now(),
     pause: async () => undefined,
     position: (await findFollowerPosition(records.db, rulesFollower)) ?? -1,
   });

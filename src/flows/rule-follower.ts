@@ -10,15 +10,24 @@ import type { RunLog } from '../rules/run-log.ts';
 import type { RecordsDb } from '../store/records/database.ts';
 import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../store/records/rule-state.ts';
 import { saveNextExecution } from '../store/records/rules.ts';
-import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote, runOf } from './rule-effects.ts';
+import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote } from './rule-effects.ts';
 import { hopsNote, isBeyondHops, notedDevices, waitingRun } from './rule-triggers.ts';
 import { type EnqueueDeliveries, nothingToWrite, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
 
 const ruleFlowLimits = {
   /** Script runs of one rule that wait; what comes on top is told and left out. */
   waitingMax: 1_000,
-  /** Rules judged before devices get their turn: less than a millisecond of work, so that no acknowledgement waits for it. */
-  rulesPerTurn: 250,
+  /** Judging at a stretch, and then devices have their turn, so that no acknowledgement waits for long. */
+  sliceMs: 0.5,
+  /** Longer than one turn of the event loop: an answer to a device takes several. */
+  pauseMs: 1,
+  /** When that took longer, because there was much to answer: so many times as long again. */
+  busyShare: 2,
+  busyPauseMsMax: 10,
+  /** A write of so many changes is followed by a rest of so many times its length. */
+  restRows: 100,
+  restShare: 8,
+  restMsMax: 100,
   /** Timers looked at in one go. */
   dueMax: 100,
 } as const;
@@ -33,7 +42,9 @@ export interface RuleFollowerParts {
   readonly waiting: { count(ruleId: string): number; added(ruleIds: readonly string[]): void };
   readonly now: () => EpochMs;
   readonly newId: () => string;
-  readonly pause: () => Promise<void>;
+  /** Milliseconds from anywhere, for slices of work. */
+  readonly clock: () => number;
+  readonly pause: (ms: number) => Promise<void>;
   /** The position that was saved last. */
   readonly position: number;
 }
@@ -90,27 +101,39 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     if (book.size() > 0) {
       await book.prepare(devicesOf(fresh));
       const triggers: Triggers = [];
-      let judged = 0;
+      let sliceEndMs = parts.clock() + ruleFlowLimits.sliceMs;
       for (const entry of fresh) {
         if (isBeyondHops(entry)) collected.notes.push(hopsNote(entry, now()));
         if (entry.trace?.rulesSkipped === true || isBeyondHops(entry)) continue;
         for (const sample of entry.samples) {
-          judged += judgeOne(entry, sample, triggers);
-          if (judged < ruleFlowLimits.rulesPerTurn) continue;
-          judged = 0;
-          await parts.pause();
+          judgeOne(entry, sample, triggers);
+          if (parts.clock() < sliceEndMs) continue;
+          await leaveTurn();
+          sliceEndMs = parts.clock() + ruleFlowLimits.sliceMs;
         }
       }
       await cause(triggers, collected);
     }
+    const startedMs = parts.clock();
     await write(collected);
     done = last.position;
+    if (collected.holds.length < ruleFlowLimits.restRows) return;
+    // What is held is written once for all samples that come in meanwhile: writing keeps answers waiting.
+    await parts.pause(Math.min(ruleFlowLimits.restMsMax, (parts.clock() - startedMs) * ruleFlowLimits.restShare));
   }
 
-  function judgeOne(entry: DurableEntry, sample: StoredSample, triggers: Triggers): number {
+  /** Answers come first: a loop that others kept busy gets a longer turn of its own. */
+  async function leaveTurn(): Promise<void> {
+    const { pauseMs, busyShare, busyPauseMsMax } = ruleFlowLimits;
+    const leftMs = parts.clock();
+    await parts.pause(pauseMs);
+    const busyMs = parts.clock() - leftMs - pauseMs;
+    if (busyMs > pauseMs) await parts.pause(Math.min(busyPauseMsMax, busyMs * busyShare));
+  }
+
+  function judgeOne(entry: DurableEntry, sample: StoredSample, triggers: Triggers): void {
     const plan = book.planOf(sample.deviceId);
-    if (plan === undefined) return 1;
-    let judged = 1;
+    if (plan === undefined) return;
     const origin: Origin = {
       cause: 'UPLINK',
       key: sample.cursor,
@@ -121,15 +144,11 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       sample: seen(sample),
       entry,
     };
-    judgeSample(plan, origin.sample!, book.memory, (triggered) => {
-      judged += 1;
-      if (triggered.verdict === undefined) triggers.push({ triggered, origin });
-      else {
-        log.add(triggered.compiled, () => runOf(triggered, origin));
-        if (triggered.verdict.firings.length > 0) triggers.push({ triggered, origin });
-      }
+    judgeSample(plan, origin.sample!, book.memory, (compiled, reading, places, verdict) => {
+      if (verdict !== undefined) log.judged(compiled, origin, reading.samples, places, verdict);
+      if (verdict?.firings.length === 0) return;
+      triggers.push({ triggered: { compiled, reading, places, verdict }, origin });
     });
-    return judged;
   }
 
   /** Makes deliveries of firings and waiting runs of scripts. */
@@ -206,7 +225,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       if (triggered === undefined) abort(compiled, origin);
       else if (triggered.verdict === undefined) triggers.push({ triggered, origin });
       else {
-        log.add(compiled, runOf(triggered, origin));
+        log.judged(compiled, origin, triggered.reading.samples, triggered.places, triggered.verdict);
         if (triggered.verdict.firings.length > 0) triggers.push({ triggered, origin });
       }
     }

@@ -3,7 +3,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
-import type { Holds } from '../rules/evaluation.ts';
+import type { Holds } from '../rules/holds.ts';
 import type { SeenSample } from '../rules/reading.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import { actionsFor, type ScriptOutcome, scriptOutcome, scriptRunLimits } from '../rules/script-run.ts';

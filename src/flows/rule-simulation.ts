@@ -6,13 +6,14 @@ import { nextDue } from '../model/rule-schedule.ts';
 import type { Sample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import { planDevice } from '../rules/device-plan.ts';
-import { createHolds, judgeSample, judgeTimed, type RuleMemory, type Triggered } from '../rules/evaluation.ts';
+import { judgeSample, judgeTimed, type RuleMemory, type Triggered } from '../rules/evaluation.ts';
+import { createHolds } from '../rules/holds.ts';
 import { createLastSamples } from '../rules/last-samples.ts';
-import { runView, type RuleRun } from '../rules/run-log.ts';
+import { runView, type RuleRun, runOf } from '../rules/rule-run.ts';
 import { actionsFor, scriptEvent, scriptOutcome } from '../rules/script-run.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { SampleStore } from '../store/sample-store.ts';
-import { type LookUpDevice, type Origin, ruleContext, runOf } from './rule-effects.ts';
+import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 
 const simulationLimits = {
   /** What is read at most; beyond it the answer says that it was cut. */
@@ -66,8 +67,10 @@ export async function simulateRule(
   let isCut = truncated || devices.length > simulationLimits.devicesMax;
 
   const take = async (triggered: Triggered, origin: Origin): Promise<void> => {
-    if (triggered.verdict !== undefined) {
-      told.push({ run: runOf(triggered, origin), actions: triggered.verdict.firings.map((firing) => ({ ...firing })) });
+    const { places, verdict } = triggered;
+    if (verdict !== undefined) {
+      const run = runOf({ compiled, origin, samples: triggered.reading.samples, places, verdict });
+      told.push({ run, actions: verdict.firings.map((firing) => ({ ...firing })) });
     } else if (state.runs >= simulationLimits.scriptRunsMax) isCut = true;
     else told.push(await scriptRun(triggered, origin, state, on));
   };
@@ -86,7 +89,9 @@ export async function simulateRule(
     const plan = planDevice(sample.deviceId, tags.get(sample.deviceId) ?? new Set(), [compiled]);
     if (plan === undefined) continue;
     const triggers: Triggered[] = [];
-    judgeSample(plan, sample, memory, (triggered) => triggers.push(triggered));
+    judgeSample(plan, sample, memory, (of, reading, places, verdict) => {
+      triggers.push({ compiled: of, reading, places, verdict });
+    });
     const { deviceId, timestamp: at } = sample;
     const origin = { cause: 'UPLINK', key: String(i), deviceId, correlationId: '', hops: 0, at, sample } as const;
     for (const triggered of triggers) await take(triggered, origin);

@@ -14,7 +14,7 @@ function holds(
   const missing: number[] = [];
   const sources = [sourceFor('s', '02a', { valueType })];
   const reading = readingOf([{ deviceId: '02a', topic: 'default', timestamp: 0, data }]);
-  return { holds: compileBlock(conditions, sources)(reading, (at) => missing.push(at)), missing };
+  return { holds: compileBlock(conditions, sources)(reading, missing), missing };
 }
 
 type Row = readonly [value: Json, other: Json, type: ValueType, wanted: string];

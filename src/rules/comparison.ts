@@ -19,8 +19,8 @@ const operators: Readonly<Record<ComparisonOperator, Compare>> = {
   NLTE: (a, b) => !(a <= b),
 };
 
-/** Whether a block holds; operands without a value are told to `missing`, by their place among the block's conditions. */
-export type BlockTest = (reading: Reading, missing: (condition: number) => void) => boolean;
+/** Whether a block holds; conditions without a value are added to `missing`, by their place among the block's conditions. */
+export type BlockTest = (reading: Reading, missing: number[]) => boolean;
 
 type Read = (reading: Reading) => Comparable;
 
@@ -33,7 +33,7 @@ export function compileBlock(conditions: readonly RuleCondition[], sources: read
   if (tests.length === 1 && only !== undefined) {
     return (reading, missing) => {
       const holds = only(reading);
-      if (holds === undefined) missing(0);
+      if (holds === undefined) missing.push(0);
       return holds === true;
     };
   }
@@ -43,7 +43,7 @@ export function compileBlock(conditions: readonly RuleCondition[], sources: read
     let all = true;
     for (let i = 0; i < tests.length; i++) {
       const holds = tests[i]!(reading);
-      if (holds === undefined) missing(i);
+      if (holds === undefined) missing.push(i);
       all = all && holds === true;
       if (chains[i] === 'OR' || i === tests.length - 1) {
         any = any || all;

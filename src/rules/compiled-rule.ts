@@ -5,6 +5,7 @@ import type { CustomLogicBlock, Rule, RuleDataSource } from '../model/rule.ts';
 import { readSchedule, type RuleSchedule } from '../model/rule-schedule.ts';
 import { combinationHolds, parseTagCombination } from '../model/tag-combination.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
+import type { Verdict } from './firing.ts';
 import { isWholeSample } from './reading.ts';
 
 /** Which samples a data source takes: those of a topic that have one of the keys. */
@@ -35,6 +36,10 @@ export type CompiledLogic =
   | {
       readonly type: 'COMPARISON';
       readonly blocks: readonly { readonly test: BlockTest; readonly actionIds: readonly string[] }[];
+      /** Filled and emptied while a block is judged, so that no verdict makes a list of its own. */
+      readonly absent: number[];
+      /** The last verdict of which nothing came: the next one is the same mostly. */
+      quiet: Verdict | undefined;
     }
   | {
       readonly type: 'GEO_FENCE';
@@ -131,6 +136,8 @@ function compileLogic({ logic }: Rule, { customLogic: blocks }: RuleParts): Comp
         test: compileBlock(conditions, dataSources),
         actionIds,
       })),
+      absent: [],
+      quiet: undefined,
     };
   }
   if (logic.type === 'CUSTOM_LOGIC') {

@@ -2,12 +2,15 @@
 import { dataValue } from '../model/data-value.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CompiledRule, Watch } from './compiled-rule.ts';
+import type { HoldCell } from './holds.ts';
 
 /** A rule as one device meets it. */
 export interface PlannedRule {
   readonly compiled: CompiledRule;
   /** Whether the device is an input of each data source. */
   readonly contains: readonly boolean[];
+  /** What holds for the device, kept at hand by whoever judges. */
+  cell?: HoldCell | undefined;
 }
 
 interface PlannedWatch {
@@ -21,6 +24,8 @@ interface PlannedWatch {
 export interface RuleUse {
   readonly planned: PlannedRule;
   readonly places: readonly number[];
+  /** Whether any of them triggers the rule. */
+  readonly triggers: boolean;
 }
 
 export interface DevicePlan {
@@ -55,8 +60,8 @@ export function planDevice(
       watches.set(watch.id, known);
       known.remembered ||= compiled.remembers;
       const last = known.uses.at(-1);
-      if (last?.planned === planned) known.uses.splice(-1, 1, { planned, places: [...last.places, place] });
-      else known.uses.push({ planned, places: [place] });
+      if (last?.planned === planned) known.uses.splice(-1, 1, useOf(planned, [...last.places, place]));
+      else known.uses.push(useOf(planned, [place]));
     }
   }
   if (watches.size === 0) return undefined;
@@ -105,7 +110,11 @@ function merged(matched: readonly PlannedWatch[]): RuleUse[] {
       else known.push(...use.places);
     }
   }
-  return [...places].map(([planned, of]) => ({ planned, places: of }));
+  return [...places].map(([planned, of]) => useOf(planned, of));
+}
+
+function useOf(planned: PlannedRule, places: readonly number[]): RuleUse {
+  return { planned, places, triggers: places.some((place) => planned.compiled.sources[place]!.triggers) };
 }
 
 /** Whether the data has one of the keys; a null counts, it is what the device says. */

@@ -5,8 +5,9 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import type { Rule } from '../model/rule.ts';
 import { compileRule } from './compiled-rule.ts';
-import { planDevice } from './device-plan.ts';
-import { createHolds, judgeSample, judgeTimed, type RuleMemory } from './evaluation.ts';
+import { type DevicePlan, planDevice } from './device-plan.ts';
+import { judgeSample, judgeTimed, type RuleMemory } from './evaluation.ts';
+import { createHolds } from './holds.ts';
 import { createLastSamples } from './last-samples.ts';
 import { type ReferenceSample, type ReferenceWorld, referenceFirings } from './testing-reference.ts';
 import { condition, constant, fromSource, ruleFor, sourceFor } from './testing-rules.ts';
@@ -24,11 +25,14 @@ function compiled(rule: Rule, consecutive: Readonly<Record<string, boolean>>) {
 function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[] {
   const memory: RuleMemory = { last: createLastSamples(), holds: createHolds() };
   const made = rules.map((rule) => compiled(rule, consecutive));
+  const plans = new Map<string, DevicePlan>();
   const fired: string[] = [];
   for (const [at, sample] of samples.entries()) {
-    const plan = planDevice(sample.deviceId, new Set(tags[sample.deviceId]), made);
+    const { deviceId } = sample;
+    const plan = plans.get(deviceId) ?? planDevice(deviceId, new Set(tags[deviceId]), made);
     if (plan === undefined) continue;
-    judgeSample(plan, sample, memory, ({ compiled: { rule }, verdict }) => {
+    plans.set(deviceId, plan);
+    judgeSample(plan, sample, memory, ({ rule }, _reading, _places, verdict) => {
       for (const { cause, actionId } of verdict!.firings) fired.push(`${rule.id} ${at} ${cause} ${actionId}`);
     });
   }

@@ -2,25 +2,16 @@
 import { isJsonObject } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { type DevicePlan, matchSample, type PlannedRule } from './device-plan.ts';
+import type { Verdict } from './firing.ts';
+import type { Holds } from './holds.ts';
 import type { LastSamples } from './last-samples.ts';
 import { type Reading, readingOf, type SeenSample } from './reading.ts';
-import { judge, type Verdict } from './verdict.ts';
+import { judge } from './verdict.ts';
 
 /** What rules remember of devices; timed runs have the device ''. */
 export interface RuleMemory {
   readonly last: LastSamples;
   readonly holds: Holds;
-}
-
-/** What held at the last verdict, by rule and device. */
-export interface Holds {
-  get(ruleId: string, deviceId: string): string;
-  /** Keeps what holds; tells whether that is news worth saving. */
-  set(ruleId: string, deviceId: string, holds: string): boolean;
-  load(ruleId: string, deviceId: string, holds: string): void;
-  takeChanged(): readonly { readonly ruleId: string; readonly deviceId: string; readonly holds: string }[];
-  forget(ruleId: string): void;
-  clear(): void;
 }
 
 /** A rule that was triggered. */
@@ -33,20 +24,23 @@ export interface Triggered {
   readonly verdict: Verdict | undefined;
 }
 
+/** Told of a triggered rule by its parts, see `Triggered`: most verdicts change nothing, and then nothing is made of them. */
+type Visit = (
+  compiled: CompiledRule,
+  reading: Reading,
+  places: readonly number[],
+  verdict: Verdict | undefined,
+) => void;
+
 /** Tells every rule that the sample triggers, then remembers the sample. */
-export function judgeSample(
-  plan: DevicePlan,
-  sample: SeenSample,
-  memory: RuleMemory,
-  visit: (triggered: Triggered) => void,
-): void {
+export function judgeSample(plan: DevicePlan, sample: SeenSample, memory: RuleMemory, visit: Visit): void {
   const { remembered, uses } = matchSample(plan, sample.topic, sample.data);
   const alone = readingOf([sample]);
-  for (const { planned, places } of uses) {
+  for (const { planned, places, triggers } of uses) {
+    if (!triggers) continue;
     const { compiled } = planned;
-    if (!places.some((place) => compiled.sources[place]!.triggers)) continue;
     const reading = compiled.remembers ? readingFor(planned, places, sample, memory.last) : alone;
-    visit({ compiled, reading, places, verdict: verdictFor(compiled, reading, sample.deviceId, memory.holds) });
+    visit(compiled, reading, places, verdictFor(planned, reading, sample.deviceId, memory.holds));
   }
   for (const watch of remembered) memory.last.put(watch.id, sample);
 }
@@ -56,14 +50,24 @@ export function judgeTimed(compiled: CompiledRule, memory: RuleMemory): Triggere
   if (compiled.byTag) return undefined;
   const samples = compiled.sources.map(({ watch, deviceIds }) => newest(memory.last, deviceIds, watch.id));
   const reading = readingOf(samples);
-  return { compiled, reading, places: [], verdict: verdictFor(compiled, reading, '', memory.holds) };
+  return { compiled, reading, places: [], verdict: verdictFor({ compiled }, reading, '', memory.holds) };
 }
 
-function verdictFor(compiled: CompiledRule, reading: Reading, deviceId: string, holds: Holds): Verdict | undefined {
+function verdictFor(
+  planned: Pick<PlannedRule, 'compiled' | 'cell'>,
+  reading: Reading,
+  deviceId: string,
+  holds: Holds,
+): Verdict | undefined {
+  const { compiled } = planned;
   if (compiled.logic.type === 'CUSTOM_LOGIC') return undefined;
-  const { id } = compiled.rule;
-  const verdict = judge(compiled, reading, holds.get(id, deviceId));
-  holds.set(id, deviceId, verdict.holds);
+  let { cell } = planned;
+  if (cell === undefined || !holds.isCurrent(cell)) {
+    cell = holds.cell(compiled.rule.id, deviceId);
+    planned.cell = cell;
+  }
+  const verdict = judge(compiled, reading, cell.holds);
+  if (verdict.holds !== cell.holds) holds.change(cell, verdict.holds);
   return verdict;
 }
 
@@ -91,38 +95,6 @@ function newest(last: LastSamples, deviceIds: readonly string[], watchId: string
     if (sample !== undefined && (found === undefined || sample.timestamp > found.timestamp)) found = sample;
   }
   return found;
-}
-
-export function createHolds(): Holds {
-  const rules = new Map<string, Map<string, string>>();
-  const changed = new Map<string, { ruleId: string; deviceId: string; holds: string }>();
-  const keep = (ruleId: string, deviceId: string, holds: string): void => {
-    const known = rules.get(ruleId);
-    if (known === undefined) rules.set(ruleId, new Map([[deviceId, holds]]));
-    else known.set(deviceId, holds);
-  };
-  return {
-    get: (ruleId, deviceId) => rules.get(ruleId)?.get(deviceId) ?? '',
-    set(ruleId, deviceId, holds) {
-      const before = rules.get(ruleId)?.get(deviceId) ?? '';
-      // Nothing known and nothing holding are the same.
-      if (before === holds || (before === '' && !holds.includes('1'))) return false;
-      keep(ruleId, deviceId, holds);
-      changed.set(`${ruleId} ${deviceId}`, { ruleId, deviceId, holds });
-      return true;
-    },
-    load: keep,
-    takeChanged() {
-      const taken = [...changed.values()];
-      changed.clear();
-      return taken;
-    },
-    forget: (ruleId) => void rules.delete(ruleId),
-    clear() {
-      rules.clear();
-      changed.clear();
-    },
-  };
 }
 
 /** A sample as the records keep it, read back; undefined when it is none. */

@@ -34,12 +34,19 @@ export function isWholeSample(key: string): boolean {
 }
 
 export function readingOf(samples: readonly (SeenSample | undefined)[]): Reading {
+  // Rules of one data source come one after the other and share the reading: what the one before asked for is at hand.
+  let lastSource = -1;
+  let lastKey = '';
+  let last: Json | undefined;
   return {
     samples,
     value(source, key) {
+      if (source === lastSource && key === lastKey) return last;
       const data = samples[source]?.data;
-      if (data === undefined) return undefined;
-      return isWholeSample(key) ? data : dataValue(data, key);
+      lastSource = source;
+      lastKey = key;
+      last = data === undefined || isWholeSample(key) ? data : dataValue(data, key);
+      return last;
     },
   };
 }

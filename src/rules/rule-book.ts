@@ -11,7 +11,8 @@ import { tagsOfDevices } from '../store/records/tags.ts';
 import type { SampleStore } from '../store/sample-store.ts';
 import { type CompiledRule, compileRule, type Watch } from './compiled-rule.ts';
 import { type DevicePlan, planDevice, takes } from './device-plan.ts';
-import { createHolds, type RuleMemory, seenSampleFrom } from './evaluation.ts';
+import { type RuleMemory, seenSampleFrom } from './evaluation.ts';
+import { createHolds } from './holds.ts';
 import { createLastSamples } from './last-samples.ts';
 import type { SeenSample } from './reading.ts';
 

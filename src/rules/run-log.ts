@@ -1,35 +1,21 @@
-// The last runs of each rule: what triggered it, what it saw, what came of it. Kept as they happened; told when somebody asks.
-import { type EpochMs, formatInstant } from '../model/instant.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+// The last runs of each rule, kept as they happened and told when somebody asks: most are pushed out before anybody does.
+import type { Json } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import { readingOf, ownValue, type SeenSample } from './reading.ts';
-
-export const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
-export type RunCause = (typeof runCauses)[number];
-
-export const runOutcomes = ['FIRED', 'NOT_FIRED', 'SUPPRESSED', 'ABORTED', 'FAILED', 'DROPPED'] as const;
-export type RunOutcome = (typeof runOutcomes)[number];
-
-export interface RuleRun {
-  readonly at: EpochMs;
-  readonly cause: RunCause;
-  /** Empty for timed runs. */
-  readonly deviceId: string;
-  readonly correlationId: string;
-  readonly samples: readonly (SeenSample | undefined)[];
-  /** Places of the data sources that triggered it. */
-  readonly places: readonly number[];
-  readonly outcome: RunOutcome;
-  readonly reason: string;
-  /** Ids of the actions that fired, each as often as it did. */
-  readonly actionIds: readonly string[];
-}
+import type { Verdict } from './firing.ts';
+import { type JudgedRun, type RuleRun, runOf, type RunOrigin, runView } from './rule-run.ts';
 
 const runLogLimits = { runsMax: 50 } as const;
 
 export interface RunLog {
-  /** `run` may be made when somebody asks: most runs are pushed out before anybody does. */
-  add(compiled: CompiledRule, run: RuleRun | (() => RuleRun)): void;
+  add(compiled: CompiledRule, run: RuleRun): void;
+  /** A run by its parts, of which it makes nothing new. */
+  judged(
+    compiled: CompiledRule,
+    origin: RunOrigin,
+    samples: RuleRun['samples'],
+    places: readonly number[],
+    verdict: Verdict,
+  ): void;
   /** Newest first, as answers show them; undefined when none has happened since the start. */
   runsOf(ruleId: string): Json[] | undefined;
   /** Begins a rule with runs of before, newest first. */
@@ -40,10 +26,15 @@ export interface RunLog {
   forget(ruleId: string): void;
 }
 
+type Kept = { -readonly [K in keyof JudgedRun]: JudgedRun[K] };
+type Told = { readonly compiled: CompiledRule; readonly run: RuleRun };
+
 interface Ring {
-  readonly runs: ({ readonly run: RuleRun | (() => RuleRun); readonly compiled: CompiledRule } | undefined)[];
+  readonly runs: (Kept | Told)[];
   next: number;
   before: readonly Json[];
+  /** Whether it is among those that are to be saved. */
+  isChanged: boolean;
 }
 
 export function createRunLog(): RunLog {
@@ -51,16 +42,37 @@ export function createRunLog(): RunLog {
   const changed = new Set<string>();
   const ringOf = (ruleId: string): Ring => {
     let ring = rings.get(ruleId);
-    if (ring === undefined) rings.set(ruleId, (ring = { runs: [], next: 0, before: [] }));
+    if (ring === undefined) rings.set(ruleId, (ring = { runs: [], next: 0, before: [], isChanged: false }));
     return ring;
+  };
+  /** The place of the next run. */
+  const step = (ring: Ring, ruleId: string): number => {
+    const place = ring.next % runLogLimits.runsMax;
+    ring.next += 1;
+    if (!ring.isChanged) {
+      ring.isChanged = true;
+      changed.add(ruleId);
+    }
+    return place;
   };
   return {
     add(compiled, run) {
-      const { id } = compiled.rule;
-      const ring = ringOf(id);
-      ring.runs[ring.next % runLogLimits.runsMax] = { run, compiled };
-      ring.next += 1;
-      changed.add(id);
+      const ring = ringOf(compiled.rule.id);
+      ring.runs[step(ring, compiled.rule.id)] = { compiled, run };
+    },
+    judged(compiled, origin, samples, places, verdict) {
+      const ring = ringOf(compiled.rule.id);
+      const place = step(ring, compiled.rule.id);
+      const kept = ring.runs[place];
+      if (kept === undefined || 'run' in kept) {
+        ring.runs[place] = { compiled, origin, samples, places, verdict };
+        return;
+      }
+      kept.compiled = compiled;
+      kept.origin = origin;
+      kept.samples = samples;
+      kept.places = places;
+      kept.verdict = verdict;
     },
     runsOf(ruleId) {
       const ring = rings.get(ruleId);
@@ -69,7 +81,7 @@ export function createRunLog(): RunLog {
       const first = Math.max(0, ring.next - runLogLimits.runsMax);
       for (let at = ring.next - 1; at >= first; at--) {
         const kept = ring.runs[at % runLogLimits.runsMax]!;
-        told.push(runView(kept.compiled, typeof kept.run === 'function' ? kept.run() : kept.run));
+        told.push(runView(kept.compiled, 'run' in kept ? kept.run : runOf(kept)));
       }
       return [...told, ...ring.before].slice(0, runLogLimits.runsMax);
     },
@@ -79,40 +91,21 @@ export function createRunLog(): RunLog {
     },
     has: (ruleId) => rings.has(ruleId),
     takeChanged(max) {
-      const taken = [...changed].slice(0, max);
-      for (const id of taken) changed.delete(id);
+      const taken: string[] = [];
+      for (const id of changed) {
+        if (taken.length === max) break;
+        taken.push(id);
+      }
+      for (const id of taken) {
+        changed.delete(id);
+        const ring = rings.get(id);
+        if (ring !== undefined) ring.isChanged = false;
+      }
       return taken;
     },
     forget(ruleId) {
       rings.delete(ruleId);
       changed.delete(ruleId);
     },
-  };
-}
-
-/** A run as answers show it. */
-export function runView(compiled: CompiledRule, run: RuleRun): JsonObject {
-  const reading = readingOf(run.samples);
-  return {
-    timestamp: formatInstant(run.at),
-    trigger: run.cause,
-    deviceId: run.deviceId === '' ? null : run.deviceId,
-    correlationId: run.correlationId === '' ? null : run.correlationId,
-    inputs: compiled.sources.map(({ source }, place) => {
-      const sample = run.samples[place];
-      return {
-        dataSourceId: source.id,
-        variableName: source.variableName,
-        trigger: run.places.includes(place),
-        deviceId: sample?.deviceId ?? null,
-        topic: sample?.topic ?? null,
-        timestamp: sample === undefined ? null : formatInstant(sample.timestamp),
-        dataKey: source.dataKey,
-        value: ownValue(reading, compiled.sources, place) ?? null,
-      };
-    }),
-    outcome: run.outcome,
-    reason: run.reason,
-    actionIds: run.actionIds,
   };
 }

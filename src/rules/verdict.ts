@@ -2,24 +2,8 @@
 import { isInside } from '../model/geo-fence.ts';
 import { converted } from '../model/rule-value.ts';
 import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
+import type { Firing, Verdict } from './firing.ts';
 import { ownValue, type Reading } from './reading.ts';
-
-/** An action that is to be performed. */
-export interface Firing {
-  readonly actionId: string;
-  /** What made it fire; with rule and trigger it names the firing for ever. */
-  readonly cause: string;
-}
-
-export interface Verdict {
-  /** One character for each thing that can hold: logic blocks, or the inside of a fence. Kept for each device. */
-  readonly holds: string;
-  readonly firings: readonly Firing[];
-  /** Something held before and holds still, and an action does not fire again for that. */
-  readonly suppressed: boolean;
-  /** Where a value was missing. */
-  readonly missing: readonly string[];
-}
 
 const nothing: readonly never[] = [];
 
@@ -32,20 +16,23 @@ export function judge(compiled: CompiledRule, reading: Reading, before: string):
 }
 
 function judgeBlocks(
-  { blocks }: Extract<CompiledLogic, { type: 'COMPARISON' }>,
+  logic: Extract<CompiledLogic, { type: 'COMPARISON' }>,
   consecutive: ReadonlyMap<string, boolean>,
   reading: Reading,
   before: string,
 ): Verdict {
+  const { blocks, absent } = logic;
   let holds = '';
   let firings: Firing[] | undefined;
   let missing: string[] | undefined;
   let suppressed = false;
   for (let i = 0; i < blocks.length; i++) {
     const { test, actionIds } = blocks[i]!;
-    const isTrue = test(reading, (condition) =>
-      (missing ??= []).push(`logic block ${i + 1}, condition ${condition + 1}`),
-    );
+    const isTrue = test(reading, absent);
+    if (absent.length > 0) {
+      for (const condition of absent) (missing ??= []).push(`logic block ${i + 1}, condition ${condition + 1}`);
+      absent.length = 0;
+    }
     holds += isTrue ? '1' : '0';
     if (!isTrue) continue;
     const isNew = before[i] !== '1';
@@ -56,7 +43,13 @@ function judgeBlocks(
       else suppressed = true;
     }
   }
-  return { holds, firings: firings ?? nothing, suppressed, missing: missing ?? nothing };
+  if (firings !== undefined || missing !== undefined) {
+    return { holds, firings: firings ?? nothing, suppressed, missing: missing ?? nothing };
+  }
+  const { quiet } = logic;
+  if (quiet?.holds === holds && quiet.suppressed === suppressed) return quiet;
+  logic.quiet = { holds, firings: nothing, suppressed, missing: nothing };
+  return logic.quiet;
 }
 
 /** A device that was never seen counts as outside, so that its first position inside is a crossing. */

@@ -1,0 +1,98 @@
+// A run of a rule: what triggered it, what it saw, what came of it and why, as it is kept and as answers show it.
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { CompiledRule } from './compiled-rule.ts';
+import type { Verdict } from './firing.ts';
+import { ownValue, readingOf, type SeenSample } from './reading.ts';
+
+export const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
+export type RunCause = (typeof runCauses)[number];
+
+export const runOutcomes = ['FIRED', 'NOT_FIRED', 'SUPPRESSED', 'ABORTED', 'FAILED', 'DROPPED'] as const;
+export type RunOutcome = (typeof runOutcomes)[number];
+
+/** What triggered a run. */
+export interface RunOrigin {
+  readonly cause: RunCause;
+  /** Empty for timed runs. */
+  readonly deviceId: string;
+  readonly correlationId: string;
+  /** When it was judged. */
+  readonly at: EpochMs;
+}
+
+export interface RuleRun extends RunOrigin {
+  readonly samples: readonly (SeenSample | undefined)[];
+  /** Places of the data sources that triggered it. */
+  readonly places: readonly number[];
+  readonly outcome: RunOutcome;
+  readonly reason: string;
+  /** Ids of the actions that fired, each as often as it did. */
+  readonly actionIds: readonly string[];
+}
+
+/** A judged rule before anybody asked about it. */
+export interface JudgedRun {
+  readonly compiled: CompiledRule;
+  readonly origin: RunOrigin;
+  readonly samples: RuleRun['samples'];
+  readonly places: readonly number[];
+  readonly verdict: Verdict;
+}
+
+/** Tells the run in full. */
+export function runOf({ compiled, origin, samples, places, verdict }: JudgedRun): RuleRun {
+  const { at, cause, deviceId, correlationId } = origin;
+  const { firings, suppressed, missing, holds } = verdict;
+  const base = { at, cause, deviceId, correlationId, samples, places };
+  if (firings.length > 0) {
+    const reason = [...new Set(firings.map((firing) => reasonOf(firing.cause)))].join(', ');
+    return { ...base, outcome: 'FIRED', reason, actionIds: firings.map(({ actionId }) => actionId) };
+  }
+  if (suppressed) {
+    const reason = 'holds still; its actions fire when it begins to hold';
+    return { ...base, outcome: 'SUPPRESSED', reason, actionIds: [] };
+  }
+  const isHolding = compiled.logic.type === 'COMPARISON' && holds.includes('1');
+  const reason =
+    missing.length > 0
+      ? `no value for ${missing.join('; ')}`
+      : isHolding
+        ? 'holds, and has no action for it'
+        : compiled.logic.type === 'COMPARISON'
+          ? 'no logic block holds'
+          : `${holds === '1' ? 'inside' : 'outside'} the fence`;
+  return { ...base, outcome: 'NOT_FIRED', reason, actionIds: [] };
+}
+
+function reasonOf(cause: string): string {
+  const block = /^block (\d+)$/.exec(cause);
+  return block === null ? `${cause} the fence` : `logic block ${Number(block[1]) + 1} holds`;
+}
+
+/** A run as answers show it. */
+export function runView(compiled: CompiledRule, run: RuleRun): JsonObject {
+  const reading = readingOf(run.samples);
+  return {
+    timestamp: formatInstant(run.at),
+    trigger: run.cause,
+    deviceId: run.deviceId === '' ? null : run.deviceId,
+    correlationId: run.correlationId === '' ? null : run.correlationId,
+    inputs: compiled.sources.map(({ source }, place) => {
+      const sample = run.samples[place];
+      return {
+        dataSourceId: source.id,
+        variableName: source.variableName,
+        trigger: run.places.includes(place),
+        deviceId: sample?.deviceId ?? null,
+        topic: sample?.topic ?? null,
+        timestamp: sample === undefined ? null : formatInstant(sample.timestamp),
+        dataKey: source.dataKey,
+        value: ownValue(reading, compiled.sources, place) ?? null,
+      };
+    }),
+    outcome: run.outcome,
+    reason: run.reason,
+    actionIds: run.actionIds,
+  };
+}
