@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { bareServerCommand } from './load/bare-server.ts';
+import { hexDecoder, hexPayload } from './load/hex-decoder.ts';
 import { httpRequest } from './load/http.ts';
 import {
   type BenchFlow,
@@ -16,24 +17,11 @@ import {
 import { type Storm, type StormResult, runStorm } from './load/request-storm.ts';
 import { freePort, inTemporaryFolder, startServer, untilListening } from './load/server-process.ts';
 import { conditions, figure, markdownTable, summarize, writeMeasurement } from './measure.ts';
-import { deviceName, textsAt, timeOrdered, workloadW } from './workload.ts';
+import { deviceName, timeOrdered, workloadW } from './workload.ts';
 
 const goal = { perSecond: 6_000, p99Ms: 50 };
 const requestsMax = 20_000;
 const idsPerCount = 1_000;
-
-// What a vendor's decoder does: bytes as hexadecimal text become values.
-const decoder = `function consume(event) {
-  const bits = Bits.hexToBits(event.data.payloadHex);
-  const data = {
-    temperature: Bits.bitsToSigned(bits.substr(0, 16)) / 100,
-    humidity: Bits.bitsToUnsigned(bits.substr(16, 16)) / 10,
-    co2: Bits.bitsToUnsigned(bits.substr(32, 16)),
-    batteryLevel: Bits.bitsToUnsigned(bits.substr(48, 8)),
-    occupied: Bits.bitsToUnsigned(bits.substr(56, 8)) === 1,
-  };
-  emit('sample', { data, topic: 'default' });
-}`;
 
 const { values: flags } = parseArgs({
   options: {
@@ -78,7 +66,7 @@ async function bareStorm(): Promise<StormResult> {
 async function captureStorm(folder: string): Promise<StormResult & { readonly stored: number }> {
   const platform = await startPlatform(folder, { RAW_UPLINK_RETENTION: flags['raw-uplinks'] });
   try {
-    const flow: BenchFlow = await createFlow(platform, decoder);
+    const flow: BenchFlow = await createFlow(platform, hexDecoder);
     const names = Array.from({ length: devices }, (_, i) => deviceName(i));
     const ids = await createDevices(platform, flow, names);
     const everything: Storm = { ...storm, target: platform.target, requests: captureRequests(flow.uplinkSecret) };
@@ -108,13 +96,8 @@ async function storedSamples(platform: Platform, ids: readonly string[]): Promis
 function captureRequests(secret: string): Buffer[] {
   const requests: Buffer[] = [];
   for (const sample of timeOrdered({ ...workloadW, devices, days: 1_000 }, 1)) {
-    const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, '0');
-    const battery = Math.round(Number(textsAt(sample, 0).battery));
-    const numbers =
-      hex(sample.temperatureHundredths[0]!, 4) + hex(sample.humidityTenths[0]!, 4) + hex(sample.co2[0]!, 4);
-    const body = JSON.stringify({ port: 1, payloadHex: numbers + hex(battery, 2) + hex(sample.occupied[0]!, 2) });
     const path = `/v3/capture?secret=${secret}&deviceId=${deviceName(sample.device[0]!)}`;
-    requests.push(httpRequest('POST', path, { 'content-type': 'application/json' }, body));
+    requests.push(httpRequest('POST', path, { 'content-type': 'application/json' }, hexPayload(sample)));
     if (requests.length === requestsMax) break;
   }
   return requests;

@@ -1,4 +1,4 @@
-// Composes what goes out: the egress guard, the connectors, the delivery log, and the outputs of data flows.
+// Composes what goes out: the connectors, the delivery log, and the outputs of data flows.
 import { setImmediate as pause } from 'node:timers/promises';
 import { authorize } from './access/authorize.ts';
 import { outputEffects } from './compose-output-effects.ts';
@@ -10,12 +10,13 @@ import type { OrderDownlink } from './connectors/downlink.ts';
 import { createDeliverer, type Deliverer, delivererLimits, type DelivererParts } from './connectors/deliverer.ts';
 import { createMailSender, type MailSender } from './connectors/mail-sender.ts';
 import { openTargets } from './connectors/open-targets.ts';
-import { createEgressGuard, type EgressGuard } from './egress/guard.ts';
+import type { EgressGuard } from './egress/guard.ts';
 import { createJournalFollower } from './flows/journal-follower.ts';
 import { queueOutputs } from './flows/outputs.ts';
 import { deliveryRoutes } from './http/routes/deliveries.ts';
 import { templatePreviewRoute } from './http/routes/template-preview.ts';
 import type { Route } from './http/route.ts';
+import type { InvitationMail } from './inventory/invitations.ts';
 import type { AvailableOutputs, OutputConnectorType } from './model/connector.ts';
 import type { DeliveryDraft } from './model/delivery.ts';
 import { lazyTransaction, type RecordsDb } from './store/records/database.ts';
@@ -34,10 +35,9 @@ const outputsFollower = 'outputs';
 const droppedMax = 500;
 
 export interface Deliveries {
-  readonly egress: EgressGuard;
   readonly availableOutputs: AvailableOutputs;
-  /** Undefined when the operator set no mail server. */
-  readonly mails: MailSender | undefined;
+  /** Mails it once; undefined when the operator set no mail server. A failure is told, and the inviter has the link. */
+  readonly sendInvitation: ((mail: InvitationMail) => void) | undefined;
   readonly routes: readonly Route[];
   /**
    * Writes deliveries to the log, durable when it resolves; those whose key is known are passed over. `step` is the transaction of
@@ -51,19 +51,24 @@ export interface Deliveries {
 }
 
 /** Starts delivering what waits. */
-export function composeDeliveries(parts: Parts, uplinks: Uplinks, orderDownlink: OrderDownlink): Deliveries {
+export function composeDeliveries(
+  parts: Parts,
+  uplinks: Uplinks,
+  egress: EgressGuard,
+  orderDownlink: OrderDownlink,
+): Deliveries {
   const { config, records, directory, now, telemetry } = parts;
-  const egress = createEgressGuard({ allow: config.egressAllow });
   const { smtpUrl, mailFrom, smsGatewayUrl, vendorAliases } = config;
   const mails =
     smtpUrl === undefined || mailFrom === undefined ? undefined : createMailSender({ smtpUrl, from: mailFrom });
   const effects = outputEffects(parts, uplinks);
   const table = connectorTable({ mails, smsGatewayUrl, writeSample: effects.writeSample, orderDownlink });
+  const vendorNames = vendorAliases !== 'off';
   const targets = openTargets({
     table,
     egress,
     findConnector: (id) => findOutputConnector({ ...records, db: records.committed }, id),
-    vendorNames: vendorAliases !== 'off',
+    vendorNames,
   });
   const deliverer = createDeliverer({
     findPending: (after, max) => findPendingDeliveries(records.db, after, max),
@@ -98,11 +103,10 @@ export function composeDeliveries(parts: Parts, uplinks: Uplinks, orderDownlink:
     deliverer.renew(await findRenewed(records.committed, sequences));
   const recordParts = { records, now, once: uplinks.once };
   return {
-    egress,
-    mails,
+    sendInvitation: mails === undefined ? undefined : invitationsBy(mails, parts),
     availableOutputs: available(table, egress, config),
     routes: [
-      ...deliveryRoutes({ ...recordParts, renewed, testConnector: trials.testConnector }),
+      ...deliveryRoutes({ ...recordParts, renewed, vendorNames, testConnector: trials.testConnector }),
       templatePreviewRoute({ ...recordParts, preview: trials.preview }),
     ],
     enqueueDeliveries: (drafts, step) => enqueue(drafts, step ?? 'durable'),
@@ -118,8 +122,15 @@ export function composeDeliveries(parts: Parts, uplinks: Uplinks, orderDownlink:
       await deliverer.close();
       await targets.close();
       await mails?.close();
-      await egress.close();
     },
+  };
+}
+
+function invitationsBy(mails: MailSender, { telemetry, newId }: Parts): (mail: InvitationMail) => void {
+  return ({ to, subject, text }) => {
+    mails
+      .send({ id: newId(), to: [to], subject, text })
+      .catch((error: unknown) => telemetry.backgroundFailed('mailing an invitation', error));
   };
 }
 

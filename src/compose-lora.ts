@@ -4,7 +4,7 @@ import type { Parts } from './compose-parts.ts';
 import type { Mqtt } from './compose-mqtt.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { planDownlinks } from './decode/downlink-command.ts';
-import { createEgressGuard, type EgressGuard } from './egress/guard.ts';
+import type { EgressGuard } from './egress/guard.ts';
 import type { CaptureReceipt } from './flows/capture.ts';
 import type { EventSources } from './flows/device-events.ts';
 import { type DownlinkCause, type DownlinkStages, sendDownlink } from './flows/downlink.ts';
@@ -64,9 +64,9 @@ export function composeLora(
   uplinks: Uplinks,
   duplicates: DuplicateFilter,
   mqtt: Pick<Mqtt, 'publishToDevice' | 'onDeviceConnected'>,
+  egress: EgressGuard,
 ): Lora {
-  const { config, records, directory, telemetry, now } = parts;
-  const egress = createEgressGuard({ allow: config.egressAllow });
+  const { records, directory, telemetry, now } = parts;
   const stopping = new AbortController();
   const note = noteDevice(parts, uplinks);
   const transports = new Map<Connectivity, SendDownlink>();
@@ -134,7 +134,6 @@ export function composeLora(
     async close() {
       stopping.abort();
       await queue.close();
-      await egress.close();
     },
   };
 }

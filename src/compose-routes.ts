@@ -95,7 +95,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
     ...recordRoutes(parts, uplinks, device.aliased, extras),
     ...extras.deliveries.routes,
     ...ruleRunRoutes({ records: parts.records, now, once: uplinks.once, ...extras.rules }),
-    ...accessRoutes(parts, uplinks),
+    ...accessRoutes(parts, uplinks, extras.deliveries.sendInvitation),
     ...sampleQueryRoutes({
       ...queries,
       declaredSchemas: async (deviceId) => (await directory.byDevice(deviceId)).type?.schemas ?? {},
@@ -106,7 +106,11 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
 }
 
 /** Who may come in, and as what. */
-function accessRoutes({ config, records, now, access }: Parts, { once }: Uplinks): Route[] {
+function accessRoutes(
+  { config, records, now, access }: Parts,
+  { once }: Uplinks,
+  sendMail: Deliveries['sendInvitation'],
+): Route[] {
   const { publicUrl } = config;
   const { tokens, keys, attempts, actAs } = access;
   const parts = { records, now, once, publicUrl, attempts, actAs, tokenUrl: publicUrl + tokenPaths.token };
@@ -121,7 +125,7 @@ function accessRoutes({ config, records, now, access }: Parts, { once }: Uplinks
     }),
     ...signInRoutes({ ...parts, secure: publicUrl.startsWith('https:') }),
     ...invitationRoutes(parts),
-    ...memberRoutes(parts),
+    ...memberRoutes({ ...parts, sendMail }),
     ...auditLogRoutes(parts),
   ];
 }

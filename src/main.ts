@@ -2,11 +2,9 @@
 import { ConfigError, readConfig } from './config.ts';
 import { startPlatform } from './compose.ts';
 import type { Platform } from './compose-parts.ts';
-import { composeDemo, demoConfig } from './compose-demo.ts';
+import { giveBackStartMemory } from './start-memory.ts';
 import { startText } from './start-text.ts';
 import { DataFolderError } from './store/data-folder.ts';
-import { verifyDataFolder } from './compose-verify.ts';
-import { verifyText } from './verify-text.ts';
 
 // A supervisor gives ten seconds at most; nothing acknowledged is lost even if this passes.
 const stopWithinMs = 5_000;
@@ -14,12 +12,15 @@ const samePressMs = 1_000;
 
 async function start(): Promise<void> {
   const given = readConfig();
-  const config = given.demo ? demoConfig(given) : given;
+  // What most starts do not need is not loaded by them.
+  const demo = given.demo ? await import('./compose-demo.ts') : undefined;
+  const config = demo?.demoConfig(given) ?? given;
   const platform = await startPlatform(config);
   process.stdout.write(startText(config, platform));
   const stopping = new AbortController();
   stopOnSignal(platform, stopping);
-  if (config.demo) await composeDemo(config, platform, stopping.signal);
+  giveBackStartMemory();
+  await demo?.composeDemo(config, platform, stopping.signal);
 }
 
 function stopOnSignal(platform: Platform, demo: AbortController): void {
@@ -48,6 +49,10 @@ function stopOnSignal(platform: Platform, demo: AbortController): void {
 
 /** Checks the data folder: exit code 0 when it is sound, 1 when it is damaged, 2 when it cannot be checked. */
 async function verify(): Promise<void> {
+  const [{ verifyDataFolder }, { verifyText }] = await Promise.all([
+    import('./compose-verify.ts'),
+    import('./verify-text.ts'),
+  ]);
   const findings = await verifyDataFolder(readConfig().dataDirectory);
   process.stdout.write(verifyText(findings));
   process.exitCode = findings.sound ? 0 : 1;

@@ -70,6 +70,7 @@ export const rootFiles: readonly string[] = [
   'compose-uplinks',
   'compose-verify',
   'config',
+  'start-memory',
   'start-text',
   'verify-text',
 ];

@@ -7,8 +7,10 @@ import type { OutboundConnector, OutboundMessage } from './connector.ts';
 import type { HttpCall } from './http-answer.ts';
 import { attemptHttp } from './http-outcome.ts';
 
-// The package is CommonJS, and Node finds no names in it that an import could take.
-const { sign } = createRequire(import.meta.url)('aws4') as typeof Aws4;
+const require = createRequire(import.meta.url);
+
+/** The package is CommonJS, and Node finds no names in it that an import could take; it is loaded with the first delivery. */
+const signer = () => require('aws4') as typeof Aws4;
 
 /** Refusals that pass, although their status is 400: the stream or its key are asked too much, or busy. */
 const passing =
@@ -39,7 +41,7 @@ function putRecord(settings: AmazonKinesisProperties, message: OutboundMessage, 
     PartitionKey: message.deviceId,
     Data: Buffer.from(message.payload).toString('base64'),
   });
-  const signed = sign(
+  const signed = signer().sign(
     {
       service: 'kinesis',
       region: stream.region,

@@ -210,3 +210,22 @@ test('restarts at random points lose nothing, keep the order of first arrivals, 
     expect(order).toEqual(order.toSorted((a, b) => a - b));
   }
 });
+
+test('stopping gives a try that hangs a moment, breaks it off and leaves its delivery as it was', async () => {
+  const log = await openLog();
+  const id = await log.add();
+  const sending = Promise.withResolvers<AbortSignal>();
+  const { deliverer, clock, next } = deliver(log, (_delivery, signal) => {
+    sending.resolve(signal);
+    return new Promise(() => undefined);
+  });
+  const signal = await sending.promise;
+  const closed = deliverer.close();
+  while (!signal.aborted) {
+    await new Promise((resolve) => void setImmediate(resolve));
+    next();
+  }
+  await closed;
+  expect(clock.now).toBe(delivererLimits.closeGraceMs);
+  expect(await log.state(id)).toMatchObject({ state: 'PENDING', tries: 0 });
+});

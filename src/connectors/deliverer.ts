@@ -10,6 +10,8 @@ import { planAfter } from './retry-plan.ts';
 export const delivererLimits = {
   /** For one try, whatever the target does. */
   tryMsMax: 10_000,
+  /** What tries under way are given when the platform stops. */
+  closeGraceMs: 1_000,
   /** What waits of one connector; beyond it new deliveries are dead at once. */
   waitingPerConnectorMax: 200_000,
   answerCharactersMax: 16 * 1024,
@@ -45,7 +47,7 @@ export interface Deliverer {
   readonly brokenTargets: number;
   /** Resolves when nothing is due now and everything tried is written. */
   settled(): Promise<void>;
-  /** Waits for the tries under way; what waits goes on after the next start. */
+  /** Waits a moment for the tries under way and breaks off the rest; what waits goes on after the next start. */
   close(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
   const lanes = deliveryLanes();
   const writer = outcomeWriter(parts);
   const underWay = new Set<Promise<void>>();
+  const abandons = new Set<() => void>();
   let seen = 0;
   let looking: Promise<void> | undefined;
   let isStale = false;
@@ -122,7 +125,11 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     try {
       delivery = await parts.load(sequence);
       // Deleted with its connector or device, or sent meanwhile.
-      if (delivery?.state === 'PENDING') result = await limited(delivery);
+      if (delivery?.state === 'PENDING') {
+        result = await limited(delivery);
+        // It stays in the log as it was, and the next start tries it.
+        if (result === undefined) return;
+      }
     } catch (error) {
       parts.failed(error);
       result = { ok: false, retry: true, reason: 'an internal error' };
@@ -142,10 +149,15 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     pump();
   }
 
-  /** A try that ends when its time is over, whether the connector heeds the signal or not. */
-  async function limited(delivery: Delivery): Promise<TryResult> {
+  /** A try that ends when its time is over, whether the connector heeds the signal or not; undefined when closing broke it off. */
+  async function limited(delivery: Delivery): Promise<TryResult | undefined> {
     const stop = new AbortController();
-    const late = Promise.withResolvers<TryResult>();
+    const late = Promise.withResolvers<TryResult | undefined>();
+    const abandon = () => {
+      stop.abort(new Error('the platform stops'));
+      late.resolve(undefined);
+    };
+    abandons.add(abandon);
     const reason = `no answer within ${delivererLimits.tryMsMax / 1_000} s`;
     const cancel = schedule(() => {
       stop.abort(new Error(reason));
@@ -155,6 +167,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
       return await Promise.race([parts.send(delivery, stop.signal), late.promise]);
     } finally {
       cancel();
+      abandons.delete(abandon);
     }
   }
 
@@ -184,7 +197,12 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
       closed = true;
       timer?.cancel();
       await looking;
+      const abandonAll = () => {
+        for (const abandon of abandons) abandon();
+      };
+      const cancel = schedule(abandonAll, delivererLimits.closeGraceMs);
       await Promise.all(underWay);
+      cancel();
       await writer.close();
     },
   };

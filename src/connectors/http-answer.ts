@@ -1,5 +1,5 @@
 // One request to a target over HTTP, and what its answer means for the delivery (contract 35).
-import { type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { SendOutcome } from './connector.ts';
 import { attempt } from './send-failure.ts';
 
@@ -30,6 +30,8 @@ export async function call(
   signal: AbortSignal,
   dispatcher?: Dispatcher,
 ): Promise<HttpAnswer> {
+  // Loaded with the first call, as the egress guard does.
+  const { request } = await import('undici');
   const answer = await request(url, {
     method,
     headers,
@@ -54,16 +56,28 @@ export async function call(
   };
 }
 
-/** 2xx arrived; 4xx other than 408 and 429 are for good; everything else is tried again, redirects too: they are not followed. */
+/**
+ * 2xx arrived; 4xx other than 408 and 429 are for good, and redirects: they are never followed, so the same address would answer
+ * the same for hours. Everything else is tried again.
+ */
 export function outcomeOf(answer: HttpAnswer, now: () => number = Date.now): SendOutcome {
   const { status, text } = answer;
   const told = text === '' ? `HTTP ${status}` : `HTTP ${status}\n${text}`;
   if (status >= 200 && status < 300) return { ok: true, answer: told };
+  const isRedirect = status >= 300 && status < 400 && answer.location !== undefined;
+  if (isRedirect) {
+    const reason = `answered ${status}, a redirect, which is never followed: give the output connector the final address`;
+    return { ok: false, retry: false, reason, answer: told };
+  }
   const retry = status < 400 || status >= 500 || status === 408 || status === 429;
   const retryAfterMs = retry ? pauseOf(answer.retryAfter, now()) : undefined;
-  const redirect = status >= 300 && status < 400 && answer.location !== undefined;
-  const reason = `answered ${status}${redirect ? ', a redirect, which is not followed' : ''}`;
-  return { ok: false, retry, reason, answer: told, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return {
+    ok: false,
+    retry,
+    reason: `answered ${status}`,
+    answer: told,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 /** `Retry-After` in seconds or as a date; undefined for anything else. */

@@ -100,3 +100,17 @@ test('a full batch is written without waiting', async () => {
   await status.close();
   expect(batches.map((batch) => batch.position)).toEqual([3]);
 });
+
+test('an entry of which nothing was written leaves the position to the entry that really has it', async () => {
+  const { status, batches, positions } = bench();
+  const { metrics: _, ...nothingLeft } = entry(8, 'a');
+  status.follow(entry(7, 'a'));
+  status.follow({ ...nothingLeft, duplicates: 3 });
+  await status.settled();
+  // A crash now must not pass over entry 8, which is about to be written.
+  expect(positions).toEqual([8]);
+  status.follow(entry(8, 'b', { n: 1 }));
+  await status.settled();
+  expect(positions).toEqual([8, 9]);
+  expect(batches.at(-1)!.states.get('b')).toEqual({ n: 1 });
+});

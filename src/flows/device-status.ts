@@ -1,7 +1,7 @@
 // The journal's follower that writes what uplinks say of their devices into the records: metrics, state, notes.
 // The journal has it all durably, so records are written in batches; the position goes into the same transaction.
 import type { JsonObject } from '../model/json.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
+import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 
@@ -124,6 +124,8 @@ export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = st
       else remember(deviceId, state);
     },
     follow(entry) {
+      // Nothing of it is to be written here either, and its position is that of an entry still to come.
+      if (!isWritten(entry)) return;
       // The samples are the store's; holding them here would only cost memory.
       const { samples: _, ...kept } = entry;
       pending.push(kept);

@@ -1,7 +1,7 @@
 // A follower of the journal: gives its entries in order, in batches, one batch at a time, to somebody whose effects are durable.
 // Announcements are only a shortcut past the disk: whatever is not in memory is read from the journal, so none can be missed.
 import { setImmediate as pause } from 'node:timers/promises';
-import type { DurableEntry } from '../model/journal-entry.ts';
+import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
 import type { SampleStore } from '../store/sample-store.ts';
 
 /** Announced entries that wait in memory; beyond it they are read from the journal when their turn comes. */
@@ -155,11 +155,6 @@ function laterBy(task: () => void, delayMs: number): () => void {
   const timer = setTimeout(task, delayMs);
   timer.unref();
   return () => clearTimeout(timer);
-}
-
-/** An entry of which nothing was left carries the position of the one that comes next: the journal does not have it. */
-function isWritten({ samples, notes, state, metrics, trace }: DurableEntry): boolean {
-  return samples.length > 0 || notes.length > 0 || state !== undefined || metrics !== undefined || trace !== undefined;
 }
 
 function batchFrom(entries: readonly DurableEntry[], from: number): readonly DurableEntry[] {

@@ -112,11 +112,16 @@ function view(record: CustomLogicBlock) {
   return { ...record, ...auditView(record), customLogicId: record.id };
 }
 
-async function detail(records: Records, record: CustomLogicBlock) {
-  return { ...view(record), rules: await rulesUsing(records.db, 'customLogic', record.id, limits.rulesToldMax) };
+/** With the rules that use it, as far as the principal reaches: a block is the organization's, its rules are of workspaces. */
+async function detail(records: Records, { workspaces }: Principal, record: CustomLogicBlock) {
+  const rules = await rulesUsing(records.db, 'customLogic', record.id, limits.rulesToldMax);
+  return {
+    ...view(record),
+    rules: rules.filter(({ workspaceId }) => workspaces === 'all' || workspaces.has(workspaceId)),
+  };
 }
 
-export async function createCustomLogic(records: Records, draft: CustomLogicDraft, now: number) {
+export async function createCustomLogic(records: Records, principal: Principal, draft: CustomLogicDraft, now: number) {
   const record: CustomLogicBlock = {
     id: newId('customLogic'),
     organizationId: draft.organizationId,
@@ -131,11 +136,11 @@ export async function createCustomLogic(records: Records, draft: CustomLogicDraf
     await insertCustomLogic(step.db, record);
     step.announce({ kind: 'customLogic', id: record.id, action: 'created' });
   });
-  return detail(records, record);
+  return detail(records, principal, record);
 }
 
-export async function readCustomLogic(records: Records, id: string) {
-  return detail(records, found(await findCustomLogic(records.db, id), 'custom logic block', id));
+export async function readCustomLogic(records: Records, principal: Principal, id: string) {
+  return detail(records, principal, found(await findCustomLogic(records.db, id), 'custom logic block', id));
 }
 
 export async function listCustomLogic(
@@ -150,7 +155,13 @@ export async function listCustomLogic(
 }
 
 /** Throws 409 when data sources or properties change while an active rule uses the block. */
-export async function updateCustomLogic(records: Records, id: string, sent: CustomLogicUpdate, now: number) {
+export async function updateCustomLogic(
+  records: Records,
+  principal: Principal,
+  id: string,
+  sent: CustomLogicUpdate,
+  now: number,
+) {
   const saved = await change(records, async (step) => {
     const current = found(await findCustomLogic(step.db, id), 'custom logic block', id);
     const record: CustomLogicBlock = {
@@ -172,7 +183,7 @@ export async function updateCustomLogic(records: Records, id: string, sent: Cust
     step.announce({ kind: 'customLogic', id, action: 'updated' });
     return record;
   });
-  return detail(records, saved);
+  return detail(records, principal, saved);
 }
 
 /** Throws 409 while any rule uses it. */

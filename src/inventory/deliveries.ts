@@ -18,7 +18,8 @@ const payloadShownMax = 64 * 1024;
 /** What one request sends again at most. */
 const resentMax = 10_000;
 
-export function deliveryView(delivery: Delivery) {
+/** `vendorNames` is false to leave aliases out of the default payload (contract 34). */
+export function deliveryView(delivery: Delivery, vendorNames: boolean) {
   const { id, connectorId, workspaceId, deviceId, state, tries, cause, ruleId, correlationId } = delivery;
   return {
     id,
@@ -33,7 +34,7 @@ export function deliveryView(delivery: Delivery) {
     cause,
     ruleId: ruleId ?? null,
     correlationId,
-    payload: (delivery.payload ?? defaultPayload(delivery.context, true)).slice(0, payloadShownMax),
+    payload: (delivery.payload ?? defaultPayload(delivery.context, vendorNames)).slice(0, payloadShownMax),
     answer: delivery.answer,
     reason: delivery.reason,
   };
@@ -50,10 +51,11 @@ export async function listDeliveries(
   records: Records,
   principal: Principal,
   filter: DeliveryListFilter,
-  page: PageRequest,
+  { page, vendorNames }: { readonly page: PageRequest; readonly vendorNames: boolean },
 ): Promise<Page<ReturnType<typeof deliveryView>>> {
   const { rows, total } = await listRows(records.db, filterOf(principal, filter), page);
-  return pageOf(rows.map(deliveryView), total, page);
+  const views = rows.map((row) => deliveryView(row, vendorNames));
+  return pageOf(views, total, page);
 }
 
 function filterOf(principal: Principal, { connectorId, states, deviceId }: DeliveryListFilter): DeliveryFilter {
@@ -78,10 +80,15 @@ function stateOf(text: string): DeliveryState {
 export type Renewed = (sequences: readonly number[]) => Promise<void>;
 
 /** Sends a delivery again that arrived or was given up; one that waits already is left as it is. */
-export async function resendDelivery(records: Records, renewed: Renewed, id: string, now: number) {
+export async function resendDelivery(
+  records: Records,
+  renewed: Renewed,
+  id: string,
+  { now, vendorNames }: { readonly now: number; readonly vendorNames: boolean },
+) {
   const sequences = await records.db.transaction().execute((step) => renewDeliveries(step, { id }, now, 1));
   await renewed(sequences);
-  return deliveryView(found(await findDelivery(records.db, { id }), 'delivery', id));
+  return deliveryView(found(await findDelivery(records.db, { id }), 'delivery', id), vendorNames);
 }
 
 /** Sends the matching deliveries again, the dead ones unless another state is asked for, oldest first. */

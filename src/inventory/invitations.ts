@@ -33,6 +33,31 @@ export async function invite(
   return `${publicUrl}/invitations/${token}`;
 }
 
+export interface InvitationMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** What an invited person is sent; `url` is the link that `invite` made. */
+export async function invitationMail(
+  records: Records,
+  organizationId: string,
+  { email, url }: { readonly email: string; readonly url: string },
+): Promise<InvitationMail> {
+  const { name } = found(await findOrganization(records.db, organizationId), 'organization', organizationId);
+  return {
+    to: email,
+    subject: `Invitation to ${name}`,
+    text: [
+      `You are invited to ${name} on Heliograph.`,
+      `To accept, open this link within ${lifetimeMs / 86_400_000} days; it works once:`,
+      url,
+      'If you did not expect this, nothing happens unless you accept.',
+    ].join('\n\n'),
+  };
+}
+
 export interface OpenInvitation {
   readonly invitation: Invitation;
   readonly user: User;

@@ -27,7 +27,7 @@ import { findOrganization, saveOrganization } from '../store/records/organizatio
 import { findUser, findUserByEmail, insertUser, removeUser } from '../store/records/users.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import { change, firstVersion, found, type Step } from './change.ts';
-import { invite } from './invitations.ts';
+import { type InvitationMail, invitationMail, invite } from './invitations.ts';
 
 export interface MemberDraft<R> {
   readonly email: string;
@@ -38,6 +38,8 @@ export interface MemberDraft<R> {
 export interface InvitationParts {
   readonly publicUrl: string;
   readonly now: number;
+  /** Sends it on without being waited for; undefined when the link in the answer is all there is. */
+  readonly sendMail?: ((mail: InvitationMail) => void) | undefined;
 }
 
 // The name of somebody who has not accepted is not told: it could be that of a user of another organization.
@@ -87,16 +89,19 @@ export async function addOrganizationMember(
   principal: Principal,
   organizationId: string,
   draft: MemberDraft<OrganizationRole>,
-  { publicUrl, now }: InvitationParts,
+  { publicUrl, now, sendMail }: InvitationParts,
 ) {
   refuseHigherRole(principal, draft.role);
-  return change(records, async (step) => {
+  const added = await change(records, async (step) => {
     const user = await userOf(step, draft.email, now);
     const member = await pendingMember(step, organizationId, user, draft.role, now);
     await saveOrganizationMember(step.db, member);
     const invitationUrl = await invite(step, { organizationId, userId: user.id }, publicUrl, now);
     return { ...view({ ...member, name: user.name, email: user.email }), invitationUrl };
   });
+  // Only what is committed is told to anybody.
+  sendMail?.(await invitationMail(records, organizationId, { email: added.email, url: added.invitationUrl }));
+  return added;
 }
 
 /** Throws 409 for somebody who has accepted. */
@@ -125,11 +130,12 @@ export async function addWorkspaceMember(
   principal: Principal,
   workspaceId: string,
   draft: MemberDraft<WorkspaceRole>,
-  { publicUrl, now }: InvitationParts,
+  { publicUrl, now, sendMail }: InvitationParts,
 ) {
   refuseHigherWorkspaceRole(principal, workspaceId, draft.role);
-  return change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, workspaceId), 'workspace', workspaceId);
+  const { organizationId } = found(await findWorkspace(records.db, workspaceId), 'workspace', workspaceId);
+  const added = await change(records, async (step) => {
+    found(await findWorkspace(step.db, workspaceId), 'workspace', workspaceId);
     const user = await userOf(step, draft.email, now);
     const known = await findOrganizationMember(step.db, organizationId, user.id);
     const ofOrganization = known ?? (await pendingMember(step, organizationId, user, 'MEMBER', now));
@@ -144,6 +150,9 @@ export async function addWorkspaceMember(
     const invitationUrl = acceptedAt === null ? await invite(step, invitation, publicUrl, now) : null;
     return { ...view({ ...member, name: user.name, email: user.email }), invitationUrl };
   });
+  const { email, invitationUrl: url } = added;
+  if (url !== null) sendMail?.(await invitationMail(records, organizationId, { email, url }));
+  return added;
 }
 
 /** Nobody gives or takes a role that may do more than the giver; the last owner stays one. */

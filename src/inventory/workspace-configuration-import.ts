@@ -75,10 +75,10 @@ const makers: Readonly<Record<SectionName, Maker>> = {
       ? createDataFlow(step, principal, configurationShowing, { ...flow, workspaceId }, now)
       : updateDataFlow(step, principal, configurationShowing, id, flow, now);
   },
-  customLogic: ({ step, organizationId, now }, item, id) =>
+  customLogic: ({ step, principal, organizationId, now }, item, id) =>
     id === undefined
-      ? createCustomLogic(step, { ...item, organizationId } as never, now)
-      : updateCustomLogic(step, id, item, now),
+      ? createCustomLogic(step, principal, { ...item, organizationId } as never, now)
+      : updateCustomLogic(step, principal, id, item, now),
   rules: async ({ step, workspaceId, organizationId, now, idOf }, item, id) => {
     const rule = await ruleFromConfigured(step, organizationId, item as never, idOf);
     return id === undefined
@@ -149,6 +149,12 @@ export async function importConfiguration(
   });
 }
 
+/** Device types and custom logic serve all workspaces, so a credential of some of them may name but not change them (contract 35). */
+function checkReach({ workspaces }: Principal, section: SectionName): void {
+  if (workspaces !== 'all' && (section === 'deviceTypes' || section === 'customLogic'))
+    throw problem('permissionDenied');
+}
+
 type Outcome = 'created' | 'updated' | 'unchanged';
 
 async function takeWorkspace(
@@ -182,6 +188,7 @@ async function takeItem(
         reason: `body ${section}: there is no library type ${item.name}; import the library first`,
       });
     }
+    checkReach(making.principal, section);
     const { id } = await makers[section](making, item, undefined);
     made.set(`${section} ${item.name}`, id);
     return 'created';
@@ -195,6 +202,7 @@ async function takeItem(
       reason: `body ${section}: the ${changed} of ${item.name} is fixed; give the item another name`,
     });
   }
+  checkReach(making.principal, section);
   await makers[section](making, section === 'rules' ? { ...current.item, ...item } : item, current.id);
   return 'updated';
 }

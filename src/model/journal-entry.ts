@@ -26,3 +26,8 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
   /** How many samples of the entry were identical to stored ones and left out. */
   readonly duplicates: number;
 }
+
+/** An entry of which nothing was left carries the position of the one that comes next: the journal does not have it. */
+export function isWritten({ samples, notes, state, metrics, trace }: DurableEntry): boolean {
+  return samples.length > 0 || notes.length > 0 || state !== undefined || metrics !== undefined || trace !== undefined;
+}

@@ -73,7 +73,11 @@ async function run(flags: Flags, signal: AbortSignal): Promise<boolean> {
   if (setup.made > 0) console.log(`${setup.made} devices made`);
   const { uplinkSecret, connectorId, devices } = setup;
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const sender = await protocol.connect({ host, port, tls, uplinkSecret, connectorId, devices, inFlightMax });
+  const sender = await protocol
+    .connect({ host, port, tls, uplinkSecret, connectorId, devices, inFlightMax })
+    .catch((error: unknown) => {
+      throw new Error(`no ${name} at ${host}:${port}, --port names another port (${String(error)})`);
+    });
   const over = seconds === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]);
   const isTerminal = process.stdout.isTTY;
   let before: Shown = { sent: 0, acknowledged: 0, seconds: 0 };
@@ -91,6 +95,8 @@ async function run(flags: Flags, signal: AbortSignal): Promise<boolean> {
   });
   await sender.close();
   process.stdout.write(`${isTerminal ? '\n' : ''}${summaryText(result)}\n`);
+  if (result.figures.counts.acknowledged === 0)
+    console.log(`nothing was acknowledged by ${name} at ${host}:${port}; --port names another port`);
   return result.figures.counts.errors === 0;
 }
 

@@ -207,3 +207,33 @@ test('architecture 7, contract 35: forbidden targets, unknown prefixes and missi
   expect(await refused('MAIL', { mailProperties: {} })).toEqual([409, '40980_OUTPUT_NOT_CONFIGURED']);
   expect((await make('SMS', {})).body.message).toContain('SMS_GATEWAY_URL');
 });
+
+test('contract 34: with VENDOR_ALIASES=off neither the payload nor the delivery log has the alias', async () => {
+  const target = await receiver();
+  const neutral = await startWorld({ environment: { EGRESS_ALLOW: '127.0.0.0/8', VENDOR_ALIASES: 'off' } });
+  try {
+    target.answering = (_, response) => void response.writeHead(302, { location: '/there' }).end();
+    const hook = await neutral.must('POST', '/v3/output-connectors', {
+      name: 'hook',
+      workspaceId: neutral.workspaceId,
+      type: 'WEBHOOK',
+      webhookProperties: { uri: target.url },
+    });
+    const device = await neutral.device({ outputs: [{ id: hook.id, topic: '*' }] });
+    await neutral.capture(device, { v: 1 });
+    const path = `/v3/output-connectors/${hook.id}/deliveries`;
+    const dead = async () => (await neutral.must('GET', `${path}?state=DEAD`)).content;
+    // A redirect is never followed, so it ends the delivery at once.
+    await expect
+      .poll(dead, { timeout: 20_000 })
+      .toMatchObject([{ tries: 1, reason: expect.stringMatching(/redirect/) }]);
+    const [delivery] = await dead();
+    const again = await neutral.must('POST', `/v3/deliveries/${delivery.id}/resend`, {});
+    for (const payload of [target.received[0]!.text, delivery.payload, again.payload]) {
+      expect(JSON.parse(payload)).toMatchObject({ svcDeviceId: device.id });
+      expect(payload).not.toContain('akenza');
+    }
+  } finally {
+    await neutral.close();
+  }
+});

@@ -50,8 +50,8 @@ export function customLogicRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createCustomLogic(records, input.body, now()),
-          (id) => readCustomLogic(records, id),
+          () => createCustomLogic(records, principal, input.body, now()),
+          (id) => readCustomLogic(records, principal, id),
         ),
     }),
     guardedRoute({
@@ -62,7 +62,7 @@ export function customLogicRoutes(parts: RecordParts): Route[] {
       access: { scope: 'customLogic', verb: 'read', place },
       params: idParams,
       response: customLogicSchema,
-      handle: ({ params }) => readCustomLogic(records, params.id),
+      handle: ({ params }, principal) => readCustomLogic(records, principal, params.id),
     }),
     guardedRoute({
       method: 'PUT',
@@ -74,7 +74,7 @@ export function customLogicRoutes(parts: RecordParts): Route[] {
       body: customLogicUpdate,
       bodyBytesMax: 4 * 1024 * 1024,
       response: customLogicSchema,
-      handle: ({ params, body }) => updateCustomLogic(records, params.id, body, now()),
+      handle: ({ params, body }, principal) => updateCustomLogic(records, principal, params.id, body, now()),
     }),
     guardedRoute({
       method: 'DELETE',

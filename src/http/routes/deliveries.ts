@@ -27,6 +27,8 @@ export interface ConnectorTest {
 
 export interface DeliveryParts extends RecordParts {
   readonly renewed: Renewed;
+  /** Whether default payloads carry the names that older clients read (contract 34). */
+  readonly vendorNames: boolean;
   /** Sends the last sample of a device, or an invented one. Throws 404 or 403 for a device that the principal may not see. */
   readonly testConnector: (
     connectorId: string,
@@ -37,7 +39,7 @@ export interface DeliveryParts extends RecordParts {
 }
 
 export function deliveryRoutes(parts: DeliveryParts): Route[] {
-  const { records, now, renewed } = parts;
+  const { records, now, renewed, vendorNames } = parts;
   const connector = { scope: 'dataFlow', place: byId(parts, 'outputConnector') } as const;
   return [
     guardedRoute({
@@ -51,7 +53,7 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
       response: pageSchema(deliverySchema),
       handle: ({ params, query }, principal) => {
         const filter = { connectorId: params.id, states: listOf(query, 'state'), deviceId: query.deviceId };
-        return listDeliveries(records, principal, filter, pageRequestOf(query));
+        return listDeliveries(records, principal, filter, { page: pageRequestOf(query), vendorNames });
       },
     }),
     guardedRoute({
@@ -80,7 +82,7 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
       params: idParams,
       status: 202,
       response: deliverySchema,
-      handle: ({ params }) => resendDelivery(records, renewed, params.id, now()),
+      handle: ({ params }) => resendDelivery(records, renewed, params.id, { now: now(), vendorNames }),
     }),
     guardedRoute({
       method: 'POST',

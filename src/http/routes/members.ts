@@ -18,6 +18,7 @@ import {
   changeWorkspaceRole,
   deleteOrganizationMember,
   deleteWorkspaceMember,
+  type InvitationParts,
   listMembers,
 } from '../../inventory/members.ts';
 import { pageRequestOf } from '../list-query.ts';
@@ -26,12 +27,14 @@ import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Members';
 
-export function memberRoutes(parts: RecordParts & { readonly publicUrl: string }): Route[] {
+type MemberParts = RecordParts & Pick<InvitationParts, 'publicUrl' | 'sendMail'>;
+
+export function memberRoutes(parts: MemberParts): Route[] {
   return [...organizationMemberRoutes(parts), ...workspaceMemberRoutes(parts)];
 }
 
-function organizationMemberRoutes(parts: RecordParts & { readonly publicUrl: string }): Route[] {
-  const { records, now, publicUrl } = parts;
+function organizationMemberRoutes(parts: MemberParts): Route[] {
+  const { records, now, publicUrl, sendMail } = parts;
   const place = byId(parts, 'organization');
   const access = (verb: 'create' | 'read' | 'update' | 'delete') =>
     ({ scope: 'organization.member', verb, place }) as const;
@@ -59,7 +62,7 @@ function organizationMemberRoutes(parts: RecordParts & { readonly publicUrl: str
       response: invitedMemberSchema,
       handle: (input, principal) =>
         answeredOnce(parts, input, principal, () =>
-          addOrganizationMember(records, principal, input.params.id, input.body, { publicUrl, now: now() }),
+          addOrganizationMember(records, principal, input.params.id, input.body, { publicUrl, now: now(), sendMail }),
         ),
     }),
     guardedRoute({
@@ -89,8 +92,8 @@ function organizationMemberRoutes(parts: RecordParts & { readonly publicUrl: str
   ];
 }
 
-function workspaceMemberRoutes(parts: RecordParts & { readonly publicUrl: string }): Route[] {
-  const { records, now, publicUrl } = parts;
+function workspaceMemberRoutes(parts: MemberParts): Route[] {
+  const { records, now, publicUrl, sendMail } = parts;
   const place = byId(parts, 'workspace');
   const access = (verb: 'create' | 'read' | 'update' | 'delete') =>
     ({ scope: 'workspace.member', verb, place }) as const;
@@ -118,7 +121,7 @@ function workspaceMemberRoutes(parts: RecordParts & { readonly publicUrl: string
       response: invitedMemberSchema,
       handle: (input, principal) =>
         answeredOnce(parts, input, principal, () =>
-          addWorkspaceMember(records, principal, input.params.id, input.body, { publicUrl, now: now() }),
+          addWorkspaceMember(records, principal, input.params.id, input.body, { publicUrl, now: now(), sendMail }),
         ),
     }),
     guardedRoute({
