@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { EpochMs } from '../model/instant.ts';
 import { deviceKinds } from './devices/kind-table.ts';
 import { historyStart, type LoadUplinks, loadHistory, loadOverHttp } from './history.ts';
+import { setUpLeakRule } from './leak-rule.ts';
 import { sendLive } from './live.ts';
 import { connectPlatform } from './platform.ts';
 import { setUpDemo } from './setup.ts';
@@ -56,6 +57,7 @@ async function run(options: DemoOptions): Promise<never> {
   const from = (device: { id: string }) => starts.get(device.id)!;
   const loaded = await loadHistory({ devices, uplinkSecret, from, to, signal, load });
   print(`Demo: ${loaded} payloads decoded and stored in ${((now() - to) / 1_000).toFixed(1)} s.`);
+  await setUpLeakRule(platform, workspace);
   print(startText({ publicUrl: publicUrl.replace(/\/+$/, ''), apiKey, organizationId, workspace, now: now() }));
 
   const pause = (ms: number) => wait(ms, undefined, { signal });

@@ -31,9 +31,9 @@ function after(words: readonly string[], option: string): string[] {
   return words.flatMap((word, i) => (words[i - 1] === option ? [word] : []));
 }
 
-test('three curl lines carry address, key and body', () => {
+test('four curl lines carry address, key and body', () => {
   const lines = argumentsOf('curl ');
-  expect(lines).toHaveLength(3);
+  expect(lines).toHaveLength(4);
   const [samples, kpi, capture] = lines as [string[], string[], string[]];
   const room = devices[0]!.id;
   expect(samples[1]).toBe(`https://iot.example.org/v3/devices/${room}/query`);

@@ -1,5 +1,6 @@
 // What the demo prints when it is ready: where everything is and lines that work when pasted.
 import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { alarmTopic } from './leak-rule.ts';
 import { radioFrame } from './physics/frame.ts';
 import { hourMs } from './physics/local-time.ts';
 import type { DemoWorkspace, EnrolledDevice } from './setup.ts';
@@ -50,6 +51,9 @@ export function startText({ publicUrl, apiKey, organizationId, workspace, now }:
     '',
     '  A raw payload of a leak detector, through its decoder (the next query of the device shows the alarm):',
     `    curl -s '${publicUrl}/v3/capture?secret=${encodeURIComponent(workspace.uplinkSecret)}&deviceId=${leak.device.deviceId}' -H 'content-type: application/json' -d '${wet}'`,
+    '',
+    '  What the rule "Leak alarm" and its output made of that leak:',
+    `    ${post(`/v3/devices/${leak.id}/query`, { topic: alarmTopic, limit: 1 })}`,
     '',
     '  Everything live, as it is stored:',
     `    npx node -e "const w = new WebSocket('${socketUrl}?xApiKey=${apiKey}'); w.onopen = () => w.send(JSON.stringify(${inDoubleQuotes(subscribe)})); w.onmessage = (m) => console.log(m.data)"`,
