@@ -3,6 +3,7 @@ import { connectivities } from '../model/connector.ts';
 import { onlineStates } from '../model/device.ts';
 import { type LoraField, loraFields } from '../model/lora-fields.ts';
 import type { FilterType } from '../model/filter-type.ts';
+import { type MetricField, metricFields } from '../model/uplink-metrics.ts';
 
 export interface AssetField {
   readonly label: string;
@@ -22,26 +23,6 @@ const choice = (label: string, values?: readonly string[]): AssetField => ({
   types: ['ENUM'],
   ...(values === undefined ? {} : { values }),
 });
-
-/** What the last uplink told, as numbers. */
-export const metricFields = [
-  'uplinkSize',
-  'latitude',
-  'longitude',
-  'locationRadius',
-  'port',
-  'frameCountUp',
-  'frameCountDown',
-  'rssi',
-  'snr',
-  'sf',
-  'txPower',
-  'numberOfGateways',
-  'esp',
-  'sqi',
-  'batteryLevel',
-] as const;
-export type MetricField = (typeof metricFields)[number];
 
 const metrics = Object.fromEntries(
   metricFields.map((name) => [`uplinkMetrics.${name}`, number(`Uplink metrics: ${name}`)]),

@@ -6,7 +6,7 @@ import { formatDurationMs } from './iso-duration.ts';
 import { isJsonObject, type JsonObject } from './json.ts';
 import type { DurableEntry } from './journal-entry.ts';
 import type { Sample } from './sample.ts';
-import type { UplinkMetrics } from './uplink-metrics.ts';
+import { metricFields, type UplinkMetrics } from './uplink-metrics.ts';
 
 /** The first steps of paths; anything else is refused when a template is made. */
 export const contextPrefixes: readonly string[] = [
@@ -149,27 +149,9 @@ export function deviceContext({ device, tags, customFields }: ContextDevice): Js
   };
 }
 
-const metricNames = [
-  'uplinkSize',
-  'latitude',
-  'longitude',
-  'locationRadius',
-  'port',
-  'frameCountUp',
-  'frameCountDown',
-  'rssi',
-  'snr',
-  'sf',
-  'txPower',
-  'numberOfGateways',
-  'esp',
-  'sqi',
-  'batteryLevel',
-] as const satisfies readonly (keyof UplinkMetrics)[];
-
 function metricsContext(metrics: UplinkMetrics): JsonObject {
   const { uplinkId, deviceId } = metrics;
-  const values = Object.fromEntries(metricNames.map((name) => [name, metrics[name] ?? null]));
+  const values = Object.fromEntries(metricFields.map((name) => [name, metrics[name] ?? null]));
   return { uplinkId, deviceId, svcDeviceId: deviceId, timestamp: formatInstant(metrics.timestamp), ...values };
 }
 

@@ -32,3 +32,23 @@ export type RadioMetrics = Partial<Omit<UplinkMetrics, 'uplinkId' | 'deviceId' |
 
 /** From which percentage on a battery is good or medium; below it is low (contract 4). */
 export const batteryPercents = { good: 70, medium: 40 } as const;
+
+/** The metrics that are numbers; filters and templates name them. */
+export const metricFields = [
+  'uplinkSize',
+  'latitude',
+  'longitude',
+  'locationRadius',
+  'port',
+  'frameCountUp',
+  'frameCountDown',
+  'rssi',
+  'snr',
+  'sf',
+  'txPower',
+  'numberOfGateways',
+  'esp',
+  'sqi',
+  'batteryLevel',
+] as const satisfies readonly (keyof UplinkMetrics)[];
+export type MetricField = (typeof metricFields)[number];

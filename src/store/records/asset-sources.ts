@@ -1,9 +1,9 @@
 // Where each field that assets are filtered by is found in the tables: a value of the row, or rows that name it (interface 2.9).
 import { type RawBuilder, sql } from 'kysely';
-import { type AssetFieldName, metricFields, type MetricField } from '../../filters/asset-fields.ts';
+import type { AssetFieldName } from '../../filters/asset-fields.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { type LoraField, loraFields } from '../../model/lora-fields.ts';
-import { batteryPercents } from '../../model/uplink-metrics.ts';
+import { batteryPercents, type MetricField, metricFields } from '../../model/uplink-metrics.ts';
 import type { JsonSql } from './json-sql.ts';
 
 type Value = RawBuilder<unknown>;
