@@ -25,6 +25,7 @@ import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
+import { quotaUse } from './inventory/quota-use.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
@@ -135,6 +136,7 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
     },
     actor: () => acting.getStore(),
     now,
+    quotas: config.quotas,
   });
   closers.push(() => records.close());
   const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now });
@@ -150,7 +152,7 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
   closers.push(() => operations.close());
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
-  const later = { followChanges, useNetworkServers };
+  const later = { followChanges, useNetworkServers, quotaUse: quotaUse(records, config.quotas) };
   return { config, telemetry, records, store, directory, access, now, newId, operations, ...later };
 }
 
