@@ -1,16 +1,16 @@
-// Refusals by a quota: rows of the catalogue in problem.ts. `limit` is the quota's name in the table of quota.ts.
+// Refusals by a quota: rows of the catalogue in problem.ts. `limitName` is the quota's name in the table of quota.ts.
 import type { ProblemRow } from './problem-row.ts';
 
 interface Reached {
-  readonly limit: string;
-  readonly max: number;
+  readonly limitName: string;
+  readonly limitMax: number;
   /** Whose limit it is: organization, device or uplink. */
   readonly per: string;
   readonly what: string;
 }
 
-const reached = ({ limit, max, per, what }: Reached): string =>
-  `This ${per} may have ${max} ${what}, and has as many (limit ${limit})`;
+const reached = ({ limitName, limitMax, per, what }: Reached): string =>
+  `This ${per} may have ${limitMax} ${what}, and has as many (limit ${limitName})`;
 
 export const quotaProblems = {
   /** For what is stored: to wait does not help. */

@@ -58,7 +58,7 @@ export function quotasFrom(limitOf: (name: QuotaName, row: QuotaRow) => number):
 export function quotaDetails(
   quotas: Quotas,
   name: QuotaName,
-): { readonly limit: QuotaName; readonly max: number; readonly per: string; readonly what: string } {
+): { readonly limitName: QuotaName; readonly limitMax: number; readonly per: string; readonly what: string } {
   const { per, what } = quotaTable[name];
-  return { limit: name, max: quotas[name], per, what };
+  return { limitName: name, limitMax: quotas[name], per, what };
 }

@@ -34,7 +34,7 @@ test('review security 14: an organization has so many devices, made singly or by
   const refused = await world.call('POST', '/v3/devices', draft('d9'));
   expect(refused).toMatchObject({
     status: 409,
-    body: { errorCode: '40910_QUOTA_REACHED', limit: 'devices', max: 3, per: 'organization' },
+    body: { errorCode: '40910_QUOTA_REACHED', limitName: 'devices', limitMax: 3 },
   });
   expect(refused.body.message).toBe('This organization may have 3 devices, and has as many (limit devices)');
   expect((await quotas())['devices']).toMatchObject({ max: 3, used: 3 });
@@ -72,7 +72,7 @@ test('review security 14: an organization has so many rules', async () => {
   const refused = await world.call('POST', '/v3/rules', draft);
   expect(refused).toMatchObject({
     status: 409,
-    body: { errorCode: '40910_QUOTA_REACHED', limit: 'rules' },
+    body: { errorCode: '40910_QUOTA_REACHED', limitName: 'rules', limitMax: 2 },
   });
   expect((await quotas())['rules']).toMatchObject({ max: 2, used: 2 });
 });
