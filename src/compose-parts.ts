@@ -9,6 +9,7 @@ import type { RecordChange } from './model/record.ts';
 import type { OpenRecords } from './store/records/database.ts';
 import type { SampleStore } from './store/sample-store.ts';
 import type { Telemetry } from './telemetry/events.ts';
+import type { Readiness } from './telemetry/readiness.ts';
 
 export interface Tenant {
   /** Whether this start made it. */
@@ -36,6 +37,8 @@ export interface Platform {
 export interface Parts {
   readonly config: Config;
   readonly telemetry: Telemetry;
+  /** Parts add the reasons why no requests should come at present. */
+  readonly readiness: Readiness;
   readonly records: OpenRecords;
   readonly store: SampleStore;
   readonly directory: UplinkDirectory;
