@@ -33,7 +33,11 @@ const accumulation = {
   timeZone,
 };
 const bucketInterval = orNull(
-  Type.String({ maxLength: textMax, description: 'ISO-8601 duration, for example PT1H or P1D; PT1H when absent. Choose it so that at most 730 buckets are answered; 10,000 are the limit' }),
+  Type.String({
+    maxLength: textMax,
+    description:
+      'ISO-8601 duration, for example PT1H or P1D; PT1H when absent. Choose it so that at most 730 buckets are answered; 10,000 are the limit',
+  }),
 );
 
 export const deviceParams = Type.Object({ deviceId: Type.String({ description: 'Service device id' }) });

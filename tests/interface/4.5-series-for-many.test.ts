@@ -57,7 +57,9 @@ describe.each(['raw', 'aggregated/hourly'])('review behaviour 3: %s time series'
     expect(page.content).toEqual(expected);
     const second = await world.must('POST', `${path}?page=1&size=2`, common);
     expect([second.content, second.last]).toEqual([[expected[2]], true]);
-    expect((await world.call('POST', `/v3/tags/7100000000000000/query/${source}/time-series`, common)).status).toBe(404);
+    expect((await world.call('POST', `/v3/tags/7100000000000000/query/${source}/time-series`, common)).status).toBe(
+      404,
+    );
   });
 
   test('review behaviour 3: a kpi batch leaves unknown ids out too, and is a 404 when all are unknown', async () => {
