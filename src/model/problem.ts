@@ -72,6 +72,13 @@ export const problems = {
       `The interval has ${d.buckets} buckets of ${d.bucketInterval}, and at most ${d.bucketsMax} are answered: ` +
       `shorten the interval, or choose a bucketInterval of at least ${d.suggestion}`,
   },
+  tooManyPoints: {
+    status: 400,
+    code: '40036_TOO_MANY_POINTS',
+    message: (d: { points: number; pointsMax: number; devices: number }) =>
+      `The series of ${d.devices} devices have ${d.points} points, and at most ${d.pointsMax} are answered: ` +
+      'ask for fewer devices, a shorter interval or a longer bucketInterval',
+  },
   unknownAccumulator: {
     status: 400,
     code: '40033_UNKNOWN_ACCUMULATOR',
