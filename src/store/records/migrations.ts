@@ -17,6 +17,7 @@ import * as integrations from './migrations/0024-integrations-and-downlinks.ts';
 import * as rules from './migrations/0044-rules.ts';
 import * as ruleState from './migrations/0045-rule-state.ts';
 import * as organizationCounts from './migrations/0060-organization-counts.ts';
+import * as keyCheck from './migrations/0050-key-check.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
@@ -41,6 +42,7 @@ const migrations: Readonly<Record<number, Migration>> = {
   44: rules,
   45: ruleState,
   60: organizationCounts,
+  50: keyCheck,
 };
 
 interface VersionTable {
