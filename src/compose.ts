@@ -26,6 +26,7 @@ import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
+import { quotaUse } from './inventory/quota-use.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
@@ -143,6 +144,7 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
     },
     actor: () => acting.getStore(),
     now,
+    quotas: config.quotas,
   });
   closers.push('the records', () => records.close());
   const onWriting = telemetry.writingChanged;
@@ -159,7 +161,7 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   closers.push('operations', () => operations.close());
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
-  const later = { followChanges, useNetworkServers };
+  const later = { followChanges, useNetworkServers, quotaUse: quotaUse(records, config.quotas) };
   return { config, telemetry, readiness, records, store, directory, access, now, newId, operations, ...later };
 }
 

@@ -2,8 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from './config.ts';
+import { quotaNames, quotaTable, standardQuotas } from './model/quota.ts';
 
 test('an empty environment gives the documented defaults', () => {
   expect(readConfig({})).toMatchObject({
@@ -89,4 +91,15 @@ test('review reliability 19: a secret may stand in a file; both, no file or an e
     expect(() => readConfig(environment)).toThrow(message);
   }
   rmSync(folder, { recursive: true });
+});
+
+test('contract 36: every quota has its default and its variable, and the operating manual lists it', () => {
+  expect(readConfig({}).quotas).toEqual(standardQuotas);
+  const manual = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8');
+  for (const name of quotaNames) {
+    const { variable, standard, per } = quotaTable[name];
+    expect(readConfig({ [variable]: '7' }).quotas).toEqual({ ...standardQuotas, [name]: 7 });
+    expect(() => readConfig({ [variable]: '0' })).toThrow(`${variable}=0 cannot be used`);
+    expect(manual).toContain(`| \`${name}\` | \`${variable}\` | ${standard} | ${per} |`);
+  }
 });

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseIsoDuration } from './model/iso-duration.ts';
+import { type Quotas, quotasFrom } from './model/quota.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -47,6 +48,8 @@ export interface Config {
   readonly scriptWorkers: number;
   /** The process that started this one to run it on the pinned Node, and ends with it; see bin/pinned-node.js. */
   readonly wrapperPid: number | undefined;
+  /** What one organization, device or uplink may take. */
+  readonly quotas: Quotas;
 }
 
 const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
@@ -104,6 +107,7 @@ export function readConfig(environment: Environment = process.env): Config {
       256,
     ),
     wrapperPid: Number(text('HELIOGRAPH_WRAPPER_PID')) || undefined,
+    quotas: quotasFrom((_, row) => wholeNumberOf(row.variable, text(row.variable), row.standard, 1, 1_000_000_000)),
   });
 }
 
