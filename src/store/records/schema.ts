@@ -269,5 +269,6 @@ export interface RecordTables extends NetworkTables, RuleTables {
     durableParts: JsonText;
   };
   deliveries: DeliveryRow;
+  organizationCounts: { organizationId: string; what: string; count: number };
   followerPositions: { follower: string; position: number };
 }
