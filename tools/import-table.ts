@@ -59,6 +59,7 @@ export const rootFiles: readonly string[] = [
   'compose-demo',
   'compose-duplicates',
   'compose-house',
+  'compose-idempotency',
   'compose-live',
   'compose-output-effects',
   'compose-output-trials',
