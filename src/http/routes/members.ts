@@ -35,6 +35,7 @@ export function memberRoutes(parts: MemberParts): Route[] {
 
 function organizationMemberRoutes(parts: MemberParts): Route[] {
   const { records, now, publicUrl, sendMail } = parts;
+  const invitation = () => ({ publicUrl, now: now(), sendMail });
   const place = byId(parts, 'organization');
   const access = (verb: 'create' | 'read' | 'update' | 'delete') =>
     ({ scope: 'organization.member', verb, place }) as const;
@@ -62,7 +63,7 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
       response: invitedMemberSchema,
       handle: (input, principal) =>
         answeredOnce(parts, input, principal, () =>
-          addOrganizationMember(records, principal, input.params.id, input.body, { publicUrl, now: now(), sendMail }),
+          addOrganizationMember(records, principal, input.params.id, input.body, invitation()),
         ),
     }),
     guardedRoute({
@@ -73,9 +74,9 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
       access: access('update'),
       params: memberParams,
       body: organizationMemberUpdate,
-      response: memberSchema,
+      response: invitedMemberSchema,
       handle: ({ params: { id, userId }, body }, principal) =>
-        changeOrganizationRole(records, principal, { organizationId: id, userId }, body.role),
+        changeOrganizationRole(records, principal, { organizationId: id, userId }, body.role, invitation()),
     }),
     guardedRoute({
       method: 'DELETE',
@@ -94,6 +95,7 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
 
 function workspaceMemberRoutes(parts: MemberParts): Route[] {
   const { records, now, publicUrl, sendMail } = parts;
+  const invitation = () => ({ publicUrl, now: now(), sendMail });
   const place = byId(parts, 'workspace');
   const access = (verb: 'create' | 'read' | 'update' | 'delete') =>
     ({ scope: 'workspace.member', verb, place }) as const;
@@ -121,7 +123,7 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
       response: invitedMemberSchema,
       handle: (input, principal) =>
         answeredOnce(parts, input, principal, () =>
-          addWorkspaceMember(records, principal, input.params.id, input.body, { publicUrl, now: now(), sendMail }),
+          addWorkspaceMember(records, principal, input.params.id, input.body, invitation()),
         ),
     }),
     guardedRoute({
@@ -132,9 +134,9 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
       access: access('update'),
       params: memberParams,
       body: workspaceMemberUpdate,
-      response: memberSchema,
+      response: invitedMemberSchema,
       handle: ({ params: { id, userId }, body }, principal) =>
-        changeWorkspaceRole(records, principal, { workspaceId: id, userId }, body.role),
+        changeWorkspaceRole(records, principal, { workspaceId: id, userId }, body.role, invitation()),
     }),
     guardedRoute({
       method: 'DELETE',
