@@ -58,6 +58,7 @@ export const rootFiles: readonly string[] = [
   'compose-demo',
   'compose-duplicates',
   'compose-house',
+  'compose-idempotency',
   'compose-live',
   'compose-output-effects',
   'compose-output-trials',

@@ -45,7 +45,9 @@ export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: stri
       status: 201,
       response: createdOAuthClientSchema,
       handle: (input, principal) =>
-        answeredOnce(parts, input, principal, () => createOAuthClient(records, principal, input.body, tokenUrl, now())),
+        answeredOnce(parts, input, principal, (step) =>
+          createOAuthClient(step, principal, input.body, tokenUrl, now()),
+        ),
     }),
     guardedRoute({
       method: 'GET',
