@@ -1,4 +1,5 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
+import { closeInOrder } from './compose-closing.ts';
 import { composeIdempotency } from './compose-idempotency.ts';
 import type { Parts } from './compose-parts.ts';
 import { composeRawUplinks, type RawUplinks } from './compose-raw-uplinks.ts';
@@ -139,13 +140,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
     },
-    async close() {
-      await intake.drained();
-      await scripts.close();
-      await status.close();
-      await marks.close();
-      await raw.close();
-    },
+    close: () => closeInOrder(intake.drained, scripts.close, status.close, marks.close, raw.close),
   };
 }
 

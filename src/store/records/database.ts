@@ -13,6 +13,7 @@ import { type Sealer, sealerOf, secretsKey } from './sealed-text.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 
 const busyTimeoutMs = 5_000;
+const busyTimeoutAtStopMs = 200;
 const cacheKiB = 32 * 1024;
 
 /** Kysely itself or a transaction of it. */
@@ -94,6 +95,12 @@ export function lazyTransaction<T>(db: RecordsDb, work: (step: RecordsDb) => Pro
       await sql`pragma synchronous = full`.execute(connection);
     }
   });
+}
+
+/** Waits only briefly from now on for another process that holds the write lock: for a stop, which must not hang on it. */
+export async function hurryLocks(db: RecordsDb): Promise<void> {
+  if (!(db.getExecutor().adapter instanceof SqliteAdapter)) return;
+  await sql`pragma busy_timeout = ${sql.lit(busyTimeoutAtStopMs)}`.execute(db);
 }
 
 /**
