@@ -1,4 +1,4 @@
-// Version 60: a word sealed with the installation's key, which tells at every start whether the key is still the same.
+// Version 71: a word sealed with the installation's key, which tells at every start whether the key is still the same.
 import type { Kysely } from 'kysely';
 import type { RecordTables } from '../schema.ts';
 
