@@ -1,5 +1,4 @@
-// The threads of the machine: as many as were asked for, one more where somebody would have to wait behind a slow run, one in
-// reserve once a run got stuck; and who gets which runs.
+// The threads of the machine: as many as were asked for, one more for whoever would have to wait behind slow runs, and who gets which runs.
 import { problem } from '../model/problem.ts';
 import { surveyMemory } from './guest-memory.ts';
 import type { ScriptLimits } from './limits.ts';
@@ -82,9 +81,9 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
   /** Somebody is slow: from now on a thread is kept for the others. */
   const reserve = (): void => {
     slowAt = performance.now();
-    if (wanted >= threadsWithReserve || parts === undefined) return;
+    if (wanted >= threadsWithReserve) return;
     wanted = threadsWithReserve;
-    fill();
+    if (parts !== undefined) fill();
   };
 
   const watch = (): void => {
