@@ -1,5 +1,6 @@
 // Composes the rules: the rule book, their follower of the journal, scripts, timers, runs and dry runs.
 import { setImmediate as turn } from 'node:timers/promises';
+import { closeInOrder } from './compose-closing.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { createJournalFollower } from './flows/journal-follower.ts';
@@ -7,7 +8,7 @@ import { createRuleFollower } from './flows/rule-follower.ts';
 import { createRuleScripts, type RuleScripts } from './flows/rule-scripts.ts';
 import { type SimulatedRuns, simulateRule } from './flows/rule-simulation.ts';
 import { createRuleTimers } from './flows/rule-timers.ts';
-import { type EnqueueDeliveries, rulesFollower } from './flows/rule-writes.ts';
+import type { EnqueueDeliveries } from './flows/rule-writes.ts';
 import type { EpochMs } from './model/instant.ts';
 import type { Json } from './model/json.ts';
 import { problem } from './model/problem.ts';
@@ -17,6 +18,7 @@ import { createRunLog } from './rules/run-log.ts';
 import { findCustomLogics } from './store/records/custom-logic.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { findFollowerPosition } from './store/records/follower-positions.ts';
+import { rulesFollower } from './store/records/recorded-positions.ts';
 import { findOutputConnectors } from './store/records/output-connectors.ts';
 import { nextRuleTime } from './store/records/rule-state.ts';
 import { findRuns, saveRuns } from './store/records/rule-work.ts';
@@ -166,10 +168,9 @@ export async function composeRules(
     },
     async close() {
       clearInterval(saving);
-      await timers.close();
-      await entries.close();
-      await scripts.close();
-      while ((await saveSome(runsSavedAtEndMax)) > 0);
+      await closeInOrder(timers.close, entries.close, scripts.close, async () => {
+        while ((await saveSome(runsSavedAtEndMax)) > 0);
+      });
     },
   };
 }

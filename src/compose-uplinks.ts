@@ -1,4 +1,5 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
+import { closeInOrder } from './compose-closing.ts';
 import { composeIdempotency } from './compose-idempotency.ts';
 import type { Parts } from './compose-parts.ts';
 import { composeRawUplinks, type RawUplinks } from './compose-raw-uplinks.ts';
@@ -23,6 +24,7 @@ import { createScriptMachine, type ScriptMachine } from './scripting/script-mach
 import { hasDeviceTypes } from './store/records/device-types.ts';
 import { findDeviceState, saveDeviceStates, saveUplinkMetrics } from './store/records/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './store/records/follower-positions.ts';
+import { durableMark } from './store/records/recorded-positions.ts';
 import { dropOldKeptAnswers } from './store/records/idempotency-keys.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { appendProcessingLog, dropOldProcessingLog } from './store/records/processing-log.ts';
@@ -30,7 +32,6 @@ import type { Telemetry } from './telemetry/events.ts';
 import { validateSample } from './validate/sample-validation.ts';
 
 const statusFollower = 'device-status';
-const durableMark = 'device-status-durable';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
 const markEveryMs = 5_000;
 
@@ -139,13 +140,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
     },
-    async close() {
-      await intake.drained();
-      await scripts.close();
-      await status.close();
-      await marks.close();
-      await raw.close();
-    },
+    close: () => closeInOrder(intake.drained, scripts.close, status.close, marks.close, raw.close),
   };
 }
 

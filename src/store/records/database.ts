@@ -8,11 +8,13 @@ import { type Quotas, standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { changesLists, type KeptLists, keptLists } from './kept-lists.ts';
 import { migrate } from './migrations.ts';
+import { keepCheckWord } from './records-check.ts';
 import type { RecordTables } from './schema.ts';
 import { type Sealer, sealerOf, secretsKey } from './sealed-text.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 
 const busyTimeoutMs = 5_000;
+const busyTimeoutAtStopMs = 200;
 const cacheKiB = 32 * 1024;
 
 /** Kysely itself or a transaction of it. */
@@ -66,6 +68,7 @@ export async function openRecords(options: {
     // New indexes begin without statistics, and the query planner would pass them over.
     if (await migrate(db)) await refreshStatistics(db);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
+    await keepCheckWord(db, sealer);
     const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
     const committed = new Kysely<RecordTables>({ dialect: sqliteDialect(reader) });
     const { announce, actor = () => undefined, now = Date.now, quotas = standardQuotas } = options;
@@ -94,6 +97,12 @@ export function lazyTransaction<T>(db: RecordsDb, work: (step: RecordsDb) => Pro
       await sql`pragma synchronous = full`.execute(connection);
     }
   });
+}
+
+/** Waits only briefly from now on for another process that holds the write lock: for a stop, which must not hang on it. */
+export async function hurryLocks(db: RecordsDb): Promise<void> {
+  if (!(db.getExecutor().adapter instanceof SqliteAdapter)) return;
+  await sql`pragma busy_timeout = ${sql.lit(busyTimeoutAtStopMs)}`.execute(db);
 }
 
 /**
