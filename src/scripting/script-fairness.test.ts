@@ -167,9 +167,9 @@ test('review behaviour 9: a run that the clock alone ended is run once more, and
 });
 
 test('review behaviour 33: threads that were idle for long are replaced by fresh ones, and the reserved one ends', async () => {
-  const machine = start({ limits: { idleMs: 600, reserveIdleMs: 600, restIntervalMs: 20 } });
+  const machine = start({ limits: { idleMs: 1_500, reserveIdleMs: 1_500, restIntervalMs: 20 } });
   await machine.run({ tenant: 'a', source: loop, event: {}, kind: 'trial' });
   expect(machine.threads).toBe(2);
-  await expect.poll(() => machine.threads, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => machine.threads, { timeout: 8_000 }).toBe(1);
   expect((await machine.run({ tenant: 'a', source: echo, event: 1 })).emits).toEqual([{ type: 'LOG', event: 1 }]);
 });

@@ -117,6 +117,7 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
       const { lane, runs } = queue.take(Math.min(limits.batchRunsMax, Math.ceil(queue.size / free)), alsoSlow);
       if (runs.length === 0) return;
       ranAt = performance.now();
+      if (lane !== 'quick') slowAt = ranAt;
       thread.send(runs, lane !== 'quick');
       watchTimer ??= setInterval(watch, limits.watchIntervalMs);
     }
