@@ -14,7 +14,7 @@ test.runIf(canMount)(
   'review reliability 7: on a full disk reads, sign-in and deletion work, also after a restart',
   () => {
     const command = `${mount} && exec "$2" "$3" "$1"`;
-    const script = join(import.meta.dirname, 'full-disk.ts');
+    const script = join(import.meta.dirname, 'full-disk-child.ts');
     const run = spawnSync('unshare', ['-rm', 'sh', '-c', command, 'sh', folder, process.execPath, script], {
       encoding: 'utf8',
     });

@@ -1,4 +1,4 @@
-// A platform on a small file system that runs full: node tests/load/full-disk.ts FOLDER, the folder a tmpfs of 50 MB; prints what it saw.
+// A platform on a small file system that runs full: node tests/load/full-disk-child.ts FOLDER, the folder a tmpfs of 50 MB; prints what it saw.
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { databaseConnectorId } from '../../src/model/ids.ts';
 import { apiKey, type PlatformProcess, startProcess } from './platform-process.ts';
 
 const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error('usage: full-disk.ts FOLDER');
+if (folder === undefined) throw new Error('usage: full-disk-child.ts FOLDER');
 const data = join(folder, 'data');
 const ballast = join(folder, 'ballast');
 writeFileSync(ballast, new Uint8Array(20 * 1024 ** 2));
