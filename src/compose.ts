@@ -34,11 +34,13 @@ import type { Actor } from './model/actor.ts';
 import { isDiskFull } from './model/disk-full.ts';
 import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
-import { claimDataFolder } from './store/data-folder.ts';
+import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
 import { hurryLocks, type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { unfinishedOperations } from './store/records/operations.ts';
+import type { RecordedPositions } from './store/records/recorded-positions.ts';
+import { checkRecords } from './store/records/records-check.ts';
 import { createTelemetry, type Telemetry } from './telemetry/events.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { createReadiness, type Readiness } from './telemetry/readiness.ts';
@@ -142,6 +144,8 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   closers.push('the data folder', () => folder.release());
   const disk = composeDisk(config.dataDirectory, telemetry);
   closers.push('the reserve of the disk', disk.keepRest);
+  telemetry.folderTightened(tightenDataFolder(config.dataDirectory));
+  const seen = soundRecords(config);
   const followers: ((change: RecordChange) => void)[] = [];
   const acting = new AsyncLocalStorage<Actor | undefined>();
   const records = await openRecords({
@@ -158,6 +162,7 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   const store = await openEmbeddedStore({
     directory: join(config.dataDirectory, 'samples'),
     now,
+    seen,
     hasRoom: () => !disk.isFull(),
     onWriting: disk.writingChanged,
   });
@@ -190,6 +195,13 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
     operations,
     ...later,
   };
+}
+
+/** What the records know of the journal. Throws DataFolderError where they, or their key, are missing or cannot be used. */
+function soundRecords({ dataDirectory: directory, secretsKey }: Config): RecordedPositions {
+  const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples: hasSampleFiles(directory) });
+  if (refusal !== undefined) throw new DataFolderError(refusal);
+  return positions;
 }
 
 function composeReadiness(telemetry: Telemetry): Readiness {

@@ -1,6 +1,7 @@
 // One function for each thing that happens: its log line and its metrics live here together and nowhere else.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isDiskFull } from '../model/disk-full.ts';
+import { damageEvents } from './damage-events.ts';
 import { deliveryEvents } from './delivery-events.ts';
 import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
@@ -59,6 +60,7 @@ export function createTelemetry(log: Log) {
     ...mqttEvents(counter, log),
     ...deliveryEvents(counter),
     ...storageEvents(gauge, log),
+    ...damageEvents(damages, gauge, log),
 
     answered(event: {
       method: string;
@@ -139,12 +141,6 @@ export function createTelemetry(log: Log) {
       }
       failures.inc();
       log.error({ what, err: error }, 'background work failed');
-    },
-
-    /** Damage on disk: reported, passed over, never silently wrong. */
-    damageFound(damage: Readonly<Record<string, unknown>>): void {
-      damages.inc();
-      log.error(damage, 'damage found in the data folder');
     },
 
     started(info: Readonly<Record<string, string | number>>): void {

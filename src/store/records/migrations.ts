@@ -16,8 +16,10 @@ import * as devicesByPhysicalId from './migrations/0020-devices-by-physical-id.t
 import * as integrations from './migrations/0024-integrations-and-downlinks.ts';
 import * as rules from './migrations/0044-rules.ts';
 import * as ruleState from './migrations/0045-rule-state.ts';
+import * as provenAddresses from './migrations/0052-proven-addresses.ts';
 import * as requestParts from './migrations/0050-request-parts.ts';
 import * as organizationCounts from './migrations/0060-organization-counts.ts';
+import * as keyCheck from './migrations/0071-key-check.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
@@ -41,8 +43,10 @@ const migrations: Readonly<Record<number, Migration>> = {
   24: integrations,
   44: rules,
   45: ruleState,
+  52: provenAddresses,
   50: requestParts,
   60: organizationCounts,
+  71: keyCheck,
 };
 
 interface VersionTable {
