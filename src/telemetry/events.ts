@@ -6,6 +6,7 @@ import { deliveryEvents } from './delivery-events.ts';
 import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
+import { scriptEvents } from './script-events.ts';
 import { storageEvents } from './storage-events.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -59,6 +60,7 @@ export function createTelemetry(log: Log) {
   return {
     ...mqttEvents(counter, log),
     ...deliveryEvents(counter),
+    ...scriptEvents(counter, histogram),
     ...storageEvents(gauge, log),
     ...damageEvents(damages, gauge, log),
 
