@@ -10,28 +10,15 @@ import { attachDataStreams, type DataStreams } from './http/data-streams.ts';
 import { mqttSocketPath } from './http/mqtt-socket.ts';
 import { placeOf } from './inventory/places.ts';
 import { createFanOut } from './live/fan-out.ts';
-import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
+import { placesOfDevices } from './store/records/devices.ts';
 import { deviceIdsOfTag } from './store/records/tags.ts';
 
 /** Serves the data stream on the server's upgrades. */
 export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): DataStreams {
-  const { store, telemetry, now, records, directory } = parts;
+  const { store, telemetry, now, records } = parts;
   const fanOut = createFanOut();
   uplinks.follow((samples) => fanOut.publish(samples, now()));
-
-  const readable = async (principal: Principal, assetId: string): Promise<boolean> => {
-    return permitted(async () => {
-      const { device } = await directory.byDevice(assetId);
-      const place = {
-        organizationId: device.organizationId,
-        workspaceId: device.workspaceId,
-        what: 'device',
-        id: assetId,
-      };
-      authorize(principal, 'asset', 'read', place);
-    });
-  };
 
   const streams = attachDataStreams(server, {
     fanOut,
@@ -41,16 +28,16 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
         authorization: accessToken === undefined ? undefined : `Bearer ${accessToken}`,
         cookie,
       }),
-    findAssets: async (principal, assetIds) => {
-      const found = new Set<string>();
-      for (const id of assetIds) if (await readable(principal, id)) found.add(id);
-      return found;
+    findAssets: async (principal, assetIds, isOver) => {
+      const places = await placesOfDevices(records.db, assetIds, isOver);
+      const mayRead = (id: string, place: { readonly organizationId: string; readonly workspaceId: string }) =>
+        permitted(() => authorize(principal, 'asset', 'read', { ...place, what: 'device', id }));
+      return new Set([...places].filter(([id, place]) => mayRead(id, place)).map(([id]) => id));
     },
     assetsOfTag: async (principal, tagId) => {
-      const tagReadable = await permitted(async () =>
-        authorize(principal, 'asset', 'read', await placeOf(records, 'tag', tagId)),
-      );
-      return tagReadable ? deviceIdsOfTag(records.db, tagId) : undefined;
+      const place = await placeOf(records, 'tag', tagId).catch(ifUnknown);
+      if (place === undefined || !permitted(() => authorize(principal, 'asset', 'read', place))) return undefined;
+      return deviceIdsOfTag(records.db, tagId);
     },
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
@@ -64,13 +51,22 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
   return streams;
 }
 
-/** Whether the check lets through; a refusal is an answer here, anything else is a fault. */
-async function permitted(check: () => Promise<void>): Promise<boolean> {
+/** Whether the check lets through; a refusal is an answer here, anything else is an error. */
+function permitted(check: () => void): boolean {
   try {
-    await check();
+    check();
     return true;
   } catch (error) {
-    if (error instanceof Problem) return false;
+    if (isRefusal(error)) return false;
     throw error;
   }
+}
+
+function ifUnknown(error: unknown): undefined {
+  if (!isRefusal(error)) throw error;
+}
+
+/** A disk that fails says nothing about who may read what. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500;
 }

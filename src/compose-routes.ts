@@ -52,9 +52,8 @@ import { placeOf } from './inventory/places.ts';
 import type { Place } from './model/place.ts';
 import { openTimeZones } from './model/time-zone.ts';
 import { defaultWorkspaceSettings } from './model/workspace.ts';
-import type { QueriedDevice } from './query/accumulation.ts';
 import type { PublicHolidays } from './query/public-holidays.ts';
-import { deviceIdsOfTag } from './store/records/tags.ts';
+import { devicesOfTag } from './store/records/tags.ts';
 import { findWorkspace } from './store/records/workspaces.ts';
 
 export interface RouteExtras {
@@ -193,14 +192,10 @@ function deviceAccess(parts: Parts): DeviceAccess {
     const { device } = await directory.byDevice(id);
     return { organizationId: device.organizationId, workspaceId: device.workspaceId, what: 'device', id };
   };
-  const deviceOf = async (id: string): Promise<QueriedDevice> => {
-    const { workspaceId } = (await directory.byDevice(id)).device;
-    return { id, workspaceId };
-  };
   return {
     placeOfDevice,
     placeOfTag: (id) => placeOf(records, 'tag', id),
-    devicesOfTag: async (tagId) => Promise.all((await deviceIdsOfTag(records.db, tagId)).map(deviceOf)),
+    devicesOfTag: (tagId) => devicesOfTag(records.db, tagId),
     authorize,
     aliased: vendorNamed(parts),
   };

@@ -24,8 +24,15 @@ export interface MessageContext {
   readonly liveCoverage: (assetId: string) => Coverage;
 }
 
-/** Those of the given service device ids that exist and whose data the principal may read. */
-export type FindAssets = (principal: Principal, assetIds: readonly string[]) => Promise<ReadonlySet<string>>;
+/**
+ * Those of the given service device ids that exist and whose data the principal may read. `isOver` says that nobody waits for the
+ * answer any more; what was found until then is the answer.
+ */
+export type FindAssets = (
+  principal: Principal,
+  assetIds: readonly string[],
+  isOver: () => boolean,
+) => Promise<ReadonlySet<string>>;
 
 /** Readable devices that have the tag now; undefined when the tag is unknown or forbidden. */
 export type AssetsOfTag = (principal: Principal, tagId: string) => Promise<readonly string[] | undefined>;

@@ -41,11 +41,11 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
 async function allowedTargets(
   targets: readonly SubscriptionTarget[],
   accessToken: string | undefined,
-  { authorize, findAssets, assetsOfTag }: MessageContext,
+  { authorize, findAssets, assetsOfTag, closed }: MessageContext,
 ): Promise<Allowed[]> {
   const principal = await authorize(accessToken);
   const asked = new Set(targets.flatMap(({ assetId }) => assetId ?? []));
-  const found = asked.size === 0 ? asked : await findAssets(principal, [...asked]);
+  const found = asked.size === 0 ? asked : await findAssets(principal, [...asked], closed);
   const tagged = new Map<string, readonly string[] | undefined>();
   for (const { tagId } of targets) {
     if (tagId !== undefined && !tagged.has(tagId)) tagged.set(tagId, await assetsOfTag(principal, tagId));

@@ -20,6 +20,14 @@ export function countsWorkingTime(calendar: WorkspaceCalendar): boolean {
   );
 }
 
+/** Throws `badInterval` (400) when occupancy within working hours is not answered for so long. */
+export function checkWorkingInterval(from: EpochMs, to: EpochMs): void {
+  if (to - from <= workingDaysMax * dayMs) return;
+  throw problem('badInterval', {
+    reason: `occupancy within working hours is answered for up to ${workingDaysMax} days`,
+  });
+}
+
 /** The working slots between two moments; a slot counts as its start does. `holidays` are local dates `YYYY-MM-DD`. */
 export function workingMasks(
   from: EpochMs,
@@ -28,10 +36,7 @@ export function workingMasks(
   holidays: ReadonlySet<string>,
   zone: TimeZone,
 ): WorkingMasks {
-  if (to - from > workingDaysMax * dayMs) {
-    const reason = `occupancy within working hours is answered for up to ${workingDaysMax} days`;
-    throw problem('badInterval', { reason });
-  }
+  checkWorkingInterval(from, to);
   const pieces = zone.pieces(from - 3 * dayMs, to + 3 * dayMs);
   const masks = new Map<number, number>();
   // A span may reach into the next day, and a zone may be a day away from UTC.
