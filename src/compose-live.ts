@@ -37,7 +37,7 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
     assetsOfTag: async (principal, tagId) => {
       const place = await placeOf(records, 'tag', tagId).catch(ifUnknown);
       if (place === undefined || !permitted(() => authorize(principal, 'asset', 'read', place))) return undefined;
-      return deviceIdsOfTag(records.db, tagId);
+      return deviceIdsOfTag(records.elsewhere, tagId);
     },
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),

@@ -25,6 +25,7 @@ import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
+import { quotaUse } from './inventory/quota-use.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
@@ -36,16 +37,21 @@ import { firstWorkspace } from './store/records/workspaces.ts';
 import { type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { unfinishedOperations } from './store/records/operations.ts';
 import { createTelemetry, type Telemetry } from './telemetry/events.ts';
-import { createLog } from './telemetry/log.ts';
+import { createLog, type Log } from './telemetry/log.ts';
+import { createReadiness, type Readiness } from './telemetry/readiness.ts';
 
 type Closer = () => unknown;
 
 /** Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open then. `now` is its only clock. */
-export async function startPlatform(config: Config, now: () => number = Date.now): Promise<Platform> {
+export async function startPlatform(
+  config: Config,
+  now: () => number = Date.now,
+  log: Log = createLog(config.logLevel),
+): Promise<Platform> {
   refuseWhatIsNotThere(config);
   const closers: Closer[] = [];
   try {
-    return await open(config, now, closers);
+    return await open(config, now, log, closers);
   } catch (error) {
     await closeAll(closers);
     throw error;
@@ -59,10 +65,10 @@ function refuseWhatIsNotThere(config: Config): void {
   }
 }
 
-async function open(config: Config, now: () => number, closers: Closer[]): Promise<Platform> {
-  const parts = await openParts(config, now, closers);
+async function open(config: Config, now: () => number, log: Log, closers: Closer[]): Promise<Platform> {
+  const parts = await openParts(config, now, log, closers);
   closers.push(await hideExpired(parts));
-  const { telemetry, records } = parts;
+  const { telemetry, records, readiness } = parts;
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
     adminPassword: config.adminPassword,
@@ -70,11 +76,11 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
     now: now(),
   });
   let notReady: string | undefined = 'starting';
+  readiness.add('lifecycle', () => notReady);
   const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
   closers.push(() => uplinks.close());
   const duplicates = await composeDuplicates(parts);
   const mqtt = composeMqtt(parts, uplinks, duplicates);
-  const notReadyBecause = () => notReady;
   const egress = createEgressGuard({ allow: config.egressAllow });
   closers.push(() => egress.close());
   const lora = composeLora(parts, uplinks, duplicates, mqtt, egress);
@@ -84,7 +90,7 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   const rules = await composeRules(parts, uplinks, deliveries.enqueueDeliveries);
   closers.push(() => rules.close());
   const { pushConfiguration } = mqtt;
-  const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
+  const extras = { publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await serve(parts, routes);
   closers.push(() => app.close());
@@ -120,9 +126,9 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
   };
 }
 
-async function openParts(config: Config, now: () => number, closers: Closer[]): Promise<Parts> {
-  const log = createLog(config.logLevel);
+async function openParts(config: Config, now: () => number, log: Log, closers: Closer[]): Promise<Parts> {
   const telemetry = createTelemetry(log);
+  const readiness = composeReadiness(telemetry);
   const folder = claimDataFolder(config.dataDirectory);
   closers.push(() => folder.release());
   const followers: ((change: RecordChange) => void)[] = [];
@@ -135,9 +141,13 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
     },
     actor: () => acting.getStore(),
     now,
+    quotas: config.quotas,
+    stopped: telemetry.recordsStopped,
   });
+  readiness.add('records', telemetry.recordsStoppedBecause);
   closers.push(() => records.close());
-  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now });
+  const onWriting = telemetry.writingChanged;
+  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now, onWriting });
   closers.push(() => store.close());
   for (const damage of store.damage) telemetry.damageFound({ ...damage });
   const directory = uplinkDirectory(records);
@@ -150,8 +160,17 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
   closers.push(() => operations.close());
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
-  const later = { followChanges, useNetworkServers };
-  return { config, telemetry, records, store, directory, access, now, newId, operations, ...later };
+  const later = { followChanges, useNetworkServers, quotaUse: quotaUse(records, config.quotas) };
+  return { config, telemetry, readiness, records, store, directory, access, now, newId, operations, ...later };
+}
+
+function composeReadiness(telemetry: Telemetry): Readiness {
+  const readiness = createReadiness();
+  readiness.add('storage', telemetry.writingStoppedBecause);
+  telemetry.labeledGauge('not_ready', '1 for each reason why /health/ready answers 503.', 'reason', () =>
+    readiness.states().map(({ name, holds }) => [name, holds ? 1 : 0] as const),
+  );
+  return readiness;
 }
 
 function composeOperations(

@@ -1,6 +1,8 @@
 // What the environment may say, and how a value that makes no sense is refused.
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from './config.ts';
+import { quotaNames, quotaTable, standardQuotas } from './model/quota.ts';
 
 test('an empty environment gives the documented defaults', () => {
   expect(readConfig({})).toMatchObject({
@@ -55,4 +57,15 @@ test('a connection URL that cannot be read is not repeated in the message, for i
 test('RAW_UPLINK_RETENTION takes durations of fixed length, and 0', () => {
   const kept = (text: string) => readConfig({ RAW_UPLINK_RETENTION: text }).rawUplinkRetentionMs;
   expect(['P1DT12H', 'P2W', 'PT90S', '0'].map(kept)).toEqual([129_600_000, 1_209_600_000, 90_000, 0]);
+});
+
+test('contract 36: every quota has its default and its variable, and the operating manual lists it', () => {
+  expect(readConfig({}).quotas).toEqual(standardQuotas);
+  const manual = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8');
+  for (const name of quotaNames) {
+    const { variable, standard, per } = quotaTable[name];
+    expect(readConfig({ [variable]: '7' }).quotas).toEqual({ ...standardQuotas, [name]: 7 });
+    expect(() => readConfig({ [variable]: '0' })).toThrow(`${variable}=0 cannot be used`);
+    expect(manual).toContain(`| \`${name}\` | \`${variable}\` | ${standard} | ${per} |`);
+  }
 });

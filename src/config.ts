@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseIsoDuration } from './model/iso-duration.ts';
+import { type Quotas, quotasFrom } from './model/quota.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -45,6 +46,8 @@ export interface Config {
   readonly demo: boolean;
   /** Script worker threads. */
   readonly scriptWorkers: number;
+  /** What one organization, device or uplink may take. */
+  readonly quotas: Quotas;
 }
 
 export const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
@@ -100,6 +103,7 @@ export function readConfig(environment: Environment = process.env): Config {
       1,
       256,
     ),
+    quotas: quotasFrom((_, row) => wholeNumberOf(row.variable, text(row.variable), row.standard, 1, 1_000_000_000)),
   });
 }
 

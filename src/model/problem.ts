@@ -3,7 +3,9 @@ import { deliveryProblems } from './delivery-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import { loraProblems } from './lora-problems.ts';
+import { quotaProblems } from './quota-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
+import { recordsProblems } from './records-problems.ts';
 import { transportProblems } from './transport-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 
@@ -31,6 +33,8 @@ export const problems = {
   ...transportProblems,
   ...ruleProblems,
   ...deliveryProblems,
+  ...recordsProblems,
+  ...quotaProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',
@@ -69,6 +73,13 @@ export const problems = {
     message: (d: { buckets: number; bucketsMax: number; bucketInterval: string; suggestion: string }) =>
       `The interval has ${d.buckets} buckets of ${d.bucketInterval}, and at most ${d.bucketsMax} are answered: ` +
       `shorten the interval, or choose a bucketInterval of at least ${d.suggestion}`,
+  },
+  tooManyPoints: {
+    status: 400,
+    code: '40036_TOO_MANY_POINTS',
+    message: (d: { points: number; pointsMax: number; devices: number }) =>
+      `The series of ${d.devices} devices have ${d.points} points, and at most ${d.pointsMax} are answered: ` +
+      'ask for fewer devices, a shorter interval or a longer bucketInterval',
   },
   unknownAccumulator: {
     status: 400,
@@ -239,22 +250,6 @@ export const problems = {
     status: 503,
     code: '50302_STORAGE_STOPPED',
     message: 'Writing has stopped after a disk error; nothing was stored',
-  },
-  recordsFailed: {
-    status: 503,
-    code: '50304_RECORDS_FAILED',
-    message: (d: { reason: string }) => `The disk refused to read or write the records: ${d.reason}`,
-  },
-  recordsBusy: {
-    status: 503,
-    code: '50305_RECORDS_BUSY',
-    message: 'Another program holds the lock of records.sqlite; nothing was stored',
-  },
-  recordsStopped: {
-    status: 503,
-    code: '50306_RECORDS_STOPPED',
-    message: (d: { reason: string }) =>
-      `Writing records has stopped after a disk error (${d.reason}); a restart is needed`,
   },
   cursorTooOld: {
     status: 410,

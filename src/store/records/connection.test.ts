@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Problem } from '../../model/problem.ts';
-import { connectionLimits, openConnection, type RecordsConnection } from './connection.ts';
+import { checkpointLimits } from './checkpoints.ts';
+import { openConnection, type RecordsConnection } from './connection.ts';
 import { createTurns } from './turns.ts';
 import { createWriteLock } from './write-lock.ts';
 
@@ -147,14 +148,14 @@ test('another program that holds the lock is waited for off the event loop', asy
 
 test('review reliability 12: a long log is copied and emptied off the event loop, and nothing is lost by it', async () => {
   const big = 'x'.repeat(100_000);
-  const wanted = Math.ceil((connectionLimits.checkpointBytes / big.length) * 1.2);
+  const wanted = Math.ceil((checkpointLimits.checkpointBytes / big.length) * 1.2);
   for (let i = 0; i < wanted; i++) {
     const transaction = await connection.begin();
     await transaction.run(insert, [big]);
     await transaction.commit(true);
   }
   await connection.idle();
-  expect(statSync(`${path}-wal`).size).toBeLessThan(connectionLimits.checkpointBytes / 2);
+  expect(statSync(`${path}-wal`).size).toBeLessThan(checkpointLimits.checkpointBytes / 2);
   expect(await count()).toEqual({ n: wanted });
 });
 

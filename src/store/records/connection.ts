@@ -3,8 +3,9 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CommitSync, createCommitSync } from './commit-sync.ts';
-import { createRecordsThread, type RecordsThread } from './records-thread.ts';
+import { createCheckpoints } from './checkpoints.ts';
+import { createCommitSync } from './commit-sync.ts';
+import { createRecordsThread } from './records-thread.ts';
 import { isBusy, recordsError, recordsStopped } from './records-error.ts';
 import { isSelect, type StatementResult, type Statements, statementsOf } from './statements.ts';
 import { createTurns, type Turns } from './turns.ts';
@@ -16,10 +17,6 @@ export const connectionLimits = {
   /** Another program that holds the write lock is waited for so long. */
   busyMsMax: 5_000,
   busyRetryMs: 20,
-  /** A log of this length is copied into the database; writers wait for that. */
-  checkpointBytes: 8 * 1024 * 1024,
-  /** Pause after a checkpoint that did not reach the end of the log. */
-  checkpointRetryMs: 1_000,
 } as const;
 
 /** A transaction that was begun; ends with exactly one of both. */
@@ -112,10 +109,11 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
       return openTransaction({ database, writer, turns, events, release, checkpoints, durable });
     },
     async readElsewhere(text, parameters) {
-      const { rows } = await elsewhere
-        .ask({ ask: 'rows', text, parameters })
-        .catch((error: unknown) => Promise.reject(recordsError(error) as Error));
-      return { rows: rows ?? [] };
+      try {
+        return { rows: await elsewhere.rows(text, parameters) };
+      } catch (error) {
+        throw recordsError(error);
+      }
     },
     idle: lock.idle,
     get stoppedBy() {
@@ -250,51 +248,5 @@ function openReaders(path: string) {
     },
     renew: close,
     close,
-  };
-}
-
-interface CheckpointParts {
-  readonly database: DatabaseSync;
-  readonly sync: CommitSync;
-  readonly lock: { take(): Promise<() => void> };
-  readonly thread: RecordsThread;
-}
-
-/**
- * Copies a long log into the database, on a thread, while nobody writes. A log that was not emptied on disk could begin anew over
- * old frames, and a power cut could bring those back; SQLite itself syncs the new beginning then (synchronous = normal).
- */
-function createCheckpoints({ database, sync, lock, thread }: CheckpointParts) {
-  let isWanted = false;
-  let isClosed = false;
-  let notBefore = 0;
-
-  const checkpoint = async (): Promise<void> => {
-    const release = await lock.take();
-    try {
-      if (isClosed) return;
-      const { isTruncated } = await thread.ask({ ask: 'checkpoint' });
-      database.exec(`pragma synchronous = ${isTruncated === true ? 'off' : 'normal'}`);
-      if (isTruncated !== true) notBefore = performance.now() + connectionLimits.checkpointRetryMs;
-    } catch (error) {
-      notBefore = performance.now() + connectionLimits.checkpointRetryMs;
-      database.exec('pragma synchronous = normal');
-      const isFull = (recordsError(error) as { readonly problem?: string }).problem === 'storageFull';
-      if (!isFull && !isBusy(error)) sync.stop(error as Error);
-    } finally {
-      isWanted = false;
-      release();
-    }
-  };
-
-  return {
-    committed(): void {
-      if (isWanted || isClosed || sync.bytes < connectionLimits.checkpointBytes || performance.now() < notBefore) return;
-      isWanted = true;
-      void checkpoint();
-    },
-    close(): void {
-      isClosed = true;
-    },
   };
 }

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, SqliteAdapter, sql } from 'kysely';
 import type { Actor } from '../../model/actor.ts';
+import { type Quotas, standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { openConnection } from './connection.ts';
 import { changesLists, type KeptLists, keptLists } from './kept-lists.ts';
@@ -29,6 +30,8 @@ export interface Records {
   readonly actor: () => Actor | undefined;
   readonly now: () => number;
   readonly lists: KeptLists;
+  /** How many records an organization may have. */
+  readonly quotas: Quotas;
 }
 
 export interface OpenRecords extends Records {
@@ -47,11 +50,13 @@ export async function openRecords(options: {
   /** In whose name changes are made, for the audit log; without it none is written. */
   readonly actor?: (() => Actor | undefined) | undefined;
   readonly now?: (() => number) | undefined;
+  readonly quotas?: Quotas | undefined;
   /** Told once, when the disk failed: from then on nothing is written any more, and writers are refused with `recordsStopped`. */
   readonly stopped?: ((error: Error) => void) | undefined;
 }): Promise<OpenRecords> {
   mkdirSync(options.directory, { recursive: true });
-  const { announce, actor = () => undefined, now = Date.now, stopped = () => undefined } = options;
+  const { announce, actor = () => undefined, now = Date.now } = options;
+  const { quotas = standardQuotas, stopped = () => undefined } = options;
   let written = 0;
   let isChanging = false;
   const ran = (statement: string): void => {
@@ -69,7 +74,7 @@ export async function openRecords(options: {
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     const elsewhere = new Kysely<RecordTables>({ dialect: elsewhereDialect(connection) });
     return {
-      ...{ db, sealer, announce, elsewhere, actor, now },
+      ...{ db, sealer, announce, elsewhere, actor, now, quotas },
       // Reads outside of a transaction never see what is not committed.
       committed: db,
       transactionsEnded: connection.idle,

@@ -1,5 +1,5 @@
 // What SQLite and the disk say, as the refusals of the catalog.
-import { Problem, problem } from '../../model/problem.ts';
+import { type Problem, problem } from '../../model/problem.ts';
 
 // Result codes of SQLite: the lower byte of its extended codes.
 const busy = 5;

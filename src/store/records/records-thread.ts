@@ -4,9 +4,11 @@ import type { FromRecordsWorker, RecordsWorkerStart, ToRecordsWorker } from './r
 
 type Ask = ToRecordsWorker extends infer One ? (One extends { readonly id: number } ? Omit<One, 'id'> : never) : never;
 
+/** Rejects with what SQLite or the disk says, or when the thread breaks; the next question starts another then. */
 export interface RecordsThread {
-  /** Rejects with what SQLite or the disk says, or when the thread breaks; the next question starts another then. */
-  ask(question: Ask): Promise<FromRecordsWorker>;
+  rows(text: string, parameters: readonly unknown[]): Promise<unknown[]>;
+  /** True when the log is empty, on disk too. */
+  checkpoint(): Promise<boolean>;
   /** Nothing to do when the thread was never asked. */
   renew(): void;
   close(): Promise<void>;
@@ -55,12 +57,22 @@ export function createRecordsThread(start: RecordsWorkerStart): RecordsThread {
       // An idle thread keeps no process alive, one that works does.
       thread.ref();
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
-      thread.postMessage({ ...question, id } as ToRecordsWorker);
+      thread.postMessage({ ...question, id });
     });
   };
 
   return {
-    ask,
+    async rows(text, parameters) {
+      const first = await ask({ ask: 'rows', text, parameters });
+      const rows = first.rows ?? [];
+      for (let { hasMore } = first; hasMore === true; ) {
+        const next = await ask({ ask: 'more', of: first.id });
+        for (const row of next.rows ?? []) rows.push(row);
+        hasMore = next.hasMore;
+      }
+      return rows;
+    },
+    checkpoint: async () => (await ask({ ask: 'checkpoint' })).isTruncated === true,
     renew() {
       if (worker !== undefined) void ask({ ask: 'renew' }).catch(() => undefined);
     },

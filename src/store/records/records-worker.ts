@@ -2,11 +2,14 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type FromRecordsWorker, type RecordsWorkerStart, type ToRecordsWorker } from './records-worker-messages.ts';
+import type { FromRecordsWorker, RecordsWorkerStart, ToRecordsWorker } from './records-worker-messages.ts';
 import { type Statements, statementsOf } from './statements.ts';
 
 const { path, kind, cacheKiB, busyTimeoutMs } = workerData as RecordsWorkerStart;
 const port = parentPort!;
+/** Rows that were read and not asked for yet, by question. */
+const waiting = new Map<number, { readonly rows: readonly unknown[]; readonly given: number }>();
+const rowsPerAnswer = 2_000;
 let open: { readonly database: DatabaseSync; readonly statements: Statements } | undefined;
 
 function connection() {
@@ -32,6 +35,15 @@ function checkpoint(): boolean {
   return true;
 }
 
+function part(of: number): Pick<FromRecordsWorker, 'rows' | 'hasMore'> {
+  const { rows, given } = waiting.get(of) ?? { rows: [], given: 0 };
+  const until = given + rowsPerAnswer;
+  const hasMore = until < rows.length;
+  if (hasMore) waiting.set(of, { rows, given: until });
+  else waiting.delete(of);
+  return { rows: rows.slice(given, until), hasMore };
+}
+
 function answer(message: ToRecordsWorker): FromRecordsWorker {
   const { id } = message;
   try {
@@ -41,7 +53,10 @@ function answer(message: ToRecordsWorker): FromRecordsWorker {
       open = undefined;
       return { id };
     }
-    return { id, rows: connection().statements.run(message.text, message.parameters).rows };
+    if (message.ask === 'more') return { id, ...part(message.of) };
+    const { rows } = connection().statements.run(message.text, message.parameters);
+    waiting.set(id, { rows, given: 0 });
+    return { id, ...part(id) };
   } catch (error) {
     const { message: text, code, errcode } = error as Error & { readonly code?: string; readonly errcode?: number };
     return { id, error: { message: text, code, errcode } };

@@ -262,5 +262,6 @@ export interface RecordTables extends NetworkTables, RuleTables {
   };
   idempotencyKeys: { id: string; bodyHash: string; firstSeenAt: number; answer: JsonText | null };
   deliveries: DeliveryRow;
+  organizationCounts: { organizationId: string; what: string; count: number };
   followerPositions: { follower: string; position: number };
 }

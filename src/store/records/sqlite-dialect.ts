@@ -97,10 +97,7 @@ function answerOf<R>({ rows, changed }: StatementResult): QueryResult<R> {
 }
 
 /** The commits of the database handed to `work` wait for no disk; with other databases they do. */
-export function withoutSync<Tables, T>(
-  db: Kysely<Tables>,
-  work: (db: Kysely<Tables>) => Promise<T>,
-): Promise<T> {
+export function withoutSync<Tables, T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
   return db.connection().execute(async (one) => {
     await one.getExecutor().provideConnection(async (lane) => {
       if (lane instanceof Lane) lane.isLazy = true;

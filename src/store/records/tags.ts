@@ -114,34 +114,28 @@ export async function saveDeviceTags(db: RecordsDb, deviceId: string, tagIds: re
   await db.insertInto('deviceTags').values(rows).execute();
 }
 
-// Large enough to be quick, small enough that a statement leaves the event loop soon.
-const taggedPerStatement = 2_000;
-
-/** The devices that carry the tag with their workspace, in order of id: all of them, or at most `max`. */
+/** The devices that carry the tag with their workspaces, in order of name, then id (contract 35). */
 export async function devicesOfTag(
   db: RecordsDb,
   tagId: string,
-  max = Infinity,
 ): Promise<{ readonly id: string; readonly workspaceId: string }[]> {
-  const found: { readonly id: string; readonly workspaceId: string }[] = [];
-  for (let after = ''; ; ) {
-    const rows = await db
-      .selectFrom('deviceTags')
-      .innerJoin('devices', 'devices.id', 'deviceTags.deviceId')
-      .select(['devices.id', 'devices.workspaceId'])
-      .where('deviceTags.tagId', '=', tagId)
-      .where('deviceTags.deviceId', '>', after)
-      .orderBy('deviceTags.deviceId')
-      .limit(Math.min(taggedPerStatement, max - found.length))
-      .execute();
-    for (const row of rows) found.push(row);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < taggedPerStatement || found.length >= max) return found;
-    after = last.id;
-  }
+  return db
+    .selectFrom('deviceTags')
+    .innerJoin('devices', 'devices.id', 'deviceTags.deviceId')
+    .select(['devices.id', 'devices.workspaceId'])
+    .where('deviceTags.tagId', '=', tagId)
+    .orderBy('devices.searchText')
+    .orderBy('devices.id')
+    .execute();
 }
 
-/** The ids of the devices that carry the tag, in order. */
+/** The devices that carry the tag, in order of id. */
 export async function deviceIdsOfTag(db: RecordsDb, tagId: string): Promise<string[]> {
-  return (await devicesOfTag(db, tagId)).map(({ id }) => id);
+  const rows = await db
+    .selectFrom('deviceTags')
+    .select('deviceId')
+    .where('tagId', '=', tagId)
+    .orderBy('deviceId')
+    .execute();
+  return rows.map((row) => row.deviceId);
 }
