@@ -17,6 +17,8 @@ export const connectionLimits = {
   /** Another program that holds the write lock is waited for so long. */
   busyMsMax: 5_000,
   busyRetryMs: 20,
+  /** The same while the process stops. */
+  busyAtStopMsMax: 200,
 } as const;
 
 /** A transaction that was begun; ends with exactly one of both. */
@@ -35,6 +37,8 @@ export interface RecordsConnection {
   begin(): Promise<OpenTransaction>;
   /** A select on a thread of its own, for what may take long. */
   readElsewhere(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
+  /** Waits only briefly from now on for a lock that another program holds. */
+  hurry(): void;
   /** Resolves when the transactions that are open or wait now have ended. */
   idle(): Promise<void>;
   /** The failed sync after which nothing is written any more. */
@@ -60,6 +64,7 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
   const elsewhere = createRecordsThread({ ...start, kind: 'reader' });
   const checkpointer = createRecordsThread({ ...start, kind: 'checkpointer' });
   const turns = createTurns();
+  const patience: { ms: number } = { ms: busyMsMax };
   const lock = createWriteLock();
   const checkpoints = createCheckpoints({ database, sync, lock, thread: checkpointer });
   const refuseWhenStopped = () => {
@@ -71,7 +76,7 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
   const write = async (text: string, parameters: readonly unknown[]): Promise<StatementResult> => {
     await turns.take(true);
     if (!isSelect(text)) events.ran(text);
-    const result = await retried(() => writer.run(text, parameters));
+    const result = await retried(() => writer.run(text, parameters), patience);
     if (/^\s*pragma optimize\b/i.test(text)) for (const reader of [readers, elsewhere]) reader.renew();
     return result;
   };
@@ -114,6 +119,9 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
       } catch (error) {
         throw recordsError(error);
       }
+    },
+    hurry() {
+      patience.ms = connectionLimits.busyAtStopMsMax;
     },
     idle: lock.idle,
     get stoppedBy() {
@@ -185,13 +193,13 @@ function translated<T>(work: () => T): T {
 }
 
 /** Waits for another program's lock without holding the event loop. */
-async function retried<T>(work: () => T): Promise<T> {
-  const { busyMsMax, busyRetryMs } = connectionLimits;
+async function retried<T>(work: () => T, patience: { readonly ms: number }): Promise<T> {
+  const { busyRetryMs } = connectionLimits;
   for (let waitedMs = 0; ; waitedMs += busyRetryMs) {
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error) || waitedMs >= busyMsMax) throw recordsError(error);
+      if (!isBusy(error) || waitedMs >= patience.ms) throw recordsError(error);
     }
     await wait(busyRetryMs);
   }

@@ -35,6 +35,8 @@ export interface Records {
 }
 
 export interface OpenRecords extends Records {
+  /** Waits only briefly from now on for another process that holds the write lock: for a stop, which must not hang on it. */
+  hurry(): void;
   close(): Promise<void>;
 }
 
@@ -79,6 +81,7 @@ export async function openRecords(options: {
       committed: db,
       transactionsEnded: connection.idle,
       lists: keptLists(() => written),
+      hurry: connection.hurry,
       close: () => db.destroy(),
     };
   } catch (error) {
