@@ -1,4 +1,5 @@
 // A device type library as files: which of them are types, which are data models, and what is wrong with a type (contract 7).
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PayloadEncoding } from '../model/device-type.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { type DataModels, expandedSchema } from './library-schemas.ts';
@@ -35,12 +36,16 @@ export interface Library {
 const schemaSuffix = '.schema.json';
 const required = ['name', 'version', 'manufacturer', 'author', 'encoding', 'connectivity'] as const;
 
+/** So many documents are read in one turn of the event loop; one may be large. */
+const documentsPerTurn = 20;
+
 /** Every folder with a meta.json is a type; every JSON document with an absolute `$id` is a data model for the others. */
-export function readLibrary(files: LibraryFiles): Library {
+export async function readLibrary(files: LibraryFiles): Promise<Library> {
   const problems: { path: string; message: string }[] = [];
   const documents = new Map<string, JsonObject>();
   for (const [path, text] of files) {
     if (!path.endsWith('.json')) continue;
+    if (documents.size % documentsPerTurn === 0) await nextTurn();
     try {
       const value = JSON.parse(text) as Json;
       if (isJsonObject(value)) documents.set(path, value);
@@ -53,6 +58,7 @@ export function readLibrary(files: LibraryFiles): Library {
   for (const path of [...files.keys()].filter((name) => /(^|\/)meta\.json$/.test(name)).sort()) {
     const meta = documents.get(path);
     if (meta === undefined) continue;
+    if (types.length % documentsPerTurn === 0) await nextTurn();
     try {
       types.push(typeIn(path.slice(0, -'meta.json'.length), meta, files, documents, models));
     } catch (error) {

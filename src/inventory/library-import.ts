@@ -61,7 +61,7 @@ export async function importLibrary(
   files: LibraryFiles,
   now: number,
 ): Promise<ImportSummary> {
-  const { types, problems } = readLibrary(files);
+  const { types, problems } = await readLibrary(files);
   const told = [...problems];
   const counts = { created: 0, updated: 0, unchanged: 0 };
   await change(records, async (step) => {
@@ -83,7 +83,7 @@ export async function importLibrary(
           counts.updated += 1;
         }
       } catch (error) {
-        if (!(error instanceof Problem)) throw error;
+        if (!(error instanceof Problem) || error.status >= 500) throw error;
         told.push({ path: type.libraryPath, message: error.message });
       }
     }

@@ -15,6 +15,8 @@ export interface MessageContext {
   readonly now: () => EpochMs;
   readonly closed: () => boolean;
   readonly reply: (message: ServerMessage) => void;
+  /** The same for a message that is a text already. */
+  readonly replyText: (text: string) => void;
   /** Who asks: by the token of the message, else by the credential of the connection, checked again. Throws a Problem. */
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   /** Those of the devices that exist and may be read. */

@@ -1,11 +1,17 @@
 // `subscribe`: opens the subscriptions that are allowed, acknowledges all that are open, then replays (interface 6, contract 30 and 35).
-import { type AcknowledgedItem, SubscribeMessage } from '../contract/live-messages.ts';
-import { formatInstant } from '../model/instant.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type AcknowledgedItem, type ReplyTo, SubscribeMessage } from '../contract/live-messages.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { ReplayRequest } from './catch-up.ts';
 import { clientMessage, type MessageContext } from './client-message.ts';
 import { liveLimits } from './live-limits.ts';
 import { refusal } from './live-refusal.ts';
 import { type SubscriptionTarget, targetsOf } from './subscription-target.ts';
+
+/** So many subscriptions are opened in one turn of the event loop. */
+const openedPerTurn = 1_000;
+/** So many items of an acknowledgement are written in one turn. */
+const acknowledgedPerTurn = 5_000;
 
 interface Allowed {
   /** A target with the assets it stands for; undefined when it is unknown or forbidden. */
@@ -22,21 +28,41 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   refuseTooMany(allowed, context);
   const requests: ReplayRequest[] = [];
   const refused: AcknowledgedItem[] = [];
+  let handled = 0;
   for (const { target, assetIds } of allowed) {
     if (assetIds === undefined) refused.push(refusedItem(target));
     for (const assetId of assetIds ?? []) {
       const subscription = opened(assetId, target, context);
       if (target.start !== undefined) requests.push({ subscription, start: target.start, replyTo });
+      // The tag of a large fleet; samples of the first devices may be sent before all are acknowledged.
+      if (++handled % openedPerTurn === 0) await nextTurn();
+      if (context.closed()) return;
     }
   }
-  reply({
-    type: 'subscribed',
-    ...(replyTo !== undefined && { replyTo }),
-    subscriptions: subscriptions.acknowledged(refused),
-    timestamp: formatInstant(now()),
-  });
+  const acknowledged = subscriptions.acknowledged(refused);
+  if (acknowledged.length > acknowledgedPerTurn) {
+    context.replyText(await longAcknowledgement(acknowledged, replyTo, now()));
+  } else {
+    const to = replyTo !== undefined && { replyTo };
+    reply({ type: 'subscribed', ...to, subscriptions: acknowledged, timestamp: formatInstant(now()) });
+  }
   if (requests.length > 0) context.catchUp.request(requests);
 });
+
+/** The text of `subscribed`, written over several turns of the event loop. */
+async function longAcknowledgement(
+  items: readonly AcknowledgedItem[],
+  replyTo: ReplyTo | undefined,
+  now: EpochMs,
+): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < items.length; from += acknowledgedPerTurn) {
+    await nextTurn();
+    parts.push(JSON.stringify(items.slice(from, from + acknowledgedPerTurn)).slice(1, -1));
+  }
+  const to = replyTo === undefined ? '' : `"replyTo":${JSON.stringify(replyTo)},`;
+  return `{"type":"subscribed",${to}"subscriptions":[${parts.join(',')}],"timestamp":"${formatInstant(now)}"}`;
+}
 
 async function allowedTargets(
   targets: readonly SubscriptionTarget[],

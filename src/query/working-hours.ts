@@ -66,9 +66,12 @@ function addSpan(
   const from = momentOfLocal(pieces, dayStart + fromMs);
   const until = momentOfLocal(pieces, dayStart + (untilMs > fromMs ? untilMs : untilMs + dayMs));
   if (from === undefined || until === undefined) return;
-  for (let slot = Math.ceil(from / slotMs); slot < until / slotMs; slot++) {
-    const hour = Math.floor(slot / slotsAnHour);
-    masks.set(hour, (masks.get(hour) ?? 0) | (1 << (slot - hour * slotsAnHour)));
+  const first = Math.ceil(from / slotMs);
+  const end = Math.ceil(until / slotMs);
+  for (let hour = Math.floor(first / slotsAnHour); hour * slotsAnHour < end; hour++) {
+    const skipped = Math.max(first - hour * slotsAnHour, 0);
+    const kept = Math.min(end - hour * slotsAnHour, slotsAnHour);
+    masks.set(hour, (masks.get(hour) ?? 0) | (((1 << kept) - 1) & ~((1 << skipped) - 1)));
   }
 }
 
