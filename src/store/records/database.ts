@@ -8,6 +8,7 @@ import type { RecordChange } from '../../model/record.ts';
 import { openConnection } from './connection.ts';
 import { changesLists, type KeptLists, keptLists } from './kept-lists.ts';
 import { migrate } from './migrations.ts';
+import { keepCheckWord } from './records-check.ts';
 import type { RecordTables } from './schema.ts';
 import { type Sealer, sealerOf, secretsKey } from './sealed-text.ts';
 import { elsewhereDialect, sqliteDialect, withoutSync } from './sqlite-dialect.ts';
@@ -74,6 +75,7 @@ export async function openRecords(options: {
     // New indexes begin without statistics, and the query planner would pass them over.
     if (await migrate(db)) await refreshStatistics(db);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
+    await keepCheckWord(db, sealer);
     const elsewhere = new Kysely<RecordTables>({ dialect: elsewhereDialect(connection) });
     return {
       ...{ db, sealer, announce, elsewhere, actor, now, quotas },
