@@ -25,7 +25,8 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   if (targets.length === 0) throw refusal('NO_SUBSCRIPTIONS');
   const allowed = await allowedTargets(targets, message.accessToken || undefined, context);
   if (context.closed()) return;
-  refuseTooMany(allowed, context);
+  await refuseTooMany(allowed, context);
+  if (context.closed()) return;
   const requests: ReplayRequest[] = [];
   const refused: AcknowledgedItem[] = [];
   let handled = 0;
@@ -83,20 +84,22 @@ async function allowedTargets(
   });
 }
 
-function refuseTooMany(allowed: readonly Allowed[], { subscriptions }: MessageContext): void {
+async function refuseTooMany(allowed: readonly Allowed[], { subscriptions }: MessageContext): Promise<void> {
   const max = liveLimits.subscriptionsMax;
-  let size = subscriptions.size;
+  const { size } = subscriptions;
   const asked = allowed.reduce((sum, { assetIds }) => sum + (assetIds?.length ?? 0), 0);
   // Counting what is really new is needed only near the limit.
   if (size + asked <= max) return;
   const fresh = new Set<string>();
+  let looked = 0;
   for (const { target, assetIds } of allowed) {
+    const topic = JSON.stringify(target.topic ?? null);
     for (const assetId of assetIds ?? []) {
-      if (subscriptions.find(assetId, target.topic) === undefined) fresh.add(JSON.stringify([assetId, target.topic]));
+      if (subscriptions.find(assetId, target.topic) === undefined) fresh.add(topic + assetId);
+      if (size + fresh.size > max) throw refusal('TOO_MANY_SUBSCRIPTIONS', { max });
+      if (++looked % acknowledgedPerTurn === 0) await nextTurn();
     }
   }
-  size += fresh.size;
-  if (size > max) throw refusal('TOO_MANY_SUBSCRIPTIONS', { max });
 }
 
 // With a replay to come it covers nothing yet: the replay does, and the device is held until then.
