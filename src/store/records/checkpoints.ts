@@ -1,7 +1,8 @@
 // Checkpoints: a long write-ahead log is copied into the database by a thread, and emptied (decision 0011).
 import type { DatabaseSync } from 'node:sqlite';
+import { isDiskFull } from '../../model/disk-full.ts';
 import type { CommitSync } from './commit-sync.ts';
-import { isBusy, recordsError } from './records-error.ts';
+import { isBusy } from './records-error.ts';
 import type { RecordsThread } from './records-thread.ts';
 import type { WriteLock } from './write-lock.ts';
 
@@ -38,8 +39,7 @@ export function createCheckpoints({ database, sync, lock, thread }: CheckpointPa
     } catch (error) {
       notBefore = performance.now() + checkpointLimits.checkpointRetryMs;
       database.exec('pragma synchronous = normal');
-      const isFull = (recordsError(error) as { readonly problem?: string }).problem === 'storageFull';
-      if (!isFull && !isBusy(error)) sync.stop(error as Error);
+      if (!isDiskFull(error) && !isBusy(error)) sync.stop(error as Error);
     } finally {
       isWanted = false;
       release();

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDiskFull } from '../../model/disk-full.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { createCommitSync } from './commit-sync.ts';
 import { createRecordsThread } from './records-thread.ts';
@@ -213,15 +214,24 @@ function openWriter(path: string): DatabaseSync {
     database.exec('pragma synchronous = full');
     database.exec(`pragma cache_size = -${cacheKiB}`);
     database.exec('pragma wal_autocheckpoint = 0');
-    // What an earlier process left in the log is made durable. The log is empty then, unless the disk is full.
-    const [row] = database.prepare('pragma wal_checkpoint(truncate)').all();
+    const isEmptied = emptyLog(database);
     for (const name of [`${path}-wal`, dirname(path)]) syncNamed(name);
     // From here on the commit sync waits for the disk, and the checkpoints see to the order of log and database.
-    database.exec(`pragma synchronous = ${row?.['busy'] === 0 ? 'off' : 'normal'}`);
+    database.exec(`pragma synchronous = ${isEmptied ? 'off' : 'normal'}`);
     database.exec('pragma busy_timeout = 0');
     return database;
   } catch (error) {
     database.close();
+    throw error;
+  }
+}
+
+/** Makes durable what an earlier process left in the log. False when the disk is too full for that, or another program reads. */
+function emptyLog(database: DatabaseSync): boolean {
+  try {
+    return database.prepare('pragma wal_checkpoint(truncate)').all()[0]?.['busy'] === 0;
+  } catch (error) {
+    if (isDiskFull(error)) return false;
     throw error;
   }
 }
