@@ -18,6 +18,7 @@ import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { auditLogRoutes } from './http/routes/audit-logs.ts';
+import { passwordResetRoutes } from './http/routes/password-reset.ts';
 import { invitationRoutes } from './http/routes/invitations.ts';
 import { memberRoutes } from './http/routes/members.ts';
 import { oauthClientRoutes } from './http/routes/oauth-clients.ts';
@@ -71,7 +72,11 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
   const { publicHolidays } = extras;
   const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [
-    ...healthRoutes({ notReadyBecause: readiness.notReadyBecause, metrics: () => telemetry.metrics() }),
+    ...healthRoutes({
+      metricsToken: parts.config.metricsToken,
+      notReadyBecause: readiness.notReadyBecause,
+      metrics: () => telemetry.metrics(),
+    }),
     captureRoute({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,
@@ -104,7 +109,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
 
 /** Who may come in, and as what. */
 function accessRoutes(
-  { config, records, now, access }: Parts,
+  { config, records, now, access, telemetry }: Parts,
   { once }: Uplinks,
   sendMail: Deliveries['sendInvitation'],
 ): Route[] {
@@ -121,6 +126,11 @@ function accessRoutes(
       attempt: (who, work, failed) => attempts.run(who, work, failed),
     }),
     ...signInRoutes({ ...parts, secure: publicUrl.startsWith('https:') }),
+    ...passwordResetRoutes({
+      ...parts,
+      sendMail,
+      failed: (error) => telemetry.backgroundFailed('resetting a password', error),
+    }),
     ...invitationRoutes(parts),
     ...memberRoutes({ ...parts, sendMail }),
     ...auditLogRoutes(parts),

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
+import { weaknessOf } from './access/password-rules.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
 import { type Closers, createClosers } from './compose-closing.ts';
 import { composeCoap } from './compose-coap.ts';
@@ -21,6 +22,7 @@ import { composeUplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createEgressGuard } from './egress/guard.ts';
 import { createOperationRunner, type OperationRunner } from './flows/operation-runner.ts';
+import { addAccessPages } from './http/access-pages.ts';
 import { addDocs } from './http/docs.ts';
 import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
@@ -34,6 +36,7 @@ import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
+import { hasOrganizations } from './store/records/organizations.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
 import { hurryLocks, type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { unfinishedOperations } from './store/records/operations.ts';
@@ -72,6 +75,7 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
   const parts = await openParts(config, now, telemetry, closers);
   closers.push('what is past its retention', await hideExpired(parts));
   const { records, readiness } = parts;
+  await refuseWeakOwner(config, records);
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
     adminPassword: config.adminPassword,
@@ -128,6 +132,13 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
       telemetry.stopped(performance.now() - startedAt);
     },
   };
+}
+
+/** Only the first start sets the password; later ones pass it over. Throws ConfigError. */
+async function refuseWeakOwner({ adminEmail, adminPassword }: Config, records: OpenRecords): Promise<void> {
+  if (adminPassword === undefined || (await hasOrganizations(records.db))) return;
+  const reason = weaknessOf(adminPassword, adminEmail);
+  if (reason !== undefined) throw new ConfigError(`ADMIN_PASSWORD cannot be used: ${reason}`);
 }
 
 async function openParts(config: Config, now: () => number, telemetry: Telemetry, closers: Closers): Promise<Parts> {
@@ -202,6 +213,7 @@ async function serve(parts: Parts, routes: readonly Route[]): Promise<FastifyIns
   const guard = guardOf(access, config, now);
   const app = await createServer({ routes, guard, events: telemetry, now, publicUrl, trustedProxies, corsOrigins });
   addDocs(app);
+  addAccessPages(app);
   return app;
 }
 

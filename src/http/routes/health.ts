@@ -1,5 +1,7 @@
 // Health and metrics: what a supervisor, a load balancer and Prometheus ask; open, because they hold no customer data.
+import { createHash, timingSafeEqual } from 'node:crypto';
 import Type from 'typebox';
+import { problem } from '../../model/problem.ts';
 import { Answer, openRoute, type Route } from '../route.ts';
 
 const Health = Type.Object({
@@ -10,6 +12,8 @@ const Health = Type.Object({
 export interface HealthParts {
   /** Undefined when ready, else why not. */
   readonly notReadyBecause: () => string | undefined;
+  /** When set, `/metrics` answers only those who send it as a bearer token. */
+  readonly metricsToken?: string | undefined;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
@@ -41,11 +45,22 @@ export function healthRoutes(parts: HealthParts): readonly Route[] {
       path: '/metrics',
       summary: 'Metrics in the text format of Prometheus',
       tag: 'Operation',
-      access: { open: 'counts and durations only; an operator who wants them hidden does so in the proxy' },
+      access: {
+        open: 'counts and durations only; with METRICS_TOKEN set, that token is asked for',
+        admit: ({ authorization }) => refuseOthers(parts.metricsToken, authorization),
+      },
       handle: async () => {
         const { contentType, text } = await parts.metrics();
         return new Answer(200, text, { 'content-type': contentType });
       },
     }),
   ];
+}
+
+/** Compares hashes, so that the time says nothing about the token. Throws Problem 401. */
+function refuseOthers(token: string | undefined, authorization: string | undefined): void {
+  if (token === undefined) return;
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  const sent = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
+  if (!timingSafeEqual(hash(sent), hash(token))) throw problem('unauthorized');
 }
