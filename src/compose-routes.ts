@@ -75,6 +75,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
     ...healthRoutes({
       metricsToken: parts.config.metricsToken,
       notReadyBecause: readiness.notReadyBecause,
+      notes: telemetry.notesOnDamage,
       metrics: () => telemetry.metrics(),
     }),
     captureRoute({

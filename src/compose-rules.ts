@@ -8,7 +8,7 @@ import { createRuleFollower } from './flows/rule-follower.ts';
 import { createRuleScripts, type RuleScripts } from './flows/rule-scripts.ts';
 import { type SimulatedRuns, simulateRule } from './flows/rule-simulation.ts';
 import { createRuleTimers } from './flows/rule-timers.ts';
-import { type EnqueueDeliveries, rulesFollower } from './flows/rule-writes.ts';
+import type { EnqueueDeliveries } from './flows/rule-writes.ts';
 import type { EpochMs } from './model/instant.ts';
 import type { Json } from './model/json.ts';
 import { problem } from './model/problem.ts';
@@ -18,6 +18,7 @@ import { createRunLog } from './rules/run-log.ts';
 import { findCustomLogics } from './store/records/custom-logic.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { findFollowerPosition } from './store/records/follower-positions.ts';
+import { rulesFollower } from './store/records/recorded-positions.ts';
 import { findOutputConnectors } from './store/records/output-connectors.ts';
 import { nextRuleTime } from './store/records/rule-state.ts';
 import { findRuns, saveRuns } from './store/records/rule-work.ts';
@@ -51,7 +52,7 @@ function laterBy(task: () => void, delayMs: number): () => void {
 
 export async function composeRules(
   parts: Parts,
-  uplinks: Pick<Uplinks, 'followEntries' | 'scripts'>,
+  uplinks: Pick<Uplinks, 'followEntries' | 'scripts' | 'scriptTrials'>,
   enqueueDeliveries: EnqueueDeliveries,
 ): Promise<Rules> {
   const { records, store, telemetry, directory, now, newId } = parts;
@@ -150,7 +151,7 @@ export async function composeRules(
       if (compiled === undefined) throw new Error(`Rule ${ruleId} cannot be compiled`);
       return simulateRule(compiled, range, {
         store,
-        scripts: machine,
+        scripts: uplinks.scriptTrials,
         lookUp,
         tagsOf: async (deviceIds) =>
           new Map(

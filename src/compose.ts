@@ -11,6 +11,7 @@ import { type Closers, createClosers } from './compose-closing.ts';
 import { composeCoap } from './compose-coap.ts';
 import { composeDeliveries } from './compose-deliveries.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
+import { composeDisk } from './compose-disk.ts';
 import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import { composeLora } from './compose-lora.ts';
@@ -22,9 +23,10 @@ import { composeUplinks } from './compose-uplinks.ts';
 import { type Config, ConfigError } from './config.ts';
 import { createEgressGuard } from './egress/guard.ts';
 import { createOperationRunner, type OperationRunner } from './flows/operation-runner.ts';
-import { addAccessPages } from './http/access-pages.ts';
 import { addDocs } from './http/docs.ts';
 import type { Route } from './http/route.ts';
+import { addAccessPages } from './http/access-pages.ts';
+import { addDocsPolicy } from './http/docs-policy.ts';
 import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
@@ -32,14 +34,17 @@ import { quotaUse } from './inventory/quota-use.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
+import { isDiskFull } from './model/disk-full.ts';
 import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
-import { claimDataFolder } from './store/data-folder.ts';
+import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
 import { hasOrganizations } from './store/records/organizations.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
 import { hurryLocks, type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { unfinishedOperations } from './store/records/operations.ts';
+import type { RecordedPositions } from './store/records/recorded-positions.ts';
+import { checkRecords } from './store/records/records-check.ts';
 import { createTelemetry, type Telemetry } from './telemetry/events.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { createReadiness, type Readiness } from './telemetry/readiness.ts';
@@ -100,10 +105,16 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
   const extras = { publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await serve(parts, routes);
+  addAccessPages(app);
+  addDocsPolicy(app);
   closers.push('the HTTP server', () => closeServer(app));
   const streams = composeLive(app.server, parts, uplinks);
   closers.push('live connections', () => streams.close());
-  await parts.store.saveFollowerPositions();
+  // On a full disk nothing is acknowledged before there is room, and saved positions are there from the last run.
+  await parts.store.saveFollowerPositions().catch((error: unknown) => {
+    if (!isDiskFull(error)) throw error;
+    telemetry.backgroundFailed('saving positions of followers', error);
+  });
   await app.listen({ host: config.host, port: config.port });
   closers.push('MQTT', () => mqtt.close());
   await mqtt.listen(app.server);
@@ -145,6 +156,10 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   const readiness = composeReadiness(telemetry);
   const folder = claimDataFolder(config.dataDirectory);
   closers.push('the data folder', () => folder.release());
+  const disk = composeDisk(config.dataDirectory, telemetry);
+  closers.push('the reserve of the disk', disk.keepRest);
+  telemetry.folderTightened(tightenDataFolder(config.dataDirectory));
+  const seen = soundRecords(config);
   const followers: ((change: RecordChange) => void)[] = [];
   const acting = new AsyncLocalStorage<Actor | undefined>();
   const records = await openRecords({
@@ -156,11 +171,17 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
     actor: () => acting.getStore(),
     now,
     quotas: config.quotas,
-  });
+  }).catch(disk.explain);
   closers.push('the records', () => records.close());
-  const onWriting = telemetry.writingChanged;
-  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now, onWriting });
+  const store = await openEmbeddedStore({
+    directory: join(config.dataDirectory, 'samples'),
+    now,
+    seen,
+    hasRoom: () => !disk.isFull(),
+    onWriting: disk.writingChanged,
+  });
   closers.push('the sample store', () => store.close());
+  closers.push('the watch on the disk', disk.close);
   for (const damage of store.damage) telemetry.damageFound({ ...damage });
   const directory = uplinkDirectory(records);
   const access = composeAccess(config, records, acting, now);
@@ -173,7 +194,28 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
   const later = { followChanges, useNetworkServers, quotaUse: quotaUse(records, config.quotas) };
-  return { config, telemetry, readiness, records, store, directory, access, now, newId, operations, ...later };
+  const diskIsFull = disk.isFull;
+  return {
+    config,
+    telemetry,
+    readiness,
+    diskIsFull,
+    records,
+    store,
+    directory,
+    access,
+    now,
+    newId,
+    operations,
+    ...later,
+  };
+}
+
+/** What the records know of the journal. Throws DataFolderError where they, or their key, are missing or cannot be used. */
+function soundRecords({ dataDirectory: directory, secretsKey }: Config): RecordedPositions {
+  const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples: hasSampleFiles(directory) });
+  if (refusal !== undefined) throw new DataFolderError(refusal);
+  return positions;
 }
 
 function composeReadiness(telemetry: Telemetry): Readiness {
@@ -213,7 +255,6 @@ async function serve(parts: Parts, routes: readonly Route[]): Promise<FastifyIns
   const guard = guardOf(access, config, now);
   const app = await createServer({ routes, guard, events: telemetry, now, publicUrl, trustedProxies, corsOrigins });
   addDocs(app);
-  addAccessPages(app);
   return app;
 }
 

@@ -39,6 +39,8 @@ export interface Config {
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly smsGatewayUrl: string | undefined;
+  /** JSON text. */
+  readonly gcpServiceAccountKey: string | undefined;
   readonly secretsKey: string | undefined;
   readonly revealConnectorSecrets: boolean;
   readonly egressAllow: readonly string[];
@@ -56,7 +58,14 @@ export interface Config {
 
 const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
 /** Settings that hold secrets; each may stand in a file that NAME_FILE names, as orchestrators hand them out. */
-const secretNames = new Set(['ADMIN_PASSWORD', 'ADMIN_API_KEY', 'SECRETS_KEY', 'SMTP_URL', 'SMS_GATEWAY_URL']);
+const secretNames = new Set([
+  'ADMIN_PASSWORD',
+  'ADMIN_API_KEY',
+  'SECRETS_KEY',
+  'SMTP_URL',
+  'SMS_GATEWAY_URL',
+  'GCP_SERVICE_ACCOUNT_KEY',
+]);
 
 /** A setting that cannot be used; the message names the variable, the value and what is accepted. */
 export class ConfigError extends Error {
@@ -96,6 +105,7 @@ export function readConfig(environment: Environment = process.env): Config {
     smtpUrl: urlOf('SMTP_URL', text('SMTP_URL')),
     mailFrom: text('MAIL_FROM'),
     smsGatewayUrl: urlOf('SMS_GATEWAY_URL', text('SMS_GATEWAY_URL')),
+    gcpServiceAccountKey: text('GCP_SERVICE_ACCOUNT_KEY'),
     secretsKey: text('SECRETS_KEY'),
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
     egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openFollowerPositions } from '../../journal/follower-positions.ts';
 import { type JournalOptions, openJournal } from '../../journal/journal.ts';
+import { journalStart } from '../../journal/segment-list.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import type { SampleStore } from '../sample-store.ts';
@@ -14,11 +15,12 @@ import { mergeSome } from './compaction.ts';
 import { usage } from './measured.ts';
 import { dropDevice, dropExpired } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
-import { internersOf, journalDamage, openSegments, replayFrame, type StoreDamage } from './opening.ts';
+import { internersOf, journalDamage, openSegments, replayFrame } from './opening.ts';
 import { readers } from './readers.ts';
 import { reading } from './reading.ts';
 import { readEntries, replaySamples } from './replay.ts';
 import { sealing } from './sealing.ts';
+import type { StoreDamage } from './segment-files.ts';
 import { segmentSet } from './segment-set.ts';
 import type { Device } from './series.ts';
 
@@ -29,8 +31,12 @@ export interface EmbeddedStoreOptions {
   /** See `journalLimits`. */
   readonly resumeBytesMax?: number;
   readonly resumeAgeMsMax?: number;
+  /** What others know of the journal's end. */
+  readonly seen?: JournalEndSeen;
   readonly limits?: Partial<StoreLimits>;
-  /** Called once at each change: the disk is full, has room again, or failed so that writing has stopped for good. */
+  /** Asked before each append; a disk without room refuses it with `storageFull`. */
+  readonly hasRoom?: () => boolean;
+  /** Called at each change of writing, and whenever a full disk refuses. */
   readonly onWriting?: JournalOptions['onWriting'];
 }
 
@@ -43,6 +49,14 @@ export interface EmbeddedStore extends SampleStore {
   readonly sealAll: () => Promise<void>;
   /** Resolves when the background work under way has ended and the positions of followers are saved. */
   readonly idle: () => Promise<void>;
+}
+
+/** What is known of the journal outside its own folder. */
+export interface JournalEndSeen {
+  /** Every entry before this position was acknowledged. */
+  readonly acknowledgedTo: number;
+  /** Where followers go on whose own positions are lost. */
+  readonly followFrom: number;
 }
 
 const slices: Slices = {
@@ -59,9 +73,9 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const limits = { ...storeLimits, ...options.limits };
   const catalogue = newCatalogue(limits);
   const interners = internersOf(catalogue);
-  const opened = await openSegments(segmentDirectory, catalogue, interners, true);
+  const opened = await openSegments(segmentDirectory, catalogue, interners, await journalStart(journalDirectory), true);
   const damage: StoreDamage[] = [...opened.damage];
-  const followers = await openFollowerPositions(journalDirectory, now);
+  const followers = await openFollowerPositions(journalDirectory, now, options.seen?.followFrom);
   const reads = readers();
   const decoded = decodedChunks((chunk, reason) => damage.push({ kind: 'chunk', path: chunk.file.name, reason }));
   const segments = segmentSet({ directory: segmentDirectory, ...opened, whenUnread: reads.whenUnread });
@@ -69,12 +83,14 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     directory: journalDirectory,
     now,
     visitFrom: opened.manifest.replayFrom,
+    acknowledgedTo: Math.max(followers.newest(), options.seen?.acknowledgedTo ?? 0),
     visit: (frame) => replayFrame(frame, opened.manifest, catalogue, interners.shapes),
     onLost: () => intake.forgetPending(),
     onWriting: options.onWriting,
+    segmentBytes: limits.journalSegmentBytes,
     ...resumeLimits(options),
   });
-  damage.push(...journalDamage(journal, followers, journalDirectory));
+  damage.push(...journalDamage(journal.damage, followers, journalDirectory));
   let closed = false;
   let dropping: Promise<unknown> = Promise.resolve();
   function noteFailure(error: unknown): void {
@@ -130,6 +146,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     },
     append: async (entry) => {
       if (closed) throw problem('stopping');
+      if (options.hasRoom?.() === false) throw problem('storageFull');
       for (let room = background.roomForRows(); room !== undefined; room = background.roomForRows()) await room;
       if (closed) throw problem('stopping');
       return intake.append(entry);
@@ -156,7 +173,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       if (closed) return;
       closed = true;
       await journal.close();
-      await followers.save(true);
+      // Older positions repeat entries to followers, which they bear.
+      await followers.save(true).catch(noteFailure);
       // What cannot be sealed now stays in the journal and is replayed by the next start.
       await background.sealAll().catch(noteFailure);
       reads.whenUnread(segments.close);
