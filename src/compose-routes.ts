@@ -11,6 +11,7 @@ import { backfillRoutes } from './http/routes/backfill.ts';
 import { captureRoute } from './http/routes/capture.ts';
 import type { DeviceAccess } from './http/routes/device-access.ts';
 import { healthRoutes } from './http/routes/health.ts';
+import { withMetricsToken } from './http/routes/metrics-token.ts';
 import { kpiQueryRoutes } from './http/routes/kpi-queries.ts';
 import { runScriptRoute } from './http/routes/run-script.ts';
 import { rawUplinkRoutes } from './http/routes/raw-uplinks.ts';
@@ -72,12 +73,14 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
   const { publicHolidays } = extras;
   const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [
-    ...healthRoutes({
-      metricsToken: parts.config.metricsToken,
-      notReadyBecause: readiness.notReadyBecause,
-      notes: telemetry.notesOnDamage,
-      metrics: () => telemetry.metrics(),
-    }),
+    ...withMetricsToken(
+      healthRoutes({
+        notReadyBecause: readiness.notReadyBecause,
+        notes: telemetry.notesOnDamage,
+        metrics: () => telemetry.metrics(),
+      }),
+      parts.config.metricsToken,
+    ),
     captureRoute({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,

@@ -153,6 +153,7 @@ export function canBeJson({ parts }: Template): boolean {
     json: ['"x"', '1'],
     jsonString: ['x', '1'],
     text: ['x', '1'],
+    html: ['x', '1'],
     url: ['x', '1'],
   };
   return [0, 1].some((which) => {
