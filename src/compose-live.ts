@@ -1,6 +1,7 @@
 // Composes the live stream: who may listen to what, and the samples that became durable.
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
+import { setImmediate as pause } from 'node:timers/promises';
 import { identify } from './access/authenticator.ts';
 import { authorize } from './access/authorize.ts';
 import { streamRevocation } from './compose-access.ts';
@@ -9,10 +10,14 @@ import type { Uplinks } from './compose-uplinks.ts';
 import { attachDataStreams, type DataStreams } from './http/data-streams.ts';
 import { mqttSocketPath } from './http/mqtt-socket.ts';
 import { placeOf } from './inventory/places.ts';
+import { createAccessWatch } from './live/access-watch.ts';
 import { createFanOut } from './live/fan-out.ts';
+import { type Principal, principalIn } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
 import { placesOfDevices } from './store/records/devices.ts';
 import { deviceIdsOfTag } from './store/records/tags.ts';
+
+type DevicePlace = { readonly organizationId: string; readonly workspaceId: string };
 
 /** Serves the data stream on the server's upgrades. */
 export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): DataStreams {
@@ -20,8 +25,20 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
   const fanOut = createFanOut();
   uplinks.follow((samples) => fanOut.publish(samples, now()));
 
+  const mayRead = (principal: Principal, id: string, place: DevicePlace): boolean =>
+    permitted(() =>
+      authorize(principalIn(principal, place.organizationId), 'asset', 'read', { ...place, what: 'device', id }),
+    );
+  const readable = async (principal: Principal, id: string): Promise<boolean> => {
+    const place = (await placesOfDevices(records.db, [id])).get(id);
+    return place !== undefined && mayRead(principal, id, place);
+  };
+  const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
+  const access = createAccessWatch({ fanOut, readable, pause, failed });
+
   const streams = attachDataStreams(server, {
     fanOut,
+    access,
     authenticate: async ({ apiKey, accessToken, cookie }) =>
       identify(parts.access.authenticators, {
         'x-api-key': apiKey,
@@ -30,22 +47,23 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
       }),
     findAssets: async (principal, assetIds, isOver) => {
       const places = await placesOfDevices(records.db, assetIds, isOver);
-      const mayRead = (id: string, place: { readonly organizationId: string; readonly workspaceId: string }) =>
-        permitted(() => authorize(principal, 'asset', 'read', { ...place, what: 'device', id }));
-      return new Set([...places].filter(([id, place]) => mayRead(id, place)).map(([id]) => id));
+      return new Set([...places].filter(([id, place]) => mayRead(principal, id, place)).map(([id]) => id));
     },
     assetsOfTag: async (principal, tagId) => {
       const place = await placeOf(records, 'tag', tagId).catch(ifUnknown);
-      if (place === undefined || !permitted(() => authorize(principal, 'asset', 'read', place))) return undefined;
+      if (place === undefined) return undefined;
+      const asking = principalIn(principal, place.organizationId);
+      if (!permitted(() => authorize(asking, 'asset', 'read', place))) return undefined;
       return deviceIdsOfTag(records.elsewhere, tagId);
     },
     quotas: parts.config.quotas,
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
     now,
+    cut: telemetry.liveSocketCut,
     failed: (errorId, error) => telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
-  const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
+  parts.followChanges(access.recordChanged);
   parts.followChanges(streamRevocation(streams, parts.access.sessions, failed));
   parts.quotaUse.readBy('webSockets', streams.sessionsOf);
   telemetry.gauge('live_sessions', 'Open connections of the data stream.', () => streams.sessions);

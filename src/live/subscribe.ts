@@ -2,6 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type AcknowledgedItem, type ReplyTo, SubscribeMessage } from '../contract/live-messages.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { Principal } from '../model/principal.ts';
 import type { ReplayRequest } from './catch-up.ts';
 import { clientMessage, type MessageContext } from './client-message.ts';
 import { liveLimits } from './live-limits.ts';
@@ -23,7 +24,9 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   const { subscriptions, reply, now } = context;
   const targets = targetsOf(message.subscriptions ?? [], message.since);
   if (targets.length === 0) throw refusal('NO_SUBSCRIPTIONS');
-  const allowed = await allowedTargets(targets, message.accessToken || undefined, context);
+  const changesBefore = context.access.changes();
+  const principal = await context.authorize(message.accessToken || undefined);
+  const allowed = await allowedTargets(targets, principal, context);
   if (context.closed()) return;
   await refuseTooMany(allowed, context);
   if (context.closed()) return;
@@ -33,7 +36,7 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   for (const { target, assetIds } of allowed) {
     if (assetIds === undefined) refused.push(refusedItem(target));
     for (const assetId of assetIds ?? []) {
-      const subscription = opened(assetId, target, context);
+      const subscription = opened(assetId, target, context, principal);
       if (target.start !== undefined) requests.push({ subscription, start: target.start, replyTo });
       // The tag of a large fleet; samples of the first devices may be sent before all are acknowledged.
       if (++handled % openedPerTurn === 0) await nextTurn();
@@ -48,6 +51,10 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
     reply({ type: 'subscribed', ...to, subscriptions: acknowledged, timestamp: formatInstant(now()) });
   }
   if (requests.length > 0) context.catchUp.request(requests);
+  // A device may have moved between the check and here.
+  if (context.access.changes() !== changesBefore) {
+    context.access.check(allowed.flatMap(({ assetIds }) => assetIds ?? []));
+  }
 });
 
 /** The text of `subscribed`, written over several turns of the event loop. */
@@ -67,10 +74,9 @@ async function longAcknowledgement(
 
 async function allowedTargets(
   targets: readonly SubscriptionTarget[],
-  accessToken: string | undefined,
-  { authorize, findAssets, assetsOfTag, closed }: MessageContext,
+  principal: Principal,
+  { findAssets, assetsOfTag, closed }: MessageContext,
 ): Promise<Allowed[]> {
-  const principal = await authorize(accessToken);
   const asked = new Set(targets.flatMap(({ assetId }) => assetId ?? []));
   const found = asked.size === 0 ? asked : await findAssets(principal, [...asked], closed);
   const tagged = new Map<string, readonly string[] | undefined>();
@@ -103,10 +109,16 @@ async function refuseTooMany(allowed: readonly Allowed[], { subscriptions }: Mes
 }
 
 // With a replay to come it covers nothing yet: the replay does, and the device is held until then.
-function opened(assetId: string, { tagId, topic, start }: SubscriptionTarget, context: MessageContext) {
+function opened(
+  assetId: string,
+  { tagId, topic, start }: SubscriptionTarget,
+  context: MessageContext,
+  grantedTo: Principal,
+) {
   const coverage = start === undefined ? context.liveCoverage(assetId) : undefined;
   const subscription =
-    context.subscriptions.find(assetId, topic) ?? context.subscriptions.add(assetId, topic, coverage);
+    context.subscriptions.find(assetId, topic) ??
+    context.subscriptions.add({ id: assetId, topic }, coverage, grantedTo);
   if (tagId !== undefined) subscription.tagIds.add(tagId);
   return subscription;
 }
