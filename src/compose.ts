@@ -152,9 +152,15 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   });
   closers.push('the records', () => records.close());
   const onWriting = telemetry.writingChanged;
-  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now, onWriting, seen });
+  const store = await openEmbeddedStore({
+    directory: join(config.dataDirectory, 'samples'),
+    now,
+    onWriting,
+    seen,
+    damaged: (damage) => telemetry.damageFound({ ...damage }),
+    failed: (error) => telemetry.backgroundFailed('writing segments of samples', error),
+  });
   closers.push('the sample store', () => store.close());
-  for (const damage of store.damage) telemetry.damageFound({ ...damage });
   const directory = uplinkDirectory(records);
   const access = composeAccess(config, records, acting, now);
   closers.push('access', () => access.keepHouse());

@@ -1,6 +1,7 @@
 // The embedded sample store: one process, one folder, journal first, columns in memory and on disk.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull } from '../../journal/disk.ts';
 import { openFollowerPositions } from '../../journal/follower-positions.ts';
 import { type JournalOptions, openJournal } from '../../journal/journal.ts';
 import { journalStart } from '../../journal/segment-list.ts';
@@ -15,7 +16,7 @@ import { mergeSome } from './compaction.ts';
 import { usage } from './measured.ts';
 import { dropDevice, dropExpired } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
-import { internersOf, journalDamage, openSegments, replayFrame } from './opening.ts';
+import { internersOf, journalDamage, openSegments, replayFrame, unreadableText } from './opening.ts';
 import { readers } from './readers.ts';
 import { reading } from './reading.ts';
 import { readEntries, replaySamples } from './replay.ts';
@@ -34,6 +35,10 @@ export interface EmbeddedStoreOptions {
   /** What others know of the journal's end. */
   readonly seen?: JournalEndSeen;
   readonly limits?: Partial<StoreLimits>;
+  /** Called for every damaged place, also those that are met later; once each. */
+  readonly damaged?: ((damage: StoreDamage) => void) | undefined;
+  /** Called when sealed samples, segments or the positions of followers cannot be written; the journal has what they hold. */
+  readonly failed?: ((error: unknown) => void) | undefined;
   /** Called once at each change: the disk is full, has room again, or failed so that writing has stopped for good. */
   readonly onWriting?: JournalOptions['onWriting'];
 }
@@ -72,10 +77,23 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const catalogue = newCatalogue(limits);
   const interners = internersOf(catalogue);
   const opened = await openSegments(segmentDirectory, catalogue, interners, await journalStart(journalDirectory), true);
-  const damage: StoreDamage[] = [...opened.damage];
+  const damage: StoreDamage[] = [];
+  const known = new Set<string>();
+  const note = (...places: readonly StoreDamage[]): void => {
+    for (const place of places) {
+      const key = JSON.stringify(place);
+      if (known.has(key)) continue;
+      known.add(key);
+      damage.push(place);
+      options.damaged?.(place);
+    }
+  };
+  note(...opened.damage);
   const followers = await openFollowerPositions(journalDirectory, now, options.seen?.followFrom);
   const reads = readers();
-  const decoded = decodedChunks((chunk, reason) => damage.push({ kind: 'chunk', path: chunk.file.name, reason }));
+  const decoded = decodedChunks((chunk, reason) => {
+    note({ kind: 'chunk', path: join(segmentDirectory, chunk.file.name), reason });
+  });
   const segments = segmentSet({ directory: segmentDirectory, ...opened, whenUnread: reads.whenUnread });
   const journal = await openJournal({
     directory: journalDirectory,
@@ -86,15 +104,18 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     onLost: () => intake.forgetPending(),
     onWriting: options.onWriting,
     segmentBytes: limits.journalSegmentBytes,
+    damaged: (path, { offset, bytes }) => note({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
     ...resumeLimits(options),
   });
-  damage.push(...journalDamage(journal.damage, followers, journalDirectory));
+  note(...journalDamage(journal.damage, followers, journalDirectory));
   let closed = false;
   let dropping: Promise<unknown> = Promise.resolve();
+  let lastFailure: string | undefined;
   function noteFailure(error: unknown): void {
-    const reason = `Not written: ${String(error)}`;
     // A failure that repeats is told once.
-    if (damage.at(-1)?.reason !== reason) damage.push({ kind: 'segment', path: directory, reason });
+    if (String(error) === lastFailure) return;
+    lastFailure = String(error);
+    options.failed?.(error);
   }
   const background = sealing({
     catalogue,
@@ -171,9 +192,15 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       closed = true;
       await journal.close();
       await followers.save(true);
-      // What cannot be sealed now stays in the journal and is replayed by the next start.
-      await background.sealAll().catch(noteFailure);
+      const failure = await background.sealAll().then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      );
       reads.whenUnread(segments.close);
+      if (failure === undefined) return;
+      // It stays in the journal and is replayed by the next start; a disk that is not merely full is a reason to end with an error.
+      noteFailure(failure.error);
+      if (!isDiskFull(failure.error)) throw failure.error;
     },
   };
 }

@@ -67,6 +67,11 @@ export function replayFrame(frame: Frame, manifest: Manifest, catalogue: Catalog
   catalogue.noteJournalled(frame.payload.length);
 }
 
+/** The same sentence whether a start or a reader comes upon it, so that it is told once. */
+export function unreadableText(bytes: number, offset: number): string {
+  return `${bytes} bytes from ${offset} on cannot be read`;
+}
+
 /** What reading the journal found, but for a torn tail, and what is known of its followers. */
 export function journalDamage(
   found: readonly JournalDamage[],
@@ -78,7 +83,7 @@ export function journalDamage(
     if (kind === 'tornTail') continue;
     const what =
       kind === 'unreadableBytes'
-        ? `${bytes} bytes from ${offset} on cannot be read`
+        ? unreadableText(bytes, offset)
         : `${entries} entries from position ${firstPosition} on are missing`;
     damage.push({ kind: 'journal', path, reason: what });
   }
