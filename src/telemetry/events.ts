@@ -4,6 +4,7 @@ import { damageEvents } from './damage-events.ts';
 import { deliveryEvents } from './delivery-events.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
+import { scriptEvents } from './script-events.ts';
 import { storageEvents } from './storage-events.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -56,6 +57,7 @@ export function createTelemetry(log: Log) {
   return {
     ...mqttEvents(counter, log),
     ...deliveryEvents(counter),
+    ...scriptEvents(counter, histogram),
     ...storageEvents(gauge, log),
     ...damageEvents(damages, gauge, log),
 
