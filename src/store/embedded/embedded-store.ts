@@ -77,17 +77,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const catalogue = newCatalogue(limits);
   const interners = internersOf(catalogue);
   const opened = await openSegments(segmentDirectory, catalogue, interners, await journalStart(journalDirectory), true);
-  const damage: StoreDamage[] = [];
-  const known = new Set<string>();
-  const note = (...places: readonly StoreDamage[]): void => {
-    for (const place of places) {
-      const key = JSON.stringify(place);
-      if (known.has(key)) continue;
-      known.add(key);
-      damage.push(place);
-      options.damaged?.(place);
-    }
-  };
+  const { damage, note } = damageList(options.damaged);
   note(...opened.damage);
   const followers = await openFollowerPositions(journalDirectory, now, options.seen?.followFrom);
   const reads = readers();
@@ -96,27 +86,17 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   });
   const segments = segmentSet({ directory: segmentDirectory, ...opened, whenUnread: reads.whenUnread });
   const journal = await openJournal({
-    directory: journalDirectory,
-    now,
+    ...journalOptions(options, journalDirectory, note),
     visitFrom: opened.manifest.replayFrom,
     acknowledgedTo: Math.max(followers.newest(), options.seen?.acknowledgedTo ?? 0),
     visit: (frame) => replayFrame(frame, opened.manifest, catalogue, interners.shapes),
     onLost: () => intake.forgetPending(),
-    onWriting: options.onWriting,
     segmentBytes: limits.journalSegmentBytes,
-    damaged: (path, { offset, bytes }) => note({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
-    ...resumeLimits(options),
   });
   note(...journalDamage(journal.damage, followers, journalDirectory));
   let closed = false;
   let dropping: Promise<unknown> = Promise.resolve();
-  let lastFailure: string | undefined;
-  function noteFailure(error: unknown): void {
-    // A failure that repeats is told once.
-    if (String(error) === lastFailure) return;
-    lastFailure = String(error);
-    options.failed?.(error);
-  }
+  const noteFailure = toldOnce(options.failed);
   const background = sealing({
     catalogue,
     schemas: interners.schemas,
@@ -192,22 +172,62 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       closed = true;
       await journal.close();
       await followers.save(true);
-      const failure = await background.sealAll().then(
-        () => undefined,
-        (error: unknown) => ({ error }),
-      );
-      reads.whenUnread(segments.close);
-      if (failure === undefined) return;
-      // It stays in the journal and is replayed by the next start; a disk that is not merely full is a reason to end with an error.
-      noteFailure(failure.error);
-      if (!isDiskFull(failure.error)) throw failure.error;
+      await sealedAtEnd(background.sealAll, noteFailure).finally(() => reads.whenUnread(segments.close));
     },
   };
 }
 
-function resumeLimits(options: EmbeddedStoreOptions): Pick<JournalOptions, 'resumeBytesMax' | 'resumeAgeMsMax'> {
-  const { resumeBytesMax, resumeAgeMsMax } = options;
+/** What cannot be sealed stays in the journal and is replayed by the next start; rejects unless the disk is merely full. */
+async function sealedAtEnd(sealAll: () => Promise<void>, failed: (error: unknown) => void): Promise<void> {
+  try {
+    await sealAll();
+  } catch (error) {
+    failed(error);
+    if (!isDiskFull(error)) throw error;
+  }
+}
+
+/** A failure that repeats is told once. */
+function toldOnce(failed: EmbeddedStoreOptions['failed']): (error: unknown) => void {
+  let last: string | undefined;
+  return (error) => {
+    if (String(error) !== last) failed?.(error);
+    last = String(error);
+  };
+}
+
+/** What was found damaged, each place once. */
+function damageList(damaged: EmbeddedStoreOptions['damaged']): {
+  readonly damage: readonly StoreDamage[];
+  readonly note: (...places: readonly StoreDamage[]) => void;
+} {
+  const damage: StoreDamage[] = [];
+  const known = new Set<string>();
   return {
+    damage,
+    note: (...places) => {
+      for (const place of places) {
+        const key = JSON.stringify(place);
+        if (known.has(key)) continue;
+        known.add(key);
+        damage.push(place);
+        damaged?.(place);
+      }
+    },
+  };
+}
+
+/** What the journal takes over from the store's own options. */
+function journalOptions(
+  { now, onWriting, resumeBytesMax, resumeAgeMsMax }: EmbeddedStoreOptions,
+  directory: string,
+  note: (place: StoreDamage) => void,
+): Pick<JournalOptions, 'directory' | 'now' | 'onWriting' | 'damaged' | 'resumeBytesMax' | 'resumeAgeMsMax'> {
+  return {
+    directory,
+    now,
+    onWriting,
+    damaged: (path, { offset, bytes }) => note({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
     ...(resumeBytesMax === undefined ? {} : { resumeBytesMax }),
     ...(resumeAgeMsMax === undefined ? {} : { resumeAgeMsMax }),
   };
