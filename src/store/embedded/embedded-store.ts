@@ -16,7 +16,14 @@ import { mergeSome } from './compaction.ts';
 import { usage } from './measured.ts';
 import { dropDevice, dropExpired } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
-import { internersOf, journalDamage, openSegments, replayFrame, unreadableText } from './opening.ts';
+import {
+  internersOf,
+  type JournalEndSeen,
+  journalDamage,
+  openSegments,
+  replayFrame,
+  unreadableText,
+} from './opening.ts';
 import { readers } from './readers.ts';
 import { reading } from './reading.ts';
 import { readEntries, replaySamples } from './replay.ts';
@@ -54,14 +61,6 @@ export interface EmbeddedStore extends SampleStore {
   readonly idle: () => Promise<void>;
 }
 
-/** What is known of the journal outside its own folder. */
-export interface JournalEndSeen {
-  /** Every entry before this position was acknowledged. */
-  readonly acknowledgedTo: number;
-  /** Where followers go on whose own positions are lost. */
-  readonly followFrom: number;
-}
-
 const slices: Slices = {
   clock: () => performance.now(),
   pause: () => new Promise((resolve) => setImmediate(resolve)),
@@ -93,7 +92,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     onLost: () => intake.forgetPending(),
     segmentBytes: limits.journalSegmentBytes,
   });
-  note(...journalDamage(journal.damage, followers, journalDirectory));
+  note(...journalDamage(journal.damage, followers, journalDirectory, options.seen));
   let closed = false;
   let dropping: Promise<unknown> = Promise.resolve();
   const noteFailure = toldOnce(options.failed);
