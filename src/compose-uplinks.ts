@@ -13,6 +13,7 @@ import type { OnceStreamed } from './flows/streamed-idempotency.ts';
 import { type ReplayReport, type ReplayRequest, type ReplayStages, replayUplinks } from './flows/replay.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
+import { isDiskFull } from './model/disk-full.ts';
 import type { Json, JsonObject } from './model/json.ts';
 import type { DurableEntry, JournalEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
@@ -250,7 +251,10 @@ async function openStatus(
   store.setFollowerPosition(statusFollower, from);
   for await (const entries of store.entriesFrom(from)) {
     for (const entry of entries) status.follow(entry);
-    await status.settled();
+    // What a full disk does not take now is written when there is room, as all that follows.
+    await status.settled().catch((error: unknown) => {
+      if (!isDiskFull(error)) throw error;
+    });
   }
   return status;
 }

@@ -1,7 +1,9 @@
 // One function for each thing that happens: its log line and its metrics live here together and nowhere else.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isDiskFull } from '../model/disk-full.ts';
 import { damageEvents } from './damage-events.ts';
 import { deliveryEvents } from './delivery-events.ts';
+import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
 import { scriptEvents } from './script-events.ts';
@@ -47,6 +49,7 @@ export function createTelemetry(log: Log) {
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
   const uplinkSeconds = histogram('uplink_seconds', 'Time from receipt of an uplink until it is durable.');
   const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
+  const diskFullLines = lineLimit(60_000);
   const gauge = (name: string, help: string, read: () => number): void => {
     const collect = function (this: Gauge): void {
       this.set(read());
@@ -132,7 +135,12 @@ export function createTelemetry(log: Log) {
       notes.inc({ level: note.level, source: note.source });
     },
 
+    /** A full disk has a line of its own and is no fault of the server: of each work it stops one line a minute, without a stack. */
     backgroundFailed(what: string, error: unknown): void {
+      if (isDiskFull(error)) {
+        if (diskFullLines.isDue(what)) log.warn({ what, reason: 'disk full' }, 'background work waits for room');
+        return;
+      }
       failures.inc();
       log.error({ what, err: error }, 'background work failed');
     },
