@@ -1,6 +1,7 @@
 // How much of the open segment is on the disk for certain: what is missing of that is damage, what is missing behind it a torn end.
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readChecked, replaceChecked } from '../../journal/durable-file.ts';
+import { readChecked, replaceChecked, syncDirectory } from '../../journal/durable-file.ts';
 import { type RawUplinkDamage, segmentName } from './segment-file.ts';
 
 /** The open segment by its number, and its bytes that were synced. */
@@ -16,14 +17,20 @@ export function missingSegment(directory: string, { sequence, bytes }: DurableMa
 
 const markPath = (directory: string): string => join(directory, 'durable.json');
 
-/** Notes the mark; null when no segment is open. */
-export async function writeDurableMark(directory: string, mark: DurableMark | null): Promise<void> {
+/** Notes the mark. */
+export async function writeDurableMark(directory: string, mark: DurableMark): Promise<void> {
   await replaceChecked(markPath(directory), JSON.stringify(mark));
+}
+
+/** Forgets the mark when no segment is open any more. */
+export async function removeDurableMark(directory: string): Promise<void> {
+  await rm(markPath(directory), { force: true });
+  await syncDirectory(directory);
 }
 
 /** Undefined without one; a damaged mark is none, because nothing depends on it but a warning. */
 export async function readDurableMark(directory: string): Promise<DurableMark | undefined> {
   const found = await readChecked(markPath(directory));
   if (found === undefined || found === 'damaged') return undefined;
-  return (JSON.parse(found.text) as DurableMark | null) ?? undefined;
+  return JSON.parse(found.text) as DurableMark;
 }

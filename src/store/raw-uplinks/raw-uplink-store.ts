@@ -6,7 +6,7 @@ import type { RawUplink } from '../../model/raw-uplink.ts';
 import { compressLines, deviceOfLine, isLineOf } from './block.ts';
 import { type RawUplinkLimits, rawUplinkLimits } from './limits.ts';
 import { type ClosedSegment, openClosedSegments } from './closed-segments.ts';
-import { type DurableMark, missingSegment, readDurableMark, writeDurableMark } from './durable-mark.ts';
+import { type DurableMark, missingSegment, readDurableMark, removeDurableMark } from './durable-mark.ts';
 import { listNewestFirst, type RawUplinkPage, type RawUplinkRange } from './reading.ts';
 import {
   copySegment,
@@ -185,7 +185,7 @@ async function closedShort(
   scanned.damage.forEach(damaged);
   damaged({ path: left, offset: scanned.end, bytes: mark.bytes - scanned.end });
   await replaceFile(indexPath(left), encodeIndex(scanned.contents));
-  await writeDurableMark(directory, null);
+  await removeDurableMark(directory);
   return closedSegment({ ...name, contents: scanned.contents, bytes: size });
 }
 

@@ -5,7 +5,7 @@ import { replaceFile, syncDirectory } from '../../journal/durable-file.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { RawUplink } from '../../model/raw-uplink.ts';
 import { compressLines, lineOf } from './block.ts';
-import { writeDurableMark } from './durable-mark.ts';
+import { removeDurableMark, writeDurableMark } from './durable-mark.ts';
 import type { RawUplinkLimits } from './limits.ts';
 import { addBlock, frameOf, indexPath, type SegmentName, segmentName } from './segment-file.ts';
 import { emptyContents, encodeIndex, type SegmentContents } from './segment-index.ts';
@@ -156,7 +156,7 @@ export class SegmentWriter {
     if (segment === undefined) return undefined;
     await replaceFile(indexPath(segment.path), encodeIndex(segment.contents));
     await segment.file.close();
-    await writeDurableMark(this.#parts.directory, null);
+    await removeDurableMark(this.#parts.directory);
     this.#segment = undefined;
     const { file: _closed, ...written } = segment;
     return written;
