@@ -56,6 +56,7 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
     now,
+    cut: telemetry.liveSocketCut,
     failed: (errorId, error) => telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
   const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);

@@ -11,6 +11,7 @@ import { composeCoap } from './compose-coap.ts';
 import { composeDeliveries } from './compose-deliveries.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
 import { composeDisk } from './compose-disk.ts';
+import { composeFigures } from './compose-figures.ts';
 import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import { composeLora } from './compose-lora.ts';
@@ -132,8 +133,12 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
       telemetry.stopping(reason);
       notReady = 'stopping';
       await hurryLocks(records.db).catch((error: unknown) => telemetry.backgroundFailed('stopping', error));
-      await closers.closeAll();
-      telemetry.stopped(performance.now() - startedAt);
+      try {
+        await closers.closeAll();
+        telemetry.stopped(performance.now() - startedAt);
+      } finally {
+        await telemetry.flushed();
+      }
     },
   };
 }
@@ -170,6 +175,7 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   });
   closers.push('the sample store', () => store.close());
   closers.push('the watch on the disk', disk.close);
+  composeFigures(store, telemetry, now);
   const directory = uplinkDirectory(records);
   const access = composeAccess(config, records, acting, now);
   closers.push('access', () => access.keepHouse());

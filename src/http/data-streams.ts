@@ -32,6 +32,8 @@ export interface DataStreamsOptions {
   readonly tickMs?: number;
   /** Our own mistake, with the `errorId` that the client was told. */
   readonly failed: (errorId: string, error: unknown) => void;
+  /** Told each connection that is ended because its reader takes nothing. */
+  readonly cut?: (reason: string) => void;
 }
 
 export interface DataStreams {

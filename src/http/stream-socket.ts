@@ -33,6 +33,8 @@ interface StreamSocketOptions {
   readonly replay: Replay;
   readonly now: () => EpochMs;
   readonly failed: (errorId: string, error: unknown) => void;
+  /** The connection is ended because its reader takes nothing. */
+  readonly cut?: ((reason: string) => void) | undefined;
   /** The connection is closed. */
   readonly gone: (stream: StreamSocket) => void;
 }
@@ -46,7 +48,10 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
 
   const outbox = createOutbox({
     write: (bytes) => webSocket.readyState !== WebSocket.OPEN || socket.write(bytes),
-    cut: (reason) => end(1013, reason),
+    cut: (reason) => {
+      options.cut?.(reason);
+      end(1013, reason);
+    },
     flusher: options.flusher,
   });
   const session = createSession({

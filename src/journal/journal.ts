@@ -53,6 +53,8 @@ export interface Journal {
   /** Removes segments that lie wholly before the position and are not kept for resuming. Says how many bytes that gave back. */
   readonly dropBefore: (position: number) => Promise<number>;
   readonly bytes: () => number;
+  /** When the oldest kept entry was stored; undefined without any. */
+  readonly oldestStoredAt: () => EpochMs | undefined;
   /** What opening found. */
   readonly damage: readonly JournalDamage[];
   readonly close: () => Promise<void>;
@@ -84,6 +86,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),
     dropBefore: (position) => dropBefore(options, segments, Math.min(position, ...[...readers].map((r) => r.position))),
     bytes: () => segments.reduce((sum, segment) => sum + segment.bytes, 0),
+    oldestStoredAt: () => segments[0]?.marks[0]?.storedAt ?? segments[0]?.lastStoredAt,
     damage: found.damage,
     close: () => writer.close(),
   };

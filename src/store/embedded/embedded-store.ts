@@ -57,6 +57,8 @@ export interface EmbeddedStore extends SampleStore {
   readonly damage: readonly StoreDamage[];
   /** Bytes that opening cut off the end of the journal: the normal trace of a crash, never acknowledged. */
   readonly tornBytes: number;
+  /** What the journal takes on the disk, and when its oldest entry was stored. */
+  readonly journalled: () => { readonly bytes: number; readonly oldestStoredAt: EpochMs | undefined };
   /** Seals and commits all rows, as closing does. */
   readonly sealAll: () => Promise<void>;
   /** Resolves when the background work under way has ended and the positions of followers are saved. */
@@ -139,6 +141,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   return {
     damage,
     tornBytes: journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0),
+    journalled: () => ({ bytes: journal.bytes(), oldestStoredAt: journal.oldestStoredAt() }),
     sealAll: background.sealAll,
     idle: async () => {
       await background.idle();
