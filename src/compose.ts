@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
+import { weaknessOf } from './access/password-rules.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
 import { type Closers, createClosers } from './compose-closing.ts';
 import { composeCoap } from './compose-coap.ts';
@@ -25,6 +26,8 @@ import { createEgressGuard } from './egress/guard.ts';
 import { createOperationRunner, type OperationRunner } from './flows/operation-runner.ts';
 import { addDocs } from './http/docs.ts';
 import type { Route } from './http/route.ts';
+import { addAccessPages } from './http/access-pages.ts';
+import { addDocsPolicy } from './http/docs-policy.ts';
 import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
@@ -37,6 +40,7 @@ import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
+import { hasOrganizations } from './store/records/organizations.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
 import { hurryLocks, type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { findOperation, unfinishedOperations } from './store/records/operations.ts';
@@ -77,6 +81,7 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
   const parts = await openParts(config, now, telemetry, closers);
   closers.push('what is past its retention', await hideExpired(parts));
   const { records, readiness } = parts;
+  await refuseWeakOwner(config, records);
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
     adminPassword: config.adminPassword,
@@ -101,6 +106,8 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
   const extras = { publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await serve(parts, routes);
+  addAccessPages(app);
+  addDocsPolicy(app);
   closers.push('the HTTP server', () => closeServer(app));
   const streams = composeLive(app.server, parts, uplinks);
   closers.push('live connections', () => streams.close());
@@ -141,6 +148,13 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
       }
     },
   };
+}
+
+/** Only the first start sets the password; later ones pass it over. Throws ConfigError. */
+async function refuseWeakOwner({ adminEmail, adminPassword }: Config, records: OpenRecords): Promise<void> {
+  if (adminPassword === undefined || (await hasOrganizations(records.db))) return;
+  const reason = weaknessOf(adminPassword, adminEmail);
+  if (reason !== undefined) throw new ConfigError(`ADMIN_PASSWORD cannot be used: ${reason}`);
 }
 
 async function openParts(config: Config, now: () => number, telemetry: Telemetry, closers: Closers): Promise<Parts> {

@@ -98,7 +98,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.setNotFoundHandler(async (request) => {
     const path = pathOf(request);
     if (path.startsWith('/v3/')) await parts.guard.identify(request.headers, request.method);
-    throw problem('noSuchRoute', { method: request.method, path });
+    throw problem('noSuchRoute', { method: request.method, path: maskedPath(path) });
   });
   app.addHook('onRequest', async (request, reply) => {
     setEdgeHeaders(parts, request, reply);
@@ -202,8 +202,8 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
           return request.signal;
         },
       };
-      await admitBody(access, input.body, principal, parts.guard);
-      const handle = () => route.handle(input as never, principal as never);
+      const acting = await admitBody(access, input.body, principal, parts.guard);
+      const handle = () => route.handle(input as never, acting as never);
       const { actAs } = parts.guard;
       const quiet = principal === undefined || actAs === undefined || route.method === 'GET';
       const handled = quiet ? handle() : actAs(actorOf(principal, request), handle);
@@ -266,7 +266,12 @@ function refusalOf(request: FastifyRequest) {
 /** The path as logs and error bodies may show it. */
 function shownPath(request: FastifyRequest): string {
   const route = routeOf(request);
-  return route?.secretPath ? route.path : pathOf(request);
+  return route?.secretPath ? route.path : maskedPath(pathOf(request));
+}
+
+/** Links that are mailed hold a secret, also when they are mistyped and no route has them. */
+function maskedPath(path: string): string {
+  return path.replace(/(\/(?:invitations|password-reset))\/.+/i, '$1/***');
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Replay } from '../live/catch-up.ts';
-import type { AssetsOfTag, FindAssets } from '../live/client-message.ts';
+import type { AccessChanges, AssetsOfTag, FindAssets } from '../live/client-message.ts';
 import type { FanOut } from '../live/fan-out.ts';
 import { liveLimits } from '../live/live-limits.ts';
 import { createOutbox, type Flusher } from '../live/outbox.ts';
@@ -30,6 +30,7 @@ interface StreamSocketOptions {
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly access: AccessChanges;
   readonly replay: Replay;
   readonly now: () => EpochMs;
   readonly failed: (errorId: string, error: unknown) => void;
