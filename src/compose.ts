@@ -186,11 +186,12 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
     seen,
     hasRoom: () => !disk.isFull(),
     onWriting: disk.writingChanged,
+    damaged: (damage) => telemetry.damageFound({ ...damage }),
+    failed: (error) => telemetry.backgroundFailed('writing segments of samples', error),
   });
   closers.push('the sample store', () => store.close());
   closers.push('the watch on the disk', disk.close);
   composeFigures(store, telemetry, now);
-  for (const damage of store.damage) telemetry.damageFound({ ...damage });
   const directory = uplinkDirectory(records);
   const access = composeAccess(config, records, acting, now);
   closers.push('access', () => access.keepHouse());

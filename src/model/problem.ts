@@ -4,6 +4,7 @@ import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import { loraProblems } from './lora-problems.ts';
 import { quotaProblems } from './quota-problems.ts';
+import { damageProblems } from './damage-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
 import { recordsProblems } from './records-problems.ts';
 import { transportProblems } from './transport-problems.ts';
@@ -34,6 +35,7 @@ export const problems = {
   ...ruleProblems,
   ...deliveryProblems,
   ...recordsProblems,
+  ...damageProblems,
   ...quotaProblems,
   invalidJson: {
     status: 400,
