@@ -20,11 +20,12 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const number = orNull(Type.Number());
 const connectivity = oneOf(connectivities);
 
-const uplinkMetricsSchema = Type.Object({
+const uplinkMetricsSchema = namedObject('UplinkMetrics', {
   id,
   uplinkId: id,
   deviceId: id,
@@ -50,7 +51,7 @@ const uplinkMetricsSchema = Type.Object({
   batteryLevelStatus: orNull(oneOf(['GOOD', 'MEDIUM', 'LOW'])),
 });
 
-const nestedFlowSchema = Type.Object({
+const nestedFlowSchema = namedObject('DeviceDataFlow', {
   id,
   name,
   deviceType: orNull(Type.Object({ id, name, pictureUrl: orNull(text) })),
@@ -59,7 +60,7 @@ const nestedFlowSchema = Type.Object({
   organizationId: id,
 });
 
-export const deviceSchema = Type.Object({
+export const deviceSchema = namedObject('Device', {
   id,
   deviceId: Type.String({ description: 'Physical device id' }),
   name,
@@ -79,7 +80,7 @@ export const deviceSchema = Type.Object({
   integration: orNull(nestedIntegrationSchema),
   integrationId: orNull(id),
   customFields: list(customFieldValueSchema),
-  tags: list(Type.Object({ id, name, description: orNull(text) })),
+  tags: list(namedObject('DeviceTag', { id, name, description: orNull(text) })),
   uplinkMetrics: orNull(uplinkMetricsSchema),
   loraProperties: orNull(object),
   excludeFromLifecycleReport: Type.Boolean(),
@@ -101,8 +102,14 @@ const draftFields = {
   loRaProperties: optional(object),
 };
 
-export const deviceDraft = Type.Object({ name, deviceId, workspaceId: id, dataFlowId: id, ...draftFields });
-export const deviceUpdate = Type.Object({
+export const deviceDraft = namedObject('DeviceDraft', {
+  name,
+  deviceId,
+  workspaceId: id,
+  dataFlowId: id,
+  ...draftFields,
+});
+export const deviceUpdate = namedObject('DeviceUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   deviceId: Type.Optional(deviceId),
@@ -126,7 +133,7 @@ export const assetListQuery = Type.Object({
 });
 
 export const assetListPageQuery = Type.Object(listParameters);
-export const assetListBody = Type.Object({
+export const assetListBody = namedObject('AssetListBody', {
   organizationId: optional(id),
   workspaceIds: optional(list(id)),
   search: optional(text),
@@ -138,10 +145,13 @@ export const filterOptionsQuery = Type.Object({
   workspaceId: listParameter,
   workspaceIds: listParameter,
 });
-export const filterOptionsBody = Type.Object({ organizationId: optional(id), workspaceIds: optional(list(id)) });
+export const filterOptionsBody = namedObject('FilterOptionsBody', {
+  organizationId: optional(id),
+  workspaceIds: optional(list(id)),
+});
 
 const count = Type.Integer();
-export const filterOptionsSchema = Type.Object({
+export const filterOptionsSchema = namedObject('FilterOptions', {
   filterOptions: list(
     Type.Object({
       field: text,

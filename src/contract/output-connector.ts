@@ -3,10 +3,11 @@ import Type from 'typebox';
 import { outputScopes } from '../model/connector.ts';
 import { listParameter, workspaceListParameters } from './list-parameters.ts';
 import { auditFields, id, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const properties = orNull(object);
 
-export const outputConnectorSchema = Type.Object({
+export const outputConnectorSchema = namedObject('OutputConnector', {
   id,
   ...auditFields,
   name,
@@ -62,14 +63,18 @@ const draftFields = {
   natsProperties: optional(object),
 };
 
-export const outputConnectorDraft = Type.Object({
+export const outputConnectorDraft = namedObject('OutputConnectorDraft', {
   name,
   workspaceId: id,
   type: Type.String({ description: 'WEBHOOK, CUSTOM_DATABASE ...' }),
   scope: optional(oneOf(outputScopes)),
   ...draftFields,
 });
-export const outputConnectorUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const outputConnectorUpdate = namedObject('OutputConnectorUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});
 
 export const outputConnectorListQuery = Type.Object({
   ...workspaceListParameters,

@@ -1,8 +1,9 @@
 // The wire form of tags (contract 6).
 import Type from 'typebox';
 import { id, name, optional, orNull, text, time, updateFields } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
-export const tagSchema = Type.Object({
+export const tagSchema = namedObject('Tag', {
   id,
   name,
   description: orNull(text),
@@ -15,5 +16,5 @@ export const tagSchema = Type.Object({
 
 const draftFields = { description: optional(text), color: optional(text) };
 
-export const tagDraft = Type.Object({ workspaceId: id, name, ...draftFields });
-export const tagUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const tagDraft = namedObject('TagDraft', { workspaceId: id, name, ...draftFields });
+export const tagUpdate = namedObject('TagUpdate', { ...updateFields, name: Type.Optional(name), ...draftFields });

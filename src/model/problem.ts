@@ -170,7 +170,8 @@ export const problems = {
   methodNotAllowed: {
     status: 405,
     code: '40500_METHOD_NOT_ALLOWED',
-    message: (d: { reason: string }) => d.reason,
+    message: (d: { method: string; path: string; allow: string }) =>
+      `${d.path} does not take ${d.method}; allowed: ${d.allow}`,
   },
   requestTimeout: {
     status: 408,

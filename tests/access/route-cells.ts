@@ -55,15 +55,15 @@ const queries: Record<string, Cell> = Object.fromEntries([
     `GET /v3/devices/:deviceId${tail}`,
     deviceRead(tail),
   ]),
-  ...['raw/kpi', 'raw/accumulated-kpi', 'aggregated/hourly/kpi', 'aggregated/hourly/accumulated-kpi'].flatMap(
-    (tail) => [
+  ...['raw', 'aggregated/hourly']
+    .flatMap((source) => ['kpi', 'accumulated-kpi', 'time-series'].map((kind) => `${source}/${kind}`))
+    .flatMap((tail) => [
       [
         `POST /v3/tags/:tagId/query/${tail}`,
         record('workspace', ['asset', 'read'], (of) => `/v3/tags/${of.tag}/query/${tail}`, kpi),
       ],
       [`POST /v3/devices/query/batch/${tail}`, batch(`/v3/devices/query/batch/${tail}`)],
-    ],
-  ),
+    ]),
   ['POST /v3/devices/query/batch', batch('/v3/devices/query/batch')],
 ]) as Record<string, Cell>;
 
@@ -252,7 +252,6 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /v3/organizations': own('/v3/organizations', 'anyCredential'),
   'POST /v3/organizations': { ...own('/v3/organizations', 'anyUser'), body: () => ({ name: 'x' }) },
   'GET /v3/workspace-access': own('/v3/workspace-access?scope=ASSET&verb=READ', 'anyCredential'),
-  'PUT /v3/api-keys/:id': own('/v3/api-keys/x', 'anyCredential'),
   'POST /v3/run-script': {
     needs: ['deviceType', 'read'],
     who: 'permitted',
