@@ -2,6 +2,7 @@
 import type { Access } from './compose-access.ts';
 import type { Config } from './config.ts';
 import type { OperationRunner } from './flows/operation-runner.ts';
+import type { QuotaUse } from './inventory/quota-use.ts';
 import type { UplinkDirectory } from './inventory/uplink-directory.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import type { Route } from './http/route.ts';
@@ -45,6 +46,8 @@ export interface Parts {
   readonly access: Access;
   /** Adds somebody who is told every change of a record. */
   readonly followChanges: (follow: (change: RecordChange) => void) => void;
+  /** What organizations use of their quotas. */
+  readonly quotaUse: QuotaUse;
   readonly now: () => number;
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */

@@ -128,7 +128,7 @@ function accessRoutes(
 }
 
 function recordRoutes(
-  { config, records, store, telemetry, now, operations }: Parts,
+  { config, records, store, telemetry, now, operations, quotaUse }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
   { pushConfiguration: push, deliveries: { availableOutputs } }: RouteExtras,
@@ -147,7 +147,7 @@ function recordRoutes(
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),
     ...workspaceConfigurationRoutes({ ...parts, availableOutputs }),
-    usageRoute({ records, usage: () => store.usage() }),
+    usageRoute({ records, usage: () => store.usage(), quotas: quotaUse.of }),
     ...tagRoutes(parts),
     ...operationRoutes({ ...parts, startOperation: operations.start }),
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),

@@ -3,6 +3,7 @@ import { deliveryProblems } from './delivery-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import { loraProblems } from './lora-problems.ts';
+import { quotaProblems } from './quota-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
 import { transportProblems } from './transport-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
@@ -31,6 +32,7 @@ export const problems = {
   ...transportProblems,
   ...ruleProblems,
   ...deliveryProblems,
+  ...quotaProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',
