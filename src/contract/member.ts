@@ -22,7 +22,9 @@ const fields = {
 export const memberSchema = namedObject('Member', fields);
 export const invitedMemberSchema = namedObject('InvitedMember', {
   ...fields,
-  invitationUrl: orNull(Type.String({ description: 'Hand it to the invited person; shown this once' })),
+  invitationUrl: orNull(
+    Type.String({ description: 'Hand it to the invited person; shown this once. Null for one who has accepted' }),
+  ),
 });
 export const memberParams = Type.Object({ id: Type.String(), userId: Type.String() });
 export const memberListQuery = Type.Object(listParameters);
@@ -61,7 +63,12 @@ export const invitationParams = Type.Object({ token: Type.String({ maxLength: 20
 export const invitationSchema = namedObject('Invitation', {
   email: text,
   organizationName: text,
-  newUser: Type.Boolean({ description: 'Whether a name and a password are to be chosen' }),
+  newUser: orNull(
+    Type.Boolean({
+      description:
+        'Whether a name and a password are to be chosen, else the own password is given; null when the link did not come by mail, because its holder may not learn whether the address has an account',
+    }),
+  ),
 });
 export const invitationAcceptance = namedObject('InvitationAcceptance', { name: optional(name), password });
 export const acceptedSchema = namedObject('AcceptedInvitation', { id, name: text, email: text });

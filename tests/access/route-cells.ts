@@ -38,6 +38,7 @@ const kpi: Bodies = (of) => ({
   dataKey: 'a',
   accumulator: 'MAX',
   interval: hour,
+  bucketInterval: 'PT1H',
   deviceIds: [of.device],
 });
 
@@ -56,7 +57,7 @@ const queries: Record<string, Cell> = Object.fromEntries([
     deviceRead(tail),
   ]),
   ...['raw', 'aggregated/hourly']
-    .flatMap((source) => ['kpi', 'accumulated-kpi', 'time-series'].map((kind) => `${source}/${kind}`))
+    .flatMap((source) => ['kpi', 'accumulated-kpi', 'time-series'].map((tail) => `${source}/${tail}`))
     .flatMap((tail) => [
       [
         `POST /v3/tags/:tagId/query/${tail}`,
