@@ -13,11 +13,11 @@ import { referenceFirings, type ReferenceWorld } from '../rules/testing-referenc
 import { randomWorld } from '../rules/testing-worlds.ts';
 import { type OpenRecords, openRecords, type RecordsDb } from '../store/records/database.ts';
 import { findFollowerPosition } from '../store/records/follower-positions.ts';
+import { rulesFollower } from '../store/records/recorded-positions.ts';
 import { insertOutputConnector } from '../store/records/output-connectors.ts';
 import { insertRule, removeRule } from '../store/records/rules.ts';
 import type { RuleDelivery } from './rule-effects.ts';
 import { createRuleFollower, type RuleFollower } from './rule-follower.ts';
-import { rulesFollower } from './rule-writes.ts';
 
 let records: OpenRecords;
 let organizationId: string;
