@@ -4,7 +4,7 @@ import { operationIdOf } from './operation-id.ts';
 import type { Route } from './route.ts';
 
 type Refer = (schema: unknown) => unknown;
-type Members = Readonly<Record<string, TSchema & { readonly description?: string }>>;
+type Members = Readonly<Record<string, TSchema>>;
 
 const descriptions: Readonly<Record<number, string>> = {
   200: 'Done',
@@ -61,7 +61,7 @@ function parametersOf(route: Route, refer: Refer): object[] {
 }
 
 function membersOf(schema: TSchema | undefined): Members {
-  return ((schema as { readonly properties?: Members } | undefined)?.properties ?? {}) as Members;
+  return schema !== undefined && Type.IsObject(schema) ? schema.properties : {};
 }
 
 function parameter(name: string, place: 'path' | 'query', schema: Members[string], required: boolean, refer: Refer) {

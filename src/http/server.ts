@@ -156,7 +156,7 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
     // Load balancers and browsers ask for heads.
     method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: route.path,
-    config: { route } as object,
+    config: { route },
     ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
     onRequest: async (request, reply) => {
       const principal = await admit(access, request, reply, parts.guard);

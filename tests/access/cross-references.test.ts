@@ -237,11 +237,6 @@ const refused: Record<string, Request> = {
   'what the samples of others take': () => ['GET', `/v3/usage?workspaceId=${victim.workspace}`],
   'the workspace of others as a document': () => ['GET', `/v3/workspaces/${victim.workspace}/configuration`],
   'KPIs of the devices of others': () => ['POST', '/v3/devices/query/batch', { ...kpi, deviceIds: [victim.device] }],
-  'series of the devices of others': () => [
-    'POST',
-    '/v3/devices/query/batch/raw/time-series',
-    { ...kpi, deviceIds: [victim.device] },
-  ],
   'KPIs of the tag of others': () => ['POST', `/v3/tags/${victim.tag}/query/raw/kpi`, kpi],
   'samples for the device of others': () => ['POST', `/v3/devices/${victim.device}/backfill`, { data: { a: 1 } }],
   'a key for the workspace of others': (own) => [
@@ -387,19 +382,6 @@ describe.each(names)('%s', (name) => {
     expect(JSON.stringify(body)).not.toContain(victim.workspace);
   });
 });
-
-test.each(['kpi', 'time-series'])(
-  'contract 36: a batch of %s leaves devices of other organizations out, as it does unknown ones',
-  async (kind) => {
-    const attacker = attackers['the owner of another organization']!;
-    const { device } = attacker.own;
-    const asked = { ...kpi, deviceIds: [victim.device, device] };
-    const body = await attacker.acting.must('POST', `/v3/devices/query/batch/raw/${kind}`, asked);
-    const items: { readonly deviceId: string }[] = kind === 'kpi' ? body.content : body;
-    expect(items.map(({ deviceId }) => deviceId)).toEqual([device]);
-    expect(JSON.stringify(body)).not.toContain(victim.device);
-  },
-);
 
 async function settled(acting: Acting, id: string): Promise<Awaited<ReturnType<Acting['must']>>> {
   for (;;) {
