@@ -2,10 +2,15 @@
 import Type from 'typebox';
 import { outputScopes } from '../model/connector.ts';
 import { listParameter, workspaceListParameters } from './list-parameters.ts';
-import { auditFields, id, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
 import { namedObject } from './named.ts';
+import { describedOutputTypes, outputPropertySchemas, propertiesMember } from './output-properties.ts';
+import { auditFields, id, name, object, oneOf, optional, orNull, updateFields } from './record-fields.ts';
 
 const properties = orNull(object);
+const payloadTemplate = Type.String({
+  maxLength: 100_000,
+  description: 'A template; for webhooks it must become JSON',
+});
 
 export const outputConnectorSchema = namedObject('OutputConnector', {
   id,
@@ -19,7 +24,7 @@ export const outputConnectorSchema = namedObject('OutputConnector', {
   sendConsecutiveAlerts: Type.Boolean(),
   invokeRuleEngine: Type.Boolean(),
   useCustomPayload: Type.Boolean(),
-  customPayload: orNull(text),
+  customPayload: orNull(payloadTemplate),
   customDatabaseProperties: properties,
   customAkenzaDbProperties: properties,
   webhookProperties: properties,
@@ -43,7 +48,7 @@ const draftFields = {
   sendConsecutiveAlerts: optional(Type.Boolean()),
   invokeRuleEngine: optional(Type.Boolean()),
   useCustomPayload: optional(Type.Boolean()),
-  customPayload: optional(text),
+  customPayload: optional(payloadTemplate),
   customDatabaseProperties: optional(object),
   customAkenzaDbProperties: optional(object),
   webhookProperties: optional(object),
@@ -69,6 +74,16 @@ export const outputConnectorDraft = namedObject('OutputConnectorDraft', {
   type: Type.String({ description: 'WEBHOOK, CUSTOM_DATABASE ...' }),
   scope: optional(oneOf(outputScopes)),
   ...draftFields,
+});
+/** What a new connector needs, type by type; the members are checked where the properties are read. */
+export const outputConnectorDraftByType = Type.Unsafe({
+  ...outputConnectorDraft,
+  required: ['name', 'workspaceId', 'type'],
+  oneOf: describedOutputTypes.map((type) => ({
+    title: type,
+    required: ['type', propertiesMember[type]],
+    properties: { type: { const: type }, [propertiesMember[type]]: outputPropertySchemas[type] },
+  })),
 });
 export const outputConnectorUpdate = namedObject('OutputConnectorUpdate', {
   ...updateFields,

@@ -69,9 +69,9 @@ function parameter(name: string, place: 'path' | 'query', schema: Members[string
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: written };
 }
 
-function requestBodyOf({ body, bodyTypes }: Route, refer: Refer): object {
+function requestBodyOf({ body, bodyShown, bodyTypes }: Route, refer: Refer): object {
   if (body === undefined && bodyTypes === undefined) return {};
-  const content = bodyTypes ?? { 'application/json': body! };
+  const content = bodyTypes ?? { 'application/json': bodyShown ?? body! };
   return {
     requestBody: { required: body === undefined || !Type.IsOptional(body), content: contentOf(content, refer) },
   };
