@@ -147,7 +147,6 @@ test.each([
   ['sort=name%2Cdesc', ['c', 'B', 'a']],
   ['sort=DESC,name', ['c', 'B', 'a']],
   ['sort=name', ['a', 'B', 'c']],
-  ['sort=unknown,desc', ['a', 'B', 'c']],
   ['', ['a', 'B', 'c']],
   ['size=2', ['a', 'B']],
   ['size=2&page=1', ['c']],
