@@ -29,6 +29,7 @@ export const rejectedSamples = list(
 export const backfillReceipt = namedObject('BackfillReceipt', {
   message: Type.String(),
   accepted: Type.Integer(),
+  duplicates: Type.Integer({ description: 'Identical to samples that were stored already' }),
   rejected: rejectedSamples,
 });
 

@@ -46,8 +46,10 @@ const uplinkMetricsSchema = namedObject('UplinkMetrics', {
   numberOfGateways: number,
   esp: number,
   sqi: number,
+  sqiTimestamp: orNull(time),
   signalQuality: orNull(oneOf(['BAD', 'MEDIUM', 'GOOD'])),
   batteryLevel: number,
+  batteryTimestamp: orNull(time),
   batteryLevelStatus: orNull(oneOf(['GOOD', 'MEDIUM', 'LOW'])),
 });
 
@@ -128,6 +130,8 @@ export const assetListQuery = Type.Object({
   state: Type.Optional(oneOf(onlineStates)),
   online: Type.Optional(Type.Boolean()),
   integrationId: Type.Optional(Type.String()),
+  provider: Type.Optional(Type.String({ description: 'Provider of the integration, such as swisscom_lora' })),
+  packageName: Type.Optional(Type.String({ description: 'Member packageName of the properties' })),
   'tags.ids': listParameter,
   'customFields.ids': listParameter,
 });

@@ -1,6 +1,6 @@
 // The wire form of tags (contract 6).
 import Type from 'typebox';
-import { id, name, optional, orNull, text, time, updateFields } from './record-fields.ts';
+import { auditFields, id, name, optional, orNull, text, updateFields } from './record-fields.ts';
 import { namedObject } from './named.ts';
 
 export const tagSchema = namedObject('Tag', {
@@ -10,8 +10,7 @@ export const tagSchema = namedObject('Tag', {
   workspaceId: id,
   color: orNull(text),
   taggedDevices: Type.Integer({ description: 'How many devices carry the tag' }),
-  created: time,
-  updated: orNull(time),
+  ...auditFields,
 });
 
 const draftFields = { description: optional(text), color: optional(text) };
