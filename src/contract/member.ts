@@ -59,6 +59,8 @@ export const endedSessionsSchema = namedObject('EndedSessions', { sessions: Type
 export const passwordChange = namedObject('PasswordChange', { currentPassword: password, newPassword: Type.String() });
 export const organizationSwitch = namedObject('OrganizationSwitch', { organizationId: id });
 
+export const passwordResetRequest = Type.Object({ email });
+export const passwordResetBody = Type.Object({ password: Type.String() });
 export const invitationParams = Type.Object({ token: Type.String({ maxLength: 200 }) });
 export const invitationSchema = namedObject('Invitation', {
   email: text,

@@ -84,6 +84,11 @@ export const sampleSchema = namedObject('Sample', {
   meta: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
 });
 
+export const latestSampleSchema = namedObject('LatestSample', {
+  ...sampleSchema.properties,
+  incomplete: Type.Optional(Type.Literal(true, { description: 'Newer samples may be there but cannot be read' })),
+});
+
 export const kpiBody = namedObject('KpiBody', accumulation);
 const deviceIds = Type.Array(Type.String({ maxLength: textMax }), {
   minItems: 1,

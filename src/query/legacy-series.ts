@@ -1,6 +1,7 @@
 // The two older forms of time series that clients in the field still send (contract 21).
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
+import { refuseUnreadable } from '../store/unreadable.ts';
 import type { ReadingStore } from './reading-store.ts';
 import type { QueriedDevice } from './accumulation.ts';
 import { dataValue } from '../model/data-value.ts';
@@ -37,7 +38,7 @@ export async function rawSeries(
   signal?: AbortSignal,
   pointsMax: number = valuePointsMax,
 ): Promise<ValueSeries> {
-  const range = { deviceId, ...topicOf(topic), ...rangeOf(timestamp) };
+  const range = { deviceId, ...topicOf(topic), ...rangeOf(timestamp), unreadable: refuseUnreadable };
   const points: SeriesPoint[] = [];
   let total = 0;
   await eachPoint(range, dataKey, store, signal, (point) => {

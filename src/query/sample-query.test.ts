@@ -120,7 +120,8 @@ test('review behaviour 14: more points than the limit are thinned to it, and the
 
 describe('export', () => {
   async function textOf(format: 'csv' | 'ndjson', samples: readonly Sample[]): Promise<string> {
-    return (await Array.fromAsync(sampleExport({ deviceId: 'd1' }, format, await storeOf(samples)))).join('');
+    const { text } = await sampleExport({ deviceId: 'd1' }, format, await storeOf(samples));
+    return (await Array.fromAsync(text)).join('');
   }
   const samples = [
     sample(1, { a: 1, position: { lat: 47.5, tags: [1, 'x'] } }),
