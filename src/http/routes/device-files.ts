@@ -78,7 +78,7 @@ function importRoute(parts: OperationParts): Route {
       await listReach(records, principal, reach, ['asset', 'create']);
       if (mode === 'upsert') await listReach(records, principal, reach, ['asset', 'update']);
       const file = uploadedFile(headers['content-type'], await bytesOf(body), undefined);
-      const read = readDeviceFile(textOf(file.content), formatOf(file));
+      const read = await readDeviceFile(textOf(file.content), formatOf(file));
       const into = { workspaceId, mode };
       if (dryRun) {
         // `otherAnswers` describes it.
