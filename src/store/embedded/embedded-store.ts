@@ -16,6 +16,7 @@ import { mergeSome } from './compaction.ts';
 import { usage } from './measured.ts';
 import { dropDevice, dropExpired } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
+import { lostSegments } from './lost-segments.ts';
 import {
   internersOf,
   type JournalEndSeen,
@@ -154,7 +155,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       if (closed) throw problem('stopping');
       return intake.append(entry);
     },
-    ...reading({ deviceOf, decoded, readers: reads, slices }),
+    ...reading({ deviceOf, decoded, lost: lostSegments(opened.manifest), readers: reads, slices }),
     replay: (since, wanted) => replaySamples(journal, interners.shapes, since, wanted),
     entriesFrom: (position) => readEntries(journal, interners.shapes, position),
     setFollowerPosition: (follower, position) => {

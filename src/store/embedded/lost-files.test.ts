@@ -136,6 +136,23 @@ test('review reliability 2: a lost segment is told at every start until its file
   expect(await allSamples(store, 'd1')).toHaveLength(samples + 2 * rowsAnEntry);
 });
 
+test('review reliability 2: a device that was dropped while a segment was lost does not come back with it', async () => {
+  const folder = copy();
+  const name = segmentsOf(folder)[1]!;
+  rmSync(path(folder, 'segments', name));
+  const dropping = await open(folder);
+  await dropping.dropDevice('d1');
+  await dropping.append(entry('d2', 1));
+  await dropping.sealAll();
+  dropping.setFollowerPosition('outputs', dropping.position);
+  await dropping.idle();
+  await dropping.close();
+  copyFileSync(path(whole, 'segments', name), path(folder, 'segments', name));
+  const store = await open(folder);
+  expect(await allSamples(store, 'd1')).toEqual([]);
+  expect(await allSamples(store, 'd2')).toHaveLength(rowsAnEntry);
+});
+
 test('what a crash leaves of a commit is no damage: a whole segment counts, a half goes', async () => {
   const folder = copy();
   const crashed = copy();

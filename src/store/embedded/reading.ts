@@ -1,8 +1,10 @@
 // The reads of the store: each takes hold of what is visible at its beginning, and long ones leave the event loop room.
 import type { Sample } from '../../model/sample.ts';
 import type { SampleRange, SampleStore } from '../sample-store.ts';
+import { refuseUnreadable } from '../unreadable.ts';
 import { queryBuckets, type Slices } from './bucket-query.ts';
 import type { DecodedChunks } from './decoded-chunks.ts';
+import type { LostSegments } from './lost-segments.ts';
 import { measuredKeys } from './measured.ts';
 import type { Readers } from './readers.ts';
 import { matchingSeries, type RowReader, type SampleWalk, walkSamples } from './row-scan.ts';
@@ -19,11 +21,12 @@ export interface ReadingParts {
   /** Throws when the store is closed. */
   readonly deviceOf: (id: string) => Device | undefined;
   readonly decoded: DecodedChunks;
+  readonly lost: LostSegments;
   readonly readers: Readers;
   readonly slices: Slices;
 }
 
-export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): Reading {
+export function reading({ deviceOf, decoded, lost, readers, slices }: ReadingParts): Reading {
   /** A reader that tells what it leaves out, once each. */
   function readerOf({ deviceId, unreadable }: Pick<SampleRange, 'deviceId' | 'unreadable'>): RowReader {
     const told = new Set<RowGroup['chunk']>();
@@ -55,6 +58,7 @@ export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): R
 
   async function* batchesOf(range: SampleRange): AsyncGenerator<readonly Sample[]> {
     const device = deviceOf(range.deviceId);
+    lost.tell(range);
     if (device === undefined) return;
     const end = readers.begin();
     try {
@@ -75,7 +79,10 @@ export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): R
     exportSamples: batchesOf,
     samples: async (scan) => {
       const device = deviceOf(scan.deviceId);
-      if (device === undefined) return [];
+      if (device === undefined) {
+        lost.tell(scan);
+        return [];
+      }
       const end = readers.begin();
       try {
         const walk = walkSamples(device, scan, 'newest', readerOf(scan));
@@ -85,7 +92,12 @@ export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): R
           const wanted = Math.min(samplesPerSlice, scan.limit - samples.length);
           const taken = takeSamples(walk, wanted);
           samples.push(...taken);
-          if (taken.length < wanted || samples.length === scan.limit) return samples;
+          if (taken.length < wanted || samples.length === scan.limit) {
+            // Behind a full answer nothing was asked for.
+            const last = samples.length === scan.limit ? samples.at(-1) : undefined;
+            lost.tell(last === undefined ? scan : { ...scan, from: last.timestamp });
+            return samples;
+          }
           await slices.pause();
         }
       } finally {
@@ -94,15 +106,19 @@ export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): R
     },
     latestSample: async (deviceId, topic, unreadable) => {
       const device = deviceOf(deviceId);
-      if (device === undefined) return undefined;
-      const range = topic === undefined ? { deviceId } : { deviceId, topic };
+      const range = { deviceId, ...(topic === undefined ? {} : { topic }), unreadable };
+      if (device === undefined) {
+        lost.tell(range);
+        return undefined;
+      }
       const reader = readerOf({ deviceId, unreadable });
       const newest = Math.max(...matchingSeries(device, topic).map(({ series }) => series.newest));
       // The newest chunk may be damaged; then the newest readable sample is asked for.
-      return (
+      const found =
         walkSamples(device, { ...range, from: newest }, 'newest', reader).next() ??
-        walkSamples(device, range, 'newest', reader).next()
-      );
+        walkSamples(device, range, 'newest', reader).next();
+      lost.tell(found === undefined ? range : { ...range, from: found.timestamp });
+      return found;
     },
     topics: async (deviceId) => {
       const device = deviceOf(deviceId);
@@ -111,6 +127,10 @@ export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): R
       return found.filter(({ newest }) => Number.isFinite(newest)).sort((a, b) => b.newest - a.newest);
     },
     buckets: async (request) => {
+      const [deviceId] = request.deviceIds;
+      const [from, to] = [request.edges[0]!, request.edges.at(-1)!];
+      // Any of the devices may have had samples there, and a number without them would be wrong.
+      if (deviceId !== undefined) lost.tell({ deviceId, topic: request.topic, from, to, unreadable: refuseUnreadable });
       const end = readers.begin();
       try {
         return await queryBuckets(request, deviceOf, decoded, slices);
