@@ -48,6 +48,12 @@ function laterBy(task: () => void, delayMs: number): () => void {
   return () => clearTimeout(timer);
 }
 
+/** The position of the last entry that was evaluated: what had no effect is not in the records, and the journal was told of it. */
+async function evaluatedPosition({ records, store }: Parts): Promise<number> {
+  const written = (await findFollowerPosition(records.db, rulesFollower)) ?? -1;
+  return Math.max(written, (store.followerPosition(rulesFollower) ?? 0) - 1);
+}
+
 export async function composeRules(
   parts: Parts,
   uplinks: Pick<Uplinks, 'followEntries' | 'scripts'>,
@@ -56,7 +62,9 @@ export async function composeRules(
   const { records, store, telemetry, directory, now, newId } = parts;
   const { db } = records;
   const { scripts: machine } = uplinks;
-  const book = createRuleBook(records, store);
+  const book = createRuleBook(records, store, (ruleId, error) =>
+    telemetry.backgroundFailed(`reading rule ${ruleId}`, error),
+  );
   const log = createRunLog();
   parts.followChanges((change) => book.recordChanged(change));
   const lookUp = async (deviceId: string) => {
@@ -78,7 +86,7 @@ export async function composeRules(
     newId,
     clock: () => performance.now(),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    position: (await findFollowerPosition(db, rulesFollower)) ?? -1,
+    position: await evaluatedPosition(parts),
   });
   const timers = createRuleTimers({
     nextTime: () => nextRuleTime(db),

@@ -12,6 +12,9 @@ import type { Sealer } from './sealed-text.ts';
 type Table = RecordTables['outputConnectors'];
 type Store = Pick<Records, 'db' | 'sealer'>;
 
+/** Fewer than any engine's limit of parameters. */
+const idsPerQuery = 500;
+
 const connectorSortColumns = { ...sortColumns, type: 'type', scope: 'scope' };
 
 function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
@@ -25,7 +28,11 @@ function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
   };
 }
 
-function fromRow({ searchText: _, ...row }: Selectable<Table>, sealer: Sealer): OutputConnector {
+function fromRow(row: Selectable<Table>, sealer: Sealer): OutputConnector {
+  return { ...openFromRow(row), properties: row.properties === null ? null : openProperties(row.properties, sealer) };
+}
+
+function openFromRow(row: Selectable<Table>): OpenOutputConnector {
   return {
     id: row.id,
     organizationId: row.organizationId,
@@ -37,7 +44,6 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>, sealer: Sealer): 
     invokeRuleEngine: fromFlag(row.invokeRuleEngine),
     useCustomPayload: fromFlag(row.useCustomPayload),
     customPayload: row.customPayload,
-    properties: row.properties === null ? null : openProperties(row.properties, sealer),
     created: row.created,
     updated: row.updated,
     version: row.version,
@@ -62,6 +68,20 @@ export async function findOutputConnectors({ db, sealer }: Store, ids: readonly 
     .where('id', 'in', [...ids])
     .execute();
   return rows.map((row) => fromRow(row, sealer));
+}
+
+/** Output connectors without their sealed properties, which a wrong key or damage makes unreadable. */
+export type OpenOutputConnector = Omit<OutputConnector, 'properties'>;
+
+/** Reads what is not sealed, so that one unreadable connector holds up none of the others. */
+export async function findOpenOutputConnectors(db: RecordsDb, ids: readonly string[]): Promise<OpenOutputConnector[]> {
+  const found: OpenOutputConnector[] = [];
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
+    const rows = await db.selectFrom('outputConnectors').selectAll().where('id', 'in', some).execute();
+    for (const row of rows) found.push(openFromRow(row));
+  }
+  return found;
 }
 
 export async function findOutputConnector(store: Store, id: string): Promise<OutputConnector | undefined> {
