@@ -3,6 +3,7 @@
 import { spawn } from 'child_process';
 import { existsSync } from 'fs';
 import * as nodeModule from 'module';
+import { constants } from 'os';
 import { delimiter, dirname, join, resolve } from 'path';
 import { fileURLToPath, pathToFileURL } from 'url';
 
@@ -77,6 +78,8 @@ function stayHere(program, args) {
 function startChild(node, args) {
   // Whatever the program starts by the name of node is the pinned one too.
   process.env.PATH = dirname(node) + delimiter + (process.env.PATH || '');
+  // The platform ends when this process is gone, however that came about.
+  process.env.HELIOGRAPH_WRAPPER_PID = String(process.pid);
   const child = spawn(node, args, { stdio: 'inherit' });
   // The child decides how to stop; this process only passes the word on and reports how it ended.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
@@ -86,7 +89,11 @@ function startChild(node, args) {
   });
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code === null ? 1 : code);
+    // As process 1 of a container a process cannot end itself by a signal; the code says it then, as a shell's would.
+    const exit = () => process.exit(128 + (constants.signals[signal] || 0));
+    if (process.pid === 1) exit();
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
+    setTimeout(exit, 100);
   });
 }

@@ -1,6 +1,7 @@
 // Composes what goes out: the connectors, the delivery log, and the outputs of data flows.
 import { setImmediate as pause } from 'node:timers/promises';
 import { authorize } from './access/authorize.ts';
+import { closeInOrder } from './compose-closing.ts';
 import { outputEffects } from './compose-output-effects.ts';
 import { testing } from './compose-output-trials.ts';
 import type { Parts } from './compose-parts.ts';
@@ -117,12 +118,7 @@ export function composeDeliveries(
     async keepHouse() {
       while ((await dropOldDeliveries(records.db, now(), droppedMax)) === droppedMax) await pause();
     },
-    async close() {
-      await outputs.close();
-      await deliverer.close();
-      await targets.close();
-      await mails?.close();
-    },
+    close: () => closeInOrder(outputs.close, deliverer.close, targets.close, () => mails?.close()),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Parts } from './compose-parts.ts';
 import { mqttLimits } from './ingest/mqtt-limits.ts';
 import { createDuplicateFilter, type DuplicateFilter, duplicateLimits } from './ingest/duplicate-filter.ts';
+import { durablePart } from './model/request-part.ts';
 
 /** Reads the newest entries of the journal, so that a repetition of what came before a crash is known for one. */
 export async function composeDuplicates({ store, telemetry, now }: Parts): Promise<DuplicateFilter> {
@@ -12,6 +13,8 @@ export async function composeDuplicates({ store, telemetry, now }: Parts): Promi
   for await (const entries of store.entriesFrom(Math.max(0, store.position - duplicateLimits.recoveredEntriesMax))) {
     for (const { trace, receivedAt } of entries) {
       if (trace?.duplicateKey === undefined || receivedAt <= oldest) continue;
+      // Parts of requests have records of their own.
+      if (durablePart.fromDuplicateKey(trace.duplicateKey) !== undefined) continue;
       filter.remember(trace.duplicateKey, receivedAt);
       last.push([trace.duplicateKey, receivedAt]);
     }

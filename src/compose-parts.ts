@@ -2,6 +2,7 @@
 import type { Access } from './compose-access.ts';
 import type { Config } from './config.ts';
 import type { OperationRunner } from './flows/operation-runner.ts';
+import type { QuotaUse } from './inventory/quota-use.ts';
 import type { UplinkDirectory } from './inventory/uplink-directory.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import type { Route } from './http/route.ts';
@@ -9,6 +10,7 @@ import type { RecordChange } from './model/record.ts';
 import type { OpenRecords } from './store/records/database.ts';
 import type { SampleStore } from './store/sample-store.ts';
 import type { Telemetry } from './telemetry/events.ts';
+import type { Readiness } from './telemetry/readiness.ts';
 
 export interface Tenant {
   /** Whether this start made it. */
@@ -36,12 +38,16 @@ export interface Platform {
 export interface Parts {
   readonly config: Config;
   readonly telemetry: Telemetry;
+  /** Parts add the reasons why no requests should come at present. */
+  readonly readiness: Readiness;
   readonly records: OpenRecords;
   readonly store: SampleStore;
   readonly directory: UplinkDirectory;
   readonly access: Access;
   /** Adds somebody who is told every change of a record. */
   readonly followChanges: (follow: (change: RecordChange) => void) => void;
+  /** What organizations use of their quotas. */
+  readonly quotaUse: QuotaUse;
   readonly now: () => number;
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */

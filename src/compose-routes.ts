@@ -52,14 +52,11 @@ import { placeOf } from './inventory/places.ts';
 import type { Place } from './model/place.ts';
 import { openTimeZones } from './model/time-zone.ts';
 import { defaultWorkspaceSettings } from './model/workspace.ts';
-import type { QueriedDevice } from './query/accumulation.ts';
 import type { PublicHolidays } from './query/public-holidays.ts';
-import { deviceIdsOfTag } from './store/records/tags.ts';
+import { devicesOfTag } from './store/records/tags.ts';
 import { findWorkspace } from './store/records/workspaces.ts';
 
 export interface RouteExtras {
-  /** Undefined when ready. */
-  readonly notReadyBecause: () => string | undefined;
   readonly publicHolidays: PublicHolidays;
   readonly deliveries: Deliveries;
   readonly rules: Rules;
@@ -67,14 +64,14 @@ export interface RouteExtras {
 }
 
 export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras: RouteExtras): Route[] {
-  const { store, telemetry, directory, now } = parts;
+  const { store, telemetry, readiness, directory, now } = parts;
   const device = deviceAccess(parts);
   const calendarOf = async (workspaceId: string) =>
     (await findWorkspace(parts.records.db, workspaceId))?.settings ?? defaultWorkspaceSettings;
   const { publicHolidays } = extras;
   const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [
-    ...healthRoutes({ notReadyBecause: extras.notReadyBecause, metrics: () => telemetry.metrics() }),
+    ...healthRoutes({ notReadyBecause: readiness.notReadyBecause, metrics: () => telemetry.metrics() }),
     captureRoute({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,
@@ -131,7 +128,7 @@ function accessRoutes(
 }
 
 function recordRoutes(
-  { config, records, store, telemetry, now, operations }: Parts,
+  { config, records, store, telemetry, now, operations, quotaUse }: Parts,
   { once, settled }: Uplinks,
   aliased: DeviceAccess['aliased'],
   { pushConfiguration: push, deliveries: { availableOutputs } }: RouteExtras,
@@ -150,7 +147,7 @@ function recordRoutes(
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),
     ...workspaceConfigurationRoutes({ ...parts, availableOutputs }),
-    usageRoute({ records, usage: () => store.usage() }),
+    usageRoute({ records, usage: () => store.usage(), quotas: quotaUse.of }),
     ...tagRoutes(parts),
     ...operationRoutes({ ...parts, startOperation: operations.start }),
     ...deviceFileRoutes({ ...parts, startOperation: operations.start }),
@@ -193,14 +190,10 @@ function deviceAccess(parts: Parts): DeviceAccess {
     const { device } = await directory.byDevice(id);
     return { organizationId: device.organizationId, workspaceId: device.workspaceId, what: 'device', id };
   };
-  const deviceOf = async (id: string): Promise<QueriedDevice> => {
-    const { workspaceId } = (await directory.byDevice(id)).device;
-    return { id, workspaceId };
-  };
   return {
     placeOfDevice,
     placeOfTag: (id) => placeOf(records, 'tag', id),
-    devicesOfTag: async (tagId) => Promise.all((await deviceIdsOfTag(records.db, tagId)).map(deviceOf)),
+    devicesOfTag: (tagId) => devicesOfTag(records.db, tagId),
     authorize,
     aliased: vendorNamed(parts),
   };

@@ -1,5 +1,6 @@
 // Composes the rules: the rule book, their follower of the journal, scripts, timers, runs and dry runs.
 import { setImmediate as turn } from 'node:timers/promises';
+import { closeInOrder } from './compose-closing.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import { createJournalFollower } from './flows/journal-follower.ts';
@@ -174,10 +175,9 @@ export async function composeRules(
     },
     async close() {
       clearInterval(saving);
-      await timers.close();
-      await entries.close();
-      await scripts.close();
-      while ((await saveSome(runsSavedAtEndMax)) > 0);
+      await closeInOrder(timers.close, entries.close, scripts.close, async () => {
+        while ((await saveSome(runsSavedAtEndMax)) > 0);
+      });
     },
   };
 }

@@ -1,4 +1,6 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
+import { closeInOrder } from './compose-closing.ts';
+import { composeIdempotency } from './compose-idempotency.ts';
 import type { Parts } from './compose-parts.ts';
 import { composeRawUplinks, type RawUplinks } from './compose-raw-uplinks.ts';
 import { decodeUplink } from './decode/decode-uplink.ts';
@@ -6,8 +8,8 @@ import { type CommandToEncode, type EncodedCommand, encodeDownlink } from './dec
 import { backfill, type Backfill, type BackfillReceipt, type BackfillStages } from './flows/backfill.ts';
 import { capture, type Capture, type CaptureReceipt, type CaptureStages, uplinkDeviceOf } from './flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from './flows/device-status.ts';
-import { idempotency, idempotencyKeptMs, type IdempotencyRecords, type Once } from './flows/idempotency.ts';
-import { type OnceStreamed, streamedIdempotency } from './flows/streamed-idempotency.ts';
+import { idempotencyKeptMs, type Once } from './flows/idempotency.ts';
+import type { OnceStreamed } from './flows/streamed-idempotency.ts';
 import { type ReplayReport, type ReplayRequest, type ReplayStages, replayUplinks } from './flows/replay.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
@@ -22,13 +24,7 @@ import { createScriptMachine, type ScriptMachine } from './scripting/script-mach
 import { hasDeviceTypes } from './store/records/device-types.ts';
 import { findDeviceState, saveDeviceStates, saveUplinkMetrics } from './store/records/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './store/records/follower-positions.ts';
-import {
-  dropOldKeptAnswers,
-  findKeptAnswer,
-  insertKeptAnswer,
-  removeKeptAnswer,
-  saveKeptAnswer,
-} from './store/records/idempotency-keys.ts';
+import { dropOldKeptAnswers } from './store/records/idempotency-keys.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { appendProcessingLog, dropOldProcessingLog } from './store/records/processing-log.ts';
 import type { Telemetry } from './telemetry/events.ts';
@@ -102,8 +98,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     now,
   };
   const takeUplink = (uplink: Uplink) => counted(telemetry, () => handleUplink(uplink, stages));
-  const keptAnswers = keptAnswersOf(parts);
-  const once = idempotency(keptAnswers, now);
+  const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = {
     findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
     handleUplink: takeUplink,
@@ -134,7 +129,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
     once,
-    onceStreamed: streamedIdempotency(keptAnswers, now),
+    onceStreamed,
     raw,
     replay: (request) => replayUplinks(request, replayStages),
     settled: status.settled,
@@ -145,13 +140,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
     },
-    async close() {
-      await intake.drained();
-      await scripts.close();
-      await status.close();
-      await marks.close();
-      await raw.close();
-    },
+    close: () => closeInOrder(intake.drained, scripts.close, status.close, marks.close, raw.close),
   };
 }
 
@@ -211,15 +200,6 @@ async function countedBackfill(telemetry: Telemetry, work: () => Promise<Backfil
     telemetry.backfillRefused(error instanceof Problem ? error.problem : 'internal');
     throw error;
   }
-}
-
-function keptAnswersOf({ records }: Parts): IdempotencyRecords {
-  return {
-    find: (id, seenAfter) => findKeptAnswer(records.db, id, seenAfter),
-    reserve: (kept) => insertKeptAnswer(records.db, kept),
-    complete: (id, answer, bodyHash) => saveKeptAnswer(records.db, id, answer, bodyHash),
-    release: (id) => removeKeptAnswer(records.db, id),
-  };
 }
 
 /** Opens the follower that writes device status, and lets it catch up with what a crash kept from it. */

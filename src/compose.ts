@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
+import { type Closers, createClosers } from './compose-closing.ts';
 import { composeCoap } from './compose-coap.ts';
 import { composeDeliveries } from './compose-deliveries.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
@@ -25,6 +26,7 @@ import type { Route } from './http/route.ts';
 import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
+import { quotaUse } from './inventory/quota-use.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
@@ -33,21 +35,28 @@ import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
-import { type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
+import { hurryLocks, type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { unfinishedOperations } from './store/records/operations.ts';
 import { createTelemetry, type Telemetry } from './telemetry/events.ts';
-import { createLog } from './telemetry/log.ts';
+import { createLog, type Log } from './telemetry/log.ts';
+import { createReadiness, type Readiness } from './telemetry/readiness.ts';
 
-type Closer = () => unknown;
+const requestsEndWithinMs = 1_000;
 
 /** Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open then. `now` is its only clock. */
-export async function startPlatform(config: Config, now: () => number = Date.now): Promise<Platform> {
+export async function startPlatform(
+  config: Config,
+  now: () => number = Date.now,
+  log: Log = createLog(config.logLevel),
+): Promise<Platform> {
   refuseWhatIsNotThere(config);
-  const closers: Closer[] = [];
+  const telemetry = createTelemetry(log);
+  const closers = createClosers(telemetry.backgroundFailed);
   try {
-    return await open(config, now, closers);
+    return await open(config, now, telemetry, closers);
   } catch (error) {
-    await closeAll(closers);
+    // What also fails now is in the log; the caller is told why the start failed.
+    await closers.closeAll().catch(() => undefined);
     throw error;
   }
 }
@@ -59,10 +68,10 @@ function refuseWhatIsNotThere(config: Config): void {
   }
 }
 
-async function open(config: Config, now: () => number, closers: Closer[]): Promise<Platform> {
-  const parts = await openParts(config, now, closers);
-  closers.push(await hideExpired(parts));
-  const { telemetry, records } = parts;
+async function open(config: Config, now: () => number, telemetry: Telemetry, closers: Closers): Promise<Platform> {
+  const parts = await openParts(config, now, telemetry, closers);
+  closers.push('what is past its retention', await hideExpired(parts));
+  const { records, readiness } = parts;
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
     adminPassword: config.adminPassword,
@@ -70,32 +79,32 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
     now: now(),
   });
   let notReady: string | undefined = 'starting';
+  readiness.add('lifecycle', () => notReady);
   const uplinks = await composeUplinks(parts, () => notReady === 'stopping');
-  closers.push(() => uplinks.close());
+  closers.push('uplinks', () => uplinks.close());
   const duplicates = await composeDuplicates(parts);
   const mqtt = composeMqtt(parts, uplinks, duplicates);
-  const notReadyBecause = () => notReady;
   const egress = createEgressGuard({ allow: config.egressAllow });
-  closers.push(() => egress.close());
+  closers.push('the egress guard', () => egress.close());
   const lora = composeLora(parts, uplinks, duplicates, mqtt, egress);
-  closers.push(() => lora.close());
+  closers.push('network servers', () => lora.close());
   const deliveries = composeDeliveries(parts, uplinks, egress, lora.orderDownlink);
-  closers.push(() => deliveries.close());
+  closers.push('deliveries', () => deliveries.close());
   const rules = await composeRules(parts, uplinks, deliveries.enqueueDeliveries);
-  closers.push(() => rules.close());
+  closers.push('rules', () => rules.close());
   const { pushConfiguration } = mqtt;
-  const extras = { notReadyBecause, publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
+  const extras = { publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await serve(parts, routes);
-  closers.push(() => app.close());
+  closers.push('the HTTP server', () => closeServer(app));
   const streams = composeLive(app.server, parts, uplinks);
-  closers.push(() => streams.close());
+  closers.push('live connections', () => streams.close());
   await parts.store.saveFollowerPositions();
   await app.listen({ host: config.host, port: config.port });
-  closers.push(() => mqtt.close());
+  closers.push('MQTT', () => mqtt.close());
   await mqtt.listen(app.server);
   const { port } = app.server.address() as AddressInfo;
-  closers.push(await composeCoap(parts, uplinks, duplicates));
+  closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
   notReady = undefined;
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
@@ -104,7 +113,7 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
     'ending downlinks': () => lora.keepHouse(),
     'dropping old deliveries': () => deliveries.keepHouse(),
   });
-  closers.push(() => house.close());
+  closers.push('housekeeping', () => house.close());
   return {
     port,
     tenant: first === undefined ? await knownTenant(parts) : { isNew: true, ...first },
@@ -114,17 +123,17 @@ async function open(config: Config, now: () => number, closers: Closer[]): Promi
       const startedAt = performance.now();
       telemetry.stopping(reason);
       notReady = 'stopping';
-      await closeAll(closers);
+      await hurryLocks(records.db).catch((error: unknown) => telemetry.backgroundFailed('stopping', error));
+      await closers.closeAll();
       telemetry.stopped(performance.now() - startedAt);
     },
   };
 }
 
-async function openParts(config: Config, now: () => number, closers: Closer[]): Promise<Parts> {
-  const log = createLog(config.logLevel);
-  const telemetry = createTelemetry(log);
+async function openParts(config: Config, now: () => number, telemetry: Telemetry, closers: Closers): Promise<Parts> {
+  const readiness = composeReadiness(telemetry);
   const folder = claimDataFolder(config.dataDirectory);
-  closers.push(() => folder.release());
+  closers.push('the data folder', () => folder.release());
   const followers: ((change: RecordChange) => void)[] = [];
   const acting = new AsyncLocalStorage<Actor | undefined>();
   const records = await openRecords({
@@ -135,23 +144,34 @@ async function openParts(config: Config, now: () => number, closers: Closer[]): 
     },
     actor: () => acting.getStore(),
     now,
+    quotas: config.quotas,
   });
-  closers.push(() => records.close());
-  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now });
-  closers.push(() => store.close());
+  closers.push('the records', () => records.close());
+  const onWriting = telemetry.writingChanged;
+  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now, onWriting });
+  closers.push('the sample store', () => store.close());
   for (const damage of store.damage) telemetry.damageFound({ ...damage });
   const directory = uplinkDirectory(records);
   const access = composeAccess(config, records, acting, now);
-  closers.push(() => access.keepHouse());
+  closers.push('access', () => access.keepHouse());
   followers.push(directory.recordChanged, access.recordChanged);
   let tellNetworkServer: TellNetworkServer | undefined;
   const useNetworkServers = (tell: TellNetworkServer) => void (tellNetworkServer = tell);
   const operations = composeOperations(records, acting, telemetry, now, () => tellNetworkServer);
-  closers.push(() => operations.close());
+  closers.push('operations', () => operations.close());
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
-  const later = { followChanges, useNetworkServers };
-  return { config, telemetry, records, store, directory, access, now, newId, operations, ...later };
+  const later = { followChanges, useNetworkServers, quotaUse: quotaUse(records, config.quotas) };
+  return { config, telemetry, readiness, records, store, directory, access, now, newId, operations, ...later };
+}
+
+function composeReadiness(telemetry: Telemetry): Readiness {
+  const readiness = createReadiness();
+  readiness.add('storage', telemetry.writingStoppedBecause);
+  telemetry.labeledGauge('not_ready', '1 for each reason why /health/ready answers 503.', 'reason', () =>
+    readiness.states().map(({ name, holds }) => [name, holds ? 1 : 0] as const),
+  );
+  return readiness;
 }
 
 function composeOperations(
@@ -192,6 +212,12 @@ async function knownTenant({ records }: Parts): Promise<Tenant | undefined> {
   return { isNew: false, organizationId, workspaceId, apiKeyId: null, generatedPassword: null };
 }
 
-async function closeAll(closers: Closer[]): Promise<void> {
-  for (const close of closers.splice(0).reverse()) await close();
+/** Requests in progress get a second; what is not answered then, or was never sent whole, is cut off. */
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const late = setTimeout(() => app.server.closeAllConnections(), requestsEndWithinMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(late);
+  }
 }

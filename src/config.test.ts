@@ -1,6 +1,11 @@
 // What the environment may say, and how a value that makes no sense is refused.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { ConfigError, readConfig } from './config.ts';
+import { quotaNames, quotaTable, standardQuotas } from './model/quota.ts';
 
 test('an empty environment gives the documented defaults', () => {
   expect(readConfig({})).toMatchObject({
@@ -38,6 +43,7 @@ for (const [name, value, accepted] of [
   ['VENDOR_ALIASES', 'maybe', 'one of header, always, off'],
   ['DEMO', 'yes', '1 or 0'],
   ['ROLES', 'ingest,cook', 'one of ingest, query, live, rules, connectors, console'],
+  ['ROLES', 'query', 'unset: this version runs all roles in one process'],
   ['RAW_UPLINK_RETENTION', 'P1M', 'such as P7D, or 0'],
   ['RAW_UPLINK_RETENTION', 'a week', 'such as P7D, or 0'],
   ['RATE_LIMIT_PER_SECOND', '-1', 'a whole number from 0 to 1000000'],
@@ -55,4 +61,45 @@ test('a connection URL that cannot be read is not repeated in the message, for i
 test('RAW_UPLINK_RETENTION takes durations of fixed length, and 0', () => {
   const kept = (text: string) => readConfig({ RAW_UPLINK_RETENTION: text }).rawUplinkRetentionMs;
   expect(['P1DT12H', 'P2W', 'PT90S', '0'].map(kept)).toEqual([129_600_000, 1_209_600_000, 90_000, 0]);
+});
+
+test('review bug B7: ROLES with every role is what one process does, so it is accepted', () => {
+  expect(() => readConfig({ ROLES: 'console,connectors,rules,live,query,ingest' })).not.toThrow();
+});
+
+test('review reliability 19: a secret may stand in a file; both, no file or an empty one are refused', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const secret = file('secret', 'correct horse\n');
+  const url = file('url', 'smtp://user:secret@mail.example:25\r\n');
+  const read = readConfig({ ADMIN_PASSWORD_FILE: secret, SECRETS_KEY_FILE: secret, SMTP_URL_FILE: url });
+  expect(read).toMatchObject({
+    adminPassword: 'correct horse',
+    secretsKey: 'correct horse',
+    smtpUrl: 'smtp://user:secret@mail.example:25',
+  });
+  expect(readConfig({ PORT_FILE: secret }).port).toBe(8080);
+  for (const [environment, message] of [
+    [{ ADMIN_API_KEY: 'a', ADMIN_API_KEY_FILE: secret }, 'ADMIN_API_KEY and ADMIN_API_KEY_FILE are both set'],
+    [{ ADMIN_API_KEY_FILE: join(folder, 'none') }, 'ENOENT'],
+    [{ ADMIN_API_KEY_FILE: file('empty', '\n') }, 'the file is empty'],
+    [{ SMS_GATEWAY_URL_FILE: secret }, /^SMS_GATEWAY_URL=… cannot be used/],
+  ] as const) {
+    expect(() => readConfig(environment)).toThrow(message);
+  }
+  rmSync(folder, { recursive: true });
+});
+
+test('contract 36: every quota has its default and its variable, and the operating manual lists it', () => {
+  expect(readConfig({}).quotas).toEqual(standardQuotas);
+  const manual = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8');
+  for (const name of quotaNames) {
+    const { variable, standard, per } = quotaTable[name];
+    expect(readConfig({ [variable]: '7' }).quotas).toEqual({ ...standardQuotas, [name]: 7 });
+    expect(() => readConfig({ [variable]: '0' })).toThrow(`${variable}=0 cannot be used`);
+    expect(manual).toContain(`| \`${name}\` | \`${variable}\` | ${standard} | ${per} |`);
+  }
 });

@@ -1,8 +1,10 @@
 // The environment, read once into a frozen Config. No other file reads process.env.
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseIsoDuration } from './model/iso-duration.ts';
+import { type Quotas, quotasFrom } from './model/quota.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -29,7 +31,6 @@ export interface Config {
   readonly recordsUrl: string | undefined;
   readonly samplesUrl: string | undefined;
   readonly busUrl: string | undefined;
-  readonly roles: readonly Role[];
   readonly logLevel: LogLevel;
   readonly vendorAliases: 'header' | 'always' | 'off';
   readonly deviceAudience: string;
@@ -45,10 +46,15 @@ export interface Config {
   readonly demo: boolean;
   /** Script worker threads. */
   readonly scriptWorkers: number;
+  /** The process that started this one to run it on the pinned Node, and ends with it; see bin/pinned-node.js. */
+  readonly wrapperPid: number | undefined;
+  /** What one organization, device or uplink may take. */
+  readonly quotas: Quotas;
 }
 
-export const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
-export type Role = (typeof roles)[number];
+const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
+/** Settings that hold secrets; each may stand in a file that NAME_FILE names, as orchestrators hand them out. */
+const secretNames = new Set(['ADMIN_PASSWORD', 'ADMIN_API_KEY', 'SECRETS_KEY', 'SMTP_URL', 'SMS_GATEWAY_URL']);
 
 /** A setting that cannot be used; the message names the variable, the value and what is accepted. */
 export class ConfigError extends Error {
@@ -59,7 +65,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads every variable of docs/operating.md. Throws ConfigError on the first value that makes no sense. */
 export function readConfig(environment: Environment = process.env): Config {
-  const text = (name: string) => (environment[name] === '' ? undefined : environment[name]);
+  const text = (name: string) => textOf(environment, name);
+  refuseSomeRoles(text('ROLES'));
   const port = portOf('PORT', text('PORT'), 8080);
   const publicUrl = urlOf('PUBLIC_URL', text('PUBLIC_URL'))?.replace(/\/+$/, '') ?? `http://localhost:${port}`;
   return Object.freeze({
@@ -80,7 +87,6 @@ export function readConfig(environment: Environment = process.env): Config {
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
     samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
-    roles: rolesOf(text('ROLES')),
     logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', ['trace', 'debug', 'info', 'warn', 'error', 'silent']),
     vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', ['header', 'always', 'off']),
     deviceAudience: text('DEVICE_AUDIENCE') ?? publicUrl,
@@ -100,7 +106,25 @@ export function readConfig(environment: Environment = process.env): Config {
       1,
       256,
     ),
+    wrapperPid: Number(text('HELIOGRAPH_WRAPPER_PID')) || undefined,
+    quotas: quotasFrom((_, row) => wholeNumberOf(row.variable, text(row.variable), row.standard, 1, 1_000_000_000)),
   });
+}
+
+/** The value of the variable, or what is in the file that NAME_FILE names, without the line end behind it. */
+function textOf(environment: Environment, name: string): string | undefined {
+  const value = environment[name] === '' ? undefined : environment[name];
+  const file = secretNames.has(name) ? environment[`${name}_FILE`] : undefined;
+  if (file === undefined || file === '') return value;
+  if (value !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set: unset one of them`);
+  let contents: string;
+  try {
+    contents = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new ConfigError(`${name}_FILE=${file} cannot be used: ${(error as Error).message}`);
+  }
+  if (contents === '') throw new ConfigError(`${name}_FILE=${file} cannot be used: the file is empty`);
+  return contents;
 }
 
 function refuse(name: string, value: string, accepted: string): never {
@@ -176,7 +200,9 @@ function rangesOf(name: string, value: string | undefined): readonly string[] {
   });
 }
 
-function rolesOf(value: string | undefined): readonly Role[] {
-  if (value === undefined) return roles;
-  return listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles));
+/** Every process has all roles in this version; fewer would be a promise that is not kept. */
+function refuseSomeRoles(value: string | undefined): void {
+  if (value === undefined) return;
+  const given = new Set(listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles)));
+  if (given.size < roles.length) refuse('ROLES', value, 'unset: this version runs all roles in one process');
 }

@@ -1,13 +1,14 @@
 // Start and stop: reads the environment, starts the platform, says where it is, stops cleanly on a signal; or checks its data folder.
-import { ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { startPlatform } from './compose.ts';
 import type { Platform } from './compose-parts.ts';
 import { giveBackStartMemory } from './start-memory.ts';
 import { startText } from './start-text.ts';
 import { DataFolderError } from './store/data-folder.ts';
+import { watchWrapper } from './wrapper-watch.ts';
 
-// A supervisor gives ten seconds at most; nothing acknowledged is lost even if this passes.
-const stopWithinMs = 5_000;
+// A supervisor gives ten seconds; nothing acknowledged is lost even if this passes.
+const stopWithinMs = 9_000;
 const samePressMs = 1_000;
 
 async function start(): Promise<void> {
@@ -16,35 +17,36 @@ async function start(): Promise<void> {
   const demo = given.demo ? await import('./compose-demo.ts') : undefined;
   const config = demo?.demoConfig(given) ?? given;
   const platform = await startPlatform(config);
-  process.stdout.write(startText(config, platform));
   const stopping = new AbortController();
-  stopOnSignal(platform, stopping);
+  // Before anybody is told that it runs: a supervisor may stop it right after.
+  stopOnSignal(config, platform, stopping);
+  process.stdout.write(startText(config, platform));
   giveBackStartMemory();
   await demo?.composeDemo(config, platform, stopping.signal);
 }
 
-function stopOnSignal(platform: Platform, demo: AbortController): void {
+function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortController): void {
   let askedAt: number | undefined;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      // A second signal is a person who will not wait; one right after the first is the same key press, passed on by npm.
-      if (askedAt !== undefined && performance.now() - askedAt > samePressMs) process.exit(130);
-      if (askedAt !== undefined) return;
-      askedAt = performance.now();
-      demo.abort();
-      const late = setTimeout(() => process.exit(1), stopWithinMs);
-      platform.close(signal).then(
-        () => {
-          clearTimeout(late);
-          process.exit(0);
-        },
-        (error) => {
-          console.error(error);
-          process.exit(1);
-        },
-      );
-    });
-  }
+  const stop = (reason: string): void => {
+    // A second signal is a person who will not wait; one right after the first is the same key press, passed on by npm.
+    if (askedAt !== undefined && performance.now() - askedAt > samePressMs) process.exit(130);
+    if (askedAt !== undefined) return;
+    askedAt = performance.now();
+    demo.abort();
+    const late = setTimeout(() => process.exit(1), stopWithinMs);
+    platform.close(reason).then(
+      () => {
+        clearTimeout(late);
+        process.exit(0);
+      },
+      (error) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
+  watchWrapper(wrapperPid, () => stop('the process that started it is gone'));
 }
 
 /** Checks the data folder: exit code 0 when it is sound, 1 when it is damaged, 2 when it cannot be checked. */

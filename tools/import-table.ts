@@ -23,7 +23,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   demo: ['model'],
   'file-backfill': ['model'],
   simulate: ['model'],
-  telemetry: [],
+  telemetry: ['model'],
   contract: ['model'],
   accumulators: ['model'],
   filters: ['model'],
@@ -53,11 +53,13 @@ export const rootFiles: readonly string[] = [
   'main',
   'compose',
   'compose-access',
+  'compose-closing',
   'compose-coap',
   'compose-deliveries',
   'compose-demo',
   'compose-duplicates',
   'compose-house',
+  'compose-idempotency',
   'compose-live',
   'compose-output-effects',
   'compose-output-trials',
@@ -73,6 +75,7 @@ export const rootFiles: readonly string[] = [
   'start-memory',
   'start-text',
   'verify-text',
+  'wrapper-watch',
 ];
 
 /** Folders that hold implementations of a port; besides tests only compose.ts and compose-verify.ts name them. */

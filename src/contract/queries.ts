@@ -33,7 +33,11 @@ const accumulation = {
   timeZone,
 };
 const bucketInterval = orNull(
-  Type.String({ maxLength: textMax, description: 'ISO-8601 duration, for example PT1H or P1D; PT1H when absent' }),
+  Type.String({
+    maxLength: textMax,
+    description:
+      'ISO-8601 duration, for example PT1H or P1D; PT1H when absent. Choose it so that at most 730 buckets are answered; 10,000 are the limit',
+  }),
 );
 
 export const deviceParams = Type.Object({ deviceId: Type.String({ description: 'Service device id' }) });
@@ -79,11 +83,14 @@ export const sampleSchema = Type.Object({
 });
 
 export const kpiBody = Type.Object(accumulation);
-export const batchKpiBody = Type.Object({
-  ...accumulation,
-  deviceIds: Type.Array(Type.String({ maxLength: textMax }), { minItems: 1, maxItems: deviceIdsMax }),
+const deviceIds = Type.Array(Type.String({ maxLength: textMax }), {
+  minItems: 1,
+  maxItems: deviceIdsMax,
+  description: 'Service device ids; unknown ones are left out of the answer',
 });
+export const batchKpiBody = Type.Object({ ...accumulation, deviceIds });
 export const seriesBody = Type.Object({ ...accumulation, bucketInterval });
+export const batchSeriesBody = Type.Object({ ...accumulation, bucketInterval, deviceIds });
 
 /** Pages of KPIs are in the order of the devices. */
 export const kpiPageQuery = Type.Object({ page: listParameters.page, size: listParameters.size });

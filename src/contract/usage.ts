@@ -1,4 +1,4 @@
-// The wire form of usage: what the samples of workspaces take.
+// The wire form of usage: what the samples of workspaces take, and the quotas of the organization.
 import Type from 'typebox';
 import { listParameter } from './list-parameters.ts';
 import { id, list } from './record-fields.ts';
@@ -20,4 +20,15 @@ const amounts = {
 export const usageSchema = Type.Object({
   content: list(Type.Object({ workspaceId: id, name: Type.String(), ...amounts })),
   total: Type.Object(amounts),
+  quotas: Type.Optional(
+    Type.Array(
+      Type.Object({
+        limit: Type.String({ description: 'Name of the limit, as refusals tell it' }),
+        per: Type.String({ description: 'What it is counted for: organization, device or uplink' }),
+        max: Type.Integer(),
+        used: Type.Union([Type.Integer(), Type.Null()], { description: 'Null for limits of devices and uplinks' }),
+      }),
+      { description: 'Only for credentials that reach the whole organization' },
+    ),
+  ),
 });

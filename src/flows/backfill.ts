@@ -1,4 +1,5 @@
 // The backfill journey: samples that a client hands in for a device are read, validated, appended in batches, and announced.
+import { createHash } from 'node:crypto';
 import { type BackfillSample, isRefusal, readBackfillSample, type SampleRefusal } from '../ingest/backfill-sample.ts';
 import { BrokenJsonArray } from '../ingest/json-array.ts';
 import type { UplinkRoute } from '../inventory/uplink-directory.ts';
@@ -10,6 +11,7 @@ import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';
 import { storedTopicsOf } from './capture.ts';
+import type { Attempt } from './idempotency.ts';
 
 export const backfillLimits = {
   /** Samples of one request. */
@@ -30,6 +32,8 @@ export interface Backfill {
   readonly groups: AsyncIterable<readonly Json[]> | Iterable<readonly Json[]>;
   /** The timestamp of samples without one. */
   readonly receivedAt: EpochMs;
+  /** Of a request with an Idempotency-Key: its groups are the parts, so they must be the same at every try. */
+  readonly attempt?: Attempt | undefined;
 }
 
 export interface RejectedSample extends SampleRefusal {
@@ -82,9 +86,10 @@ export async function backfill(input: Backfill, on: BackfillStages): Promise<Bac
       if (on.stopping()) throw problem('stopping');
       if (progress.read + elements.length > backfillLimits.samplesMax)
         throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
+      const part = partOf(elements, progress, input.attempt);
       const entry = entryOf(elements, { origin, storedTopics, input, progress, on });
       if (entry === undefined) continue;
-      const batch = storeBatch(entry, progress, on);
+      const batch = storeBatch(entry, part, progress, on);
       // A failure is told when its turn to be awaited comes.
       batch.catch(() => undefined);
       underWay.push(batch);
@@ -103,8 +108,38 @@ export async function backfill(input: Backfill, on: BackfillStages): Promise<Bac
   return receipt;
 }
 
-async function storeBatch(entry: JournalEntry, progress: Progress, on: BackfillStages): Promise<void> {
-  const durable = await on.append(entry);
+/** A group of a request with an Idempotency-Key. */
+interface Part {
+  readonly attempt: Attempt;
+  readonly name: string;
+  readonly contentHash: string;
+}
+
+function partOf(elements: readonly Json[], { read }: Progress, attempt: Attempt | undefined): Part | undefined {
+  if (attempt === undefined) return undefined;
+  const contentHash = createHash('sha256').update(JSON.stringify(elements)).digest('base64url');
+  return { attempt, name: String(read), contentHash };
+}
+
+async function storeBatch(
+  entry: JournalEntry,
+  part: Part | undefined,
+  progress: Progress,
+  on: BackfillStages,
+): Promise<void> {
+  const before = part?.attempt.stored(part.name, part.contentHash);
+  if (before !== undefined) {
+    progress.accepted += before.samples;
+    progress.duplicates += entry.samples.length - before.samples;
+    return;
+  }
+  const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
+  const durable = await on.append(duplicateKey === undefined ? entry : { ...entry, trace: { duplicateKey } });
+  if (part !== undefined) {
+    const { attempt, name, contentHash } = part;
+    const { receivedAt, samples } = durable;
+    attempt.done({ part: name, contentHash, receivedAt, correlationId: null, samples: samples.length });
+  }
   on.announce(durable);
   progress.accepted += durable.samples.length;
   progress.duplicates += durable.duplicates;

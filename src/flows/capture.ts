@@ -30,13 +30,16 @@ export interface CaptureStages {
   readonly now: () => EpochMs;
 }
 
+/** An uplink is one journal entry, so the request has one part. */
+const wholeUplink = '';
+
 /** Resolves when the payload's samples are durable. */
 export async function capture(input: Capture, on: CaptureStages): Promise<CaptureReceipt> {
   const { request, idempotencyKey } = input;
   const route = await on.findRoute(request.secret, request.deviceId);
-  const work = async (receivedAt: EpochMs): Promise<CaptureReceipt> => {
+  const work = async (receivedAt: EpochMs, duplicateKey = input.duplicateKey): Promise<CaptureReceipt> => {
     const { topic, timestamp } = request;
-    const { body, bodyBytes, duplicateKey } = input;
+    const { body, bodyBytes } = input;
     const key = duplicateKey === undefined ? {} : { duplicateKey };
     const payload = { topic, timestamp, body, bodyBytes, ...key };
     const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
@@ -51,7 +54,15 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
     key: idempotencyKey,
     body: input.body as Json,
   };
-  const answer = await on.once(call, async (firstSeenAt) => ({ status: 201, body: { ...(await work(firstSeenAt)) } }));
+  const answer = await on.once.stored(call, async (attempt) => {
+    const before = attempt.stored(wholeUplink);
+    // The decoder ran already, and its state went on: it must not run again.
+    if (before !== undefined && before.correlationId !== null) {
+      return { status: 201, body: { id: before.correlationId, receivedAt: before.receivedAt } };
+    }
+    const receipt = await work(attempt.firstSeenAt, attempt.duplicateKey(wholeUplink));
+    return { status: 201, body: { ...receipt } };
+  });
   return answer.body as unknown as CaptureReceipt;
 }
 

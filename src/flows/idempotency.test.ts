@@ -1,5 +1,6 @@
 // Idempotency-Key (contract, decisions and section 35), one home for each of its rules.
 import { expect, test } from 'vitest';
+import { problem } from '../model/problem.ts';
 import {
   type FirstAnswer,
   type IdempotencyRecord,
@@ -11,15 +12,18 @@ import {
 function bench() {
   const rows = new Map<string, IdempotencyRecord>();
   const clock = { now: 1_000_000 };
-  const once = idempotency(
+  const { stored: once } = idempotency(
     {
       find: async (id, seenAfter) => {
         const row = rows.get(id);
         return row !== undefined && row.firstSeenAt > seenAfter ? row : undefined;
       },
-      reserve: async (record) => void rows.set(record.id, record),
+      reserve: async (record) => void rows.set(record.id, { ...record, durable: [] }),
       complete: async (id, answer) => void rows.set(id, { ...rows.get(id)!, answer }),
+      interrupt: async (id, durable) => void rows.set(id, { ...rows.get(id)!, durable }),
       release: async (id) => void rows.delete(id),
+      create: () => Promise.reject(new Error('needs records')),
+      failed: () => {},
     },
     () => clock.now,
   );
@@ -74,7 +78,9 @@ test('after 24 hours the key is new', async () => {
 
 test('a refused request leaves no trace', async () => {
   const { once, work, rows } = bench();
-  await expect(once(call, () => Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  await expect(
+    once(call, () => Promise.reject(problem('invalidRequest', { reason: 'refused' }))),
+  ).rejects.toMatchObject({ status: 400 });
   expect(rows.size).toBe(0);
   expect((await once(call, work)).status).toBe(201);
 });
@@ -85,9 +91,26 @@ test('a retry after a crash runs again with the time of the first request', asyn
   for (const [id, row] of rows) rows.set(id, { ...row, answer: null });
   clock.now += 5_000;
   const times: number[] = [];
-  await once(call, async (now) => {
-    times.push(now);
+  await once(call, async ({ firstSeenAt }) => {
+    times.push(firstSeenAt);
     return { status: 201, body: null };
   });
   expect(times).toEqual([1_000_000]);
+});
+
+test('review bug B10: after an internal failure the key stays, with what became durable', async () => {
+  const { once, rows, clock } = bench();
+  const part = { part: '0', contentHash: 'h', receivedAt: 1, correlationId: null, samples: 3 };
+  const broken = once(call, async ({ done }) => {
+    done(part);
+    throw new Error('the disk failed');
+  });
+  await expect(broken).rejects.toThrow('the disk failed');
+  expect([...rows.values()]).toMatchObject([{ answer: null, durable: [part] }]);
+  clock.now += 5_000;
+  const answer = await once(call, async ({ firstSeenAt, stored }) => {
+    expect(() => stored('0', 'other')).toThrow('another body');
+    return { status: 201, body: [firstSeenAt, stored('0', 'h')?.samples ?? null] };
+  });
+  expect(answer.body).toEqual([1_000_000, 3]);
 });

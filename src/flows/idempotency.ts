@@ -1,31 +1,46 @@
 // Idempotency-Key: the same key within a day gets the first answer, and the work is done once (contract 35).
 import { createHash } from 'node:crypto';
+import type { Inventory } from '../inventory/places.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
+import { Problem, problem } from '../model/problem.ts';
+import { type DurablePart, durablePart, type StoredPart } from '../model/request-part.ts';
 
 export const idempotencyKeptMs = 24 * 3_600_000;
 const keyLengthMax = 255;
+/** What could not be saved is kept in memory, for so many keys; the oldest is evicted. */
+const heldMax = 10_000;
 
 export interface FirstAnswer {
   readonly status: number;
   readonly body: Json;
 }
 
-/** A key as the records keep it; `answer` is null while the first request is under way, or was cut off by a crash. */
+/** A key as the records keep it; `answer` is null while the first request is in progress, or was cut off. */
 export interface IdempotencyRecord {
   readonly id: string;
   readonly bodyHash: string;
   readonly firstSeenAt: EpochMs;
   readonly answer: FirstAnswer | null;
+  /** Parts of an interrupted request that are in the journal. */
+  readonly durable: readonly StoredPart[];
 }
 
 export interface IdempotencyRecords {
   readonly find: (id: string, seenAfter: EpochMs) => Promise<IdempotencyRecord | undefined>;
-  readonly reserve: (record: IdempotencyRecord) => Promise<void>;
+  readonly reserve: (record: Omit<IdempotencyRecord, 'durable'>) => Promise<void>;
   /** `bodyHash` is given when it was not known at first. */
   readonly complete: (id: string, answer: FirstAnswer, bodyHash?: string) => Promise<void>;
+  /** Keeps the reservation of a request that broke off, with what of it is durable. */
+  readonly interrupt: (id: string, durable: readonly StoredPart[]) => Promise<void>;
   readonly release: (id: string) => Promise<void>;
+  /** Runs the work and keeps its answer in one transaction. */
+  readonly create: (
+    kept: Omit<IdempotencyRecord, 'answer' | 'durable'>,
+    work: (step: Inventory) => Promise<FirstAnswer>,
+  ) => Promise<FirstAnswer>;
+  /** Is told that the records refused an answer; the answer itself goes out. */
+  readonly failed: (error: unknown) => void;
 }
 
 export interface IdempotentCall {
@@ -36,50 +51,146 @@ export interface IdempotentCall {
   readonly body: Json | undefined;
 }
 
-export type Once = (call: IdempotentCall, work: (now: EpochMs) => Promise<FirstAnswer>) => Promise<FirstAnswer>;
+/** One try of a request with a key. Its parts are journal entries: each is found again after a crash by its duplicate key. */
+export interface Attempt {
+  /** When the key was first seen. */
+  readonly firstSeenAt: EpochMs;
+  /** What an earlier try made durable of this part. Throws Problem 422 when that part had another content. */
+  readonly stored: (part: string, contentHash?: string) => DurablePart | undefined;
+  /** The duplicate key of the part's journal entry. */
+  readonly duplicateKey: (part: string, contentHash?: string) => string;
+  /** To be told when the part is durable. */
+  readonly done: (part: StoredPart) => void;
+}
 
-/**
- * Runs the work unless the key has an answer. `work` gets the time of the first request, so that a retry after a crash makes
- * identical samples, which are stored once. Throws Problem 422 for the same key with another body; a refused request leaves no trace.
- */
+export interface Once {
+  /**
+   * For work that the journal makes durable. `work` gets the time of the first request and what was stored already, so that a
+   * retry after a crash stores nothing twice. Throws Problem 422 for the same key with another body; a refused request leaves no trace.
+   */
+  readonly stored: (call: IdempotentCall, work: (attempt: Attempt) => Promise<FirstAnswer>) => Promise<FirstAnswer>;
+  /** For work on records: the record and its key are one transaction. */
+  readonly created: (call: IdempotentCall, work: (step: Inventory) => Promise<FirstAnswer>) => Promise<FirstAnswer>;
+}
+
 export function idempotency(records: IdempotencyRecords, now: () => EpochMs): Once {
-  const underWay = new Map<string, { readonly bodyHash: string; readonly answer: Promise<FirstAnswer> }>();
+  const inProgress = new Map<string, { readonly bodyHash: string; readonly answer: Promise<FirstAnswer> }>();
+  const attempts = createAttempts(records);
 
-  async function firstAnswer(
-    id: string,
-    bodyHash: string,
-    work: (now: EpochMs) => Promise<FirstAnswer>,
-  ): Promise<FirstAnswer> {
-    const known = await records.find(id, now() - idempotencyKeptMs);
-    if (known !== undefined && known.bodyHash !== bodyHash) throw problem('idempotencyKeyReused');
-    if (known?.answer) return known.answer;
-    const firstSeenAt = known?.firstSeenAt ?? now();
-    if (known === undefined) await records.reserve({ id, bodyHash, firstSeenAt, answer: null });
-    try {
-      const answer = await work(firstSeenAt);
-      await records.complete(id, answer);
-      return answer;
-    } catch (error) {
-      await records.release(id);
-      throw error;
-    }
-  }
-
-  return async (call, work) => {
+  async function once(call: IdempotentCall, work: (id: string, bodyHash: string) => Promise<FirstAnswer>) {
     const id = keptIdOf(call);
     const bodyHash = hash(JSON.stringify(call.body ?? null));
-    const other = underWay.get(id);
+    const other = inProgress.get(id);
     if (other !== undefined) {
       if (other.bodyHash !== bodyHash) throw problem('idempotencyKeyReused');
       return other.answer;
     }
-    const answer = firstAnswer(id, bodyHash, work);
-    underWay.set(id, { bodyHash, answer });
+    const answer = work(id, bodyHash);
+    inProgress.set(id, { bodyHash, answer });
     try {
       return await answer;
     } finally {
-      underWay.delete(id);
+      inProgress.delete(id);
     }
+  }
+
+  /** Throws Problem 422 for a key that was used with another body. */
+  async function known(id: string, bodyHash: string): Promise<IdempotencyRecord | undefined> {
+    const record = await attempts.find(id, now() - idempotencyKeptMs);
+    if (record !== undefined && record.bodyHash !== bodyHash) throw problem('idempotencyKeyReused');
+    return record;
+  }
+
+  return {
+    stored: (call, work) =>
+      once(call, async (id, bodyHash) => {
+        const record = await known(id, bodyHash);
+        if (record?.answer) return record.answer;
+        const firstSeenAt = record?.firstSeenAt ?? now();
+        if (record === undefined) await records.reserve({ id, bodyHash, firstSeenAt, answer: null });
+        return (await attempts.run({ id, bodyHash, firstSeenAt, durable: record?.durable ?? [] }, work)).answer;
+      }),
+    created: (call, work) =>
+      once(call, async (id, bodyHash) => {
+        const record = await known(id, bodyHash);
+        return record?.answer ?? records.create({ id, bodyHash, firstSeenAt: record?.firstSeenAt ?? now() }, work);
+      }),
+  };
+}
+
+export interface Attempts {
+  /** The record, with what could not be saved of it. */
+  find(id: string, seenAfter: EpochMs): Promise<IdempotencyRecord | undefined>;
+  /** Runs the work of a reserved key and keeps its answer; `work` says the hash of the body when it was not known before. */
+  run(
+    kept: Omit<IdempotencyRecord, 'answer'>,
+    work: (attempt: Attempt) => Promise<FirstAnswer>,
+    bodyHash?: () => string,
+  ): Promise<{ readonly answer: FirstAnswer; readonly bodyHash: string }>;
+}
+
+/** Tries of reserved keys. What the records refuse to keep is held in memory, so that a retry finds it until the process ends. */
+export function createAttempts(records: IdempotencyRecords): Attempts {
+  const held = new Map<string, IdempotencyRecord>();
+
+  function hold(record: IdempotencyRecord, error: unknown): void {
+    records.failed(error);
+    if (held.size >= heldMax) held.delete(held.keys().next().value!);
+    held.set(record.id, record);
+  }
+
+  return {
+    async find(id, seenAfter) {
+      const record = held.get(id);
+      return record !== undefined && record.firstSeenAt > seenAfter ? record : records.find(id, seenAfter);
+    },
+    async run(kept, work, bodyHash = () => kept.bodyHash) {
+      const durable = [...kept.durable];
+      try {
+        const answer = await work(attemptOf(kept, durable));
+        const hashed = bodyHash();
+        // What is durable is answered. Without the saved answer the reservation stays, and the journal tells after a crash.
+        await records.complete(kept.id, answer, hashed).then(
+          () => held.delete(kept.id),
+          (error: unknown) => hold({ ...kept, bodyHash: hashed, answer, durable }, error),
+        );
+        return { answer, bodyHash: hashed };
+      } catch (error) {
+        if (isRefusal(error)) {
+          held.delete(kept.id);
+          await records.release(kept.id);
+        } else {
+          const broken = { ...kept, answer: null, durable };
+          await records.interrupt(kept.id, durable).catch((failure: unknown) => hold(broken, failure));
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * A request that the caller must change. After any other failure it is unknown what became durable, so that its key stays; and
+ * another request with the key says nothing of the first one.
+ */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500 && error.problem !== 'idempotencyKeyReused';
+}
+
+function attemptOf(
+  { id, firstSeenAt, durable: before }: Omit<IdempotencyRecord, 'answer'>,
+  durable: StoredPart[],
+): Attempt {
+  const parts = new Map(before.map((one) => [one.part, one]));
+  return {
+    firstSeenAt,
+    stored(part, contentHash = '') {
+      const stored = parts.get(part);
+      if (stored !== undefined && stored.contentHash !== contentHash) throw problem('idempotencyKeyReused');
+      return stored;
+    },
+    duplicateKey: (part, contentHash = '') => durablePart.toDuplicateKey({ id, part, contentHash }),
+    done: (part) => void durable.push(part),
   };
 }
 

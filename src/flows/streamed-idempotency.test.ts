@@ -1,6 +1,7 @@
 // Idempotency-Key of bodies that are worked on while they come in: what a crash or a failure leaves behind (contract 35).
 import { expect, test } from 'vitest';
-import type { FirstAnswer, IdempotencyRecord } from './idempotency.ts';
+import { problem } from '../model/problem.ts';
+import type { Attempt, FirstAnswer, IdempotencyRecord } from './idempotency.ts';
 import { streamedIdempotency } from './streamed-idempotency.ts';
 
 const call = { credential: 'key1', route: 'POST /bulk', key: 'k' };
@@ -15,15 +16,18 @@ function bench() {
   const once = streamedIdempotency(
     {
       find: async (id) => rows.get(id),
-      reserve: async (record) => void rows.set(record.id, record),
+      reserve: async (record) => void rows.set(record.id, { ...record, durable: [] }),
       complete: async (id, answer, bodyHash) =>
         void rows.set(id, { ...rows.get(id)!, answer, ...(bodyHash === undefined ? {} : { bodyHash }) }),
+      interrupt: async (id, durable) => void rows.set(id, { ...rows.get(id)!, durable }),
       release: async (id) => void rows.delete(id),
+      create: () => Promise.reject(new Error('needs records')),
+      failed: () => {},
     },
     () => clock.now,
   );
   const seen: { text: string; now: number }[] = [];
-  const work = async (bytes: AsyncIterable<Uint8Array>, now: number): Promise<FirstAnswer> => {
+  const work = async (bytes: AsyncIterable<Uint8Array>, { firstSeenAt: now }: Attempt): Promise<FirstAnswer> => {
     let text = '';
     for await (const chunk of bytes) text += Buffer.from(chunk).toString();
     seen.push({ text, now });
@@ -67,8 +71,8 @@ test('after a crash the work is done again, at the time of the first request', a
 
 test('a refused request leaves no trace of its key', async () => {
   const { once, work, rows } = bench();
-  const refused = once(call, body('['), async () => Promise.reject(new Error('broken')));
-  await expect(refused).rejects.toThrow('broken');
+  const refused = once(call, body('['), async () => Promise.reject(problem('invalidRequest', { reason: 'refused' })));
+  await expect(refused).rejects.toMatchObject({ status: 400 });
   expect(rows.size).toBe(0);
   expect(await once(call, body('[1]'), work)).toMatchObject({ status: 201 });
 });

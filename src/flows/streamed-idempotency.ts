@@ -3,6 +3,8 @@ import { createHash, type Hash } from 'node:crypto';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import {
+  type Attempt,
+  createAttempts,
   type FirstAnswer,
   type IdempotencyRecords,
   type IdempotentCall,
@@ -15,7 +17,7 @@ type Bytes = AsyncIterable<Uint8Array>;
 export type OnceStreamed = (
   call: Omit<IdempotentCall, 'body'>,
   body: Bytes,
-  work: (body: Bytes, now: EpochMs) => Promise<FirstAnswer>,
+  work: (body: Bytes, attempt: Attempt) => Promise<FirstAnswer>,
 ) => Promise<FirstAnswer>;
 
 interface Done {
@@ -28,45 +30,44 @@ const noHash = '';
 
 /**
  * Runs the work unless the key has an answer; then the body is read to compare it. Rules as in `idempotency`: `work` gets the time of
- * the first request, 422 for another body, and a refused request leaves no trace. `work` must read the body to its end.
+ * the first request and the parts that are durable, 422 for another body, and a refused request leaves no trace. `work` must read the
+ * body to its end.
  */
 export function streamedIdempotency(records: IdempotencyRecords, now: () => EpochMs): OnceStreamed {
-  const underWay = new Map<string, Promise<Done>>();
+  const inProgress = new Map<string, Promise<Done>>();
+  const attempts = createAttempts(records);
 
   async function firstAnswer(
     id: string,
     body: Bytes,
-    work: (body: Bytes, now: EpochMs) => Promise<FirstAnswer>,
+    work: (body: Bytes, attempt: Attempt) => Promise<FirstAnswer>,
   ): Promise<Done> {
-    const known = await records.find(id, now() - idempotencyKeptMs);
+    const known = await attempts.find(id, now() - idempotencyKeptMs);
     if (known?.answer) return sameBody({ answer: known.answer, bodyHash: known.bodyHash }, await hashOf(body));
     const firstSeenAt = known?.firstSeenAt ?? now();
     if (known === undefined) await records.reserve({ id, bodyHash: noHash, firstSeenAt, answer: null });
     const hash = createHash('sha256');
-    try {
-      const answer = await work(hashed(body, hash), firstSeenAt);
-      const bodyHash = hash.digest('hex');
-      await records.complete(id, answer, bodyHash);
-      return { answer, bodyHash };
-    } catch (error) {
-      await records.release(id);
-      throw error;
-    }
+    const kept = { id, bodyHash: noHash, firstSeenAt, durable: known?.durable ?? [] };
+    return attempts.run(
+      kept,
+      (attempt) => work(hashed(body, hash), attempt),
+      () => hash.digest('hex'),
+    );
   }
 
   return async (call, body, work) => {
     const id = keptIdOf(call);
-    const other = underWay.get(id);
+    const other = inProgress.get(id);
     if (other !== undefined) {
       const bodyHash = await hashOf(body);
       return sameBody(await other, bodyHash).answer;
     }
     const done = firstAnswer(id, body, work);
-    underWay.set(id, done);
+    inProgress.set(id, done);
     try {
       return (await done).answer;
     } finally {
-      underWay.delete(id);
+      inProgress.delete(id);
     }
   };
 }

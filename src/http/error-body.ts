@@ -18,10 +18,13 @@ export interface ErrorBody {
   readonly accepted?: number;
   readonly duplicates?: number;
   readonly rejected?: readonly unknown[];
+  /** Which limit refused, and what it allows (contract 36). */
+  readonly limitName?: string;
+  readonly limitMax?: number;
 }
 
 /** Details of a refusal that its body carries for programs to read. */
-const shownDetails = ['accepted', 'duplicates', 'rejected'] as const;
+const shownDetails = ['accepted', 'duplicates', 'rejected', 'limitName', 'limitMax'] as const;
 
 /** Where a request failed; `path` without query string (contract 35). */
 export interface FailedRequest {

@@ -15,6 +15,7 @@ import { findWorkspace } from '../store/records/workspaces.ts';
 import { firstVersion, found, nextVersion, orCurrent, type Step } from './change.ts';
 import { checkRequired, customFieldsFrom } from './custom-field-values.ts';
 import { loraPropertiesFrom } from './lora-properties.ts';
+import { checkRecordQuota } from './record-quota.ts';
 
 const tagsMax = 100;
 
@@ -112,6 +113,7 @@ export async function createDeviceStep(step: Step, draft: DeviceDraft, now: numb
     ...firstVersion(now),
   };
   await checkReferences(step, device);
+  await checkRecordQuota(step, organizationId, 'devices');
   await insertDevice(step, device);
   await saveTags(step, device, draft.tags);
   await saveCustomFields(step, device, draft, true);

@@ -12,6 +12,7 @@ import { findWorkspace } from '../store/records/workspaces.ts';
 import { change, firstVersion, found, nextVersion, orCurrent } from './change.ts';
 import type { Showing } from './output-connector-view.ts';
 import { type ListScope, listReach } from './reach.ts';
+import { checkRecordQuota } from './record-quota.ts';
 import { actionsFrom, inputsFrom, nextExecutionOf, type RuleDraft, type RuleUpdate, timerFrom } from './rule-draft.ts';
 import { logicFrom } from './rule-logic.ts';
 import { checkRuleReferences } from './rule-references.ts';
@@ -45,6 +46,7 @@ export async function createRule(records: Records, showing: Showing, draft: Rule
       ...firstVersion(now),
     };
     await checkRuleReferences(step, rule);
+    await checkRecordQuota(step, organizationId, 'rules');
     await insertRule(step.db, rule);
     step.announce({ kind: 'rule', id: rule.id, action: 'created' });
     return rule;

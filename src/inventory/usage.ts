@@ -1,8 +1,9 @@
-// What the samples of workspaces take, as far as a principal reaches.
+// What the samples of workspaces take, and what of its quotas the organization uses, as far as a principal reaches.
 import type { Principal } from '../model/principal.ts';
 import type { Records } from '../store/records/database.ts';
 import { listWorkspaceNames } from '../store/records/workspaces.ts';
 import type { WorkspaceUsage } from '../store/sample-store.ts';
+import type { QuotaUse } from './quota-use.ts';
 import { type ListScope, listReach, ownOrganization } from './reach.ts';
 
 const nothing: WorkspaceUsage = { samples: 0, bytes: 0 };
@@ -16,12 +17,16 @@ export async function readUsage(
   principal: Principal,
   scope: ListScope,
   usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>,
+  quotas: QuotaUse['of'],
 ) {
   const workspaces = await listWorkspaceNames(records.db, await reachOf(records, principal, scope));
   const stored = await usage();
   const content = workspaces.map(({ id, name }) => ({ workspaceId: id, name, ...(stored.get(id) ?? nothing) }));
   const sum = (of: keyof WorkspaceUsage) => content.reduce((total, workspace) => total + workspace[of], 0);
-  return { content, total: { samples: sum('samples'), bytes: sum('bytes') } };
+  const total = { samples: sum('samples'), bytes: sum('bytes') };
+  // Counts of the whole organization are not for those who may see a part of it.
+  if (principal.workspaces !== 'all') return { content, total };
+  return { content, total, quotas: [...(await quotas(ownOrganization(principal, scope.organizationId)))] };
 }
 
 async function reachOf(records: Records, principal: Principal, scope: ListScope) {

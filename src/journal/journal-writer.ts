@@ -26,7 +26,14 @@ export interface WriterOptions {
   readonly now: () => EpochMs;
   /** Called before any waiting append is rejected, whenever appends are lost: nothing behind the durable end exists any more. */
   readonly onLost: () => void;
+  /** Called once at each change: the disk is full, has room again, or failed so that writing has stopped for good. */
+  readonly onWriting?: ((state: WritingState) => void) | undefined;
 }
+
+/** Whether appends are accepted; `error` is what the operating system answered. */
+export type WritingState =
+  | { readonly kind: 'writing' }
+  | { readonly kind: 'full' | 'stopped'; readonly error: unknown };
 
 /** A place given to a payload, not durable before `durable` resolves. */
 export interface Appended {
@@ -45,7 +52,7 @@ export class JournalWriter {
   #nextPosition: number;
   #lastStoredAt: EpochMs;
   #newest: Promise<void> = Promise.resolve();
-  #stoppedBy: unknown;
+  #state: WritingState['kind'] = 'writing';
   #closed = false;
   /** Every entry before it is durable. */
   durablePosition: number;
@@ -59,7 +66,7 @@ export class JournalWriter {
     this.durablePosition = nextPosition;
   }
 
-  /** Takes the payload into the next group. Rejects with `storageFull`, `storageStopped` or `stopping`. */
+  /** Takes the payload into the next group. Throws, or `durable` rejects, with `storageFull`, `storageStopped` or `stopping`. */
   append(payload: Uint8Array): Appended {
     this.#refuseWhenStopped();
     const storedAt = Math.max(this.#options.now(), this.#lastStoredAt);
@@ -91,7 +98,7 @@ export class JournalWriter {
 
   #refuseWhenStopped(): void {
     if (this.#closed) throw problem('stopping');
-    if (this.#stoppedBy !== undefined) throw problem('storageStopped');
+    if (this.#state === 'stopped') throw problem('storageStopped');
   }
 
   async #flush(): Promise<void> {
@@ -134,6 +141,13 @@ export class JournalWriter {
     segment.bytes += bytes;
     segment.lastStoredAt = last.storedAt;
     this.durablePosition = last.position + 1;
+    this.#become({ kind: 'writing' });
+  }
+
+  #become(state: WritingState): void {
+    if (this.#state === state.kind) return;
+    this.#state = state.kind;
+    this.#options.onWriting?.(state);
   }
 
   #fillGroup(group: readonly Waiting[]): number {
@@ -176,7 +190,7 @@ export class JournalWriter {
   /** A full disk loses what waits and goes on later; any other failure stops writing for good: it is never tried again. */
   async #loseAll(group: readonly Waiting[], error: unknown): Promise<void> {
     const full = isDiskFull(error) && (await this.#cutBack());
-    if (!full) this.#stoppedBy = error;
+    this.#become({ kind: full ? 'full' : 'stopped', error });
     const lost = [...group, ...this.#waiting];
     this.#waiting = [];
     this.#nextPosition = this.durablePosition;

@@ -86,7 +86,9 @@ describe('a failing disk', () => {
   test('full: appends are refused with 507, reads go on, and it recovers when space returns', async () => {
     const disk = testDisk();
     let losses = 0;
-    const journal = await open({ disk, onLost: () => losses++ });
+    const told: string[] = [];
+    const onWriting: JournalOptions['onWriting'] = (state) => void told.push(state.kind);
+    const journal = await open({ disk, onLost: () => losses++, onWriting });
     await journal.append(bytes('kept')).durable;
     disk.failWrite = 'ENOSPC';
     const refused = [journal.append(bytes('a')), journal.append(bytes('b'))];
@@ -97,6 +99,7 @@ describe('a failing disk', () => {
     expect(journal.append(bytes('after')).position).toBe(1);
     await journal.newest();
     expect(await texts(journal)).toEqual(['kept', 'after']);
+    expect(told).toEqual(['full', 'writing']);
     await journal.close();
     expect(await texts(await open())).toEqual(['kept', 'after']);
   });
@@ -118,12 +121,14 @@ describe('a failing disk', () => {
     ['a full disk that cannot be cut back', { failWrite: 'ENOSPC', failTruncate: 'EIO' }],
   ])('%s stops writing for good; it is never tried again and acknowledged', async (_, failure) => {
     const disk = testDisk();
-    const journal = await open({ disk });
+    const told: unknown[] = [];
+    const journal = await open({ disk, onWriting: (state) => void told.push(state) });
     await journal.append(bytes('kept')).durable;
     Object.assign(disk, failure);
     await expect(journal.append(bytes('a')).durable).rejects.toMatchObject({ problem: 'storageStopped' });
     for (const key of Object.keys(failure)) delete disk[key as 'failSync'];
     expect(() => journal.append(bytes('b'))).toThrow(expect.objectContaining({ problem: 'storageStopped' }));
+    expect(told).toEqual([{ kind: 'stopped', error: expect.objectContaining({ code: Object.values(failure)[0] }) }]);
     expect(await texts(journal)).toEqual(['kept']);
   });
 });

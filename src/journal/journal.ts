@@ -5,7 +5,7 @@ import { type Disk, realDisk } from './disk.ts';
 import { syncDirectory } from './durable-file.ts';
 import { type Frame, frameTypes } from './frame.ts';
 import { type JournalDamage, recoverJournal } from './journal-recovery.ts';
-import { type Appended, JournalWriter } from './journal-writer.ts';
+import { type Appended, JournalWriter, type WriterOptions } from './journal-writer.ts';
 import { offsetBefore, type Segment } from './segment-list.ts';
 import { scanSegment } from './segment-scan.ts';
 
@@ -25,6 +25,8 @@ export interface JournalOptions {
   readonly visit: (frame: Frame) => void | Promise<void>;
   /** See the writer: appends behind the durable end were lost. */
   readonly onLost: () => void;
+  /** See the writer. */
+  readonly onWriting?: WriterOptions['onWriting'];
   readonly segmentBytes?: number;
   readonly resumeBytesMax?: number;
   readonly resumeAgeMsMax?: number;
@@ -63,7 +65,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const nextPosition = Math.max(found.nextPosition, options.visitFrom);
   const disk = options.disk ?? realDisk;
   const writer = new JournalWriter(
-    { directory, segmentBytes, disk, now: options.now, onLost: options.onLost },
+    { directory, segmentBytes, disk, now: options.now, onLost: options.onLost, onWriting: options.onWriting },
     segments,
     nextPosition,
     found.lastStoredAt,

@@ -3,6 +3,7 @@ import { deliveryProblems } from './delivery-problems.ts';
 import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import { loraProblems } from './lora-problems.ts';
+import { quotaProblems } from './quota-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
 import { transportProblems } from './transport-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
@@ -31,6 +32,7 @@ export const problems = {
   ...transportProblems,
   ...ruleProblems,
   ...deliveryProblems,
+  ...quotaProblems,
   invalidJson: {
     status: 400,
     code: '40000_INVALID_JSON',
@@ -69,6 +71,13 @@ export const problems = {
     message: (d: { buckets: number; bucketsMax: number; bucketInterval: string; suggestion: string }) =>
       `The interval has ${d.buckets} buckets of ${d.bucketInterval}, and at most ${d.bucketsMax} are answered: ` +
       `shorten the interval, or choose a bucketInterval of at least ${d.suggestion}`,
+  },
+  tooManyPoints: {
+    status: 400,
+    code: '40036_TOO_MANY_POINTS',
+    message: (d: { points: number; pointsMax: number; devices: number }) =>
+      `The series of ${d.devices} devices have ${d.points} points, and at most ${d.pointsMax} are answered: ` +
+      'ask for fewer devices, a shorter interval or a longer bucketInterval',
   },
   unknownAccumulator: {
     status: 400,

@@ -22,7 +22,8 @@ export interface BucketPlan {
   readonly places: readonly number[];
 }
 
-export const bucketsMax = 730;
+/** What one answer may have; interface 8 recommends at most 730. */
+export const bucketsMax = 10_000;
 export const bucketIntervalDefault = 'PT1H';
 const countedMax = 4;
 const hourMs = 3_600_000;

@@ -1,8 +1,15 @@
 // Time series: one number per bucket of an interval (interface 4.4 and 4.7, contract 21).
 import { accumulators } from '../accumulators/accumulator-table.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
-import { type AccumulationBody, type QueriedDevice, readAccumulation, zoneOf } from './accumulation.ts';
-import { bucketIntervalDefault, type Source, seriesBuckets } from './bucket-plan.ts';
+import { problem } from '../model/problem.ts';
+import {
+  type Accumulation,
+  type AccumulationBody,
+  type QueriedDevice,
+  readAccumulation,
+  zoneOf,
+} from './accumulation.ts';
+import { type BucketPlan, bucketIntervalDefault, type Source, seriesBuckets } from './bucket-plan.ts';
 import { bucketRequest, type QueryParts, slotsFor } from './kpi.ts';
 
 export interface SeriesBody extends AccumulationBody {
@@ -20,6 +27,11 @@ export interface TimeSeries {
   readonly timestamps: string[];
 }
 
+/** The most points of one answer for many devices; above, fewer devices or longer buckets must be asked for. */
+export const seriesPointsMax = 250_000;
+/** Partials that one store call makes, so that a long list leaves room for other requests in between. */
+const partialsACall = 50_000;
+
 /** The series of one device. Refuses (400) what `readAccumulation` and `seriesBuckets` refuse. */
 export async function deviceSeries(
   device: QueriedDevice,
@@ -28,16 +40,71 @@ export async function deviceSeries(
   now: EpochMs,
   parts: QueryParts,
 ): Promise<TimeSeries> {
+  const [series] = await seriesOfDevices([device], source, body, now, parts);
+  if (series === undefined) throw new Error('A device has no series');
+  return series;
+}
+
+/**
+ * One series per device, in their order (contract 36). Without a time zone in the request, each device has the buckets of its
+ * workspace's zone. Refuses (400) what `deviceSeries` refuses, and more than `seriesPointsMax` points in all.
+ */
+export async function seriesOfDevices(
+  devices: readonly QueriedDevice[],
+  source: Source,
+  body: SeriesBody,
+  now: EpochMs,
+  parts: QueryParts,
+): Promise<TimeSeries[]> {
   const accumulation = readAccumulation(body, parts.openZone);
-  const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
-  const plan = seriesBuckets(source, accumulation.interval, body.bucketInterval ?? bucketIntervalDefault, zone);
-  const slotsOf = await slotsFor([device], accumulation, plan, now, parts);
-  const { finish } = accumulators[accumulation.accumulator];
-  const [partials = []] = await parts.store.buckets(bucketRequest([device], accumulation, plan));
-  const dataPoints = plan.places.map((place) => {
-    const partial = partials[place];
-    return partial === undefined ? null : finish(partial, slotsOf(device, plan.edges[place]!, plan.edges[place + 1]!));
-  });
+  const plans = new Map<string, BucketPlan>();
+  let points = 0;
+  for (const device of devices) {
+    let plan = plans.get(device.workspaceId);
+    if (plan === undefined) {
+      const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
+      plan = seriesBuckets(source, accumulation.interval, body.bucketInterval ?? bucketIntervalDefault, zone);
+      plans.set(device.workspaceId, plan);
+    }
+    points += plan.starts.length;
+  }
+  if (points > seriesPointsMax && devices.length > 1) {
+    throw problem('tooManyPoints', { points, pointsMax: seriesPointsMax, devices: devices.length });
+  }
+  const series = new Map<QueriedDevice, TimeSeries>();
+  for (const [workspaceId, plan] of plans) {
+    const planned = devices.filter((device) => device.workspaceId === workspaceId);
+    for (const one of await plannedSeries(planned, accumulation, plan, now, parts)) series.set(...one);
+  }
+  return devices.flatMap((device) => series.get(device) ?? []);
+}
+
+/** The series of devices that share one plan. */
+async function plannedSeries(
+  devices: readonly QueriedDevice[],
+  accumulation: Accumulation,
+  plan: BucketPlan,
+  now: EpochMs,
+  parts: QueryParts,
+): Promise<[QueriedDevice, TimeSeries][]> {
   const { topic, dataKey } = accumulation;
-  return { deviceId: device.id, topic, dataKey, dataPoints, timestamps: plan.starts.map(formatInstant) };
+  const { edges, places } = plan;
+  const { finish } = accumulators[accumulation.accumulator];
+  const slotsOf = await slotsFor(devices, accumulation, plan, now, parts);
+  const timestamps = plan.starts.map(formatInstant);
+  const devicesACall = Math.max(1, Math.floor(partialsACall / edges.length));
+  const series: [QueriedDevice, TimeSeries][] = [];
+  for (let start = 0; start < devices.length; start += devicesACall) {
+    const some = devices.slice(start, start + devicesACall);
+    const found = await parts.store.buckets(bucketRequest(some, accumulation, plan));
+    for (const [i, device] of some.entries()) {
+      const partials = found[i] ?? [];
+      const dataPoints = places.map((place) => {
+        const partial = partials[place];
+        return partial === undefined ? null : finish(partial, slotsOf(device, edges[place]!, edges[place + 1]!));
+      });
+      series.push([device, { deviceId: device.id, topic, dataKey, dataPoints, timestamps }]);
+    }
+  }
+  return series;
 }

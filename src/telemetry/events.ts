@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { deliveryEvents } from './delivery-events.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
+import { storageEvents } from './storage-events.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const quietRoutes = new Set([
@@ -44,10 +45,17 @@ export function createTelemetry(log: Log) {
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
   const uplinkSeconds = histogram('uplink_seconds', 'Time from receipt of an uplink until it is durable.');
   const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const collect = function (this: Gauge): void {
+      this.set(read());
+    };
+    void new Gauge({ name: `heliograph_${name}`, help, registers: [registry], collect });
+  };
 
   return {
     ...mqttEvents(counter, log),
     ...deliveryEvents(counter),
+    ...storageEvents(gauge, log),
 
     answered(event: {
       method: string;
@@ -144,15 +152,16 @@ export function createTelemetry(log: Log) {
     },
 
     /** A figure that is read when the metrics are asked for. */
-    gauge(name: string, help: string, read: () => number): void {
-      new Gauge({
-        name: `heliograph_${name}`,
-        help,
-        registers: [registry],
-        collect() {
-          this.set(read());
-        },
-      });
+    gauge,
+
+    /** Figures under one name that differ in a label, read when the metrics are asked for. */
+    labeledGauge(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void {
+      const collect = function (this: Gauge): void {
+        this.reset();
+        for (const [value, figure] of read()) this.set({ [label]: value }, figure);
+      };
+      const labelNames = [label];
+      void new Gauge({ name: `heliograph_${name}`, help, labelNames, registers: [registry], collect });
     },
 
     /** Prometheus text format and its content type. */

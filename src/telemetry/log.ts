@@ -1,9 +1,13 @@
 // The structured log: one JSON line an event on stderr, so that stdout stays for what a person reads.
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
-export function createLog(level: string): Log {
+/** `destination` is given whole lines. */
+export function createLog(
+  level: string,
+  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+): Log {
   return pino(
     {
       level,
@@ -16,6 +20,6 @@ export function createLog(level: string): Log {
         censor: '[hidden]',
       },
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   );
 }

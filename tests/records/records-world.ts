@@ -6,6 +6,7 @@ import { apiKeyAuthenticator } from '../../src/access/api-key-authenticator.ts';
 import { type Authenticator, identify } from '../../src/access/authenticator.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
+import { keptAnswersOf } from '../../src/compose-idempotency.ts';
 import { idempotency } from '../../src/flows/idempotency.ts';
 import { createOperationRunner } from '../../src/flows/operation-runner.ts';
 import type { Route } from '../../src/http/route.ts';
@@ -39,13 +40,6 @@ import { createWorkspace } from '../../src/inventory/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import { type OpenRecords, openRecords } from '../../src/store/records/database.ts';
-import {
-  type KeptAnswer,
-  removeKeptAnswer,
-  findKeptAnswer,
-  insertKeptAnswer,
-  saveKeptAnswer,
-} from '../../src/store/records/idempotency-keys.ts';
 import { unfinishedOperations } from '../../src/store/records/operations.ts';
 import { insertOrganization } from '../../src/store/records/organizations.ts';
 
@@ -148,12 +142,11 @@ function routesOf(
   available: Available,
   startOperation: (id: string) => void,
 ): Route[] {
-  const kept = {
-    find: (id: string, after: number) => findKeptAnswer(db, id, after),
-    reserve: (record: KeptAnswer) => insertKeptAnswer(db, record),
-    complete: (id: string, answer: NonNullable<KeptAnswer['answer']>) => saveKeptAnswer(db, id, answer),
-    release: (id: string) => removeKeptAnswer(db, id),
-  };
+  const kept = keptAnswersOf({
+    records: { db, ...records },
+    store: { position: 0 },
+    telemetry: { backgroundFailed: () => {} },
+  });
   const parts = {
     records: { db, ...records },
     now,

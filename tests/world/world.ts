@@ -6,6 +6,7 @@ import { startPlatform } from '../../src/compose.ts';
 import type { Platform } from '../../src/compose-parts.ts';
 import { readConfig } from '../../src/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
+import type { Log } from '../../src/telemetry/log.ts';
 
 const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
 
@@ -53,7 +54,7 @@ export interface DeviceOptions {
 
 /** Starts a platform; `directory` continues on an existing data folder and leaves it in place. */
 export async function startWorld(
-  options: { directory?: string; environment?: Record<string, string>; now?: () => number } = {},
+  options: { directory?: string; environment?: Record<string, string>; now?: () => number; log?: Log } = {},
 ): Promise<World> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'heliograph-world-'));
   const config = readConfig({
@@ -68,7 +69,7 @@ export async function startWorld(
     LOG_LEVEL: 'silent',
     ...options.environment,
   });
-  const platform = await startPlatform(config, options.now);
+  const platform = await startPlatform(config, options.now, options.log);
   const base = `http://127.0.0.1:${platform.port}`;
   let count = 0;
 

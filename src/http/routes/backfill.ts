@@ -3,13 +3,14 @@ import Type from 'typebox';
 import { backfillBody, backfillReceipt, bulkBackfillBody, bulkBackfillReceipt } from '../../contract/backfill.ts';
 import { deviceParams } from '../../contract/queries.ts';
 import { type Backfill, type BackfillReceipt, backfillLimits } from '../../flows/backfill.ts';
-import type { Once } from '../../flows/idempotency.ts';
+import type { Attempt, Once } from '../../flows/idempotency.ts';
 import type { OnceStreamed } from '../../flows/streamed-idempotency.ts';
 import { jsonArrayGroups, jsonArrayLimits } from '../../ingest/json-array.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import type { Principal } from '../../model/principal.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { guardedRoute, type Route, type RouteInput } from '../route.ts';
 import type { BodyStream } from '../streamed-body.ts';
 import type { DeviceAccess } from './device-access.ts';
@@ -46,14 +47,17 @@ function singleRoute(parts: BackfillParts): Route {
     response: backfillReceipt,
     handle: async (input, principal) => {
       const { deviceId } = input.params;
-      const work = async (receivedAt: EpochMs): Promise<BackfillReceipt> =>
-        parts.backfill({ deviceId, groups: [[input.body]], receivedAt });
+      const work = async (receivedAt: EpochMs, attempt?: Attempt): Promise<BackfillReceipt> =>
+        parts.backfill({ deviceId, groups: [[input.body]], receivedAt, attempt });
       const call = callOf(input, principal);
       const receipt =
         call === undefined
           ? await work(parts.now())
-          : ((await parts.once({ ...call, body: input.body }, async (now) => answerOf(await work(now))))
-              .body as unknown as BackfillReceipt);
+          : ((
+              await parts.once.stored({ ...call, body: input.body }, async (attempt) =>
+                answerOf(await work(attempt.firstSeenAt, attempt)),
+              )
+            ).body as unknown as BackfillReceipt);
       // A sample that is stored already was taken as well as a new one.
       const accepted = receipt.accepted + receipt.duplicates;
       return { message: 'sample stored', accepted, rejected: receipt.rejected };
@@ -77,14 +81,16 @@ function bulkRoute(parts: BackfillParts): Route {
     response: bulkBackfillReceipt,
     handle: async (input, principal) => {
       const { deviceId } = input.params;
-      const work = (body: BodyStream, receivedAt: EpochMs): Promise<BackfillReceipt> =>
-        parts.backfill({ deviceId, groups: jsonArrayGroups(body), receivedAt });
+      const work = (body: BodyStream, receivedAt: EpochMs, attempt?: Attempt): Promise<BackfillReceipt> =>
+        parts.backfill({ deviceId, groups: jsonArrayGroups(body), receivedAt, attempt });
       if (underWay >= backfillLimits.requestsMax) throw problem('intakeFull');
       underWay++;
       try {
         const call = callOf(input, principal);
         if (call === undefined) return await work(input.body, parts.now());
-        const answer = await parts.onceStreamed(call, input.body, async (body, now) => answerOf(await work(body, now)));
+        const answer = await parts.onceStreamed(call, input.body, async (body, attempt) =>
+          answerOf(await work(body, attempt.firstSeenAt, attempt)),
+        );
         return answer.body as unknown as BackfillReceipt;
       } finally {
         underWay--;
@@ -95,8 +101,8 @@ function bulkRoute(parts: BackfillParts): Route {
 
 /** Undefined without an Idempotency-Key. */
 function callOf({ headers, path }: RouteInput<unknown, unknown, unknown>, principal: Principal) {
-  const key = headers['idempotency-key'];
-  return typeof key === 'string' ? { credential: principal.id, route: `POST ${path}`, key } : undefined;
+  const key = idempotencyKeyOf(headers);
+  return key !== undefined ? { credential: principal.id, route: `POST ${path}`, key } : undefined;
 }
 
 function answerOf(receipt: BackfillReceipt): { readonly status: number; readonly body: Json } {

@@ -58,7 +58,7 @@ export function blobRoutes(parts: RecordParts): Route[] {
           parts,
           { ...input, body: { ...query, sha256: sha256Of(file.content), name: file.name } },
           principal,
-          () => createBlob(records, principal, query, file, now()),
+          (step) => createBlob(step, principal, query, file, now()),
           (id) => readBlob(records, id),
         );
       },

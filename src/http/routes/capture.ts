@@ -13,6 +13,7 @@ import type { Webhook } from '../../flows/network-server-capture.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { openRoute, type Route } from '../route.ts';
 
 export const captureBytesMax = 1024 * 1024;
@@ -74,12 +75,11 @@ export function captureRoute(parts: CaptureParts): Route {
         const webhook = { connector, body: webhookBodyOf(body), bodyBytes, query };
         return receiptView(await parts.captureWebhook(webhook));
       }
-      const key = headers['idempotency-key'];
       const done = await parts.capture({
         request: captureRequestOf(query, headers),
         body: captureBodyOf(body),
         bodyBytes,
-        idempotencyKey: typeof key === 'string' ? key : undefined,
+        idempotencyKey: idempotencyKeyOf(headers),
       });
       return receiptView(done);
     },

@@ -51,7 +51,7 @@ export function customFieldRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createCustomField(records, input.body, now()),
+          (step) => createCustomField(step, input.body, now()),
           (id) => readCustomField(records, id),
         ),
     }),

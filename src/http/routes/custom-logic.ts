@@ -50,7 +50,7 @@ export function customLogicRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createCustomLogic(records, principal, input.body, now()),
+          (step) => createCustomLogic(step, principal, input.body, now()),
           (id) => readCustomLogic(records, principal, id),
         ),
     }),

@@ -50,7 +50,7 @@ export function dashboardGroupRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createDashboardGroup(records, input.body, now()),
+          (step) => createDashboardGroup(step, input.body, now()),
           (id) => readDashboardGroup(records, id),
         ),
     }),

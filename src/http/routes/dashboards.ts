@@ -45,7 +45,7 @@ export function dashboardRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createDashboard(records, input.body, now()),
+          (step) => createDashboard(step, input.body, now()),
           (id) => readDashboard(records, id),
         ),
     }),

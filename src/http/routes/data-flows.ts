@@ -48,7 +48,7 @@ export function dataFlowRoutes(parts: RecordParts & ShowingParts): Route[] {
           parts,
           input,
           principal,
-          () => createDataFlow(records, principal, showing(input.headers), input.body, now()),
+          (step) => createDataFlow(step, principal, showing(input.headers), input.body, now()),
           (id) => readDataFlow(records, principal, showing(input.headers), id),
         ),
     }),

@@ -5,14 +5,18 @@ import type { deviceParams, tagParams } from '../../contract/queries.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import type { Place } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';
+import { Problem, problem } from '../../model/problem.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';
+
+/** A message names ids up to this length. */
+const shownIdsMax = 200;
 
 export interface DeviceAccess {
   /** Where a device lives, by service device id; throws Problem `notFound`. */
   readonly placeOfDevice: (deviceId: string) => Place | Promise<Place>;
   /** Where a tag lives; throws Problem `notFound`. */
   readonly placeOfTag: (tagId: string) => Place | Promise<Place>;
-  /** All devices that carry the tag, in a stable order. */
+  /** All devices that carry the tag, in order of name, then id. */
   readonly devicesOfTag: (tagId: string) => readonly QueriedDevice[] | Promise<readonly QueriedDevice[]>;
   /** Throws Problem 403, or 404 for a place of another organization. */
   readonly authorize: (principal: Principal, scope: Scope, verb: Verb, place: Place) => void;
@@ -38,12 +42,42 @@ export function readsTag({ placeOfTag }: Pick<DeviceAccess, 'placeOfTag'>) {
   } as const;
 }
 
+/**
+ * The named devices, each once, in their order. Unknown ones, which those of other organizations are too, are left out (contract 36).
+ * Throws Problem 404 when all are unknown, and 403 when one may not be read.
+ */
+export async function readableDevices(
+  deviceIds: readonly string[],
+  principal: Principal,
+  parts: DeviceAccess,
+): Promise<QueriedDevice[]> {
+  const named = [...new Set(deviceIds)];
+  const found = await Promise.all(
+    named.map(async (id) => {
+      try {
+        const place = await parts.placeOfDevice(id);
+        parts.authorize(principal, 'asset', 'read', place);
+        return queriedAt(id, place);
+      } catch (error) {
+        if (error instanceof Problem && error.problem === 'notFound') return [];
+        throw error;
+      }
+    }),
+  );
+  const devices = found.flat();
+  if (devices.length === 0) throw problem('notFound', { what: 'device', id: named.join(', ').slice(0, shownIdsMax) });
+  return devices;
+}
+
 /** The device as queries know it; throws Problem `notFound`. */
 export async function queriedDevice(
   deviceId: string,
   { placeOfDevice }: Pick<DeviceAccess, 'placeOfDevice'>,
 ): Promise<QueriedDevice> {
-  const { workspaceId } = await placeOfDevice(deviceId);
-  if (workspaceId === null) throw new Error(`Device ${deviceId} lives in no workspace`);
-  return { id: deviceId, workspaceId };
+  return queriedAt(deviceId, await placeOfDevice(deviceId));
+}
+
+function queriedAt(id: string, { workspaceId }: Place): QueriedDevice {
+  if (workspaceId === null) throw new Error(`Device ${id} is in no workspace`);
+  return { id, workspaceId };
 }

@@ -55,8 +55,8 @@ export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
       status: 201,
       response: deviceConfigurationSchema,
       handle: (input, principal) =>
-        answeredOnce(parts, input, principal, () =>
-          createDeviceConfiguration(records, input.params.id, input.body, now()),
+        answeredOnce(parts, input, principal, (step) =>
+          createDeviceConfiguration(step, input.params.id, input.body, now()),
         ),
     }),
     guardedRoute({

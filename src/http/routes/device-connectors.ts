@@ -45,7 +45,7 @@ export function deviceConnectorRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createDeviceConnector(records, principal, input.body, now()),
+          (step) => createDeviceConnector(step, principal, input.body, now()),
           (id) => readDeviceConnector(records, principal, id),
         ),
     }),

@@ -38,8 +38,8 @@ export function deviceCredentialRoutes(parts: RecordParts): Route[] {
       status: 201,
       response: deviceCredentialSchema,
       handle: (input, principal) =>
-        answeredOnce(parts, input, principal, () =>
-          createDeviceCredential(records, input.params.id, input.body, now()),
+        answeredOnce(parts, input, principal, (step) =>
+          createDeviceCredential(step, input.params.id, input.body, now()),
         ),
     }),
     guardedRoute({

@@ -72,7 +72,7 @@ function importRoute(parts: OperationParts): Route {
         parts,
         { ...input, body: { ...query, sha256: sha256Of(file.content) } },
         principal,
-        () => importDevices(records, principal, into, read, now()),
+        (step) => importDevices(step, principal, into, read, now()),
         (id) => readOperation(records, id, 'none'),
       );
       startOperation(operation.id);

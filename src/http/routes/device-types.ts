@@ -50,7 +50,7 @@ export function deviceTypeRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createDeviceType(records, input.body, now()),
+          (step) => createDeviceType(step, input.body, now()),
           (id) => readDeviceType(records, id),
         ),
     }),

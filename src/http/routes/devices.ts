@@ -33,7 +33,7 @@ export function deviceRoutes(parts: DeviceParts): Route[] {
           parts,
           input,
           principal,
-          () => createDevice(records, principal, input.body, now()),
+          (step) => createDevice(step, principal, input.body, now()),
           (id) => readDevice(records, principal, id, now()),
         ),
     }),

@@ -9,6 +9,7 @@ import { listDownlinks } from '../../inventory/downlinks.ts';
 import type { DownlinkCommand } from '../../model/downlink.ts';
 import type { Json } from '../../model/json.ts';
 import { pageRequestOf } from '../list-query.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
@@ -36,13 +37,15 @@ export function downlinkRoutes(parts: DownlinkParts): Route[] {
       status: 204,
       bodyBytesMax,
       handle: async ({ params, body, headers, path }, principal) => {
-        const send = () => parts.sendDownlink(params.id, body, { correlationId: parts.newId() });
-        const key = headers['idempotency-key'];
-        if (typeof key !== 'string') await send();
+        const correlationId = parts.newId();
+        const key = idempotencyKeyOf(headers);
+        if (key === undefined) await parts.sendDownlink(params.id, body, { correlationId });
         else {
           const call = { credential: principal.id, route: `POST ${path}`, key, body: body as Json };
-          await parts.once(call, async () => {
-            await send();
+          await parts.once.stored(call, async ({ duplicateKey, firstSeenAt }) => {
+            // A retry after a crash makes downlinks of the same ids, which are queued once.
+            const idempotencyKey = `${duplicateKey('')} ${firstSeenAt}`;
+            await parts.sendDownlink(params.id, body, { correlationId, idempotencyKey });
             return { status: 204, body: null };
           });
         }

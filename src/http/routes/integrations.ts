@@ -55,7 +55,7 @@ export function integrationRoutes(parts: IntegrationParts): Route[] {
           parts,
           input,
           principal,
-          () => createIntegration(records, principal, input.body, checkHost, now()),
+          (step) => createIntegration(step, principal, input.body, checkHost, now()),
           (id) => readIntegration(records, principal, id),
         ),
     }),

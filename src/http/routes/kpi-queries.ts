@@ -12,13 +12,12 @@ import {
   tagParams,
 } from '../../contract/queries.ts';
 import { type Page, pageOf } from '../../model/page.ts';
-import type { Principal } from '../../model/principal.ts';
-import type { AccumulationBody, QueriedDevice } from '../../query/accumulation.ts';
+import type { QueriedDevice } from '../../query/accumulation.ts';
 import type { Source } from '../../query/bucket-plan.ts';
-import { accumulatedKpi, type DeviceKpi, deviceKpis, type QueryParts } from '../../query/kpi.ts';
+import { accumulatedKpi, deviceKpis, type QueryParts } from '../../query/kpi.ts';
 import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { type DeviceAccess, queriedDevice, readsDevice, readsTag } from './device-access.ts';
+import { type DeviceAccess, queriedDevice, readableDevices, readsDevice, readsTag } from './device-access.ts';
 
 export interface KpiQueryParts extends QueryParts, DeviceAccess {
   readonly now: () => number;
@@ -73,7 +72,9 @@ function tagKpiRoute(path: string, source: Source, parts: KpiQueryParts): Route 
     body: kpiBody,
     response: pageSchema(kpiSchema),
     handle: async ({ params: { tagId }, query, body }) =>
-      kpiPage(await parts.devicesOfTag(tagId), query, source, body, parts),
+      devicePage(await parts.devicesOfTag(tagId), query, (shown) =>
+        deviceKpis(shown, source, body, parts.now(), parts),
+      ),
   });
 }
 
@@ -106,7 +107,9 @@ function batchKpiRoute(path: string, source: Source, parts: KpiQueryParts): Rout
     body: batchKpiBody,
     response: pageSchema(kpiSchema),
     handle: async ({ query, body }, principal) =>
-      kpiPage(await readableDevices(body.deviceIds, principal, parts), query, source, body, parts),
+      devicePage(await readableDevices(body.deviceIds, principal, parts), query, (shown) =>
+        deviceKpis(shown, source, body, parts.now(), parts),
+      ),
   });
 }
 
@@ -127,35 +130,18 @@ function batchAccumulatedRoute(path: string, source: Source, parts: KpiQueryPart
   });
 }
 
-/** Only the devices of the page are computed. */
-async function kpiPage(
+/** One item per device, computed for the devices of the page only. */
+export async function devicePage<T>(
   devices: readonly QueriedDevice[],
   query: Static<typeof kpiPageQuery>,
-  source: Source,
-  body: AccumulationBody,
-  parts: KpiQueryParts,
-): Promise<Page<DeviceKpi>> {
+  computed: (shown: readonly QueriedDevice[]) => Promise<readonly T[]>,
+): Promise<Page<T>> {
   const request = pageRequestOf(query);
   const { page, size } = request;
   const shown = devices.slice(page * size, (page + 1) * size);
-  const kpis = await deviceKpis(shown, source, body, parts.now(), parts);
-  return pageOf(kpis, devices.length, request);
+  return pageOf(await computed(shown), devices.length, request);
 }
 
-/** Each named device once; one that is unknown (404) or not readable (403) refuses the whole request. */
-async function readableDevices(
-  deviceIds: readonly string[],
-  principal: Principal,
-  parts: DeviceAccess,
-): Promise<QueriedDevice[]> {
-  const devices: QueriedDevice[] = [];
-  for (const deviceId of new Set(deviceIds)) {
-    parts.authorize(principal, 'asset', 'read', await parts.placeOfDevice(deviceId));
-    devices.push(await queriedDevice(deviceId, parts));
-  }
-  return devices;
-}
-
-function sourceName(source: Source): string {
+export function sourceName(source: Source): string {
   return source === 'raw' ? 'samples' : 'hourly aggregates';
 }

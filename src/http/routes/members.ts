@@ -33,8 +33,16 @@ export function memberRoutes(parts: MemberParts): Route[] {
   return [...organizationMemberRoutes(parts), ...workspaceMemberRoutes(parts)];
 }
 
+/** A mail goes out once its invitation is committed. */
+function invitationParts(
+  { publicUrl, now, sendMail }: MemberParts,
+  afterwards: (task: () => void) => void,
+): InvitationParts {
+  return { publicUrl, now: now(), sendMail: sendMail && ((mail) => afterwards(() => sendMail(mail))) };
+}
+
 function organizationMemberRoutes(parts: MemberParts): Route[] {
-  const { records, now, publicUrl, sendMail } = parts;
+  const { records } = parts;
   const place = byId(parts, 'organization');
   const access = (verb: 'create' | 'read' | 'update' | 'delete') =>
     ({ scope: 'organization.member', verb, place }) as const;
@@ -61,8 +69,8 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
       status: 201,
       response: invitedMemberSchema,
       handle: (input, principal) =>
-        answeredOnce(parts, input, principal, () =>
-          addOrganizationMember(records, principal, input.params.id, input.body, { publicUrl, now: now(), sendMail }),
+        answeredOnce(parts, input, principal, (step, afterwards) =>
+          addOrganizationMember(step, principal, input.params.id, input.body, invitationParts(parts, afterwards)),
         ),
     }),
     guardedRoute({
@@ -93,7 +101,7 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
 }
 
 function workspaceMemberRoutes(parts: MemberParts): Route[] {
-  const { records, now, publicUrl, sendMail } = parts;
+  const { records } = parts;
   const place = byId(parts, 'workspace');
   const access = (verb: 'create' | 'read' | 'update' | 'delete') =>
     ({ scope: 'workspace.member', verb, place }) as const;
@@ -120,8 +128,8 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
       status: 201,
       response: invitedMemberSchema,
       handle: (input, principal) =>
-        answeredOnce(parts, input, principal, () =>
-          addWorkspaceMember(records, principal, input.params.id, input.body, { publicUrl, now: now(), sendMail }),
+        answeredOnce(parts, input, principal, (step, afterwards) =>
+          addWorkspaceMember(step, principal, input.params.id, input.body, invitationParts(parts, afterwards)),
         ),
     }),
     guardedRoute({

@@ -45,7 +45,7 @@ export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: stri
       status: 201,
       response: createdOAuthClientSchema,
       handle: (input, principal) =>
-        answeredOnce(parts, input, principal, () => createOAuthClient(records, input.body, tokenUrl, now())),
+        answeredOnce(parts, input, principal, (step) => createOAuthClient(step, input.body, tokenUrl, now())),
     }),
     guardedRoute({
       method: 'GET',

@@ -14,6 +14,7 @@ import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import { bulkCreate, bulkDelete, bulkMove, bulkNetworkWork, bulkTag, bulkUpdate } from '../../inventory/bulk.ts';
 import { listOperations, readOperation } from '../../inventory/operations.ts';
+import type { Inventory } from '../../inventory/places.ts';
 import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../list-query.ts';
@@ -52,24 +53,24 @@ export function operationRoutes(parts: OperationParts): Route[] {
       response: operationSchema,
       handle: ({ params, query }) => readOperation(records, params.id, query.actions ?? 'all'),
     }),
-    bulkRoute(parts, 'create', 'create', bulkCreateBody, (principal, body) =>
-      bulkCreate(records, principal, body as never, now()),
+    bulkRoute(parts, 'create', 'create', bulkCreateBody, (step, principal, body) =>
+      bulkCreate(step, principal, body as never, now()),
     ),
-    bulkRoute(parts, 'update', 'update', bulkUpdateBody, (principal, body) =>
-      bulkUpdate(records, principal, body as never, now()),
+    bulkRoute(parts, 'update', 'update', bulkUpdateBody, (step, principal, body) =>
+      bulkUpdate(step, principal, body as never, now()),
     ),
-    bulkRoute(parts, 'delete', 'delete', bulkSelectionBody, (principal, body) =>
-      bulkDelete(records, principal, body as never, now()),
+    bulkRoute(parts, 'delete', 'delete', bulkSelectionBody, (step, principal, body) =>
+      bulkDelete(step, principal, body as never, now()),
     ),
-    bulkRoute(parts, 'move', 'update', bulkMoveBody, (principal, body) =>
-      bulkMove(records, principal, body as never, now()),
+    bulkRoute(parts, 'move', 'update', bulkMoveBody, (step, principal, body) =>
+      bulkMove(step, principal, body as never, now()),
     ),
-    bulkRoute(parts, 'tag', 'update', bulkTagBody, (principal, body) =>
-      bulkTag(records, principal, body as never, now()),
+    bulkRoute(parts, 'tag', 'update', bulkTagBody, (step, principal, body) =>
+      bulkTag(step, principal, body as never, now()),
     ),
     ...networkWorks.map((work) =>
-      bulkRoute(parts, work, 'update', bulkSelectionBody, (principal, body) =>
-        bulkNetworkWork(records, principal, work, body as never, now()),
+      bulkRoute(parts, work, 'update', bulkSelectionBody, (step, principal, body) =>
+        bulkNetworkWork(step, principal, work, body as never, now()),
       ),
     ),
   ];
@@ -82,7 +83,7 @@ function bulkRoute(
   kind: string,
   verb: 'create' | 'update' | 'delete',
   body: TSchema,
-  accept: (principal: Principal, body: unknown) => Promise<Accepted>,
+  accept: (step: Inventory, principal: Principal, body: unknown) => Promise<Accepted>,
 ): Route {
   const place = byWorkspace(parts);
   return guardedRoute({
@@ -100,7 +101,7 @@ function bulkRoute(
         parts,
         input,
         principal,
-        () => accept(principal, input.body),
+        (step) => accept(step, principal, input.body),
         (id) => readOperation(parts.records, id, 'none'),
       );
       parts.startOperation(operation.id);

@@ -49,7 +49,7 @@ export function organizationRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createOrganization(records, principal, input.body, now()),
+          (step) => createOrganization(step, principal, input.body, now()),
           (id) => readOrganization(records, id),
         ),
     }),

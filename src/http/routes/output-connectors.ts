@@ -60,7 +60,7 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
           parts,
           input,
           principal,
-          () => createOutputConnector(records, showing(input.headers), availableOutputs, input.body, now()),
+          (step) => createOutputConnector(step, showing(input.headers), availableOutputs, input.body, now()),
           (id) => readOutputConnector(records, showing(input.headers), id),
         ),
     }),

@@ -4,6 +4,7 @@ import { type Inventory, placeInWorkspace, placeOf } from '../../inventory/place
 import type { Json } from '../../model/json.ts';
 import type { Place } from '../../model/place.ts';
 import type { Principal } from '../../model/principal.ts';
+import { idempotencyKeyOf } from '../idempotency-key.ts';
 import type { RouteInput } from '../route.ts';
 
 export interface RecordParts {
@@ -36,12 +37,18 @@ export const byOrganization = {
 
 type Input = Pick<RouteInput<unknown, unknown, unknown>, 'headers' | 'path' | 'body'>;
 
+/** Work that begins once the record is committed, such as a mail. */
+type Afterwards = (task: () => void) => void;
+
+/** Makes a record within the records that it is given: those of a transaction when the request has an Idempotency-Key. */
+type Make<T> = (step: Inventory, afterwards: Afterwards) => Promise<T>;
+
 /** Makes the record, or reads the one that an earlier request with the same Idempotency-Key made. */
 export async function createdOnce<T extends { readonly id: string }>(
   parts: RecordParts,
   input: Input,
   principal: Principal,
-  make: () => Promise<T>,
+  make: Make<T>,
   read: (id: string) => Promise<T>,
 ): Promise<T> {
   // The id alone is kept: answers may hold secrets.
@@ -54,7 +61,7 @@ export async function answeredOnce<T extends object>(
   parts: RecordParts,
   input: Input,
   principal: Principal,
-  make: () => Promise<T>,
+  make: Make<T>,
 ): Promise<T> {
   const { sealer } = parts.records;
   const once = await madeOnce(parts, input, principal, make, (made) => sealer.seal(JSON.stringify(made)));
@@ -71,16 +78,23 @@ async function madeOnce<T extends object>(
   parts: RecordParts,
   { headers, path, body }: Input,
   principal: Principal,
-  make: () => Promise<T>,
+  make: Make<T>,
   keep: (made: T) => string,
 ): Promise<MadeOrKept<T>> {
-  const key = headers['idempotency-key'];
-  if (typeof key !== 'string') return { made: await make(), kept: '' };
+  const tasks: (() => void)[] = [];
+  const afterwards: Afterwards = (task) => void tasks.push(task);
+  const key = idempotencyKeyOf(headers);
   let made: T | undefined;
-  const call = { credential: principal.id, route: `POST ${path}`, key, body: body as Json };
-  const answer = await parts.once(call, async () => {
-    made = await make();
-    return { status: 201, body: keep(made) };
-  });
-  return { made, kept: String(answer.body) };
+  let kept = '';
+  if (key === undefined) made = await make(parts.records, afterwards);
+  else {
+    const call = { credential: principal.id, route: `POST ${path}`, key, body: body as Json };
+    const answer = await parts.once.created(call, async (step) => {
+      made = await make(step, afterwards);
+      return { status: 201, body: keep(made) };
+    });
+    kept = String(answer.body);
+  }
+  for (const task of tasks) task();
+  return { made, kept };
 }

@@ -47,7 +47,7 @@ export function ruleRoutes(parts: RecordParts & ShowingParts): Route[] {
           parts,
           input,
           principal,
-          () => createRule(records, showing(input.headers), input.body, now()),
+          (step) => createRule(step, showing(input.headers), input.body, now()),
           (id) => readRule(records, showing(input.headers), id),
         ),
     }),

@@ -2,19 +2,24 @@
 import {
   aggregationBody,
   aggregationSchema,
+  batchSeriesBody,
   deviceParams,
+  kpiPageQuery,
   rawSeriesBody,
   rawSeriesSchema,
   seriesBody,
   seriesSchema,
+  tagParams,
 } from '../../contract/queries.ts';
+import { pageSchema } from '../../contract/page-envelope.ts';
+import { list } from '../../contract/record-fields.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries } from '../../query/legacy-series.ts';
 import type { ReadingStore } from '../../query/reading-store.ts';
-import { deviceSeries } from '../../query/time-series.ts';
+import { deviceSeries, seriesOfDevices } from '../../query/time-series.ts';
 import { guardedRoute, type Route } from '../route.ts';
-import { queriedDevice, readsDevice } from './device-access.ts';
-import { type KpiQueryParts, sourcePaths } from './kpi-queries.ts';
+import { queriedDevice, readableDevices, readsDevice, readsTag } from './device-access.ts';
+import { devicePage, type KpiQueryParts, sourceName, sourcePaths } from './kpi-queries.ts';
 
 export interface SeriesQueryParts extends KpiQueryParts {
   readonly store: ReadingStore;
@@ -25,7 +30,11 @@ const tag = 'Data';
 /** Raw and hourly series, and the older forms. */
 export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
   return [
-    ...sourcePaths.map(([path, source]) => seriesRoute(path, source, parts)),
+    ...sourcePaths.flatMap(([path, source]) => [
+      seriesRoute(path, source, parts),
+      batchSeriesRoute(path, source, parts),
+      tagSeriesRoute(path, source, parts),
+    ]),
     rawSeriesRoute(parts),
     aggregationRoute(parts),
   ];
@@ -35,7 +44,7 @@ function seriesRoute(path: string, source: Source, parts: SeriesQueryParts): Rou
   return guardedRoute({
     method: 'POST',
     path: `/v3/devices/:deviceId/query/${path}/time-series`,
-    summary: `One number per bucket, from ${source === 'raw' ? 'samples' : 'hourly aggregates'}`,
+    summary: `One number per bucket, from ${sourceName(source)}`,
     tag,
     access: readsDevice(parts),
     params: deviceParams,
@@ -43,6 +52,40 @@ function seriesRoute(path: string, source: Source, parts: SeriesQueryParts): Rou
     response: seriesSchema,
     handle: async ({ params: { deviceId }, body }) =>
       deviceSeries(await queriedDevice(deviceId, parts), source, body, parts.now(), parts),
+  });
+}
+
+function batchSeriesRoute(path: string, source: Source, parts: SeriesQueryParts): Route {
+  return guardedRoute({
+    method: 'POST',
+    path: `/v3/devices/query/batch/${path}/time-series`,
+    summary: `One time series per device of a list, from ${sourceName(source)}`,
+    tag,
+    access: { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } },
+    body: batchSeriesBody,
+    response: list(seriesSchema),
+    handle: async ({ body }, principal) => {
+      const devices = await readableDevices(body.deviceIds, principal, parts);
+      return seriesOfDevices(devices, source, body, parts.now(), parts);
+    },
+  });
+}
+
+function tagSeriesRoute(path: string, source: Source, parts: SeriesQueryParts): Route {
+  return guardedRoute({
+    method: 'POST',
+    path: `/v3/tags/:tagId/query/${path}/time-series`,
+    summary: `One time series per device of a tag, from ${sourceName(source)}`,
+    tag,
+    access: readsTag(parts),
+    params: tagParams,
+    query: kpiPageQuery,
+    body: seriesBody,
+    response: pageSchema(seriesSchema),
+    handle: async ({ params: { tagId }, query, body }) => {
+      const devices = await parts.devicesOfTag(tagId);
+      return devicePage(devices, query, (shown) => seriesOfDevices(shown, source, body, parts.now(), parts));
+    },
   });
 }
 

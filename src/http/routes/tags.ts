@@ -39,7 +39,7 @@ export function tagRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createTag(records, input.body, now()),
+          (step) => createTag(step, input.body, now()),
           (id) => readTag(records, id),
         ),
     }),

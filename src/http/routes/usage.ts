@@ -1,5 +1,6 @@
 // The route that tells what stored samples take.
 import { usageQuery, usageSchema } from '../../contract/usage.ts';
+import type { QuotaUse } from '../../inventory/quota-use.ts';
 import { readUsage } from '../../inventory/usage.ts';
 import type { WorkspaceUsage } from '../../store/sample-store.ts';
 import { listScopeOf } from '../list-query.ts';
@@ -9,17 +10,18 @@ import type { RecordParts } from './record-parts.ts';
 export interface UsageParts extends Pick<RecordParts, 'records'> {
   /** By workspace. */
   readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
+  readonly quotas: QuotaUse['of'];
 }
 
-export function usageRoute({ records, usage }: UsageParts): Route {
+export function usageRoute({ records, usage, quotas }: UsageParts): Route {
   return guardedRoute({
     method: 'GET',
     path: '/v3/usage',
-    summary: 'Stored samples and the bytes they take, by workspace',
+    summary: 'Stored samples and the bytes they take, by workspace, and the quotas of the organization',
     tag: 'Workspaces',
     access: { scope: 'workspace', verb: 'read', place: { narrowedByHandler: true } },
     query: usageQuery,
     response: usageSchema,
-    handle: ({ query }, principal) => readUsage(records, principal, listScopeOf(query), usage),
+    handle: ({ query }, principal) => readUsage(records, principal, listScopeOf(query), usage, quotas),
   });
 }

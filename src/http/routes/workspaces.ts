@@ -53,7 +53,7 @@ export function workspaceRoutes(parts: RecordParts): Route[] {
           parts,
           input,
           principal,
-          () => createWorkspace(records, input.body, now()),
+          (step) => createWorkspace(step, input.body, now()),
           (id) => readWorkspace(records, id),
         ),
     }),

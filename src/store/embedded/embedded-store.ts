@@ -30,6 +30,8 @@ export interface EmbeddedStoreOptions {
   readonly resumeBytesMax?: number;
   readonly resumeAgeMsMax?: number;
   readonly limits?: Partial<StoreLimits>;
+  /** Called once at each change: the disk is full, has room again, or failed so that writing has stopped for good. */
+  readonly onWriting?: JournalOptions['onWriting'];
 }
 
 export interface EmbeddedStore extends SampleStore {
@@ -69,6 +71,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     visitFrom: opened.manifest.replayFrom,
     visit: (frame) => replayFrame(frame, opened.manifest, catalogue, interners.shapes),
     onLost: () => intake.forgetPending(),
+    onWriting: options.onWriting,
     ...resumeLimits(options),
   });
   damage.push(...journalDamage(journal, followers, journalDirectory));

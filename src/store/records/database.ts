@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, SqliteAdapter, sql } from 'kysely';
 import type { Actor } from '../../model/actor.ts';
+import { type Quotas, standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { changesLists, type KeptLists, keptLists } from './kept-lists.ts';
 import { migrate } from './migrations.ts';
@@ -12,6 +13,7 @@ import { type Sealer, sealerOf, secretsKey } from './sealed-text.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 
 const busyTimeoutMs = 5_000;
+const busyTimeoutAtStopMs = 200;
 const cacheKiB = 32 * 1024;
 
 /** Kysely itself or a transaction of it. */
@@ -28,6 +30,8 @@ export interface Records {
   readonly actor: () => Actor | undefined;
   readonly now: () => number;
   readonly lists: KeptLists;
+  /** How many records an organization may have. */
+  readonly quotas: Quotas;
 }
 
 export interface OpenRecords extends Records {
@@ -46,6 +50,7 @@ export async function openRecords(options: {
   /** In whose name changes are made, for the audit log; without it none is written. */
   readonly actor?: (() => Actor | undefined) | undefined;
   readonly now?: (() => number) | undefined;
+  readonly quotas?: Quotas | undefined;
 }): Promise<OpenRecords> {
   mkdirSync(options.directory, { recursive: true });
   const path = join(options.directory, 'records.sqlite');
@@ -64,13 +69,13 @@ export async function openRecords(options: {
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
     const committed = new Kysely<RecordTables>({ dialect: sqliteDialect(reader) });
-    const { announce, actor = () => undefined, now = Date.now } = options;
+    const { announce, actor = () => undefined, now = Date.now, quotas = standardQuotas } = options;
     const close = async () => {
       await committed.destroy();
       await db.destroy();
     };
     const lists = keptLists(() => written);
-    return { db, sealer, announce, committed, actor, now, lists, close };
+    return { db, sealer, announce, committed, actor, now, lists, quotas, close };
   } catch (error) {
     await db.destroy();
     throw error;
@@ -90,6 +95,12 @@ export function lazyTransaction<T>(db: RecordsDb, work: (step: RecordsDb) => Pro
       await sql`pragma synchronous = full`.execute(connection);
     }
   });
+}
+
+/** Waits only briefly from now on for another process that holds the write lock: for a stop, which must not hang on it. */
+export async function hurryLocks(db: RecordsDb): Promise<void> {
+  if (!(db.getExecutor().adapter instanceof SqliteAdapter)) return;
+  await sql`pragma busy_timeout = ${sql.lit(busyTimeoutAtStopMs)}`.execute(db);
 }
 
 /**

@@ -260,7 +260,15 @@ export interface RecordTables extends NetworkTables, RuleTables {
     correlationId: string;
     details: JsonText | null;
   };
-  idempotencyKeys: { id: string; bodyHash: string; firstSeenAt: number; answer: JsonText | null };
+  idempotencyKeys: {
+    id: string;
+    bodyHash: string;
+    firstSeenAt: number;
+    answer: JsonText | null;
+    journalPosition: number;
+    durableParts: JsonText;
+  };
   deliveries: DeliveryRow;
+  organizationCounts: { organizationId: string; what: string; count: number };
   followerPositions: { follower: string; position: number };
 }

@@ -114,6 +114,21 @@ export async function saveDeviceTags(db: RecordsDb, deviceId: string, tagIds: re
   await db.insertInto('deviceTags').values(rows).execute();
 }
 
+/** The devices that carry the tag with their workspaces, in order of name, then id (contract 35). */
+export async function devicesOfTag(
+  db: RecordsDb,
+  tagId: string,
+): Promise<{ readonly id: string; readonly workspaceId: string }[]> {
+  return db
+    .selectFrom('deviceTags')
+    .innerJoin('devices', 'devices.id', 'deviceTags.deviceId')
+    .select(['devices.id', 'devices.workspaceId'])
+    .where('deviceTags.tagId', '=', tagId)
+    .orderBy('devices.searchText')
+    .orderBy('devices.id')
+    .execute();
+}
+
 /** The devices that carry the tag, in order of id. */
 export async function deviceIdsOfTag(db: RecordsDb, tagId: string): Promise<string[]> {
   const rows = await db

@@ -1,0 +1,24 @@
+// Refusals by a quota: rows of the catalogue in problem.ts. `limitName` is the quota's name in the table of quota.ts.
+import type { ProblemRow } from './problem-row.ts';
+
+interface Reached {
+  readonly limitName: string;
+  readonly limitMax: number;
+  /** Whose limit it is: organization, device or uplink. */
+  readonly per: string;
+  readonly what: string;
+}
+
+const reached = ({ limitName, limitMax, per, what }: Reached): string =>
+  `This ${per} may have ${limitMax} ${what}, and has as many (limit ${limitName})`;
+
+export const quotaProblems = {
+  /** For what is stored: to wait does not help. */
+  quotaReached: { status: 409, code: '40910_QUOTA_REACHED', message: reached },
+  /** For what ends by itself: the same request may be taken a little later. */
+  quotaBusy: {
+    status: 429,
+    code: '42910_QUOTA_BUSY',
+    message: (d: Reached & { retryAfterSeconds: number }) => `${reached(d)}; try again in ${d.retryAfterSeconds} s`,
+  },
+} as const satisfies Record<string, ProblemRow>;

@@ -1,0 +1,64 @@
+// Quotas: what one organization, device or uplink may take. One row for each, with its variable, its default and its words.
+
+export interface QuotaRow {
+  /** The environment variable that sets it. */
+  readonly variable: string;
+  readonly standard: number;
+  readonly per: 'organization' | 'device' | 'uplink';
+  /** What is counted, as a refusal says it. */
+  readonly what: string;
+}
+
+export const quotaTable = {
+  devices: { variable: 'QUOTA_DEVICES', standard: 1_000_000, per: 'organization', what: 'devices' },
+  rules: { variable: 'QUOTA_RULES', standard: 10_000, per: 'organization', what: 'rules' },
+  webSockets: { variable: 'QUOTA_WEBSOCKETS', standard: 2_000, per: 'organization', what: 'open WebSockets' },
+  subscriptionItems: {
+    variable: 'QUOTA_SUBSCRIPTION_ITEMS',
+    standard: 100_000,
+    per: 'organization',
+    what: 'subscription items',
+  },
+  runScriptsRunning: {
+    variable: 'QUOTA_RUN_SCRIPTS_RUNNING',
+    standard: 4,
+    per: 'organization',
+    what: 'runs of run-script at once',
+  },
+  runScriptsWaiting: {
+    variable: 'QUOTA_RUN_SCRIPTS_WAITING',
+    standard: 1_000,
+    per: 'organization',
+    what: 'waiting runs of run-script',
+  },
+  dataKeys: { variable: 'QUOTA_DATA_KEYS', standard: 10_000, per: 'device', what: 'data keys' },
+  topics: { variable: 'QUOTA_TOPICS', standard: 1_000, per: 'device', what: 'topics' },
+  ruleSamples: { variable: 'QUOTA_RULE_SAMPLES', standard: 1_000, per: 'uplink', what: 'samples made by rules' },
+} as const satisfies Readonly<Record<string, QuotaRow>>;
+
+export type QuotaName = keyof typeof quotaTable;
+
+export const quotaNames = Object.keys(quotaTable) as QuotaName[];
+
+/** The limits in force. */
+export type Quotas = Readonly<Record<QuotaName, number>>;
+
+/** The limits that hold where the operator sets none (contract 36). */
+export const standardQuotas: Quotas = quotasFrom((_, { standard }) => standard);
+
+/** One limit for each row, made by `limitOf`. */
+export function quotasFrom(limitOf: (name: QuotaName, row: QuotaRow) => number): Quotas {
+  return Object.fromEntries(quotaNames.map((name) => [name, limitOf(name, quotaTable[name])])) as Record<
+    QuotaName,
+    number
+  >;
+}
+
+/** The details of a refusal: `throw problem('quotaReached', quotaDetails(quotas, 'devices'))`. */
+export function quotaDetails(
+  quotas: Quotas,
+  name: QuotaName,
+): { readonly limitName: QuotaName; readonly limitMax: number; readonly per: string; readonly what: string } {
+  const { per, what } = quotaTable[name];
+  return { limitName: name, limitMax: quotas[name], per, what };
+}

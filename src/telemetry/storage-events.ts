@@ -1,0 +1,35 @@
+// What happens to writing on the disk: one log line for each change of state, and the gauges to alert on.
+import type { Log } from './log.ts';
+
+type MakeGauge = (name: string, help: string, read: () => number) => void;
+
+/** Whether appends are accepted: `full` ends when there is room again, `stopped` ends with a restart. */
+export type WritingState =
+  | { readonly kind: 'writing' }
+  | { readonly kind: 'full' | 'stopped'; readonly error: unknown };
+
+export function storageEvents(gauge: MakeGauge, log: Log) {
+  let state: WritingState = { kind: 'writing' };
+  gauge('storage_stopped', '1 after an I/O error of the journal: nothing is stored until a restart.', () =>
+    state.kind === 'stopped' ? 1 : 0,
+  );
+  gauge('storage_full', '1 while the disk is full and nothing is stored.', () => (state.kind === 'full' ? 1 : 0));
+  return {
+    /** Call for every change of the journal's state, once each. */
+    writingChanged(next: WritingState): void {
+      state = next;
+      if (next.kind === 'stopped') log.error({ err: next.error }, 'writing stopped: restart after repairing the disk');
+      else if (next.kind === 'full') log.error({ err: next.error }, 'disk full: nothing is stored until there is room');
+      else log.info('disk has room again: samples are stored');
+    },
+
+    /** The reason for `/health/ready`. A full disk is none, because reads go on. */
+    writingStoppedBecause(): string | undefined {
+      return state.kind === 'stopped' ? `writing stopped: ${messageOf(state.error)}` : undefined;
+    },
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,97 @@
+// What one organization may take: refusals that name the limit, and the counts that /v3/usage shows (contract 36).
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { standardQuotas } from '../../src/model/quota.ts';
+import { besidesPlatform, makeKey, makeOrganization } from '../world/restricted-keys.ts';
+import { startWorld, type World } from '../world/world.ts';
+
+const limits = { devices: 3, rules: 2 };
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ environment: { QUOTA_DEVICES: '3', QUOTA_RULES: '2' } });
+});
+afterAll(() => world.close());
+
+const quotas = async (): Promise<Record<string, { max: number; used: number | null }>> => {
+  const { quotas: shown } = await world.must('GET', '/v3/usage');
+  return Object.fromEntries(shown.map((each: { limit: string }) => [each.limit, each]));
+};
+
+test('review security 14: an organization has so many devices, made singly or by an operation, and can replace one', async () => {
+  const first = await world.device();
+  await world.device();
+  const { dataFlowId, id } = first;
+  const draft = (deviceId: string) => ({ name: deviceId, deviceId, workspaceId: world.workspaceId, dataFlowId });
+  const operation = await world.must('POST', '/v3/devices/bulk/create', {
+    workspaceId: world.workspaceId,
+    devices: ['m1', 'm2', 'm3'].map(draft),
+  });
+  await expect
+    .poll(async () => (await world.must('GET', `/v3/operations/${operation.id}`)).completed, { timeout: 10_000 })
+    .not.toBeNull();
+  const { actionsFailed, actions } = await world.must('GET', `/v3/operations/${operation.id}?actions=failed`);
+  expect(actionsFailed).toBe(2);
+  expect(actions[0].data.errorCode).toBe('40910_QUOTA_REACHED');
+  const refused = await world.call('POST', '/v3/devices', draft('d9'));
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { errorCode: '40910_QUOTA_REACHED', limitName: 'devices', limitMax: 3 },
+  });
+  expect(refused.body.message).toBe('This organization may have 3 devices, and has as many (limit devices)');
+  expect((await quotas())['devices']).toMatchObject({ max: 3, used: 3 });
+  await world.must('DELETE', `/v3/devices/${id}`);
+  expect((await quotas())['devices']).toMatchObject({ used: 2 });
+  await world.must('POST', '/v3/devices', draft('d10'));
+});
+
+test('review security 14: an organization has so many rules', async () => {
+  const { content } = await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}`);
+  const source = {
+    id: 'dataSource::t',
+    inputIds: [content[0].id],
+    dataTopic: 'default',
+    dataKey: 't',
+    valueType: 'NUMERICAL',
+    lastSample: false,
+    triggerOnUplink: true,
+  };
+  const condition = {
+    operandFirst: { type: 'DATA_SOURCE', dataSourceId: source.id },
+    operator: 'GT',
+    operandSecond: { type: 'CONSTANT', value: 20 },
+    order: 0,
+  };
+  const logicBlocks = [{ conditions: [condition], actionIds: [] }];
+  const draft = {
+    name: 'Too warm',
+    workspaceId: world.workspaceId,
+    inputs: [{ id: content[0].id, name: 'x', type: 'DEVICE' }],
+    logic: { type: 'COMPARISON', dataSources: [source], logicBlocks },
+    actions: [],
+  };
+  for (let made = 0; made < limits.rules; made++) await world.must('POST', '/v3/rules', draft);
+  const refused = await world.call('POST', '/v3/rules', draft);
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { errorCode: '40910_QUOTA_REACHED', limitName: 'rules', limitMax: 2 },
+  });
+  expect((await quotas())['rules']).toMatchObject({ max: 2, used: 2 });
+});
+
+test('usage shows every limit and what is used of it, to those who see the whole organization', async () => {
+  const shown = await quotas();
+  expect(Object.keys(shown)).toEqual(Object.keys(standardQuotas));
+  for (const [limit, { max }] of Object.entries(shown)) {
+    expect(max, limit).toBe({ ...standardQuotas, ...limits }[limit as keyof typeof standardQuotas]);
+  }
+  const { foreign, restricted } = await besidesPlatform(world, async (records) => {
+    const permissions = { workspace: ['read'] } as const;
+    const { organizationId } = await makeOrganization(records);
+    return {
+      foreign: await makeKey(records, world, { permissions, organizationId }),
+      restricted: await makeKey(records, world, { permissions, workspaceIds: [world.workspaceId] }),
+    };
+  });
+  const as = async (key: string) => (await world.call('GET', '/v3/usage', undefined, { 'x-api-key': key })).body;
+  expect((await as(restricted)).quotas).toBeUndefined();
+  expect((await as(foreign)).quotas[0]).toMatchObject({ limit: 'devices', used: 0 });
+});
