@@ -14,10 +14,10 @@ import { saveNextExecution } from '../store/records/rules.ts';
 import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote } from './rule-effects.ts';
 import { hopsNote, isBeyondHops, notedDevices, seenSampleOf, waitingRun } from './rule-triggers.ts';
 import {
+  type CollectedWrite,
+  emptyWrite,
   type EnqueueDeliveries,
-  nothingToWrite,
   rulesFollower,
-  type RuleWrite,
   writeRuleEffects,
 } from './rule-writes.ts';
 
