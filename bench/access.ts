@@ -32,9 +32,11 @@ told.push(access.recordChanged);
 
 const place = { organizationId: made.organizationId, workspaceId: made.workspaceId, what: 'device', id: 'd' };
 const grant = { name: 'k', organizationId: made.organizationId, permissions: everyPermission };
+const session = await startSession(records, (await findUser(records.db, made.userId))!, Date.now());
+const owner = (await access.sessions.current(session.session.id))!;
 const keys: { id: string; secret: string }[] = [];
-for (let n = 0; n < keysCount; n += 1) keys.push(await createApiKey(records, grant, Date.now()));
-const { clientId, clientSecret } = await createOAuthClient(records, grant, '', Date.now());
+for (let n = 0; n < keysCount; n += 1) keys.push(await createApiKey(records, owner, grant, Date.now()));
+const { clientId, clientSecret } = await createOAuthClient(records, owner, grant, '', Date.now());
 const form = new URLSearchParams({
   grant_type: 'client_credentials',
   client_id: clientId,
@@ -42,7 +44,6 @@ const form = new URLSearchParams({
 });
 const issued = await access.tokens.issue(form.toString(), undefined);
 if ('error' in issued) throw new Error(issued.description);
-const session = await startSession(records, (await findUser(records.db, made.userId))!, Date.now());
 
 const rows = [
   await measured(

@@ -48,7 +48,7 @@ export async function bootstrap(
   const audit = { created, updated: null, version: 0 };
   await records.db.transaction().execute(async (step) => {
     const email = settings.adminEmail.toLowerCase();
-    await insertUser(step, { id: userId, name: 'Administrator', email, passwordHash, ...audit });
+    await insertUser(step, { id: userId, name: 'Administrator', email, passwordHash, proven: true, ...audit });
     const named = { description: null, ...audit };
     const tenant = { id: organizationId, name: 'Organization', logo: null, ownerId: userId, properties: null };
     await insertOrganization(step, { ...tenant, ...named });

@@ -21,7 +21,9 @@ const fields = {
 export const memberSchema = Type.Object(fields);
 export const invitedMemberSchema = Type.Object({
   ...fields,
-  invitationUrl: orNull(Type.String({ description: 'Hand it to the invited person; shown this once' })),
+  invitationUrl: orNull(
+    Type.String({ description: 'Hand it to the invited person; shown this once. Null for one who has accepted' }),
+  ),
 });
 export const memberParams = Type.Object({ id: Type.String(), userId: Type.String() });
 export const memberListQuery = Type.Object(listParameters);
@@ -60,7 +62,12 @@ export const invitationParams = Type.Object({ token: Type.String({ maxLength: 20
 export const invitationSchema = Type.Object({
   email: text,
   organizationName: text,
-  newUser: Type.Boolean({ description: 'Whether a name and a password are to be chosen' }),
+  newUser: orNull(
+    Type.Boolean({
+      description:
+        'Whether a name and a password are to be chosen, else the own password is given; null when the link did not come by mail, because its holder may not learn whether the address has an account',
+    }),
+  ),
 });
 export const invitationAcceptance = Type.Object({ name: optional(name), password });
 export const acceptedSchema = Type.Object({ id, name: text, email: text });

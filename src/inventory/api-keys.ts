@@ -33,14 +33,14 @@ function newSecret(): string {
 }
 
 /** The record with its `secret`, which is not kept and cannot be read again. */
-export async function createApiKey(records: Records, draft: ApiKeyDraft, now: number) {
+export async function createApiKey(records: Records, principal: Principal, draft: ApiKeyDraft, now: number) {
   const secret = newSecret();
   const record = await change(records, async (step) => {
     const key: ApiKey = {
       id: newId('apiKey'),
       name: draft.name,
       description: draft.description ?? null,
-      ...(await grantFrom(step, draft)),
+      ...(await grantFrom(step, principal, draft)),
       secretHash: secretHash(secret),
       secretPrefix: secretPrefix(secret),
       created: now,

@@ -1,9 +1,11 @@
 // What a new API key or OAuth client is granted: workspaces that exist, verbs that apply (interface 2.5 to 2.7).
 import type { Grant } from '../model/credential.ts';
 import { type Permissions, type Scope, type Verb, verbsOfScope } from '../model/permission.ts';
+import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import { findPlace } from '../store/records/places.ts';
 import type { Step } from './change.ts';
+import { refuseHigherGrant } from './grant-limit.ts';
 
 export interface GrantDraft {
   readonly organizationId: string;
@@ -12,10 +14,14 @@ export interface GrantDraft {
   readonly permissions?: { readonly [S in keyof Permissions]?: readonly Verb[] | undefined } | null | undefined;
 }
 
-/** Throws 400 for a workspace of another organization, none at all, and a verb that does not apply to its scope. */
-export async function grantFrom(step: Step, draft: GrantDraft): Promise<Grant> {
+/**
+ * Throws 400 for a workspace of another organization, none at all, and a verb that does not apply to its scope; 403 for more than
+ * the caller holds.
+ */
+export async function grantFrom(step: Step, principal: Principal, draft: GrantDraft): Promise<Grant> {
   const permissions = permissionsFrom(draft.permissions);
   const workspaceIds = await workspacesFrom(step, draft);
+  refuseHigherGrant(principal, { permissions, workspaceIds });
   return {
     organizationId: draft.organizationId,
     allWorkspaces: workspaceIds.length === 0,

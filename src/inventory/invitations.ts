@@ -7,7 +7,7 @@ import type { Records } from '../store/records/database.ts';
 import { findOrganizationMember, saveOrganizationMember } from '../store/records/members.ts';
 import { findOrganization } from '../store/records/organizations.ts';
 import { secretHash } from '../store/records/sealed-text.ts';
-import { findInvitation, removeInvitation, replaceInvitation } from '../store/records/sessions.ts';
+import { findInvitation, removeInvitation, removeSessionsOf, replaceInvitation } from '../store/records/sessions.ts';
 import { findUser, saveUser } from '../store/records/users.ts';
 import { change, found, type Step } from './change.ts';
 
@@ -15,22 +15,37 @@ const tokenBytes = 32;
 const tokenLengthMax = 100;
 const lifetimeMs = 7 * 24 * 3_600_000;
 
-/** Makes an invitation and returns its link, which cannot be read again; an older one of the user stops working. */
+/** Two links of one invitation: who opens the mailed one reads the mail of the invited address, which proves it. */
+export interface InvitationLinks {
+  /** Handed over by the inviter. */
+  readonly invitationUrl: string;
+  /** Only ever in the mail; undefined when none is sent. */
+  readonly mailedUrl: string | undefined;
+}
+
+/** Makes an invitation and returns its links, which cannot be read again; those of an older one stop working. */
 export async function invite(
   step: Step,
-  whom: Pick<Invitation, 'organizationId' | 'userId'>,
-  publicUrl: string,
-  now: number,
-): Promise<string> {
-  const token = randomBytes(tokenBytes).toString('base64url');
+  { organizationId, userId }: Pick<Invitation, 'organizationId' | 'userId'>,
+  { publicUrl, now, byMail }: { readonly publicUrl: string; readonly now: number; readonly byMail: boolean },
+): Promise<InvitationLinks> {
+  const token = newToken();
+  const mailedToken = byMail ? newToken() : undefined;
   await replaceInvitation(step.db, {
-    ...whom,
+    organizationId,
+    userId,
     id: newId('invitation'),
     tokenHash: secretHash(token),
+    mailedTokenHash: mailedToken === undefined ? null : secretHash(mailedToken),
     created: now,
     expiresAt: now + lifetimeMs,
   });
-  return `${publicUrl}/invitations/${token}`;
+  const urlOf = (secret: string) => `${publicUrl}/invitations/${secret}`;
+  return { invitationUrl: urlOf(token), mailedUrl: mailedToken && urlOf(mailedToken) };
+}
+
+function newToken(): string {
+  return randomBytes(tokenBytes).toString('base64url');
 }
 
 export interface InvitationMail {
@@ -62,6 +77,8 @@ export interface OpenInvitation {
   readonly invitation: Invitation;
   readonly user: User;
   readonly organizationName: string;
+  /** Whether the link came by mail, so that its holder owns the address. */
+  readonly proves: boolean;
 }
 
 /** Throws 404 for an invitation that is unknown, used up or too old. */
@@ -73,29 +90,42 @@ export async function findOpenInvitation(records: Records, token: string, now: n
   const { userId, organizationId } = invitation;
   const user = found(await findUser(records.db, userId), 'user', userId);
   const { name } = found(await findOrganization(records.db, organizationId), 'organization', organizationId);
-  return { invitation, user, organizationName: name };
+  return { invitation, user, organizationName: name, proves: invitation.mailedTokenHash === hash };
 }
 
 /**
- * The membership counts from now on. `chosen` is the name and password hash of somebody who had no password yet; others keep theirs.
+ * Whether the person chooses a name and a password. An account whose address nobody proved may have been made by somebody else, so
+ * the one who owns the address takes it over.
+ */
+export function choosesPassword({ user, proves }: Pick<OpenInvitation, 'user' | 'proves'>): boolean {
+  return user.passwordHash === null || (proves && !user.proven);
+}
+
+/**
+ * The membership counts from now on. `chosen` is the name and password hash of somebody who chooses them; others keep theirs. Ends
+ * every session that began with an older password.
  */
 export async function acceptInvitation(
   records: Records,
-  { invitation, user }: OpenInvitation,
+  { invitation, user, proves }: Omit<OpenInvitation, 'organizationName'>,
   chosen: Pick<User, 'name' | 'passwordHash'> | undefined,
   now: number,
 ): Promise<User> {
-  const accepted: User = chosen === undefined ? user : { ...user, ...chosen, updated: now, version: user.version + 1 };
+  const changes = { ...chosen, proven: user.proven || proves };
+  const accepted: User = { ...user, ...changes, updated: now, version: user.version + 1 };
   await change(records, async (step) => {
     // Of two that accept at once, the second finds nothing.
     const current = await findInvitation(step.db, invitation.tokenHash, now);
     if (current === undefined) throw problem('notFound', { what: 'open invitation', id: 'that was sent' });
     const member = await findOrganizationMember(step.db, invitation.organizationId, user.id);
     if (member === undefined) throw new Error(`Invitation ${invitation.id} is open and its membership is gone`);
-    if (chosen !== undefined) await saveUser(step.db, accepted);
+    if (chosen !== undefined || accepted.proven !== user.proven) await saveUser(step.db, accepted);
     await saveOrganizationMember(step.db, { ...member, acceptedAt: now });
     await removeInvitation(step.db, invitation.id);
     step.announce({ kind: 'member', id: member.id, action: 'updated' });
+    if (chosen === undefined) return;
+    for (const id of await removeSessionsOf(step.db, user.id))
+      step.announce({ kind: 'session', id, action: 'deleted' });
   });
   return accepted;
 }

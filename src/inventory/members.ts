@@ -2,9 +2,8 @@
 import { newId } from '../model/ids.ts';
 import { formatInstant } from '../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
-import { holds, type Principal } from '../model/principal.ts';
+import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import { covers, organizationRolePermissions, workspaceRolePermissions } from '../model/role.ts';
 import type { OrganizationRole, User, WorkspaceRole } from '../model/user.ts';
 import type { Records } from '../store/records/database.ts';
 import {
@@ -27,7 +26,8 @@ import { findOrganization, saveOrganization } from '../store/records/organizatio
 import { findUser, findUserByEmail, insertUser, removeUser } from '../store/records/users.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import { change, firstVersion, found, type Step } from './change.ts';
-import { type InvitationMail, invitationMail, invite } from './invitations.ts';
+import { refuseHigherInvitation, refuseHigherRole, refuseHigherWorkspaceRole } from './grant-limit.ts';
+import { type InvitationLinks, type InvitationMail, invitationMail, invite } from './invitations.ts';
 
 export interface MemberDraft<R> {
   readonly email: string;
@@ -58,27 +58,19 @@ export async function listMembers(
   return pageOf(rows.map(view), total, page);
 }
 
-/** Throws 403 for a role in the organization that may do what the principal may not. */
-function refuseHigherRole(principal: Principal, role: OrganizationRole): void {
-  const granted = principal.workspaces === 'all';
-  const may = covers(
-    (scope, verb) => granted && holds(principal, scope, verb, null),
-    organizationRolePermissions[role],
-  );
-  if (!may) throw problem('roleTooHigh', { role });
-}
-
-function refuseHigherWorkspaceRole(principal: Principal, workspaceId: string, role: WorkspaceRole): void {
-  const may = covers((scope, verb) => holds(principal, scope, verb, workspaceId), workspaceRolePermissions[role]);
-  if (!may) throw problem('roleTooHigh', { role });
-}
-
 /** The user with this address, made without a password when there is none. */
 async function userOf(step: Step, email: string, now: number): Promise<User> {
   const address = email.trim().toLowerCase();
   const known = await findUserByEmail(step.db, address);
   if (known !== undefined) return known;
-  const user: User = { id: newId('user'), name: address, email: address, passwordHash: null, ...firstVersion(now) };
+  const user: User = {
+    id: newId('user'),
+    name: address,
+    email: address,
+    passwordHash: null,
+    proven: false,
+    ...firstVersion(now),
+  };
   await insertUser(step.db, user);
   return user;
 }
@@ -89,32 +81,30 @@ export async function addOrganizationMember(
   principal: Principal,
   organizationId: string,
   draft: MemberDraft<OrganizationRole>,
-  { publicUrl, now, sendMail }: InvitationParts,
+  parts: InvitationParts,
 ) {
   refuseHigherRole(principal, draft.role);
   const added = await change(records, async (step) => {
-    const user = await userOf(step, draft.email, now);
-    const member = await pendingMember(step, organizationId, user, draft.role, now);
+    const user = await userOf(step, draft.email, parts.now);
+    const member = await pendingMember(step, principal, { organizationId, user, role: draft.role }, parts.now);
     await saveOrganizationMember(step.db, member);
-    const invitationUrl = await invite(step, { organizationId, userId: user.id }, publicUrl, now);
-    return { ...view({ ...member, name: user.name, email: user.email }), invitationUrl };
+    const link = await renewedLink(step, principal, member, parts);
+    return { organizationId, link, shown: view({ ...member, name: user.name, email: user.email }) };
   });
-  // Only what is committed is told to anybody.
-  sendMail?.(await invitationMail(records, organizationId, { email: added.email, url: added.invitationUrl }));
-  return added;
+  return told(records, added, parts);
 }
 
-/** Throws 409 for somebody who has accepted. */
+/** Throws 409 for somebody who has accepted, and 403 for an open invitation to more than the caller holds. */
 async function pendingMember(
   step: Step,
-  organizationId: string,
-  user: User,
-  role: OrganizationRole,
+  principal: Principal,
+  { organizationId, user, role }: { organizationId: string; user: User; role: OrganizationRole },
   now: number,
 ): Promise<OrganizationMember> {
   const known = await findOrganizationMember(step.db, organizationId, user.id);
   if (known !== undefined && known.acceptedAt !== null) throw problem('alreadyMember', { email: user.email });
   if (known !== undefined) {
+    await refuseHigherInvitation(step, principal, known);
     step.announce({ kind: 'member', id: known.id, action: 'updated' });
     return { ...known, role };
   }
@@ -130,47 +120,51 @@ export async function addWorkspaceMember(
   principal: Principal,
   workspaceId: string,
   draft: MemberDraft<WorkspaceRole>,
-  { publicUrl, now, sendMail }: InvitationParts,
+  parts: InvitationParts,
 ) {
   refuseHigherWorkspaceRole(principal, workspaceId, draft.role);
-  const { organizationId } = found(await findWorkspace(records.db, workspaceId), 'workspace', workspaceId);
   const added = await change(records, async (step) => {
-    found(await findWorkspace(step.db, workspaceId), 'workspace', workspaceId);
-    const user = await userOf(step, draft.email, now);
+    const { organizationId } = found(await findWorkspace(step.db, workspaceId), 'workspace', workspaceId);
+    const user = await userOf(step, draft.email, parts.now);
     const known = await findOrganizationMember(step.db, organizationId, user.id);
-    const ofOrganization = known ?? (await pendingMember(step, organizationId, user, 'MEMBER', now));
+    const ofOrganization =
+      known ?? (await pendingMember(step, principal, { organizationId, user, role: 'MEMBER' }, parts.now));
     if ((await findWorkspaceMember(step.db, workspaceId, user.id)) !== undefined) {
       throw problem('alreadyMember', { email: user.email });
     }
     const { acceptedAt } = ofOrganization;
-    const member = { id: newId('member'), workspaceId, userId: user.id, role: draft.role, created: now, acceptedAt };
+    const own = { workspaceId, userId: user.id, role: draft.role, created: parts.now, acceptedAt };
+    const member = { id: newId('member'), ...own };
     await insertWorkspaceMember(step.db, member);
     step.announce({ kind: 'member', id: member.id, action: 'created' });
-    const invitation = { organizationId, userId: user.id };
-    const invitationUrl = acceptedAt === null ? await invite(step, invitation, publicUrl, now) : null;
-    return { ...view({ ...member, name: user.name, email: user.email }), invitationUrl };
+    const link = await renewedLink(step, principal, ofOrganization, parts);
+    return { organizationId, link, shown: view({ ...member, name: user.name, email: user.email }) };
   });
-  const { email, invitationUrl: url } = added;
-  if (url !== null) sendMail?.(await invitationMail(records, organizationId, { email, url }));
-  return added;
+  return told(records, added, parts);
 }
 
-/** Nobody gives or takes a role that may do more than the giver; the last owner stays one. */
+/**
+ * A caller gives and takes only roles that may do no more than the caller; the last owner stays one. Who has not accepted yet gets a
+ * new link, because whoever holds the old one may do less than the new role.
+ */
 export async function changeOrganizationRole(
   records: Records,
   principal: Principal,
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
   role: OrganizationRole,
+  parts: InvitationParts,
 ) {
-  return change(records, async (step) => {
+  const changed = await change(records, async (step) => {
     const member = found(await findOrganizationMember(step.db, organizationId, userId), 'member', userId);
     refuseHigherRole(principal, member.role);
     refuseHigherRole(principal, role);
     await saveOrganizationMember(step.db, { ...member, role });
     if (member.role === 'OWNER' && role !== 'OWNER') await passOnOwnership(step, organizationId, userId);
     step.announce({ kind: 'member', id: member.id, action: 'updated' });
-    return memberView(step, { ...member, role });
+    const link = await renewedLink(step, principal, { ...member, role }, parts);
+    return { organizationId, link, shown: await memberView(step, { ...member, role }) };
   });
+  return told(records, changed, parts);
 }
 
 export async function changeWorkspaceRole(
@@ -178,15 +172,45 @@ export async function changeWorkspaceRole(
   principal: Principal,
   { workspaceId, userId }: { readonly workspaceId: string; readonly userId: string },
   role: WorkspaceRole,
+  parts: InvitationParts,
 ) {
-  return change(records, async (step) => {
+  const changed = await change(records, async (step) => {
     const member = found(await findWorkspaceMember(step.db, workspaceId, userId), 'member', userId);
+    const { organizationId } = found(await findWorkspace(step.db, workspaceId), 'workspace', workspaceId);
     refuseHigherWorkspaceRole(principal, workspaceId, member.role);
     refuseHigherWorkspaceRole(principal, workspaceId, role);
     await saveWorkspaceRole(step.db, member.id, role);
     step.announce({ kind: 'member', id: member.id, action: 'updated' });
-    return memberView(step, { ...member, role });
+    const ofOrganization = found(await findOrganizationMember(step.db, organizationId, userId), 'member', userId);
+    const link = await renewedLink(step, principal, ofOrganization, parts);
+    return { organizationId, link, shown: await memberView(step, { ...member, role }) };
   });
+  return told(records, changed, parts);
+}
+
+/** A new invitation for somebody who has not accepted the last; undefined for a member. Throws 403 for one beyond the caller. */
+async function renewedLink(
+  step: Step,
+  principal: Principal,
+  member: OrganizationMember,
+  { publicUrl, now, sendMail }: InvitationParts,
+): Promise<InvitationLinks | undefined> {
+  if (member.acceptedAt !== null) return undefined;
+  await refuseHigherInvitation(step, principal, member);
+  return invite(step, member, { publicUrl, now, byMail: sendMail !== undefined });
+}
+
+/** Mails a link that is committed, and answers the member with the link that the caller may hand over. */
+async function told<M extends { readonly email: string }>(
+  records: Records,
+  done: { readonly organizationId: string; readonly link: InvitationLinks | undefined; readonly shown: M },
+  { sendMail }: InvitationParts,
+): Promise<M & { readonly invitationUrl: string | null }> {
+  const { organizationId, link, shown } = done;
+  if (link?.mailedUrl !== undefined) {
+    sendMail?.(await invitationMail(records, organizationId, { email: shown.email, url: link.mailedUrl }));
+  }
+  return { ...shown, invitationUrl: link?.invitationUrl ?? null };
 }
 
 /** With the roles in workspaces. Somebody who is a member of nothing any more is forgotten. */

@@ -15,6 +15,7 @@ import {
 import { secretHash } from '../store/records/sealed-text.ts';
 import { change, found } from './change.ts';
 import { type GrantDraft, grantFrom } from './grant.ts';
+import { refuseHigherGrant } from './grant-limit.ts';
 import { ownOrganization } from './reach.ts';
 
 export interface OAuthClientDraft extends GrantDraft {
@@ -34,14 +35,20 @@ function view(record: OAuthClient, tokenUrl: string) {
 }
 
 /** The record with its `clientSecret`, which is not kept and cannot be read again. */
-export async function createOAuthClient(records: Records, draft: OAuthClientDraft, tokenUrl: string, now: number) {
+export async function createOAuthClient(
+  records: Records,
+  principal: Principal,
+  draft: OAuthClientDraft,
+  tokenUrl: string,
+  now: number,
+) {
   const clientSecret = newSecret();
   const record = await change(records, async (step) => {
     const client: OAuthClient = {
       id: newId('oauthClient'),
       name: draft.name,
       description: draft.description ?? null,
-      ...(await grantFrom(step, draft)),
+      ...(await grantFrom(step, principal, draft)),
       clientId: randomUUID(),
       secretHash: secretHash(clientSecret),
       created: now,
@@ -67,11 +74,16 @@ export async function listOAuthClients(
   return rows.map((row) => view(row, tokenUrl));
 }
 
-/** The old secret is refused at once; tokens that were issued live on (interface 5 rule 8). */
-export async function rotateClientSecret(records: Records, id: string) {
+/**
+ * The old secret is refused at once; tokens that were issued live on (interface 5 rule 8). Throws 403 for a client that may do more
+ * than the caller, because the new secret lets the caller act as the client.
+ */
+export async function rotateClientSecret(records: Records, principal: Principal, id: string) {
   const clientSecret = newSecret();
   return change(records, async (step) => {
-    const { clientId } = found(await findOAuthClient(step.db, id), 'OAuth client', id);
+    const client = found(await findOAuthClient(step.db, id), 'OAuth client', id);
+    refuseHigherGrant(principal, client);
+    const { clientId } = client;
     await saveOAuthClientSecret(step.db, id, secretHash(clientSecret));
     step.announce({ kind: 'oauthClient', id, action: 'updated' });
     return { id, clientId, clientSecret };

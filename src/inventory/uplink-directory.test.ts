@@ -42,7 +42,7 @@ beforeAll(async () => {
   records = await openRecords({ directory, announce });
   uplinks = uplinkDirectory(records);
   const audit = { created: now, updated: null, version: 0 };
-  await insertUser(records.db, { id: 'u', name: 'u', email: 'u', passwordHash: '', ...audit });
+  await insertUser(records.db, { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '', ...audit });
   const tenant = { id: 'o', name: 'o', description: null, logo: null, ownerId: 'u', properties: null };
   await insertOrganization(records.db, { ...tenant, ...audit });
   await insertOutputConnector(records, {

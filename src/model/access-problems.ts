@@ -31,6 +31,17 @@ export const accessProblems = {
     code: '40362_NO_ORGANIZATION',
     message: 'You are a member of no organization',
   },
+  invitationTooHigh: {
+    status: 403,
+    code: '40363_INVITATION_TOO_HIGH',
+    message:
+      'This person has an open invitation that grants more than you may: wait until it is accepted, or ask a member who may do as much',
+  },
+  grantTooHigh: {
+    status: 403,
+    code: '40364_GRANT_TOO_HIGH',
+    message: 'The credential may do more than you: leave out the permissions and workspaces that you do not have',
+  },
   alreadyMember: {
     status: 409,
     code: '40960_ALREADY_MEMBER',

@@ -38,7 +38,7 @@ export const organizationRolePermissions: { readonly [R in OrganizationRole]: Pe
     ...readContent,
     organization: ['read'],
     'organization.member': ['read'],
-    workspace: ['create', 'read'],
+    workspace: ['read'],
     'workspace.member': ['read'],
   },
   MEMBER: { organization: ['read'] },

@@ -15,6 +15,8 @@ export interface User extends AuditFields {
   readonly email: string;
   /** Argon2id with its parameters, as one text; null until an invitation is accepted. */
   readonly passwordHash: string | null;
+  /** Whether the user has shown to own the address: by a link that was mailed to it, or as the owner of the installation. */
+  readonly proven: boolean;
 }
 
 export interface Member<R extends string> {
@@ -41,6 +43,8 @@ export interface Session {
 export interface Invitation {
   readonly id: string;
   readonly tokenHash: string;
+  /** Of the link that only the mail holds; null when no mail was sent. */
+  readonly mailedTokenHash: string | null;
   readonly organizationId: string;
   readonly userId: string;
   readonly created: EpochMs;

@@ -174,7 +174,7 @@ const rights: Readonly<Record<string, readonly string[]>> = {
   OWNER: everything,
   ADMIN: everything.filter((right) => right !== 'organization d'),
   EDITOR: [...editorRights, ...granting('organization.member workspace.member', 'r')],
-  VIEWER: [...granting(`${content} organization organization.member workspace workspace.member`, 'r'), 'workspace c'],
+  VIEWER: granting(`${content} organization organization.member workspace workspace.member`, 'r'),
   MEMBER: ['organization r'],
 };
 const workspaceRights: Readonly<Record<string, readonly string[]>> = {

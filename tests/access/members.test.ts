@@ -44,7 +44,7 @@ describe('inviting', () => {
     expect((await at.nobody.call('GET', `/v3/auth/invitations/${token}`)).body).toEqual({
       email: 'new@example.org',
       organizationName: 'Organization',
-      newUser: true,
+      newUser: null,
     });
     expect((await accept(invited.invitationUrl, { name: 'New', password: 'short' })).status).toBe(400);
     expect((await accept(invited.invitationUrl, { name: 'New', password })).body).toMatchObject({ name: 'New' });

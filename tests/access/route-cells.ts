@@ -38,6 +38,7 @@ const kpi: Bodies = (of) => ({
   dataKey: 'a',
   accumulator: 'MAX',
   interval: hour,
+  bucketInterval: 'PT1H',
   deviceIds: [of.device],
 });
 
@@ -55,15 +56,15 @@ const queries: Record<string, Cell> = Object.fromEntries([
     `GET /v3/devices/:deviceId${tail}`,
     deviceRead(tail),
   ]),
-  ...['raw/kpi', 'raw/accumulated-kpi', 'aggregated/hourly/kpi', 'aggregated/hourly/accumulated-kpi'].flatMap(
-    (tail) => [
+  ...['raw', 'aggregated/hourly']
+    .flatMap((source) => ['kpi', 'accumulated-kpi', 'time-series'].map((tail) => `${source}/${tail}`))
+    .flatMap((tail) => [
       [
         `POST /v3/tags/:tagId/query/${tail}`,
         record('workspace', ['asset', 'read'], (of) => `/v3/tags/${of.tag}/query/${tail}`, kpi),
       ],
       [`POST /v3/devices/query/batch/${tail}`, batch(`/v3/devices/query/batch/${tail}`)],
-    ],
-  ),
+    ]),
   ['POST /v3/devices/query/batch', batch('/v3/devices/query/batch')],
 ]) as Record<string, Cell>;
 

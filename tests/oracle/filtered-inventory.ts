@@ -63,7 +63,7 @@ export async function openFilteredInventory(seed: number, devices: number) {
   const records = await openRecords({ directory, announce: () => {} });
   const random = randomFrom(seed);
   const audit = { created: 1, updated: null, version: 0 };
-  await insertUser(records.db, { id: 'u', name: 'u', email: 'u', passwordHash: '', ...audit });
+  await insertUser(records.db, { id: 'u', name: 'u', email: 'u', passwordHash: '', proven: false, ...audit });
   const tenant = { id: 'o', name: 'o', description: null, logo: null, ownerId: 'u', properties: null };
   await insertOrganization(records.db, { ...tenant, ...audit });
   const places = [await makePlace(records, 'one', 'NUMBER'), await makePlace(records, 'two', 'STRING')];

@@ -42,6 +42,7 @@ import { everyPermission, type Permissions } from '../../src/model/permission.ts
 import { type OpenRecords, openRecords } from '../../src/store/records/database.ts';
 import { unfinishedOperations } from '../../src/store/records/operations.ts';
 import { insertOrganization } from '../../src/store/records/organizations.ts';
+import { ownerIn } from '../world/restricted-keys.ts';
 
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Body = any;
@@ -90,7 +91,12 @@ export async function startRecordsWorld(available: Available = everything) {
   const as = (headers: Record<string, string>) => callerOf(app, headers);
   const keyFor = async (organizationId: string, workspaceIds: string[] | undefined, permissions: Permissions) => {
     const workspaces = workspaceIds?.map((id) => ({ id }));
-    const key = await createApiKey(records, { name: 'key', organizationId, workspaces, permissions }, now());
+    const key = await createApiKey(
+      records,
+      ownerIn(organizationId),
+      { name: 'key', organizationId, workspaces, permissions },
+      now(),
+    );
     return Object.assign(as({ 'x-api-key': key.secret }), { secret: key.secret, id: key.id });
   };
   return {

@@ -1,7 +1,8 @@
 // API keys with fewer rights than the world's own, and another organization beside it.
 import { createApiKey } from '../../src/inventory/api-keys.ts';
 import { newId } from '../../src/model/ids.ts';
-import type { Permissions } from '../../src/model/permission.ts';
+import { everyPermission, type Permissions } from '../../src/model/permission.ts';
+import type { Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
 import { openRecords, type Records } from '../../src/store/records/database.ts';
 import { insertOrganization } from '../../src/store/records/organizations.ts';
@@ -41,7 +42,7 @@ export async function makeKey(records: Records, world: World, wanted: KeyWanted)
     workspaces: (workspaceIds ?? []).map((id) => ({ id })),
     permissions: wanted.permissions,
   };
-  return (await createApiKey(records, draft, Date.now())).secret;
+  return (await createApiKey(records, ownerIn(draft.organizationId), draft, Date.now())).secret;
 }
 
 /** Another organization of the installation, with one workspace. */
@@ -51,9 +52,21 @@ export async function makeOrganization({ db }: Records): Promise<OtherOrganizati
   const organizationId = newId('organization');
   const workspaceId = newId('workspace');
   const named = { description: null, properties: {}, ...audit };
-  await insertUser(db, { id: ownerId, name: 'Other', email: `${ownerId}@other.test`, passwordHash: 'none', ...audit });
+  await insertUser(db, {
+    id: ownerId,
+    name: 'Other',
+    email: `${ownerId}@other.test`,
+    passwordHash: 'none',
+    proven: false,
+    ...audit,
+  });
   await insertOrganization(db, { id: organizationId, name: 'Other', logo: null, ownerId, ...named });
   const workspace = { id: workspaceId, organizationId, name: 'Elsewhere', settings: defaultWorkspaceSettings };
   await insertWorkspace(db, { ...workspace, ...named });
   return { organizationId, workspaceId };
+}
+
+/** A principal that holds every permission in the organization. */
+export function ownerIn(organizationId: string): Principal {
+  return { kind: 'USER', id: 'owner', name: 'Owner', organizationId, workspaces: 'all', permissions: everyPermission };
 }

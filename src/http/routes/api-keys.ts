@@ -34,7 +34,7 @@ export function apiKeyRoutes(parts: RecordParts): Route[] {
       status: 201,
       response: createdApiKeySchema,
       handle: (input, principal) =>
-        answeredOnce(parts, input, principal, (step) => createApiKey(step, input.body, now())),
+        answeredOnce(parts, input, principal, (step) => createApiKey(step, principal, input.body, now())),
     }),
     guardedRoute({
       method: 'GET',

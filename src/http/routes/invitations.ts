@@ -2,7 +2,12 @@
 import type { Attempts } from '../../access/attempts.ts';
 import { isPassword, newPasswordHash } from '../../access/password.ts';
 import { acceptedSchema, invitationAcceptance, invitationParams, invitationSchema } from '../../contract/member.ts';
-import { acceptInvitation, findOpenInvitation, type OpenInvitation } from '../../inventory/invitations.ts';
+import {
+  acceptInvitation,
+  choosesPassword,
+  findOpenInvitation,
+  type OpenInvitation,
+} from '../../inventory/invitations.ts';
 import type { Inventory } from '../../inventory/places.ts';
 import type { Actor } from '../../model/actor.ts';
 import { problem } from '../../model/problem.ts';
@@ -30,8 +35,10 @@ export function invitationRoutes({ records, now, attempts, actAs }: InvitationRo
       params: invitationParams,
       response: invitationSchema,
       handle: async ({ params }) => {
-        const { user, organizationName } = await findOpenInvitation(records, params.token, now());
-        return { email: user.email, organizationName, newUser: user.passwordHash === null };
+        const open = await findOpenInvitation(records, params.token, now());
+        const { user, organizationName, proves } = open;
+        // The inviter has the other link, and is not told whether the address has an account elsewhere.
+        return { email: user.email, organizationName, newUser: proves ? choosesPassword(open) : null };
       },
     }),
     openRoute({
@@ -56,15 +63,15 @@ export function invitationRoutes({ records, now, attempts, actAs }: InvitationRo
   ];
 }
 
-/** Name and password hash of a new user; undefined for one who has a password, after it was checked. */
+/** Name and password hash of somebody who chooses them; undefined for one who has a password, after it was checked. */
 async function chosenBy(
-  { user }: OpenInvitation,
+  open: OpenInvitation,
   sent: { readonly name?: string | null | undefined; readonly password: string },
   attempts: Attempts,
   ip: string,
 ): Promise<{ readonly name: string; readonly passwordHash: string } | undefined> {
-  const { passwordHash, email } = user;
-  if (passwordHash === null) {
+  const { passwordHash, email } = open.user;
+  if (passwordHash === null || choosesPassword(open)) {
     return { name: sent.name ?? email, passwordHash: await newPasswordHash(sent.password, email) };
   }
   const work = () => isPassword(sent.password, passwordHash);

@@ -43,6 +43,7 @@ function invitationParts(
 
 function organizationMemberRoutes(parts: MemberParts): Route[] {
   const { records } = parts;
+  const invitation = () => invitationParts(parts, (task) => task());
   const place = byId(parts, 'organization');
   const access = (verb: 'create' | 'read' | 'update' | 'delete') =>
     ({ scope: 'organization.member', verb, place }) as const;
@@ -81,9 +82,9 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
       access: access('update'),
       params: memberParams,
       body: organizationMemberUpdate,
-      response: memberSchema,
+      response: invitedMemberSchema,
       handle: ({ params: { id, userId }, body }, principal) =>
-        changeOrganizationRole(records, principal, { organizationId: id, userId }, body.role),
+        changeOrganizationRole(records, principal, { organizationId: id, userId }, body.role, invitation()),
     }),
     guardedRoute({
       method: 'DELETE',
@@ -102,6 +103,7 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
 
 function workspaceMemberRoutes(parts: MemberParts): Route[] {
   const { records } = parts;
+  const invitation = () => invitationParts(parts, (task) => task());
   const place = byId(parts, 'workspace');
   const access = (verb: 'create' | 'read' | 'update' | 'delete') =>
     ({ scope: 'workspace.member', verb, place }) as const;
@@ -140,9 +142,9 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
       access: access('update'),
       params: memberParams,
       body: workspaceMemberUpdate,
-      response: memberSchema,
+      response: invitedMemberSchema,
       handle: ({ params: { id, userId }, body }, principal) =>
-        changeWorkspaceRole(records, principal, { workspaceId: id, userId }, body.role),
+        changeWorkspaceRole(records, principal, { workspaceId: id, userId }, body.role, invitation()),
     }),
     guardedRoute({
       method: 'DELETE',

@@ -45,7 +45,9 @@ export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: stri
       status: 201,
       response: createdOAuthClientSchema,
       handle: (input, principal) =>
-        answeredOnce(parts, input, principal, (step) => createOAuthClient(step, input.body, tokenUrl, now())),
+        answeredOnce(parts, input, principal, (step) =>
+          createOAuthClient(step, principal, input.body, tokenUrl, now()),
+        ),
     }),
     guardedRoute({
       method: 'GET',
@@ -65,7 +67,7 @@ export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: stri
       access: one,
       params: idParams,
       response: rotatedSecretSchema,
-      handle: ({ params }) => rotateClientSecret(records, params.id),
+      handle: ({ params }, principal) => rotateClientSecret(records, principal, params.id),
     }),
     guardedRoute({
       method: 'DELETE',

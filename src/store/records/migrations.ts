@@ -16,6 +16,7 @@ import * as devicesByPhysicalId from './migrations/0020-devices-by-physical-id.t
 import * as integrations from './migrations/0024-integrations-and-downlinks.ts';
 import * as rules from './migrations/0044-rules.ts';
 import * as ruleState from './migrations/0045-rule-state.ts';
+import * as provenAddresses from './migrations/0052-proven-addresses.ts';
 import * as requestParts from './migrations/0050-request-parts.ts';
 import * as organizationCounts from './migrations/0060-organization-counts.ts';
 import type { RecordTables } from './schema.ts';
@@ -41,6 +42,7 @@ const migrations: Readonly<Record<number, Migration>> = {
   24: integrations,
   44: rules,
   45: ruleState,
+  52: provenAddresses,
   50: requestParts,
   60: organizationCounts,
 };

@@ -28,7 +28,7 @@ interface NamedColumns extends AuditColumns {
 export interface RecordTables extends NetworkTables, RuleTables {
   organizations: NamedColumns & { logo: string | null; ownerId: string; properties: JsonText | null };
   workspaces: NamedColumns & { organizationId: string; settings: JsonText; properties: JsonText };
-  users: AuditColumns & { id: string; name: string; email: string; passwordHash: string };
+  users: AuditColumns & { id: string; name: string; email: string; passwordHash: string; proven: number };
   organizationMembers: {
     id: string;
     organizationId: string;
@@ -75,9 +75,11 @@ export interface RecordTables extends NetworkTables, RuleTables {
     lastSeen: number;
     expiresAt: number;
   };
+  passwordResets: { tokenHash: string; userId: string; created: number; expiresAt: number };
   invitations: {
     id: string;
     tokenHash: string;
+    mailedTokenHash: string | null;
     organizationId: string;
     userId: string;
     created: number;

@@ -35,6 +35,11 @@ export async function removeSession(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('sessions').where('id', '=', id).execute();
 }
 
+/** Ends every session of the user; returns their ids. */
+export async function removeSessionsOf(db: RecordsDb, userId: string): Promise<string[]> {
+  return (await db.deleteFrom('sessions').where('userId', '=', userId).returning('id').execute()).map(({ id }) => id);
+}
+
 /** Ids of sessions that are over: past their end, or last seen at `seenBefore` or earlier. */
 export async function endedSessions(db: RecordsDb, now: EpochMs, seenBefore: EpochMs): Promise<string[]> {
   const query = db
@@ -55,8 +60,12 @@ export async function replaceInvitation(db: RecordsDb, invitation: Invitation): 
   await db.insertInto('invitations').values(invitation).execute();
 }
 
+/** By either link. */
 export async function findInvitation(db: RecordsDb, tokenHash: string, now: EpochMs): Promise<Invitation | undefined> {
-  const query = db.selectFrom('invitations').selectAll().where('tokenHash', '=', tokenHash);
+  const query = db
+    .selectFrom('invitations')
+    .selectAll()
+    .where((is) => is.or([is('tokenHash', '=', tokenHash), is('mailedTokenHash', '=', tokenHash)]));
   return query.where('expiresAt', '>', now).executeTakeFirst();
 }
 

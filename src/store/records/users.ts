@@ -1,6 +1,7 @@
 // Users in the records store. A user without a password has not accepted an invitation yet.
 import type { Selectable } from 'kysely';
 import type { User } from '../../model/user.ts';
+import { fromFlag, toFlag } from './columns.ts';
 import type { RecordsDb } from './database.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -8,11 +9,12 @@ import type { RecordTables } from './schema.ts';
 const noPassword = '!';
 
 function toRow(user: User): Selectable<RecordTables['users']> {
-  return { ...user, passwordHash: user.passwordHash ?? noPassword };
+  return { ...user, passwordHash: user.passwordHash ?? noPassword, proven: toFlag(user.proven) };
 }
 
 function fromRow(row: Selectable<RecordTables['users']>): User {
-  return { ...row, passwordHash: row.passwordHash === noPassword ? null : row.passwordHash };
+  const passwordHash = row.passwordHash === noPassword ? null : row.passwordHash;
+  return { ...row, passwordHash, proven: fromFlag(row.proven) };
 }
 
 export async function insertUser(db: RecordsDb, user: User): Promise<void> {
@@ -38,5 +40,6 @@ export async function saveUser(db: RecordsDb, user: User): Promise<void> {
 export async function removeUser(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('sessions').where('userId', '=', id).execute();
   await db.deleteFrom('invitations').where('userId', '=', id).execute();
+  await db.deleteFrom('passwordResets').where('userId', '=', id).execute();
   await db.deleteFrom('users').where('id', '=', id).execute();
 }
