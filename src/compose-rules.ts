@@ -11,14 +11,15 @@ import { createRuleTimers } from './flows/rule-timers.ts';
 import { type EnqueueDeliveries, rulesFollower } from './flows/rule-writes.ts';
 import type { EpochMs } from './model/instant.ts';
 import type { Json } from './model/json.ts';
-import { problem } from './model/problem.ts';
+import { Problem, problem } from './model/problem.ts';
+import { UnreadableRecord } from './model/unreadable-record.ts';
 import { compileRule } from './rules/compiled-rule.ts';
-import { createRuleBook } from './rules/rule-book.ts';
+import { createRuleBook, inputsInWorkspace } from './rules/rule-book.ts';
 import { createRunLog } from './rules/run-log.ts';
 import { findCustomLogics } from './store/records/custom-logic.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { findFollowerPosition } from './store/records/follower-positions.ts';
-import { findOutputConnectors } from './store/records/output-connectors.ts';
+import { findOpenOutputConnectors } from './store/records/output-connectors.ts';
 import { nextRuleTime } from './store/records/rule-state.ts';
 import { findRuns, saveRuns } from './store/records/rule-work.ts';
 import { findRule } from './store/records/rules.ts';
@@ -71,7 +72,9 @@ export async function composeRules(
   const lookUp = async (deviceId: string) => {
     try {
       return await directory.byDevice(deviceId);
-    } catch {
+    } catch (error) {
+      if (error instanceof UnreadableRecord) telemetry.backgroundFailed(`reading device ${deviceId} for rules`, error);
+      else if (!(error instanceof Problem && error.status === 404)) throw error;
       return undefined;
     }
   };
@@ -146,14 +149,15 @@ export async function composeRules(
     simulate: async (ruleId, range) => {
       const rule = await findRule(db, ruleId);
       if (rule === undefined) throw problem('notFound', { what: 'rule', id: ruleId });
-      const connectors = await findOutputConnectors(
-        records,
+      const connectors = await findOpenOutputConnectors(
+        db,
         rule.actions.map(({ id }) => id),
       );
       const blocks = await findCustomLogics(db, [rule.logic.customLogic?.customLogicId ?? '']);
       const compiled = compileRule(rule, {
         connectors: new Map(connectors.map((connector) => [connector.id, connector])),
         customLogic: new Map(blocks.map((block) => [block.id, block])),
+        isInWorkspace: await inputsInWorkspace(db, [rule]),
       });
       if (compiled === undefined) throw new Error(`Rule ${ruleId} cannot be compiled`);
       return simulateRule(compiled, range, {

@@ -1,5 +1,5 @@
 // Who sends, and what becomes of it: devices by uplink secret and physical id, kept in memory until a record changes.
-import type { DeviceConnector, OutputConnector } from '../model/connector.ts';
+import type { DeviceConnector } from '../model/connector.ts';
 import type { DataFlow } from '../model/data-flow.ts';
 import type { Device } from '../model/device.ts';
 import type { DeviceType } from '../model/device-type.ts';
@@ -7,13 +7,14 @@ import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { Tag } from '../model/tag.ts';
+import { UnreadableRecord } from '../model/unreadable-record.ts';
 import { customFieldsOfDevices } from '../store/records/custom-fields.ts';
 import { findDataFlow } from '../store/records/data-flows.ts';
 import type { Records } from '../store/records/database.ts';
 import { findDeviceConnector, findDeviceConnectorBySecret } from '../store/records/device-connectors.ts';
 import { findDeviceType } from '../store/records/device-types.ts';
 import { findDevice, findDeviceByDeviceId, findDeviceByEui } from '../store/records/devices.ts';
-import { findOutputConnectors } from '../store/records/output-connectors.ts';
+import { findOpenOutputConnectors, type OpenOutputConnector } from '../store/records/output-connectors.ts';
 import { tagsOfDevices } from '../store/records/tags.ts';
 import { customFieldMap } from './custom-field-values.ts';
 
@@ -24,7 +25,7 @@ export interface FlowRoute {
   readonly flow: DataFlow;
   readonly connector: DeviceConnector;
   readonly type: DeviceType | null;
-  readonly outputs: readonly { readonly connector: OutputConnector; readonly topic: string }[];
+  readonly outputs: readonly { readonly connector: OpenOutputConnector; readonly topic: string }[];
 }
 
 export interface UplinkRoute extends FlowRoute {
@@ -174,12 +175,12 @@ function ofConnector(route: UplinkRoute, connector: DeviceConnector): UplinkRout
 
 async function readFlow(records: Records, id: string): Promise<FlowRoute> {
   const flow = await findDataFlow(records.db, id);
-  if (flow === undefined) throw new Error(`Data flow ${id} of a device is missing`);
+  if (flow === undefined) throw new UnreadableRecord(`Data flow ${id} of a device is missing`);
   const connector = await findDeviceConnector(records, flow.deviceConnectorId);
-  if (connector === undefined) throw new Error(`The device connector of data flow ${id} is missing`);
+  if (connector === undefined) throw new UnreadableRecord(`The device connector of data flow ${id} is missing`);
   const type = flow.deviceTypeId === null ? null : ((await findDeviceType(records.db, flow.deviceTypeId)) ?? null);
   const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
-  const found = new Map((await findOutputConnectors(records, ids)).map((output) => [output.id, output]));
+  const found = new Map((await findOpenOutputConnectors(records.db, ids)).map((output) => [output.id, output]));
   const outputs = flow.outputs.flatMap(({ outputConnectorId, topic }) => {
     const output = found.get(outputConnectorId);
     return output === undefined ? [] : [{ connector: output, topic }];

@@ -197,18 +197,25 @@ export function createRuleBook(
 async function partsOf(db: RecordsDb, rules: readonly Rule[]): Promise<RuleParts> {
   const actionIds = new Set(rules.flatMap(({ actions }) => actions.map(({ id }) => id)));
   const blockIds = new Set(rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []));
-  const inputIds = new Set(
-    rules.flatMap(({ inputs }) => inputs.filter(({ type }) => type === 'DEVICE').map(({ id }) => id)),
-  );
   const connectors = await findOpenOutputConnectors(db, [...actionIds]);
   const blocks = await findCustomLogics(db, [...blockIds]);
-  const workspaces = await workspacesOfDevices(db, [...inputIds]);
+  const isInWorkspace = await inputsInWorkspace(db, rules);
   return {
     connectors: new Map(connectors.map((connector) => [connector.id, connector])),
     customLogic: new Map(blocks.map((block) => [block.id, block])),
-    // A device that was deleted is in none, and has no samples.
-    isInWorkspace: (deviceId, workspaceId) => (workspaces.get(deviceId) ?? workspaceId) === workspaceId,
+    isInWorkspace,
   };
+}
+
+/** Tells which devices the rules may read: those that were moved to another workspace since are none of theirs. */
+export async function inputsInWorkspace(
+  db: RecordsDb,
+  rules: readonly Rule[],
+): Promise<NonNullable<RuleParts['isInWorkspace']>> {
+  const inputs = rules.flatMap((rule) => rule.inputs.filter(({ type }) => type === 'DEVICE'));
+  const workspaces = await workspacesOfDevices(db, [...new Set(inputs.map(({ id }) => id))]);
+  // A device that was deleted is in none, and has no samples.
+  return (deviceId, workspaceId) => (workspaces.get(deviceId) ?? workspaceId) === workspaceId;
 }
 
 function compiledOr(failed: (ruleId: string, error: unknown) => void, rule: Rule, parts: RuleParts) {

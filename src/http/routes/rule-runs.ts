@@ -8,6 +8,7 @@ import { type EpochMs, parseInstant } from '../../model/instant.ts';
 import { pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import { pageRequestOf } from '../list-query.ts';
+import { alsoNeeds } from '../further-permission.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
@@ -32,7 +33,8 @@ export function ruleRunRoutes(parts: RuleRunParts): Route[] {
       params: idParams,
       query: Type.Object(listParameters),
       response: pageSchema(ruleRunSchema),
-      handle: async ({ params, query }) => {
+      handle: async ({ params, query }, principal) => {
+        alsoNeeds(principal, 'asset', 'read', (await place.byParams(params)).workspaceId);
         const runs = (await runsOf(params.id)) as readonly Static<typeof ruleRunSchema>[];
         const page = pageRequestOf(query);
         return pageOf(runs.slice(page.page * page.size, (page.page + 1) * page.size), runs.length, page);
@@ -47,7 +49,8 @@ export function ruleRunRoutes(parts: RuleRunParts): Route[] {
       params: idParams,
       body: simulationRequest,
       response: simulationSchema,
-      handle: async ({ params, body }) => {
+      handle: async ({ params, body }, principal) => {
+        alsoNeeds(principal, 'asset', 'read', (await place.byParams(params)).workspaceId);
         const range = { from: bound('from', body.from), to: bound('to', body.to) };
         return (await simulate(params.id, range)) as Static<typeof simulationSchema>;
       },

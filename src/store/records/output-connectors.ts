@@ -2,6 +2,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { OutputConnector, OutputConnectorType, OutputScope } from '../../model/connector.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import { UnreadableRecord } from '../../model/unreadable-record.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
@@ -52,7 +53,7 @@ function openFromRow(row: Selectable<Table>): OpenOutputConnector {
 
 function openProperties(sealed: string, sealer: Sealer): JsonObject {
   const value: unknown = JSON.parse(sealer.open(sealed));
-  if (!isJsonObject(value)) throw new Error('The properties of an output connector are no object');
+  if (!isJsonObject(value)) throw new UnreadableRecord('The properties of an output connector are no object');
   return value;
 }
 
