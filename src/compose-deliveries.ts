@@ -20,6 +20,7 @@ import type { Route } from './http/route.ts';
 import type { InvitationMail } from './inventory/invitations.ts';
 import type { AvailableOutputs, OutputConnectorType } from './model/connector.ts';
 import type { DeliveryDraft } from './model/delivery.ts';
+import { problem } from './model/problem.ts';
 import { lazyTransaction, type RecordsDb } from './store/records/database.ts';
 import {
   dropOldDeliveries,
@@ -30,7 +31,7 @@ import {
 } from './store/records/deliveries.ts';
 import { findOutputConnector } from './store/records/output-connectors.ts';
 import { appendProcessingLog } from './store/records/processing-log.ts';
-import { parseTemplate } from './templates/template.ts';
+import { canBeJson, parseTemplate } from './templates/template.ts';
 
 const outputsFollower = 'outputs';
 /** Deliveries that housekeeping drops in one step. */
@@ -64,7 +65,13 @@ export function composeDeliveries(
   const mails =
     smtpUrl === undefined || mailFrom === undefined ? undefined : createMailSender({ smtpUrl, from: mailFrom });
   const effects = outputEffects(parts, uplinks);
-  const table = connectorTable({ mails, smsGatewayUrl, writeSample: effects.writeSample, orderDownlink });
+  const table = connectorTable({
+    mails,
+    smsGatewayUrl,
+    gcpServiceAccountKey: config.gcpServiceAccountKey,
+    writeSample: effects.writeSample,
+    orderDownlink,
+  });
   const vendorNames = vendorAliases !== 'off';
   const targets = openTargets({
     table,
@@ -185,7 +192,13 @@ function available(
     types: [...table.keys()].filter((type) => type !== 'DATABASE'),
     missingSetting: (type) => missing[type],
     check({ type, properties, customPayload }) {
-      if (customPayload !== null) parseTemplate(customPayload, 'json', 'body customPayload');
+      if (customPayload !== null && customPayload !== '') {
+        const parsed = parseTemplate(customPayload, 'json', 'body customPayload');
+        const reason = 'it cannot become valid JSON, whatever the values are';
+        if (type === 'WEBHOOK' && !canBeJson(parsed)) {
+          throw problem('templateInvalid', { where: 'body customPayload', reason });
+        }
+      }
       table.get(type)?.check?.(properties ?? {}, egress);
     },
   };

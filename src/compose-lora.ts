@@ -19,6 +19,7 @@ import { integrationRoutes } from './http/routes/integrations.ts';
 import { webhookRoute } from './http/routes/webhook-capture.ts';
 import type { DuplicateFilter } from './ingest/duplicate-filter.ts';
 import { addDownlinks, forgetOldDownlinks } from './inventory/downlinks.ts';
+import { learnServerDeviceId } from './inventory/server-device-id.ts';
 import type { Connectivity, DeviceConnector } from './model/connector.ts';
 import type { Downlink, DownlinkCommand } from './model/downlink.ts';
 import { newId } from './model/ids.ts';
@@ -211,6 +212,7 @@ function webhookStagesOf(
     serverOf,
     findRoute: (connector, deviceEui) => directory.byEui(connector, deviceEui),
     handleUplink: uplinks.handleUplink,
+    learnServerDeviceId: (device, serverDeviceId) => learnServerDeviceId(records, device, serverDeviceId),
     newId: uuid,
     now,
   };

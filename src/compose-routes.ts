@@ -71,7 +71,11 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
   const { publicHolidays } = extras;
   const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [
-    ...healthRoutes({ notReadyBecause: readiness.notReadyBecause, metrics: () => telemetry.metrics() }),
+    ...healthRoutes({
+      notReadyBecause: readiness.notReadyBecause,
+      notes: telemetry.notesOnDamage,
+      metrics: () => telemetry.metrics(),
+    }),
     captureRoute({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,

@@ -24,6 +24,7 @@ import { createScriptMachine, type ScriptMachine } from './scripting/script-mach
 import { hasDeviceTypes } from './store/records/device-types.ts';
 import { findDeviceState, saveDeviceStates, saveUplinkMetrics } from './store/records/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './store/records/follower-positions.ts';
+import { durableMark } from './store/records/recorded-positions.ts';
 import { dropOldKeptAnswers } from './store/records/idempotency-keys.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { appendProcessingLog, dropOldProcessingLog } from './store/records/processing-log.ts';
@@ -31,7 +32,6 @@ import type { Telemetry } from './telemetry/events.ts';
 import { validateSample } from './validate/sample-validation.ts';
 
 const statusFollower = 'device-status';
-const durableMark = 'device-status-durable';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
 const markEveryMs = 5_000;
 

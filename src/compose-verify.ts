@@ -1,9 +1,10 @@
 // The command that checks a data folder: claims it, reads all of it, changes nothing, and says what it found.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { claimDataFolder, DataFolderError } from './store/data-folder.ts';
+import { claimDataFolder, DataFolderError, hasSampleFiles } from './store/data-folder.ts';
 import { type StoreFindings, verifyStore } from './store/embedded/verify.ts';
 import { type RawUplinkFindings, verifyRawUplinks } from './store/raw-uplinks/verify.ts';
+import { checkRecords } from './store/records/records-check.ts';
 import { type RecordsFindings, verifyRecords } from './store/records/verify.ts';
 
 export interface FolderFindings {
@@ -16,19 +17,24 @@ export interface FolderFindings {
   readonly seconds: number;
 }
 
-/** Throws DataFolderError when the folder cannot be checked: missing, empty of data, or in use. */
-export async function verifyDataFolder(directory: string): Promise<FolderFindings> {
+/**
+ * Finds what a start would refuse or tell, with the same checks, and more: it reads everything. `secretsKey` is the operator's
+ * `SECRETS_KEY`. Throws DataFolderError when the folder cannot be checked: missing, empty of data, or in use.
+ */
+export async function verifyDataFolder(directory: string, secretsKey?: string): Promise<FolderFindings> {
   const samples = join(directory, 'samples');
   // Claiming makes a folder that is missing, which a check must not.
   if (!existsSync(directory)) throw new DataFolderError(`The data folder ${directory} does not exist`);
-  if (!existsSync(samples) && !existsSync(join(directory, 'records.sqlite'))) {
+  const hasSamples = hasSampleFiles(directory);
+  if (!hasSamples && !existsSync(join(directory, 'records.sqlite'))) {
     throw new DataFolderError(`The folder ${directory} holds no data of Heliograph`);
   }
   const folder = claimDataFolder(directory);
   try {
     const startedAt = performance.now();
-    const store = await verifyStore(samples);
-    const records = verifyRecords(directory);
+    const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples });
+    const store = await verifyStore(samples, positions);
+    const records = verifyRecords(directory, refusal);
     const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
     const sound = [store, rawUplinks, records].every(({ damage }) => damage.length === 0);
     return { directory, store, rawUplinks, records, sound, seconds: (performance.now() - startedAt) / 1_000 };

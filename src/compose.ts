@@ -32,11 +32,13 @@ import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
 import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
-import { claimDataFolder } from './store/data-folder.ts';
+import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
 import { hurryLocks, type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { unfinishedOperations } from './store/records/operations.ts';
+import type { RecordedPositions } from './store/records/recorded-positions.ts';
+import { checkRecords } from './store/records/records-check.ts';
 import { createTelemetry, type Telemetry } from './telemetry/events.ts';
 import { createLog, type Log } from './telemetry/log.ts';
 import { createReadiness, type Readiness } from './telemetry/readiness.ts';
@@ -134,6 +136,8 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   const readiness = composeReadiness(telemetry);
   const folder = claimDataFolder(config.dataDirectory);
   closers.push('the data folder', () => folder.release());
+  telemetry.folderTightened(tightenDataFolder(config.dataDirectory));
+  const seen = soundRecords(config);
   const followers: ((change: RecordChange) => void)[] = [];
   const acting = new AsyncLocalStorage<Actor | undefined>();
   const records = await openRecords({
@@ -148,7 +152,7 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   });
   closers.push('the records', () => records.close());
   const onWriting = telemetry.writingChanged;
-  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now, onWriting });
+  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now, onWriting, seen });
   closers.push('the sample store', () => store.close());
   for (const damage of store.damage) telemetry.damageFound({ ...damage });
   const directory = uplinkDirectory(records);
@@ -163,6 +167,13 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   const newId = randomUUID;
   const later = { followChanges, useNetworkServers, quotaUse: quotaUse(records, config.quotas) };
   return { config, telemetry, readiness, records, store, directory, access, now, newId, operations, ...later };
+}
+
+/** What the records know of the journal. Throws DataFolderError where they, or their key, are missing or cannot be used. */
+function soundRecords({ dataDirectory: directory, secretsKey }: Config): RecordedPositions {
+  const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples: hasSampleFiles(directory) });
+  if (refusal !== undefined) throw new DataFolderError(refusal);
+  return positions;
 }
 
 function composeReadiness(telemetry: Telemetry): Readiness {

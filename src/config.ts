@@ -37,6 +37,8 @@ export interface Config {
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly smsGatewayUrl: string | undefined;
+  /** JSON text. */
+  readonly gcpServiceAccountKey: string | undefined;
   readonly secretsKey: string | undefined;
   readonly revealConnectorSecrets: boolean;
   readonly egressAllow: readonly string[];
@@ -93,6 +95,7 @@ export function readConfig(environment: Environment = process.env): Config {
     smtpUrl: urlOf('SMTP_URL', text('SMTP_URL')),
     mailFrom: text('MAIL_FROM'),
     smsGatewayUrl: urlOf('SMS_GATEWAY_URL', text('SMS_GATEWAY_URL')),
+    gcpServiceAccountKey: text('GCP_SERVICE_ACCOUNT_KEY'),
     secretsKey: text('SECRETS_KEY'),
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
     egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),

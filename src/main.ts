@@ -2,6 +2,7 @@
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { startPlatform } from './compose.ts';
 import type { Platform } from './compose-parts.ts';
+import { NewerFormatError } from './model/newer-format.ts';
 import { giveBackStartMemory } from './start-memory.ts';
 import { startText } from './start-text.ts';
 import { DataFolderError } from './store/data-folder.ts';
@@ -9,9 +10,13 @@ import { watchWrapper } from './wrapper-watch.ts';
 
 // A supervisor gives ten seconds; nothing acknowledged is lost even if this passes.
 const stopWithinMs = 9_000;
+/** What is made is for the user of the process alone. */
+const ownerUmask = 0o077;
 const samePressMs = 1_000;
 
 async function start(): Promise<void> {
+  // Files of the data folder hold secrets.
+  process.umask(ownerUmask);
   const given = readConfig();
   // What most starts do not need is not loaded by them.
   const demo = given.demo ? await import('./compose-demo.ts') : undefined;
@@ -55,7 +60,8 @@ async function verify(): Promise<void> {
     import('./compose-verify.ts'),
     import('./verify-text.ts'),
   ]);
-  const findings = await verifyDataFolder(readConfig().dataDirectory);
+  const { dataDirectory, secretsKey } = readConfig();
+  const findings = await verifyDataFolder(dataDirectory, secretsKey);
   process.stdout.write(verifyText(findings));
   process.exitCode = findings.sound ? 0 : 1;
 }
@@ -63,8 +69,8 @@ async function verify(): Promise<void> {
 /** What an operator can put right is said in one sentence; anything else is ours, with its stack. */
 function failWith(code: number): (error: unknown) => void {
   return (error) => {
-    const expected = error instanceof ConfigError || error instanceof DataFolderError || isListenError(error);
-    console.error(expected ? `heliograph: ${sentenceOf(error)}` : error);
+    const expected = [ConfigError, DataFolderError, NewerFormatError].some((kind) => error instanceof kind);
+    console.error(expected || isListenError(error) ? `heliograph: ${sentenceOf(error as Error)}` : error);
     process.exit(code);
   };
 }

@@ -23,6 +23,8 @@ export interface ConnectorSettings {
   /** Undefined without `SMTP_URL` and `MAIL_FROM`. */
   readonly mails: MailSender | undefined;
   readonly smsGatewayUrl: string | undefined;
+  /** The JSON text that connectors to Pub/Sub without a key of their own use. */
+  readonly gcpServiceAccountKey: string | undefined;
   readonly writeSample: WriteSample;
   readonly orderDownlink: OrderDownlink;
 }
@@ -31,7 +33,7 @@ export type ConnectorTable = ReadonlyMap<OutputConnectorType, OutboundConnector>
 
 /** The types that can be delivered to with these settings. */
 export function connectorTable(settings: ConnectorSettings): ConnectorTable {
-  const { mails, smsGatewayUrl, writeSample, orderDownlink } = settings;
+  const { mails, smsGatewayUrl, gcpServiceAccountKey, writeSample, orderDownlink } = settings;
   const rows: readonly OutboundConnector[] = [
     webhookConnector,
     slackConnector,
@@ -44,7 +46,7 @@ export function connectorTable(settings: ConnectorSettings): ConnectorTable {
     sqlConnector,
     amazonKinesisConnector,
     azureConnector,
-    gcpConnector,
+    gcpConnector(gcpServiceAccountKey),
     databaseConnector(writeSample),
     customDatabaseConnector(writeSample),
     downlinkConnector(orderDownlink),

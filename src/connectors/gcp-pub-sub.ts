@@ -1,5 +1,6 @@
 // Output to Google Cloud Pub/Sub: one message a delivery over HTTPS, with a token that the service account signs by itself.
 import type { JsonObject } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
 import { type ServiceAccount, serviceAccount } from '../model/target-address.ts';
 import type { GcpProperties } from '../model/target-properties.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
@@ -13,26 +14,33 @@ const audience = 'https://pubsub.googleapis.com/';
 const tokenSeconds = 3_600;
 const renewBeforeSeconds = 300;
 
-export const gcpConnector: OutboundConnector = {
-  type: 'GCP',
-  check({ endpoint }, egress) {
-    if (typeof endpoint === 'string') egress.checkUrl(endpoint, 'gcpProperties.endpoint');
-  },
-  open(properties, egress) {
-    const settings = properties as unknown as GcpProperties;
-    const account = serviceAccount(settings.serviceAccountKey);
-    if (account === undefined) throw new Error('a stored service account key cannot be read');
-    const tokens = selfSigned(account);
-    return {
-      async send(message, signal) {
-        let token = '';
-        const signed = await attempt(signal, async () => (token = await tokens()));
-        return signed.ok ? attemptHttp(egress, publish(settings, message, token), signal) : signed;
-      },
-      close: () => Promise.resolve(),
-    };
-  },
-};
+/** `operatorKey` is used by connectors without a service account key of their own. */
+export function gcpConnector(operatorKey: string | undefined): OutboundConnector {
+  return {
+    type: 'GCP',
+    check({ endpoint, serviceAccountKey }, egress) {
+      if (typeof endpoint === 'string') egress.checkUrl(endpoint, 'gcpProperties.endpoint');
+      if (serviceAccountKey === null && operatorKey === undefined) {
+        const reason = 'is needed, because the operator has not set GCP_SERVICE_ACCOUNT_KEY';
+        throw problem('invalidRequest', { reason: `body gcpProperties.serviceAccountKey: ${reason}` });
+      }
+    },
+    open(properties, egress) {
+      const settings = properties as unknown as GcpProperties;
+      const account = serviceAccount(settings.serviceAccountKey ?? operatorKey ?? '');
+      if (account === undefined) throw new Error('a service account key cannot be read');
+      const tokens = selfSigned(account);
+      return {
+        async send(message, signal) {
+          let token = '';
+          const signed = await attempt(signal, async () => (token = await tokens()));
+          return signed.ok ? attemptHttp(egress, publish(settings, message, token), signal) : signed;
+        },
+        close: () => Promise.resolve(),
+      };
+    },
+  };
+}
 
 /** Messages of a device share an ordering key, so that subscribers who ask for order get it. */
 function publish({ pubSubTopic, endpoint }: GcpProperties, message: OutboundMessage, token: string): HttpCall {

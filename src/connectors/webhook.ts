@@ -4,7 +4,7 @@ import type { EgressGuard } from '../egress/guard.ts';
 import type { WebhookProperties } from '../model/message-properties.ts';
 import { problem } from '../model/problem.ts';
 import { renderTemplate } from '../templates/render-template.ts';
-import { parseTemplate } from '../templates/template.ts';
+import { parseTemplate, type Template } from '../templates/template.ts';
 import type { OutboundConnector, OutboundMessage, SendOutcome, Target } from './connector.ts';
 import { clientCredentials } from './client-credentials.ts';
 import { call, failureOf, type HttpCall, outcomeOf } from './http-answer.ts';
@@ -31,6 +31,8 @@ export const webhookConnector: OutboundConnector = {
     if (webhook.customPayload !== null) parseTemplate(webhook.customPayload, 'json', `${where}.customPayload`);
     if (webhook.authType === 'OAUTH2')
       egress.checkUrl(webhook.oauth2?.tokenUrl ?? '', 'webhookProperties.oauth2.tokenUrl');
+    for (const [name, value] of Object.entries(webhook.headers))
+      parseTemplate(value, 'text', `${where}.headers.${name}`);
     for (const [name, value] of [...Object.entries(webhook.headers), ...Object.entries(webhook.authHeaders)]) {
       if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[\r\n\0]/.test(value) || ownHeaders.has(name.toLowerCase())) {
         throw problem('invalidRequest', { reason: `${where}: the header ${JSON.stringify(name)} cannot be set` });
@@ -44,6 +46,9 @@ export const webhookConnector: OutboundConnector = {
 
 function webhookTarget(webhook: WebhookProperties, egress: EgressGuard): Target {
   const uri = parseTemplate(webhook.uri, 'url', `${where}.uri`);
+  const templates = Object.entries(webhook.headers).map(
+    ([name, value]) => [name, parseTemplate(value, 'text', `${where}.headers.${name}`)] as const,
+  );
   const legacy = webhook.useCustomPayload && webhook.customPayload !== null;
   const payload = legacy ? parseTemplate(webhook.customPayload ?? '', 'json') : undefined;
   const tls = webhook.caCertificate === null ? {} : { ca: webhook.caCertificate };
@@ -53,7 +58,7 @@ function webhookTarget(webhook: WebhookProperties, egress: EgressGuard): Target 
   function callOf(message: OutboundMessage, body: string, token: string | undefined): HttpCall {
     const hasBody = !bodyless.has(webhook.method);
     const headers = {
-      ...webhook.headers,
+      ...Object.fromEntries(templates.map(([name, template]) => [name, headerText(template, message)])),
       ...(hasBody ? { 'content-type': message.contentType } : {}),
       ...authorization(webhook, token),
       ...signature(webhook, hasBody ? body : ''),
@@ -61,7 +66,7 @@ function webhookTarget(webhook: WebhookProperties, egress: EgressGuard): Target 
       'idempotency-key': message.deliveryId,
       'user-agent': 'heliograph',
     };
-    const url = renderTemplate(uri, message.context);
+    const url = addressOf(uri, message);
     return { method: webhook.method, url, headers, ...(hasBody ? { body } : {}) };
   }
 
@@ -85,6 +90,42 @@ function webhookTarget(webhook: WebhookProperties, egress: EgressGuard): Target 
     },
     close: async () => {},
   };
+}
+
+/** What a device sends must not break out of the header. */
+function headerText(template: Template, { context }: OutboundMessage): string {
+  return renderTemplate(template, context).replace(/[^\t\x20-\x7e]/g, (character) =>
+    encodeURIComponent(character.toWellFormed()),
+  );
+}
+
+/**
+ * The address of a message. Throws Problem `urlSegmentRefused` when a value makes a segment of the path `.` or `..`, which would lead
+ * elsewhere on the target, with its credentials.
+ */
+function addressOf(uri: Template, { context }: OutboundMessage): string {
+  let segment = '';
+  let isFilled = false;
+  const ended = (): void => {
+    if (isFilled && /^(?:\.|%2e){1,2}$/i.test(segment)) throw problem('urlSegmentRefused', { segment });
+    segment = '';
+    isFilled = false;
+  };
+  for (const part of uri.parts) {
+    if (typeof part !== 'string') {
+      segment += renderTemplate({ ...uri, parts: [part] }, context);
+      isFilled = true;
+      continue;
+    }
+    const [first = '', ...others] = part.split(/[/\\?#]/);
+    segment += first;
+    for (const other of others) {
+      ended();
+      segment = other;
+    }
+  }
+  ended();
+  return renderTemplate(uri, context);
 }
 
 function authorization(webhook: WebhookProperties, token: string | undefined): Readonly<Record<string, string>> {

@@ -9,13 +9,25 @@ export const libraryUpload = Type.Object({
     additionalProperties: { type: 'string' },
     description: 'Path within the library to text: meta.json, uplink.js, downlink.js, *.schema.json, data models',
   }),
+  pictures: Type.Optional(
+    Type.Unsafe<Readonly<Record<string, string>>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description:
+        'Path within the library to base64: the first PNG, JPEG, GIF or WebP of a type, up to 1 MiB, becomes its picture',
+    }),
+  ),
 });
 
+const note = Type.Object({ path: text, message: text });
 const count = Type.Integer({ minimum: 0 });
 export const importSummarySchema = Type.Object({
   types: count,
   created: count,
   updated: count,
   unchanged: count,
-  problems: list(Type.Object({ path: text, message: text })),
+  /** Why types are refused. */
+  problems: list(note),
+  /** What is missing or odd about types that are taken. */
+  warnings: list(note),
 });

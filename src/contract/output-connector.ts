@@ -2,9 +2,14 @@
 import Type from 'typebox';
 import { outputScopes } from '../model/connector.ts';
 import { listParameter, workspaceListParameters } from './list-parameters.ts';
-import { auditFields, id, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import { describedOutputTypes, outputPropertySchemas, propertiesMember } from './output-properties.ts';
+import { auditFields, id, name, object, oneOf, optional, orNull, updateFields } from './record-fields.ts';
 
 const properties = orNull(object);
+const payloadTemplate = Type.String({
+  maxLength: 100_000,
+  description: 'A template; for webhooks it must become JSON',
+});
 
 export const outputConnectorSchema = Type.Object({
   id,
@@ -18,7 +23,7 @@ export const outputConnectorSchema = Type.Object({
   sendConsecutiveAlerts: Type.Boolean(),
   invokeRuleEngine: Type.Boolean(),
   useCustomPayload: Type.Boolean(),
-  customPayload: orNull(text),
+  customPayload: orNull(payloadTemplate),
   customDatabaseProperties: properties,
   customAkenzaDbProperties: properties,
   webhookProperties: properties,
@@ -42,7 +47,7 @@ const draftFields = {
   sendConsecutiveAlerts: optional(Type.Boolean()),
   invokeRuleEngine: optional(Type.Boolean()),
   useCustomPayload: optional(Type.Boolean()),
-  customPayload: optional(text),
+  customPayload: optional(payloadTemplate),
   customDatabaseProperties: optional(object),
   customAkenzaDbProperties: optional(object),
   webhookProperties: optional(object),
@@ -68,6 +73,16 @@ export const outputConnectorDraft = Type.Object({
   type: Type.String({ description: 'WEBHOOK, CUSTOM_DATABASE ...' }),
   scope: optional(oneOf(outputScopes)),
   ...draftFields,
+});
+/** What a new connector needs, type by type; the members are checked where the properties are read. */
+export const outputConnectorDraftByType = Type.Unsafe({
+  ...outputConnectorDraft,
+  required: ['name', 'workspaceId', 'type'],
+  oneOf: describedOutputTypes.map((type) => ({
+    title: type,
+    required: ['type', propertiesMember[type]],
+    properties: { type: { const: type }, [propertiesMember[type]]: outputPropertySchemas[type] },
+  })),
 });
 export const outputConnectorUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
 

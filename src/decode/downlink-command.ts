@@ -51,12 +51,12 @@ async function loraDownlinks(
   on: CommandStages,
 ): Promise<PlannedDownlinks> {
   if (!loraDownlink) return refuse('loraDownlink', 'is needed for a device of connectivity LORA');
-  const port = loraDownlink.port ?? 1;
-  const confirmed = loraDownlink.confirmed ?? false;
+  const port = loraDownlink.port ?? undefined;
+  const confirmed = loraDownlink.confirmed ?? undefined;
   const replaces = loraDownlink.clearQueue ?? false;
   const payloadHex = loraDownlink.payloadHex ?? hexOf(loraDownlink.payload);
   const payload = loraDownlink.payload ?? (payloadHex === undefined ? undefined : { payloadHex });
-  checkPort(port, 'loraDownlink.port');
+  if (port !== undefined) checkPort(port, 'loraDownlink.port');
   if (payload === undefined || payload === null) refuse('loraDownlink.payloadHex', 'is needed, or a payload');
   if (raw === true || target.encoder === null) {
     if (payloadHex === undefined) {
@@ -65,11 +65,16 @@ async function loraDownlinks(
         raw === true ? 'is needed when raw is true' : 'is needed: the device type has no downlink encoder',
       );
     }
-    const content = loraContent({ port, confirmed, payloadHex }, 'loraDownlink.payloadHex');
+    const content = loraContent({ ...said({ port, confirmed }), payloadHex }, 'loraDownlink.payloadHex');
     return { contents: [content], notes: [], replaces };
   }
-  const encoded = await runEncoder({ payload, port, confirmed }, target, on);
+  // An encoder that chooses its port does so when the caller did not; the defaults come after it (contract 36).
+  const encoded = await runEncoder({ payload, ...said({ port, confirmed }) }, target, on);
   return contentsOf(encoded, replaces, (one) => loraContent(one, 'the downlink encoder'));
+}
+
+function said({ port, confirmed }: { port: number | undefined; confirmed: boolean | undefined }) {
+  return { ...(port === undefined ? {} : { port }), ...(confirmed === undefined ? {} : { confirmed }) };
 }
 
 async function mqttDownlinks(

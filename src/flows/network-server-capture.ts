@@ -1,6 +1,7 @@
 // From a network server's webhook to uplinks, notes and the fate of downlinks: whose they are, what repeats, what is stored (contract 35).
 import type { UplinkRoute } from '../inventory/uplink-directory.ts';
 import type { DeviceConnector } from '../model/connector.ts';
+import type { Device } from '../model/device.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
@@ -31,6 +32,8 @@ export interface WebhookStages {
   readonly unlessRepeated: (key: string, work: () => Promise<unknown>) => Promise<unknown>;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
   readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
+  /** Keeps the name that the network server has for the device; most calls find it kept. */
+  readonly learnServerDeviceId: (device: Device, serverDeviceId: string) => Promise<void>;
   readonly downlinkReported: (deviceId: string, report: ServerDownlinkReport) => Promise<void>;
   readonly newId: () => string;
   readonly now: () => EpochMs;
@@ -67,6 +70,7 @@ async function handleEvent(
   }
   const uplink = uplinkOfEvent(event, route, webhook, receipt);
   const work = () => on.handleUplink(uplink);
+  if (event.serverDeviceId !== undefined) await on.learnServerDeviceId(route.device, event.serverDeviceId);
   if (uplink.duplicateKey === undefined) await work();
   else await on.unlessRepeated(uplink.duplicateKey, work);
 }

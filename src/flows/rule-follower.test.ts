@@ -15,13 +15,13 @@ import { condition, fromSource, ruleFor, sourceFor } from '../rules/testing-rule
 import { randomHistory } from '../rules/testing-worlds.ts';
 import { type OpenRecords, openRecords, type RecordsDb } from '../store/records/database.ts';
 import { findFollowerPosition } from '../store/records/follower-positions.ts';
+import { rulesFollower } from '../store/records/recorded-positions.ts';
 import { insertOutputConnector } from '../store/records/output-connectors.ts';
 import { clearRuleState } from '../store/records/rule-state.ts';
 import { findRule, insertRule, removeRule, saveRule } from '../store/records/rules.ts';
 import type { SampleScan } from '../store/sample-store.ts';
 import type { RuleDelivery } from './rule-effects.ts';
 import { createRuleFollower, type RuleFollower } from './rule-follower.ts';
-import { rulesFollower } from './rule-writes.ts';
 
 let records: OpenRecords;
 let organizationId: string;

@@ -8,18 +8,13 @@ import { judgeSample, judgeTimed, rememberSample, type Triggered } from '../rule
 import type { RuleBook } from '../rules/rule-book.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import type { RecordsDb } from '../store/records/database.ts';
+import { rulesFollower } from '../store/records/recorded-positions.ts';
 import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../store/records/rule-state.ts';
 import { saveFollowerPosition } from '../store/records/follower-positions.ts';
 import { saveNextExecution } from '../store/records/rules.ts';
 import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote } from './rule-effects.ts';
 import { hopsNote, isBeyondHops, notedDevices, seenSampleOf, waitingRun } from './rule-triggers.ts';
-import {
-  type CollectedWrite,
-  emptyWrite,
-  type EnqueueDeliveries,
-  rulesFollower,
-  writeRuleEffects,
-} from './rule-writes.ts';
+import { type CollectedWrite, emptyWrite, type EnqueueDeliveries, writeRuleEffects } from './rule-writes.ts';
 
 const ruleFlowLimits = {
   /** Script runs of one rule that wait; what comes on top is told and left out. */

@@ -5,6 +5,7 @@ import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { SeenSample } from '../rules/reading.ts';
 import { lazyTransaction, type RecordsDb } from '../store/records/database.ts';
 import { saveFollowerPosition } from '../store/records/follower-positions.ts';
+import { rulesFollower } from '../store/records/recorded-positions.ts';
 import { appendProcessingLog } from '../store/records/processing-log.ts';
 import {
   activationsOf,
@@ -20,8 +21,6 @@ import {
 import { insertTriggers, removeTriggers } from '../store/records/rule-work.ts';
 import { saveNextExecution } from '../store/records/rules.ts';
 import type { RuleDelivery } from './rule-effects.ts';
-
-export const rulesFollower = 'rules';
 
 export interface RuleWrite {
   readonly deliveries: readonly (RuleDelivery & OfActivation)[];

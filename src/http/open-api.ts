@@ -56,7 +56,7 @@ export function swaggerSchema(route: Route): FastifySchema & Record<string, unkn
     ...(permission === undefined ? {} : { description: permission }),
     ...(route.params === undefined ? {} : { params: route.params }),
     ...(route.query === undefined ? {} : { querystring: route.query }),
-    ...(route.body === undefined ? {} : { body: route.body }),
+    ...(route.body === undefined ? {} : { body: route.bodyShown ?? route.body }),
     security: guarded ? [{ apiKey: [] }, { bearer: [] }] : [],
     response: {
       [success]: route.response === undefined ? { description: 'Done', type: 'null' } : described(route.response),

@@ -73,6 +73,8 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
+  /** What the interface reference shows of the body, where the handler checks more closely than `body` does. */
+  readonly bodyShown?: TSchema;
   /** Success status; default 200, 201 for POST creates is said here. */
   readonly status?: number;
   readonly response?: R;
@@ -84,6 +86,8 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
   readonly streamedBody?: true;
   /** Whether a streamed body may be of any content type; else it must be JSON. */
   readonly anyBodyType?: true;
+  /** Whether JSON is also taken without a content type or under that of a form, as simple clients send it. */
+  readonly jsonOfAnyType?: true;
   /** Whether the body is a form (`application/x-www-form-urlencoded`), handed over as text; other routes refuse forms. */
   readonly form?: true;
   /** Whether the path holds a secret: logs and error bodies name the route instead. */

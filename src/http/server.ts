@@ -126,17 +126,33 @@ function readBodies(app: FastifyInstance): void {
   app.addContentTypeParser(jsonType, { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     if (routeOf(request)?.form) return done(problem('formExpected'));
-    stateOf(request).bodyBytes = bytes.length;
-    try {
-      done(null, parseJsonBody(bytes.toString('utf8')));
-    } catch (error) {
-      done(error as Error);
-    }
+    readJson(request, bytes, done);
   });
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (request, body, done) => {
     if (routeOf(request)?.form) return done(null, body);
+    if (routeOf(request)?.jsonOfAnyType && isJson(body as string)) return readJson(request, Buffer.from(body), done);
     done(problem('unsupportedMediaType', { contentType: 'application/x-www-form-urlencoded' }));
   });
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    const contentType = request.headers['content-type'];
+    if (contentType === undefined && routeOf(request)?.jsonOfAnyType) return readJson(request, body as Buffer, done);
+    done(problem('unsupportedMediaType', { contentType: contentType ?? 'none' }));
+  });
+}
+
+type BodyDone = (error: Error | null, body?: unknown) => void;
+
+function readJson(request: FastifyRequest, bytes: Buffer, done: BodyDone): void {
+  stateOf(request).bodyBytes = bytes.length;
+  try {
+    done(null, parseJsonBody(bytes.toString('utf8')));
+  } catch (error) {
+    done(error as Error);
+  }
+}
+
+function isJson(text: string): boolean {
+  return /^\s*[[{]/.test(text);
 }
 
 function routeOf(request: FastifyRequest): Route | undefined {

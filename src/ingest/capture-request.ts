@@ -18,7 +18,7 @@ export type CaptureQuery = Readonly<Record<string, string | readonly string[] | 
 /** Throws Problem: 401 without a secret, 400 without a device id or with a timestamp that is no ISO-8601 date-time. */
 export function captureRequestOf(query: CaptureQuery, headers: IncomingHttpHeaders): CaptureRequest {
   const secret = captureSecretOf(query, headers);
-  const deviceId = first(query['deviceId'], headers['x-device-id'], headers['deviceid']);
+  const deviceId = captureDeviceIdOf(query, headers);
   if (deviceId === undefined) throw problem('deviceIdMissing');
   const timestamp = first(query['timestamp'], headers['x-timestamp']);
   return {
@@ -27,6 +27,11 @@ export function captureRequestOf(query: CaptureQuery, headers: IncomingHttpHeade
     topic: first(query['topic'], headers['x-topic']) ?? null,
     timestamp: timestamp === undefined ? null : timestampOf(timestamp),
   };
+}
+
+/** The physical device id, by whatever name it comes. */
+export function captureDeviceIdOf(query: CaptureQuery, headers: IncomingHttpHeaders): string | undefined {
+  return first(query['deviceId'], headers['x-device-id'], headers['deviceid']);
 }
 
 /** The uplink secret, by whatever name it comes. Throws Problem 401 without one. */

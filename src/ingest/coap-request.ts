@@ -94,10 +94,19 @@ function queryOf(parts: readonly Buffer[]): Record<string, string> {
   for (const part of parts) {
     const text = part.toString('utf8');
     const at = text.indexOf('=');
-    const name = at === -1 ? text : text.slice(0, at);
-    if (!query.has(name)) query.set(name, at === -1 ? '' : text.slice(at + 1));
+    const name = percentDecoded(at === -1 ? text : text.slice(0, at));
+    if (!query.has(name)) query.set(name, at === -1 ? '' : percentDecoded(text.slice(at + 1)));
   }
   return Object.fromEntries(query);
+}
+
+/** Options hold plain text, yet many clients put in what they would put into a URL. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 const uintBytesMax = 4;

@@ -41,6 +41,8 @@ export const mqttLimits = {
   heardPerClientMax: 1_024,
   /** A connection that takes nothing for this time is closed. */
   drainWithinMs: 30_000,
+  /** How long a TLS connection may take to say that it ends. */
+  closeWithinMs: 1_000,
   /** Retained messages: of one device, and the bytes of all; beyond, the oldest is forgotten. */
   retainedPerDeviceMax: 16,
   retainedBytesMax: 32 * 1024 * 1024,

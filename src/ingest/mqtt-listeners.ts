@@ -1,6 +1,6 @@
 // The ports of MQTT: plain TCP, and TLS when there is a certificate.
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { mqttLimits } from './mqtt-limits.ts';
 
 export interface Certificate {
@@ -33,7 +33,10 @@ export async function listenMqtt(
       ? createServer(options, taken)
       : createTlsServer(
           { ...options, ...certificate, minVersion: 'TLSv1.2', handshakeTimeout: mqttLimits.connectWithinMs },
-          taken,
+          (socket) => {
+            endCleanly(socket);
+            taken(socket);
+          },
         );
   // A failed TLS handshake is the client's affair.
   server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
@@ -47,4 +50,20 @@ export async function listenMqtt(
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : where.port;
   return { port, close: () => void server.close() };
+}
+
+/** The broker destroys what it ends. Without a close_notify the client takes that for an attack or an error. */
+function endCleanly(socket: TLSSocket): void {
+  const destroy = socket.destroy.bind(socket);
+  let isEnding = false;
+  socket.destroy = (error) => {
+    if (error !== undefined || isEnding || !socket.writable) return destroy(error);
+    isEnding = true;
+    // Nothing more is taken from it.
+    socket.removeAllListeners('readable').removeAllListeners('data').pause();
+    const late = setTimeout(destroy, mqttLimits.closeWithinMs);
+    socket.once('close', () => clearTimeout(late));
+    socket.end(() => destroy());
+    return socket;
+  };
 }

@@ -33,7 +33,7 @@ import {
 } from './change.ts';
 import { deviceConnectorView } from './device-connectors.ts';
 import { deviceTypeView } from './device-types.ts';
-import { outputConnectorView, type Showing } from './output-connector-view.ts';
+import { isKnownTo, outputConnectorView, type Showing } from './output-connector-view.ts';
 import { type ListScope, listReach } from './reach.ts';
 
 type Named = { readonly id: string };
@@ -129,7 +129,9 @@ async function detail(records: Records, principal: Principal, showing: Showing, 
     deviceType: type === undefined ? null : deviceTypeView(type),
     outputConnectors: flow.outputs.flatMap(({ outputConnectorId, topic }) => {
       const output = outputs.get(outputConnectorId);
-      return output === undefined ? [] : [{ ...outputConnectorView(output, showing), topic }];
+      return output === undefined || !isKnownTo(showing, output.type)
+        ? []
+        : [{ ...outputConnectorView(output, showing), topic }];
     }),
   };
 }
@@ -190,6 +192,21 @@ export async function listDataFlows(
   return pageOf(items, total, page) satisfies Page<unknown>;
 }
 
+/** Outputs that the client was not shown stay when it sends back the list that it was shown. */
+async function hiddenOutputs(
+  step: Step,
+  showing: Showing,
+  { outputs }: DataFlow,
+  { outputConnectors }: DataFlowUpdate,
+): Promise<FlowOutput[]> {
+  if (!showing.vendorNames) return [];
+  const sent = new Set(outputConnectors?.map(({ id }) => id));
+  const unsent = outputs.filter(({ outputConnectorId }) => !sent.has(outputConnectorId));
+  const connectors = await findOutputConnectors(step, [...new Set(unsent.map((one) => one.outputConnectorId))]);
+  const hidden = new Set(connectors.filter(({ type }) => !isKnownTo(showing, type)).map(({ id }) => id));
+  return unsent.filter(({ outputConnectorId }) => hidden.has(outputConnectorId));
+}
+
 /** The device connector cannot be changed. */
 export async function updateDataFlow(
   records: Records,
@@ -209,7 +226,10 @@ export async function updateDataFlow(
       name: orCurrent(sent.name, current.name),
       description: orCurrent(sent.description, current.description),
       deviceTypeId,
-      outputs: sent.outputConnectors === undefined ? current.outputs : outputsFrom(sent.outputConnectors ?? []),
+      outputs:
+        sent.outputConnectors === undefined
+          ? current.outputs
+          : [...outputsFrom(sent.outputConnectors ?? []), ...(await hiddenOutputs(step, showing, current, sent))],
       passThrough: deviceTypeId === null || passThrough,
       retentionDays: orCurrent(sent.retentionDays, current.retentionDays),
       ...nextVersion(current, sent.version, now),

@@ -81,7 +81,7 @@ function view(device: Device, around: Surroundings, keysShown: boolean, now: num
     customFields: around.customFields.map(customFieldValueView),
     tags: around.tags.map(({ id, name, description }) => ({ id, name, description })),
     uplinkMetrics: uplinkMetricsView(around.metrics),
-    loraProperties: loraPropertiesView(device.loraProperties, keysShown),
+    loraProperties: loraPropertiesView(device, around.connector?.carrier ?? null, keysShown),
     excludeFromLifecycleReport: device.excludeFromLifecycleReport,
     ...auditView(device),
   };

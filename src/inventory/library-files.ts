@@ -1,4 +1,4 @@
-// A device type library as files: which of them are types, which are data models, and what is wrong with a type (contract 7).
+// A device type library as files: which of them are types, which are data models, and what is wrong with a type (contract 7, 36).
 import type { PayloadEncoding } from '../model/device-type.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { type DataModels, expandedSchema } from './library-schemas.ts';
@@ -7,6 +7,7 @@ import { type DataModels, expandedSchema } from './library-schemas.ts';
 export type LibraryFiles = ReadonlyMap<string, string>;
 
 export interface LibraryType {
+  /** Path of the type's folder, as sent. */
   readonly libraryPath: string;
   readonly name: string;
   readonly description: string | null;
@@ -21,50 +22,101 @@ export interface LibraryType {
     readonly availableSensors: readonly string[];
     readonly outputTopics: readonly string[];
   };
-  /** Topic to schema as a text, references written out. */
+  /** Topic to schema as a text, references written out; a downlink schema stands under the name of its file. */
   readonly schemas: Readonly<Record<string, string>>;
   readonly uplinkCode: string | null;
   readonly downlinkCode: string | null;
 }
 
-export interface Library {
-  readonly types: readonly LibraryType[];
-  readonly problems: readonly { readonly path: string; readonly message: string }[];
+export interface LibraryNote {
+  readonly path: string;
+  readonly message: string;
 }
 
+export interface Library {
+  readonly types: readonly LibraryType[];
+  /** Why a type is refused. */
+  readonly problems: readonly LibraryNote[];
+  /** What is missing or odd about a type that is taken. */
+  readonly warnings: readonly LibraryNote[];
+}
+
+const metaName = 'meta.json';
 const schemaSuffix = '.schema.json';
 const required = ['name', 'version', 'manufacturer', 'author', 'encoding', 'connectivity'] as const;
 
+/** Whether the file belongs to the library: hidden folders and installed packages do not. */
+export function isLibraryPath(path: string): boolean {
+  return !path.split('/').some((name) => name.startsWith('.') || name === 'node_modules');
+}
+
+/** The same for a type wherever inside a library the import began: its path from the folder `types`, where there is one. */
+export function identityOf(libraryPath: string): string {
+  return libraryPath.replace(/^(?:.*\/)?types\//, '');
+}
+
+/** What stands at a path: a JSON document, or why it is none. */
+type Documents = ReadonlyMap<string, Json | SyntaxError>;
+
 /** Every folder with a meta.json is a type; every JSON document with an absolute `$id` is a data model for the others. */
 export function readLibrary(files: LibraryFiles): Library {
-  const problems: { path: string; message: string }[] = [];
-  const documents = new Map<string, JsonObject>();
-  for (const [path, text] of files) {
-    if (!path.endsWith('.json')) continue;
-    try {
-      const value = JSON.parse(text) as Json;
-      if (isJsonObject(value)) documents.set(path, value);
-    } catch (error) {
-      problems.push({ path, message: `is not JSON: ${error instanceof Error ? error.message : String(error)}` });
-    }
-  }
+  const paths = [...files.keys()].filter(isLibraryPath).sort();
+  const documents: Documents = new Map(
+    paths.filter((path) => path.endsWith('.json')).map((path) => [path, parsed(files.get(path)!)]),
+  );
   const models = modelsIn(documents);
   const types: LibraryType[] = [];
-  for (const path of [...files.keys()].filter((name) => /(^|\/)meta\.json$/.test(name)).sort()) {
-    const meta = documents.get(path);
-    if (meta === undefined) continue;
+  const problems: LibraryNote[] = [];
+  const warnings: LibraryNote[] = [];
+  const schemasOf = schemaPathsByFolder(paths);
+  for (const path of paths) {
+    const folder = folderOf(path);
+    if (path !== folder + metaName) continue;
+    const told: LibraryNote[] = [];
     try {
-      types.push(typeIn(path.slice(0, -'meta.json'.length), meta, files, documents, models));
+      const meta = documents.get(path);
+      if (meta instanceof SyntaxError) throw new Error(`is not JSON: ${meta.message}`);
+      if (meta === undefined || !isJsonObject(meta)) throw new Error('is not a JSON object');
+      const schemas = schemasIn(schemasOf.get(folder) ?? [], documents, models, told);
+      types.push(typeIn(folder, meta, files, schemas, told));
+      warnings.push(...told);
     } catch (error) {
       problems.push({ path, message: error instanceof Error ? error.message : String(error) });
     }
   }
-  return { types, problems };
+  return { types, problems, warnings };
 }
 
-function modelsIn(documents: ReadonlyMap<string, JsonObject>): DataModels {
+function parsed(text: string): Json | SyntaxError {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) return error;
+    throw error;
+  }
+}
+
+/** With its last slash; empty for the root. */
+export function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
+}
+
+function schemaPathsByFolder(paths: readonly string[]): ReadonlyMap<string, string[]> {
+  const byFolder = new Map<string, string[]>();
+  for (const path of paths) {
+    if (!path.endsWith(schemaSuffix)) continue;
+    const folder = folderOf(path);
+    const known = byFolder.get(folder);
+    if (known === undefined) byFolder.set(folder, [path]);
+    else known.push(path);
+  }
+  return byFolder;
+}
+
+function modelsIn(documents: Documents): DataModels {
   const models = new Map<string, JsonObject>();
   for (const document of documents.values()) {
+    if (document instanceof SyntaxError || !isJsonObject(document)) continue;
     const { $id } = document as Readonly<Record<string, Json | undefined>>;
     if (typeof $id === 'string' && URL.canParse($id)) models.set($id.split('#', 1)[0]!, document);
   }
@@ -75,8 +127,8 @@ function typeIn(
   folder: string,
   meta: JsonObject,
   files: LibraryFiles,
-  documents: ReadonlyMap<string, JsonObject>,
-  models: DataModels,
+  schemas: Readonly<Record<string, string>>,
+  told: LibraryNote[],
 ): LibraryType {
   const text = (name: string): string | null => {
     const value = meta[name] ?? null;
@@ -94,9 +146,10 @@ function typeIn(
   const encoding = text('encoding')!.toUpperCase();
   if (encoding !== 'HEX' && encoding !== 'JSON') throw new Error(`encoding ${encoding} is neither HEX nor JSON`);
   const outputTopics = texts('outputTopics');
-  const schemas = schemasIn(folder, documents, models);
-  const missing = outputTopics.find((topic) => schemas[topic] === undefined);
-  if (missing !== undefined) throw new Error(`there is no ${missing}${schemaSuffix} for the output topic ${missing}`);
+  for (const topic of outputTopics) {
+    if (Object.hasOwn(schemas, topic)) continue;
+    told.push({ path: folder + metaName, message: `the output topic ${topic} has no ${topic}${schemaSuffix}` });
+  }
   const loraDeviceClass = text('loraDeviceClass');
   return {
     libraryPath: folder.replace(/\/$/, ''),
@@ -119,21 +172,36 @@ function typeIn(
   };
 }
 
-/** The schema's `topic` says which one it is for, else its file name does. */
-function schemasIn(folder: string, documents: ReadonlyMap<string, JsonObject>, models: DataModels) {
+/** A schema belongs to the topic that its file is named after, whatever else it says. */
+function schemasIn(paths: readonly string[], documents: Documents, models: DataModels, told: LibraryNote[]) {
   const schemas: Record<string, string> = {};
-  for (const [path, document] of documents) {
-    const name = path.slice(folder.length);
-    if (!path.startsWith(folder) || !name.endsWith(schemaSuffix) || name.includes('/')) continue;
-    const { topic, processingType } = document as Readonly<Record<string, Json | undefined>>;
-    // Schemas of downlinks describe commands, not samples.
-    if (processingType === 'downlink_encoder') continue;
-    try {
-      const key = typeof topic === 'string' ? topic : name.slice(0, -schemaSuffix.length);
-      schemas[key] = JSON.stringify(expandedSchema(document, models));
-    } catch (error) {
-      throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  for (const path of paths) {
+    const warn = (message: string): void => void told.push({ path, message });
+    const document = documents.get(path);
+    if (document instanceof SyntaxError) {
+      warn(`is left out: it is not JSON: ${document.message}`);
+      continue;
     }
+    if (document === undefined || !isJsonObject(document)) {
+      warn('is left out: it is not a JSON object');
+      continue;
+    }
+    const name = path.slice(folderOf(path).length, -schemaSuffix.length);
+    const { topic, processingType } = document as Readonly<Record<string, Json | undefined>>;
+    if (processingType === 'downlink_encoder') warn('describes downlinks, not samples');
+    else if (topic !== undefined && topic !== name) {
+      warn(`names the topic ${JSON.stringify(topic)} and is taken for ${name}, as its file is named`);
+    }
+    schemas[name] = JSON.stringify(expandedOrAsSent(document, models, warn));
   }
   return schemas;
+}
+
+function expandedOrAsSent(document: JsonObject, models: DataModels, warn: (message: string) => void): JsonObject {
+  try {
+    return expandedSchema(document, models);
+  } catch (error) {
+    warn(`keeps its references: ${error instanceof Error ? error.message : String(error)}`);
+    return document;
+  }
 }

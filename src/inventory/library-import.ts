@@ -4,8 +4,9 @@ import { newId } from '../model/ids.ts';
 import { Problem, problem } from '../model/problem.ts';
 import type { Records } from '../store/records/database.ts';
 import { findLibraryTypes, insertDeviceType, saveDeviceType } from '../store/records/device-types.ts';
-import { change, firstVersion, nextVersion } from './change.ts';
-import { type LibraryFiles, type LibraryType, readLibrary } from './library-files.ts';
+import { change, firstVersion, nextVersion, type Step } from './change.ts';
+import { identityOf, type LibraryFiles, type LibraryNote, type LibraryType, readLibrary } from './library-files.ts';
+import { type LibraryPictures, pictureOf, picturesByFolder } from './library-pictures.ts';
 
 const scriptBytesMax = 1024 * 1024;
 
@@ -14,7 +15,10 @@ export interface ImportSummary {
   readonly created: number;
   readonly updated: number;
   readonly unchanged: number;
-  readonly problems: readonly { readonly path: string; readonly message: string }[];
+  /** Why a type is refused. */
+  readonly problems: readonly LibraryNote[];
+  /** What is missing or odd about a type that is taken. */
+  readonly warnings: readonly LibraryNote[];
 }
 
 function scriptOf(current: Script | null, code: string | null): Script | null {
@@ -28,7 +32,12 @@ function scriptOf(current: Script | null, code: string | null): Script | null {
 
 type Content = Omit<DeviceType, 'id' | 'created' | 'updated' | 'version'>;
 
-function contentOf(type: LibraryType, organizationId: string | null, current: DeviceType | undefined): Content {
+function contentOf(
+  type: LibraryType,
+  organizationId: string,
+  current: DeviceType | undefined,
+  pictureUrl: string | null,
+): Content {
   return {
     organizationId,
     name: type.name,
@@ -39,9 +48,14 @@ function contentOf(type: LibraryType, organizationId: string | null, current: De
     sampleData: current?.sampleData ?? null,
     uplinkScript: scriptOf(current?.uplinkScript ?? null, type.uplinkCode),
     downlinkScript: scriptOf(current?.downlinkScript ?? null, type.downlinkCode),
-    libraryPath: type.libraryPath,
-    pictureUrl: current?.pictureUrl ?? null,
+    libraryPath: longer(type.libraryPath, current?.libraryPath ?? ''),
+    pictureUrl,
   };
+}
+
+/** Both name the same folder; the longer one begins nearer to the library's root. */
+function longer(one: string, other: string): string {
+  return other.length > one.length ? other : one;
 }
 
 function isSame(current: DeviceType, content: Content): boolean {
@@ -52,41 +66,54 @@ function isSame(current: DeviceType, content: Content): boolean {
 }
 
 /**
- * Makes what is new and updates what changed; a type that is wrong is told and stops no other. `organizationId` null is the
- * installation's library, which every organization sees. The same files again change nothing.
+ * Makes what is new and updates what changed; a type that is wrong is told and stops no other. The same files again change nothing.
+ * What is odd about schemas and pictures is a warning (contract 36).
  */
 export async function importLibrary(
   records: Records,
-  organizationId: string | null,
-  files: LibraryFiles,
+  organizationId: string,
+  { files, pictures }: { readonly files: LibraryFiles; readonly pictures: LibraryPictures },
   now: number,
 ): Promise<ImportSummary> {
-  const { types, problems } = readLibrary(files);
-  const told = [...problems];
+  const { types, problems, warnings } = readLibrary(files);
+  const told = { problems: [...problems], warnings: [...warnings] };
   const counts = { created: 0, updated: 0, unchanged: 0 };
+  const byFolder = picturesByFolder(pictures);
   await change(records, async (step) => {
-    const known = new Map((await findLibraryTypes(step.db, organizationId)).map((type) => [type.libraryPath, type]));
+    const stored = await findLibraryTypes(step.db, organizationId);
+    const known = new Map(stored.map((type) => [identityOf(type.libraryPath ?? ''), type]));
     for (const type of types) {
-      const current = known.get(type.libraryPath);
+      const current = known.get(identityOf(type.libraryPath));
+      const warn = (path: string, message: string): void => void told.warnings.push({ path, message });
       try {
-        const content = contentOf(type, organizationId, current);
-        if (current === undefined) {
-          const record = { ...content, id: newId('deviceType'), ...firstVersion(now) };
-          await insertDeviceType(step.db, record);
-          step.announce({ kind: 'deviceType', id: record.id, action: 'created' });
-          counts.created += 1;
-        } else if (isSame(current, content)) {
-          counts.unchanged += 1;
-        } else {
-          await saveDeviceType(step.db, { ...current, ...content, ...nextVersion(current, undefined, now) });
-          step.announce({ kind: 'deviceType', id: current.id, action: 'updated' });
-          counts.updated += 1;
-        }
+        const own = byFolder.get(type.libraryPath);
+        // A refused type must leave no picture behind.
+        const content = contentOf(type, organizationId, current, current?.pictureUrl ?? null);
+        const pictureUrl = await pictureOf(step, { organizationId, current: content.pictureUrl, own, warn, now });
+        counts[await save(step, { ...content, pictureUrl }, current, now)] += 1;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        told.push({ path: type.libraryPath, message: error.message });
+        told.problems.push({ path: type.libraryPath, message: error.message });
       }
     }
   });
-  return { types: types.length, ...counts, problems: told };
+  return { types: types.length, ...counts, ...told };
+}
+
+async function save(
+  step: Step,
+  content: Content,
+  current: DeviceType | undefined,
+  now: number,
+): Promise<'created' | 'updated' | 'unchanged'> {
+  if (current === undefined) {
+    const record = { ...content, id: newId('deviceType'), ...firstVersion(now) };
+    await insertDeviceType(step.db, record);
+    step.announce({ kind: 'deviceType', id: record.id, action: 'created' });
+    return 'created';
+  }
+  if (isSame(current, content)) return 'unchanged';
+  await saveDeviceType(step.db, { ...current, ...content, ...nextVersion(current, undefined, now) });
+  step.announce({ kind: 'deviceType', id: current.id, action: 'updated' });
+  return 'updated';
 }

@@ -1,5 +1,7 @@
 // LoRa properties of a device: what is taken, and what an answer shows (contract 4).
-import type { Json, JsonObject } from '../model/json.ts';
+import type { Device } from '../model/device.ts';
+import type { Carrier } from '../model/integration.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 
 const openFields = ['carrier', 'activationMode', 'loraVersion', 'deviceClass', 'deviceEui', 'deviceAddress'] as const;
@@ -35,9 +37,61 @@ export function loraPropertiesFrom(
   return properties;
 }
 
-/** Every member, absent ones null; keys only for those who may change the device. */
-export function loraPropertiesView(properties: JsonObject | null, keysShown: boolean): JsonObject | null {
-  if (properties === null) return null;
+const actilityDefaults = {
+  actilityId: '',
+  connectivityPlanId: null,
+  deviceProfileId: null,
+  motionIndicator: 'NEAR_STATIC',
+  routingProfileId: null,
+};
+const ttnDefaults = {
+  deviceId: '',
+  phyLoraVersion: '',
+  networkServer: '',
+  networkServerLabel: '',
+  applicationServer: '',
+  applicationServerId: '',
+  applicationServerLabel: '',
+  joinServer: '',
+  networkId: '',
+  frequencyPlan: '',
+  multicast: false,
+  support32BitFrameCount: false,
+  disablePayloadEncryption: false,
+};
+const loraVersionDefault = '1.0.2';
+
+/**
+ * Every member for a LoRa device, so that strict clients can read it (contract 36): `carrier` is that of its connector where none is
+ * stored. Keys only for those who may change the device. Null for other devices without any.
+ */
+export function loraPropertiesView(
+  device: Pick<Device, 'connectivity' | 'deviceId' | 'loraProperties'>,
+  carrier: Carrier | null,
+  keysShown: boolean,
+): JsonObject | null {
+  if (device.loraProperties === null && device.connectivity !== 'LORA') return null;
+  const stored = device.loraProperties ?? {};
   const hidden: readonly string[] = keysShown ? [] : keyFields;
-  return Object.fromEntries(fields.map((name) => [name, hidden.includes(name) ? null : (properties[name] ?? null)]));
+  const shown: Record<string, Json> = Object.fromEntries(
+    fields.map((name) => [name, hidden.includes(name) ? null : (stored[name] ?? null)]),
+  );
+  if (device.connectivity !== 'LORA') return shown;
+  const known = shown['carrier'] ?? carrier;
+  const isActility = known === 'GENERIC_ACTILITY' || known === 'SWISSCOM_ACTILITY';
+  return {
+    ...shown,
+    carrier: known,
+    deviceEui: shown['deviceEui'] || device.deviceId,
+    loraVersion: shown['loraVersion'] || loraVersionDefault,
+    actilityProperties: filled(shown['actilityProperties'], actilityDefaults, isActility),
+    ttnProperties: filled(shown['ttnProperties'], ttnDefaults, known === 'TTN'),
+  };
+}
+
+/** The stored object over the defaults; null when there is none and none is needed. */
+function filled(stored: Json | undefined, defaults: JsonObject, isNeeded: boolean): JsonObject | null {
+  if (!isJsonObject(stored)) return isNeeded ? defaults : null;
+  const said = Object.entries(stored).filter(([, value]) => value !== null);
+  return { ...defaults, ...Object.fromEntries(said) };
 }

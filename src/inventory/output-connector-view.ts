@@ -18,6 +18,28 @@ const vendorNames: Readonly<Record<string, string>> = {
   CUSTOM_DATABASE: 'CUSTOM_AKENZA_DATABASE',
 };
 
+/** What the vendor's enum holds; its typed clients fail on a whole list that has another value (contract 36). */
+const vendorTypes: ReadonlySet<OutputConnectorType> = new Set([
+  'DATABASE',
+  'CUSTOM_DATABASE',
+  'WEBHOOK',
+  'MAIL',
+  'SMS',
+  'DOWNLINK',
+  'AZURE',
+  'GCP',
+  'AMAZON_KINESIS',
+  'INFLUX_DB',
+  'KAFKA',
+  'MS_TEAMS',
+  'SLACK',
+]);
+
+/** Whether a client that is shown this knows the type. */
+export function isKnownTo(showing: Pick<Showing, 'vendorNames'>, type: OutputConnectorType): boolean {
+  return !showing.vendorNames || vendorTypes.has(type);
+}
+
 /** The type a client means: neutral and vendor names are both taken. */
 export function typeNamed(name: string): string {
   return Object.entries(vendorNames).find(([, vendor]) => vendor === name)?.[0] ?? name;

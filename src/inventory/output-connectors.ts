@@ -6,7 +6,7 @@ import {
   type OutputScope,
   outputConnectorTypes,
 } from '../model/connector.ts';
-import { newId } from '../model/ids.ts';
+import { databaseConnectorId, newId } from '../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
 import type { Principal } from '../model/principal.ts';
@@ -23,7 +23,7 @@ import {
 import { namesOfRulesUsing } from '../store/records/rules.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import { change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from './change.ts';
-import { outputConnectorView, type Showing, sentProperties, typeNamed } from './output-connector-view.ts';
+import { isKnownTo, outputConnectorView, type Showing, sentProperties, typeNamed } from './output-connector-view.ts';
 import { hasPropertyRules, propertiesKeys, readProperties } from './output-properties.ts';
 import { type ListScope, listReach } from './reach.ts';
 
@@ -65,6 +65,10 @@ export async function createOutputConnector(
   now: number,
 ) {
   const type = outputConnectorTypes.find((known) => known === typeNamed(draft.type));
+  if (type === 'DATABASE') {
+    const reason = `body type: the database connector exists in every workspace, as ${databaseConnectorId}`;
+    throw problem('invalidRequest', { reason });
+  }
   const setting = type === undefined ? undefined : available.missingSetting(type);
   if (setting !== undefined) throw problem('outputNotConfigured', { type: draft.type, setting });
   if (type === undefined || !available.types.includes(type) || !hasPropertyRules(type)) {
@@ -112,7 +116,9 @@ export async function listOutputConnectors(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof outputConnectorView>>> {
   const reach = await listReach(records, principal, filter);
-  const types = filter.types?.map(typeNamed) as OutputConnectorType[] | undefined;
+  const wanted = filter.types?.map(typeNamed) as OutputConnectorType[] | undefined;
+  const known = outputConnectorTypes.filter((type) => isKnownTo(showing, type));
+  const types = showing.vendorNames ? (wanted ?? known).filter((type) => known.includes(type)) : wanted;
   const { scope, search, global } = filter;
   const { rows, total } = await listRows(records, { ...reach, scope, search, global, types }, page);
   return pageOf(

@@ -2,7 +2,9 @@
 import type { OutputConnectorType } from '../model/connector.ts';
 import { readDownlinkAction } from '../model/downlink-action.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
 import { readCustomDatabase, readMail, readMsTeams, readSlack, readSms, readWebhook } from './message-properties.ts';
+import { neededMembers } from './needed-properties.ts';
 import { type PropertyReader, propertyReader } from './property-reading.ts';
 import { targetProperties } from './target-properties.ts';
 
@@ -66,7 +68,16 @@ export function readProperties(type: OutputConnectorType, sent: JsonObject, stor
   const row = rows[type];
   if (row === undefined) throw new Error(`Output connectors of type ${type} have no rule for their properties`);
   const where = propertiesKeys[type as keyof typeof propertiesKeys];
-  return row.read(propertyReader(unmasked(type, sent, stored), where));
+  const properties = unmasked(type, sent, stored);
+  const missing = neededMembers[type]?.(properties).filter((name) => isMissing(properties[name])) ?? [];
+  if (missing.length > 0) {
+    throw problem('invalidRequest', { reason: missing.map((name) => `body ${where}.${name}: is needed`).join('; ') });
+  }
+  return row.read(propertyReader(properties, where));
+}
+
+function isMissing(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === '';
 }
 
 /** The properties with every secret masked. */

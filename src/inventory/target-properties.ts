@@ -243,9 +243,10 @@ function readAzure(sent: PropertyReader): AzureProperties {
 function readGcp(sent: PropertyReader): GcpProperties {
   const pubSubTopic = sent.needed('pubSubTopic');
   if (!pubSubTopicForm.test(pubSubTopic)) sent.refuse('pubSubTopic', 'must be projects/project/topics/topic');
-  const serviceAccountKey = sent.needed('serviceAccountKey');
-  const account = serviceAccount(serviceAccountKey);
-  if (account === undefined || !can(() => createPrivateKey(account.privateKey))) {
+  const serviceAccountKey = sent.text('serviceAccountKey') || null;
+  const account = serviceAccountKey === null ? undefined : serviceAccount(serviceAccountKey);
+  const isKey = account !== undefined && can(() => createPrivateKey(account.privateKey));
+  if (serviceAccountKey !== null && !isKey) {
     sent.refuse('serviceAccountKey', 'must be the JSON text of a service account key');
   }
   return { pubSubTopic, serviceAccountKey, endpoint: sent.text('endpoint') };

@@ -7,8 +7,9 @@ import { readChecked, replaceChecked } from './durable-file.ts';
 const saveEveryMs = 1_000;
 
 export interface FollowerPositions {
-  /** The file was damaged, so that all positions were forgotten. */
-  readonly damaged: boolean;
+  /** The file was damaged or is missing although there were followers: all positions were forgotten, and `fallback` stands for them. */
+  readonly found: 'sound' | 'damaged' | 'missing';
+  readonly fallback: number;
   /** The largest position; 0 without followers. */
   readonly newest: () => number;
   readonly get: (follower: string) => number | undefined;
@@ -20,19 +21,28 @@ export interface FollowerPositions {
   readonly save: (force?: boolean) => Promise<void>;
 }
 
-/** Reads the file of the folder; without one nobody has followed anything yet, and when it is damaged nobody knows. */
-export async function openFollowerPositions(directory: string, now: () => EpochMs): Promise<FollowerPositions> {
+/**
+ * Reads the file of the folder. Without one nobody has followed anything yet, unless `fallback` is given: a position above 0 that is known
+ * from elsewhere, from which followers go on when the file is missing or damaged.
+ */
+export async function openFollowerPositions(
+  directory: string,
+  now: () => EpochMs,
+  fallback = 0,
+): Promise<FollowerPositions> {
   const path = join(directory, 'followers.json');
   const found = await readChecked(path);
+  const state = found === undefined ? (fallback > 0 ? 'missing' : 'sound') : found === 'damaged' ? found : 'sound';
   const saved = found === undefined || found === 'damaged' ? {} : (JSON.parse(found.text) as Record<string, number>);
   const positions = new Map<string, number>(Object.entries(saved));
   let changed = false;
   let savedAt = Number.NEGATIVE_INFINITY;
   let saving: Promise<void> | undefined;
   return {
-    damaged: found === 'damaged',
+    found: state,
+    fallback,
     newest: () => Math.max(...positions.values(), 0),
-    get: (follower) => positions.get(follower),
+    get: (follower) => positions.get(follower) ?? (state === 'sound' || fallback === 0 ? undefined : fallback),
     set: (follower, position) => {
       changed ||= positions.get(follower) !== position;
       positions.set(follower, position);

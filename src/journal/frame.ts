@@ -7,7 +7,10 @@ export const frameHeaderBytes = 28;
 /** Nothing larger is ever written, so a larger length is damage. */
 const framePayloadBytesMax = 512 * 1024 * 1024;
 
-export const frameTypes = { segmentStart: 0, entry: 1 } as const;
+/** `group` is the head of what one sync made durable together: its position is that of the first entry, its payload the bytes behind it. */
+export const frameTypes = { segmentStart: 0, entry: 1, group: 2 } as const;
+
+export const groupHeadBytes = frameHeaderBytes + 4;
 
 const magic = 0x314a_4c48;
 const magicBytes = Buffer.from([0x48, 0x4c, 0x4a, 0x31]);
@@ -32,6 +35,18 @@ export function writeFrame(target: Buffer, offset: number, frame: Omit<Frame, 'p
   target.set(payload, offset + frameHeaderBytes);
   target.writeUInt32LE(crc32(target.subarray(offset + 8, end)), offset + 4);
   return end;
+}
+
+/** Writes the head of a group whose entry frames take so many bytes; returns the offset behind it. */
+export function writeGroupHead(target: Buffer, offset: number, first: Omit<Frame, 'payload'>, bytes: number): number {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32LE(bytes);
+  return writeFrame(target, offset, { ...first, type: frameTypes.group }, payload);
+}
+
+/** How many bytes of entry frames follow the head. */
+export function groupBytesOf({ payload }: Frame): number {
+  return payload.readUInt32LE(0);
 }
 
 /** The frame at `offset`; `short` when the buffer ends before the frame does, `bad` when there is no whole, unharmed frame. */

@@ -1,10 +1,19 @@
 // What a start finds in the journal folder: the durable end, the frames to replay, and every byte that is not readable.
-import { stat, truncate, unlink } from 'node:fs/promises';
+import { rename, stat, truncate, unlink } from 'node:fs/promises';
 import type { EpochMs } from '../model/instant.ts';
 import { syncDirectory } from './durable-file.ts';
-import { type Frame, frameBytes, frameHeaderBytes, frameTypes } from './frame.ts';
+import { type Frame, frameBytes, frameTypes, groupBytesOf, groupHeadBytes } from './frame.ts';
 import { addMark, listSegments, type Segment } from './segment-list.ts';
-import { scanSegment } from './segment-scan.ts';
+import { type ScannedFrames, scanSegment } from './segment-scan.ts';
+import { formatWithGroups, readSegmentStart } from './segment-start.ts';
+
+/**
+ * How many positions are left out behind an end that was lost: more than are acknowledged between two notes of how far somebody came, so
+ * that no position, cursor or delivery key stands for two entries.
+ */
+const positionsLeftOut = 1_000_000;
+/** A segment without one whole frame is removed when it is not longer than a first frame; a longer one is moved aside. */
+const neverWholeBytesMax = 4_096;
 
 /** A finding of a start or a check; `tornTail` is the normal trace of a crash, the others are lost data. */
 export interface JournalDamage {
@@ -20,6 +29,10 @@ export interface JournalDamage {
 export interface RecoveredJournal {
   readonly segments: Segment[];
   readonly nextPosition: number;
+  /** Acknowledged entries before this position and behind the end of the files are lost; undefined when none are. */
+  readonly lostTo: number | undefined;
+  /** Whether the last segment is left as it is, and the next entry begins another one. */
+  readonly startsNew: boolean;
   readonly lastStoredAt: EpochMs;
   readonly damage: readonly JournalDamage[];
 }
@@ -29,66 +42,93 @@ interface Progress {
   position: number | undefined;
   storedAt: EpochMs;
   damage: JournalDamage[];
+  /** Whether the newest segment has heads of groups. */
+  hasGroups: boolean;
 }
 
-/**
- * Reads every segment that holds positions from `from` on, gives each entry frame to `visit` in order, and cuts the torn tail when
- * `repair` is set. Older segments are taken as they are; whoever reads them meets their damage then.
- */
-export async function recoverJournal(
-  directory: string,
-  from: number,
-  visit: (frame: Frame) => void | Promise<void>,
-  repair: boolean,
-): Promise<RecoveredJournal> {
+export interface RecoveryOptions {
+  /** Segments that hold positions from here on are read; older ones are taken as they are, and whoever reads them meets their damage. */
+  readonly from: number;
+  /** Gets each entry frame from `from` on, in order. */
+  readonly visit: (frame: Frame) => void | Promise<void>;
+  /** Every entry before this position was acknowledged: when the files end before it, the end was lost and nothing is cut. */
+  readonly acknowledgedTo: number;
+  /** Whether a torn tail, which was never acknowledged, is cut off. */
+  readonly repair: boolean;
+}
+
+/** Reads the journal of the folder. Throws NewerFormatError when a newer version of the program wrote it. */
+export async function recoverJournal(directory: string, options: RecoveryOptions): Promise<RecoveredJournal> {
+  const { from, visit, acknowledgedTo, repair } = options;
   const segments = await listSegments(directory);
-  const progress: Progress = { position: undefined, storedAt: 0, damage: [] };
+  const progress: Progress = { position: undefined, storedAt: 0, damage: [], hasGroups: false };
   for (const [i, segment] of segments.entries()) {
     segment.bytes = (await stat(segment.path)).size;
     const next = segments[i + 1];
     if (next !== undefined && next.firstPosition <= from) {
-      segment.lastStoredAt = await timeBefore(next);
+      segment.lastStoredAt = (await readSegmentStart(next.path))?.storedAt;
       continue;
     }
-    await recoverSegment(segment, next === undefined, progress, (frame) =>
+    await recoverSegment(segment, next === undefined, acknowledgedTo, progress, (frame) =>
       frame.position >= from ? visit(frame) : undefined,
     );
   }
   const last = segments.at(-1);
+  const end = Math.max(progress.position ?? 0, last?.firstPosition ?? 0);
+  const found = { segments, lastStoredAt: progress.storedAt };
+  if (end < acknowledgedTo) {
+    const lost = { firstPosition: end, entries: acknowledgedTo - end };
+    const damage = progress.damage.map((place) => ({ ...place, kind: lostKind(place) }));
+    damage.push({ kind: 'missingEntries', path: last?.path ?? directory, offset: last?.bytes ?? 0, bytes: 0, ...lost });
+    return {
+      ...found,
+      nextPosition: acknowledgedTo + positionsLeftOut,
+      lostTo: acknowledgedTo,
+      startsNew: true,
+      damage,
+    };
+  }
   if (repair && last !== undefined) await cutTail(directory, segments, last);
-  return {
-    segments,
-    nextPosition: Math.max(progress.position ?? 0, last?.firstPosition ?? 0),
-    lastStoredAt: progress.storedAt,
-    damage: progress.damage,
-  };
+  return { ...found, nextPosition: end, lostTo: undefined, startsNew: !progress.hasGroups, damage: progress.damage };
 }
 
-/** The time of the newest entry before the segment, which its header carries; undefined when that is damaged. */
-async function timeBefore(segment: Segment): Promise<EpochMs | undefined> {
-  for await (const { frames } of scanSegment(segment.path, 0, frameHeaderBytes))
-    if (frames[0]?.type === frameTypes.segmentStart) return frames[0].storedAt;
-  return undefined;
+/** Where acknowledged entries are missing at the end, what follows the last whole one is not the trace of a crash. */
+function lostKind({ kind }: JournalDamage): JournalDamage['kind'] {
+  return kind === 'tornTail' ? 'unreadableBytes' : kind;
 }
 
 async function recoverSegment(
   segment: Segment,
   newest: boolean,
+  acknowledgedTo: number,
   progress: Progress,
   visit: (frame: Frame) => void | Promise<void>,
 ): Promise<void> {
   const fileBytes = segment.bytes;
   segment.bytes = 0;
-  noteGap(segment, progress, segment.firstPosition, 0);
+  const start = await readSegmentStart(segment.path);
+  progress.hasGroups = (start?.format ?? 0) >= formatWithGroups;
+  noteGap(segment, progress, segment.firstPosition, 0, start?.lostTo);
+  let groupEnd = 0;
   for await (const batch of scanSegment(segment.path, 0, fileBytes)) {
     if (batch.damage !== undefined) {
-      const kind = newest && batch.frames.length === 0 ? 'tornTail' : 'unreadableBytes';
       const firstPosition = progress.position ?? segment.firstPosition;
-      progress.damage.push({ kind, path: segment.path, ...batch.damage, firstPosition, entries: 0 });
+      const isTorn =
+        newest &&
+        firstPosition >= acknowledgedTo &&
+        (batch.frames.length === 0 ||
+          (progress.hasGroups && (await isInLastGroup(segment.path, batch, groupEnd, fileBytes))));
+      const bytes = isTorn ? fileBytes - batch.damage.offset : batch.damage.bytes;
+      const kind = isTorn ? 'tornTail' : 'unreadableBytes';
+      progress.damage.push({ kind, path: segment.path, ...batch.damage, bytes, firstPosition, entries: 0 });
+      if (isTorn) break;
     }
-    let offset = batch.offset;
+    let { offset } = batch;
     for (const frame of batch.frames) {
-      if (frame.type === frameTypes.entry) {
+      if (frame.type === frameTypes.group) {
+        progress.hasGroups = true;
+        groupEnd = offset + groupHeadBytes + groupBytesOf(frame);
+      } else if (frame.type === frameTypes.entry) {
         noteGap(segment, progress, frame.position, offset);
         if (frame.position === progress.position) {
           addMark(segment, { position: frame.position, storedAt: frame.storedAt, offset });
@@ -105,10 +145,27 @@ async function recoverSegment(
   if (!newest) segment.bytes = fileBytes;
 }
 
-/** Entries between what was read and what comes are lost. */
-function noteGap(segment: Segment, progress: Progress, position: number, offset: number): void {
+/**
+ * Whether a hole lies in the last group that was written, of which a power cut may leave any part: it was not acknowledged, since the
+ * next group begins after the sync of the one before. `groupEnd` is where the group of the last head before the hole ends.
+ */
+async function isInLastGroup(
+  path: string,
+  { damage, frames, end }: ScannedFrames,
+  groupEnd: number,
+  fileBytes: number,
+): Promise<boolean> {
+  const isHead = ({ type }: Frame): boolean => type === frameTypes.group;
+  if (damage!.offset < groupEnd && fileBytes > groupEnd) return false;
+  if (frames.some(isHead)) return false;
+  for await (const batch of scanSegment(path, end, fileBytes)) if (batch.frames.some(isHead)) return false;
+  return true;
+}
+
+/** Entries between what was read and what comes are lost; positions from `lostTo` on were left out. */
+function noteGap(segment: Segment, progress: Progress, position: number, offset: number, lostTo = position): void {
   if (progress.position !== undefined && position > progress.position) {
-    const lost = { firstPosition: progress.position, entries: position - progress.position };
+    const lost = { firstPosition: progress.position, entries: Math.max(0, lostTo - progress.position) };
     progress.damage.push({ kind: 'missingEntries', path: segment.path, offset, bytes: 0, ...lost });
   }
   progress.position = Math.max(progress.position ?? position, position);
@@ -118,7 +175,8 @@ async function cutTail(directory: string, segments: Segment[], last: Segment): P
   const { size } = await stat(last.path);
   if (last.bytes === 0) {
     // The crash came before the segment's first frame was whole.
-    await unlink(last.path);
+    if (size <= neverWholeBytesMax) await unlink(last.path);
+    else await rename(last.path, `${last.path}.orphan`);
     await syncDirectory(directory);
     segments.pop();
   } else if (size > last.bytes) await truncate(last.path, last.bytes);

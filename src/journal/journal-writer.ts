@@ -6,8 +6,10 @@ import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { type Disk, isDiskFull } from './disk.ts';
 import { syncDirectory } from './durable-file.ts';
-import { type Frame, frameHeaderBytes, frameTypes, writeFrame } from './frame.ts';
+import { type Frame, frameHeaderBytes, frameTypes, groupHeadBytes, writeFrame, writeGroupHead } from './frame.ts';
+import type { RecoveredJournal } from './journal-recovery.ts';
 import { addMark, newSegment, type Segment } from './segment-list.ts';
+import { segmentStartBytes } from './segment-start.ts';
 
 /** One group is at most so long, unless a single entry is longer: what waits for it is bounded. */
 const groupBytesMax = 1024 * 1024;
@@ -54,16 +56,31 @@ export class JournalWriter {
   #newest: Promise<void> = Promise.resolve();
   #state: WritingState['kind'] = 'writing';
   #closed = false;
+  /** Whether the last segment is left as it is. */
+  #startsNew: boolean;
+  readonly #lostTo: number | undefined;
   /** Every entry before it is durable. */
   durablePosition: number;
 
-  /** `segments` is the shared list; the last one is written on, or a new one begun. */
-  constructor(options: WriterOptions, segments: Segment[], nextPosition: number, lastStoredAt: EpochMs) {
+  /** The segments found are the shared list; the last one is written on, or a new one begun. */
+  constructor(options: WriterOptions, found: RecoveredJournal) {
     this.#options = options;
-    this.#segments = segments;
-    this.#nextPosition = nextPosition;
-    this.#lastStoredAt = lastStoredAt;
-    this.durablePosition = nextPosition;
+    this.#segments = found.segments;
+    this.#nextPosition = found.nextPosition;
+    this.#lastStoredAt = found.lastStoredAt;
+    this.#startsNew = found.startsNew;
+    this.#lostTo = found.lostTo;
+    this.durablePosition = found.nextPosition;
+  }
+
+  /** Begins the segment behind a lost end at once, so that the next start knows where entries go on. A full disk leaves it to the first append. */
+  async anchor(): Promise<void> {
+    if (this.#lostTo === undefined) return;
+    try {
+      await this.#openSegment(this.#nextPosition, this.#lastStoredAt);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+    }
   }
 
   /** Takes the payload into the next group. Throws, or `durable` rejects, with `storageFull`, `storageStopped` or `stopping`. */
@@ -151,11 +168,12 @@ export class JournalWriter {
   }
 
   #fillGroup(group: readonly Waiting[]): number {
-    const bytes = group.reduce((sum, { payload }) => sum + frameHeaderBytes + payload.length, 0);
+    const entryBytes = group.reduce((sum, { payload }) => sum + frameHeaderBytes + payload.length, 0);
+    const bytes = groupHeadBytes + entryBytes;
     // Grown for a large entry, and given back after it.
     if (bytes > this.#group.length || this.#group.length > 2 * groupBytesMax)
       this.#group = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024));
-    let offset = 0;
+    let offset = writeGroupHead(this.#group, 0, group[0]!.frame, entryBytes);
     for (const { frame, payload } of group) offset = writeFrame(this.#group, offset, frame, payload);
     return bytes;
   }
@@ -163,16 +181,17 @@ export class JournalWriter {
   /** Writes on at the end of the last segment, or begins a new one when that is full or there is none. */
   async #openSegment(position: number, storedAt: EpochMs): Promise<void> {
     const last = this.#segments.at(-1);
-    if (this.#fd === undefined && last !== undefined && last.bytes > 0 && last.bytes < this.#options.segmentBytes) {
+    const mayGoOn = this.#fd === undefined && !this.#startsNew;
+    if (mayGoOn && last !== undefined && last.bytes > 0 && last.bytes < this.#options.segmentBytes) {
       this.#fd = openSync(last.path, 'r+');
       return;
     }
     const segment = newSegment(this.#options.directory, position);
     const fd = openSync(segment.path, 'w');
     try {
-      const header = Buffer.alloc(frameHeaderBytes);
-      const frame = { type: frameTypes.segmentStart, position, storedAt: last?.lastStoredAt ?? 0 };
-      segment.bytes = writeFrame(header, 0, frame, new Uint8Array(0));
+      const lostTo = this.#startsNew ? this.#lostTo : undefined;
+      const header = segmentStartBytes(position, { storedAt: last?.lastStoredAt ?? 0, lostTo });
+      segment.bytes = header.length;
       await this.#options.disk.write(fd, header, 0);
       await this.#options.disk.sync(fd);
       await syncDirectory(dirname(segment.path));
@@ -184,6 +203,7 @@ export class JournalWriter {
     segment.lastStoredAt = storedAt;
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = fd;
+    this.#startsNew = false;
     this.#segments.push(segment);
   }
 

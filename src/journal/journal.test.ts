@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Disk, realDisk } from './disk.ts';
+import { frameHeaderBytes, frameTypes, writeFrame } from './frame.ts';
 import { type Journal, type JournalOptions, openJournal } from './journal.ts';
 
 let directory: string;
@@ -25,6 +26,7 @@ async function open(options: Partial<JournalOptions> = {}): Promise<Journal> {
     visitFrom: 0,
     visit: () => {},
     onLost: () => {},
+    segmentBytes: 1024 * 1024,
     ...options,
   });
   opened.push(journal);
@@ -134,7 +136,7 @@ describe('a failing disk', () => {
 });
 
 describe('segments', () => {
-  const small = { segmentBytes: 200, resumeBytesMax: 0, resumeAgeMsMax: 0 };
+  const small = { segmentBytes: 250, resumeBytesMax: 0, resumeAgeMsMax: 0 };
 
   async function fill(journal: Journal, count: number): Promise<void> {
     for (let i = 0; i < count; i++) await journal.append(bytes(`entry ${i} ${'.'.repeat(60)}`)).durable;
@@ -142,12 +144,12 @@ describe('segments', () => {
 
   test('are dropped when they lie before the position, unless they are kept for resuming', async () => {
     const clock = { now: 0 };
-    const journal = await open({ ...small, now: () => clock.now, resumeBytesMax: 500, resumeAgeMsMax: 1_000 });
+    const journal = await open({ ...small, now: () => clock.now, resumeBytesMax: 700, resumeAgeMsMax: 1_000 });
     await fill(journal, 20);
     const before = readdirSync(directory).length;
     expect(await journal.dropBefore(0)).toBe(0);
     await journal.dropBefore(12);
-    expect(journal.bytes()).toBeLessThanOrEqual(journal.firstPosition() >= 9 ? 2_500 : 500);
+    expect(journal.bytes()).toBeLessThanOrEqual(journal.firstPosition() >= 9 ? 2_500 : 700);
     expect(journal.firstPosition()).toBeGreaterThan(0);
     expect(journal.firstPosition()).toBeLessThanOrEqual(12);
     expect(readdirSync(directory).length).toBeLessThan(before);
@@ -235,6 +237,83 @@ describe('recovery', () => {
       { kind: 'missingEntries', firstPosition: 2, entries: 1 },
     ]);
     expect(journal.position()).toBe(6);
+  });
+
+  /** The journal as a power cut may leave it: of the last group any bytes may be missing; `hole` says which, from its start. */
+  async function cutByPower(hole: readonly [from: number, to: number]): Promise<number> {
+    const path = await written(3);
+    const durable = statSync(path).size;
+    const journal = await open();
+    await Promise.all(['x', 'y', 'z'].map((text) => journal.append(bytes(text.repeat(50))).durable));
+    await journal.close();
+    const contents = readFileSync(path);
+    contents.fill(0, durable + hole[0], durable + hole[1]);
+    writeFileSync(path, contents);
+    return durable;
+  }
+
+  test.each([
+    ['its beginning', [0, 20]],
+    ['its first entry', [40, 60]],
+    ['an entry in the middle', [150, 160]],
+    ['its end', [210, 260]],
+  ] as const)(
+    'review reliability 13: a last group that lost %s is the trace of a power cut, not damage',
+    async (_, hole) => {
+      await cutByPower(hole);
+      const journal = await open();
+      expect(journal.damage.map(({ kind }) => kind)).toEqual(['tornTail']);
+      expect((await texts(journal)).slice(0, 3)).toEqual(['entry 0', 'entry 1', 'entry 2']);
+      await journal.append(bytes('new')).durable;
+      await journal.close();
+      const again = await open();
+      expect(again.damage).toEqual([]);
+      expect((await texts(again)).at(-1)).toBe('new');
+    },
+  );
+
+  test('review reliability 13: the same hole is damage when the entries are known to be acknowledged', async () => {
+    await cutByPower([0, 20]);
+    const journal = await open({ acknowledgedTo: 6 });
+    expect(journal.damage).toMatchObject([{ kind: 'unreadableBytes' }]);
+    expect(await texts(journal)).toHaveLength(6);
+  });
+
+  test('review reliability 13: a hole before the last group is damage, and what follows is kept', async () => {
+    const durable = await cutByPower([0, 0]);
+    const path = join(directory, readdirSync(directory)[0]!);
+    const contents = readFileSync(path);
+    contents.fill(0, durable - 20, durable + 10);
+    writeFileSync(path, contents);
+    const journal = await open();
+    expect(journal.damage.map(({ kind }) => kind)).toEqual(['unreadableBytes', 'missingEntries']);
+    expect(await texts(journal)).toHaveLength(5);
+  });
+
+  test('a segment of the former format stays readable, and the next entry begins another', async () => {
+    const frames = ['old 0', 'old 1'].map((text) => bytes(text));
+    const old = Buffer.alloc(frameHeaderBytes * 3 + 10);
+    let end = writeFrame(old, 0, { type: frameTypes.segmentStart, position: 0, storedAt: 0 }, new Uint8Array(0));
+    for (const [position, payload] of frames.entries())
+      end = writeFrame(old, end, { type: frameTypes.entry, position, storedAt: 1 }, payload);
+    writeFileSync(join(directory, '000000000000000.journal'), old);
+    const journal = await open();
+    await journal.append(bytes('new')).durable;
+    expect(readdirSync(directory)).toEqual(['000000000000000.journal', '000000000000002.journal']);
+    expect(await texts(journal)).toEqual(['old 0', 'old 1', 'new']);
+  });
+
+  test('review reliability 23: a segment of a newer program is refused with a sentence, not read as damage', async () => {
+    const path = await written(1);
+    const payload = bytes('{"format":3}');
+    const start = Buffer.alloc(frameHeaderBytes + payload.length);
+    writeFrame(start, 0, { type: frameTypes.segmentStart, position: 0, storedAt: 0 }, payload);
+    const contents = readFileSync(path);
+    start.copy(contents);
+    writeFileSync(path, contents);
+    await expect(open()).rejects.toThrow(
+      /\.journal was written by a newer version of the program \(format 3, .* knows 2\)/,
+    );
   });
 
   test('a segment whose first bytes never got to the disk is removed', async () => {

@@ -10,8 +10,6 @@ import { offsetBefore, type Segment } from './segment-list.ts';
 import { scanSegment } from './segment-scan.ts';
 
 const journalLimits = {
-  /** A segment is closed when it is longer; the unit in which the journal is dropped. */
-  segmentBytes: 16 * 1024 * 1024,
   /** What live streams may resume from, beyond what followers and the store still need: at most so much and so old. */
   resumeBytesMax: 64 * 1024 * 1024,
   resumeAgeMsMax: 24 * 3_600_000,
@@ -23,11 +21,14 @@ export interface JournalOptions {
   /** Entries from this position on are given to `visit` while opening. */
   readonly visitFrom: number;
   readonly visit: (frame: Frame) => void | Promise<void>;
+  /** Every entry before this position was acknowledged, as somebody knows who saw it: when the files end before it, that is told as damage. */
+  readonly acknowledgedTo?: number;
   /** See the writer: appends behind the durable end were lost. */
   readonly onLost: () => void;
   /** See the writer. */
   readonly onWriting?: WriterOptions['onWriting'];
-  readonly segmentBytes?: number;
+  /** A segment is closed when it is longer; the unit in which the journal is dropped. */
+  readonly segmentBytes: number;
   readonly resumeBytesMax?: number;
   readonly resumeAgeMsMax?: number;
   readonly disk?: Disk;
@@ -59,17 +60,17 @@ export interface Journal {
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const { directory } = options;
   await mkdir(directory, { recursive: true });
-  const found = await recoverJournal(directory, options.visitFrom, options.visit, true);
+  const { visitFrom, visit, acknowledgedTo = 0 } = options;
+  const recovery = { from: visitFrom, visit, acknowledgedTo: Math.max(acknowledgedTo, visitFrom), repair: true };
+  const found = await recoverJournal(directory, recovery);
   const { segments } = found;
-  const segmentBytes = options.segmentBytes ?? journalLimits.segmentBytes;
-  const nextPosition = Math.max(found.nextPosition, options.visitFrom);
+  const { segmentBytes } = options;
   const disk = options.disk ?? realDisk;
   const writer = new JournalWriter(
     { directory, segmentBytes, disk, now: options.now, onLost: options.onLost, onWriting: options.onWriting },
-    segments,
-    nextPosition,
-    found.lastStoredAt,
+    found,
   );
+  await writer.anchor();
   const readers = new Set<{ position: number }>();
   return {
     append: (payload) => writer.append(payload),
@@ -107,10 +108,12 @@ async function* readFrames(
         yield frames;
         reader.position = frames.at(-1)!.position + 1;
       }
+      // It was written on meanwhile, and maybe followed by another: what came is read before that one.
+      if (segment.bytes !== bytes) continue;
       // What the segment's end does not hold is damage; the next segment says where to go on.
       const next = segments.find((s) => s.firstPosition > segment.firstPosition);
-      if (next !== undefined) reader.position = Math.max(reader.position, next.firstPosition);
-      else if (segment.bytes === bytes) return;
+      if (next === undefined) return;
+      reader.position = Math.max(reader.position, next.firstPosition);
     }
   } finally {
     readers.delete(reader);

@@ -31,10 +31,23 @@ export function newSegment(directory: string, firstPosition: number): Segment {
   return { path: segmentPath(directory, firstPosition), firstPosition, bytes: 0, lastStoredAt: undefined, marks: [] };
 }
 
-/** The segments of the folder, oldest first, sizes not yet known. */
+/** The segments of the folder, oldest first, sizes not yet known; none without the folder. */
 export async function listSegments(directory: string): Promise<Segment[]> {
-  const names = (await readdir(directory)).filter((name) => /^\d{15}\.journal$/.test(name)).sort();
+  const names = (await namesIn(directory)).filter((name) => /^\d{15}\.journal$/.test(name)).sort();
   return names.map((name) => newSegment(directory, Number(name.slice(0, -suffix.length))));
+}
+
+/** Names of the files of the folder; none without it. */
+export async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+/** The first position of the oldest segment of the folder; undefined without any. */
+export async function journalStart(directory: string): Promise<number | undefined> {
+  return (await listSegments(directory))[0]?.firstPosition;
 }
 
 /** Keeps a mark when the last one is far enough away. */

@@ -6,8 +6,10 @@ export type DownlinkActionProperties = {
   /** Service device ids; empty for the device that triggered the rule. */
   readonly targetDeviceIds: readonly string[];
   readonly downlinkType: 'LORA' | 'MQTT';
-  readonly port: number;
-  readonly confirmed: boolean;
+  /** Null: the encoder chooses, else 1. */
+  readonly port: number | null;
+  /** Null: the encoder chooses, else false. */
+  readonly confirmed: boolean | null;
   /** MQTT only. */
   readonly topic: string | null;
   readonly dataFlowId: string | null;
@@ -29,13 +31,13 @@ export function readDownlinkAction(sent: JsonObject, refuse: Refuse): DownlinkAc
   if (targets.length > downlinkTargetsMax) refuse('targetDeviceIds', `must have at most ${downlinkTargetsMax}`);
   const downlinkType = sent['downlinkType'] ?? 'LORA';
   if (downlinkType !== 'LORA' && downlinkType !== 'MQTT') refuse('downlinkType', 'must be LORA or MQTT');
-  const port = sent['port'] ?? 1;
-  if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 223)
+  const port = sent['port'] ?? null;
+  if (port !== null && (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 223))
     refuse('port', 'must be from 1 to 223');
   const raw = sent['raw'] ?? false;
-  const confirmed = sent['confirmed'] ?? false;
+  const confirmed = sent['confirmed'] ?? null;
   if (typeof raw !== 'boolean') refuse('raw', 'must be true or false');
-  if (typeof confirmed !== 'boolean') refuse('confirmed', 'must be true or false');
+  if (confirmed !== null && typeof confirmed !== 'boolean') refuse('confirmed', 'must be true or false');
   const topic = textOf(sent, 'topic', refuse);
   if (downlinkType === 'MQTT' && topic === null) refuse('topic', 'is needed for MQTT');
   const rawDownlinkPayload = textOf(sent, 'rawDownlinkPayload', refuse);

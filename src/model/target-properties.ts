@@ -109,8 +109,8 @@ export type AzureProperties = {
 export type GcpProperties = {
   /** `projects/<project>/topics/<topic>`. */
   readonly pubSubTopic: string;
-  /** The JSON text of a service account's key. */
-  readonly serviceAccountKey: string;
+  /** The JSON text of a service account's key; null for the operator's. */
+  readonly serviceAccountKey: string | null;
   /** A regional endpoint; null for the global one. */
   readonly endpoint: string | null;
 };

@@ -14,12 +14,15 @@ export interface LoraFrame {
   readonly session: string | undefined;
   readonly metrics: RadioMetrics;
   readonly time: EpochMs | null;
+  /** Whether port 0 may carry an application payload; on the air it carries MAC commands. */
+  readonly decodesPortZero?: true;
 }
 
 /** A frame without payload, such as one of MAC commands alone, has nothing to decode and is noted. */
 export function frameEvent(frame: LoraFrame): ServerEvent {
   const { deviceEui, port, payloadHex, frameCountUp, session } = frame;
-  if (payloadHex === undefined || port === undefined || port === 0) {
+  const isForDecoder = port !== 0 || (frame.decodesPortZero === true && payloadHex !== '');
+  if (payloadHex === undefined || port === undefined || !isForDecoder) {
     const details = frameCountUp === undefined ? {} : { frameCountUp };
     return {
       kind: 'note',

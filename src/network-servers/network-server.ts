@@ -17,6 +17,8 @@ export interface ServerUplink {
   readonly time: EpochMs | null;
   /** The same for every repetition of one frame: session and frame counter. */
   readonly duplicateKey?: string;
+  /** What the server itself names the device, where downlinks need that name. */
+  readonly serverDeviceId?: string;
 }
 
 /** Something that happened to a device and carries no payload, such as a join. */

@@ -27,7 +27,11 @@ export async function inferSchema(
   store: Pick<ReadingStore, 'measuredKeys' | 'latestSample'>,
 ): Promise<Readonly<Record<string, TopicSchema>>> {
   const measured = new Map((await store.measuredKeys(deviceId)).map(({ topic, keys }) => [topic, keys]));
-  const topics = [...new Set([...measured.keys(), ...Object.keys(declared)])].slice(0, topicsMax);
+  // A downlink schema describes commands.
+  const declaredTopics = Object.keys(declared).filter(
+    (topic) => documentOf(declared[topic])['processingType'] !== 'downlink_encoder',
+  );
+  const topics = [...new Set([...measured.keys(), ...declaredTopics])].slice(0, topicsMax);
   const schemas: [string, TopicSchema][] = [];
   for (const topic of topics) {
     let keys = measured.get(topic) ?? [];

@@ -1,5 +1,5 @@
 // The data folder belongs to one process at a time: a lock that the operating system releases however the process ends.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -13,10 +13,13 @@ export interface DataFolder {
   release(): void;
 }
 
-/** Creates the folder when it is missing and claims it. Throws DataFolderError when another process holds it. */
+/** Of the folder: nobody but its owner may look into it. */
+const ownerOnly = 0o700;
+
+/** Creates the folder, for its owner alone, when it is missing, and claims it. Throws DataFolderError when another process holds it. */
 export function claimDataFolder(path: string): DataFolder {
   try {
-    mkdirSync(path, { recursive: true });
+    mkdirSync(path, { recursive: true, mode: ownerOnly });
   } catch (error) {
     throw new DataFolderError(`The data folder ${path} cannot be created: ${(error as Error).message}`);
   }
@@ -44,6 +47,43 @@ export function claimDataFolder(path: string): DataFolder {
       held.close();
     },
   };
+}
+
+/**
+ * Takes the rights of group and others from the folder; nothing inside can be reached without them. Returns what was changed or could not
+ * be, as a sentence; undefined when there was nothing to do.
+ */
+export function tightenDataFolder(path: string): string | undefined {
+  const mode = statSync(path).mode & 0o777;
+  // Windows has no such rights.
+  if ((mode & ~ownerOnly) === 0 || process.platform === 'win32') return undefined;
+  const was = `The data folder ${path} was open to other users (mode ${mode.toString(8)})`;
+  try {
+    chmodSync(path, ownerOnly);
+    return `${was}; now only its owner can read it`;
+  } catch (error) {
+    return `${was} and cannot be closed to them: ${(error as Error).message}`;
+  }
+}
+
+/** Whether the folder holds samples or raw uplinks. */
+export function hasSampleFiles(path: string): boolean {
+  const places = [
+    ['samples', 'journal', '.journal'],
+    ['samples', 'segments', '.segment'],
+    ['samples', 'segments', 'manifest.json'],
+    ['uplinks', '', '.uplinks'],
+  ] as const;
+  return places.some(([folder, inside, end]) => namesIn(join(path, folder, inside)).some((name) => name.endsWith(end)));
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 function holderOf(path: string): string {

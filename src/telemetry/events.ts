@@ -1,5 +1,6 @@
 // One function for each thing that happens: its log line and its metrics live here together and nowhere else.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { damageEvents } from './damage-events.ts';
 import { deliveryEvents } from './delivery-events.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
@@ -56,6 +57,7 @@ export function createTelemetry(log: Log) {
     ...mqttEvents(counter, log),
     ...deliveryEvents(counter),
     ...storageEvents(gauge, log),
+    ...damageEvents(damages, gauge, log),
 
     answered(event: {
       method: string;
@@ -131,12 +133,6 @@ export function createTelemetry(log: Log) {
     backgroundFailed(what: string, error: unknown): void {
       failures.inc();
       log.error({ what, err: error }, 'background work failed');
-    },
-
-    /** Damage on disk: reported, passed over, never silently wrong. */
-    damageFound(damage: Readonly<Record<string, unknown>>): void {
-      damages.inc();
-      log.error(damage, 'damage found in the data folder');
     },
 
     started(info: Readonly<Record<string, string | number>>): void {

@@ -146,3 +146,22 @@ function refuseMovableHost(found: readonly Found[], text: string, refuse: Refuse
     'stands before the path: scheme and host must be fixed',
   );
 }
+
+/** Whether the filled-in text can be JSON at all: values may be texts or numbers. For templates of place `json`. */
+export function canBeJson({ parts }: Template): boolean {
+  const values: Readonly<Record<Encoding, readonly string[]>> = {
+    json: ['"x"', '1'],
+    jsonString: ['x', '1'],
+    text: ['x', '1'],
+    url: ['x', '1'],
+  };
+  return [0, 1].some((which) => {
+    const text = parts.map((part) => (typeof part === 'string' ? part : values[part.encoding][which])).join('');
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

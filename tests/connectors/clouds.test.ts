@@ -185,7 +185,7 @@ describe('output to Google Pub/Sub', () => {
 
   test('a message is published with the payload, ordered by device, and a token that holds', async () => {
     const server = await serving(() => ({ status: 200, body: '{"messageIds":["17"]}' }));
-    const target = trusting(gcpConnector, propertiesAt(server.port));
+    const target = trusting(gcpConnector(undefined), propertiesAt(server.port));
     for (let i = 0; i < 2; i++)
       expect(await trySend(target)).toMatchObject({ ok: true, answer: expect.stringContaining('17') });
     const [request, second] = server.heard;
@@ -217,7 +217,7 @@ describe('output to Google Pub/Sub', () => {
   });
 
   bearsRefusals({
-    connector: gcpConnector,
+    connector: gcpConnector(undefined),
     propertiesAt,
     refusals: [
       [401, 'UNAUTHENTICATED', false],

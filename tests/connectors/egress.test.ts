@@ -101,7 +101,7 @@ const targets: readonly (readonly [string, OutboundConnector, (at: string) => Js
   ],
   [
     'Pub/Sub',
-    gcpConnector,
+    gcpConnector(undefined),
     (at) => ({ pubSubTopic: 'projects/project/topics/samples', serviceAccountKey, endpoint: `https://${at}` }),
   ],
   [

@@ -92,6 +92,40 @@ describe('contract 17: the command', () => {
     ]);
   });
 
+  test('review behaviour 8: an encoder is told only what the caller said; the defaults come after it', async () => {
+    const downlinkScript = `function consume(event) {
+      emit('downlink', { payloadHex: '0' + ['port', 'confirmed'].filter((name) => name in event).length, port: event.port || 42 });
+      emit('downlink', { payloadHex: 'ff' });
+    }`;
+    const device = await onTtn({ downlinkScript });
+    await device.downlink({ loraDownlink: { payload: {} } });
+    await device.downlink({ loraDownlink: { payload: {}, port: 9, confirmed: true } });
+    await server.askedTimes(4);
+    const sent = server.asked.map(({ body }) => body.downlinks[0]);
+    expect(sent.map(({ f_port, confirmed, frm_payload }) => [f_port, confirmed, frm_payload])).toEqual([
+      [42, false, 'AA=='],
+      [1, false, '/w=='],
+      [9, true, 'Ag=='],
+      [9, true, '/w=='],
+    ]);
+  });
+
+  test('review behaviour 32: downlinks learn from uplinks what The Things Stack names the device', async () => {
+    const device = await onTtn();
+    const uplink = {
+      end_device_ids: { device_id: 'cellar-7', dev_eui: device.deviceEui },
+      uplink_message: { f_port: 1, f_cnt: 1, frm_payload: 'AQ==', session_key_id: 's' },
+    };
+    // At the webhook's own path, and where The Things Stack's console puts the secret (review behaviour 16).
+    expect((await device.webhook(uplink)).status).toBe(201);
+    const again = { ...uplink, uplink_message: { ...uplink.uplink_message, f_cnt: 2 } };
+    expect((await world.call('POST', `/v3/capture?secret=${device.secret}`, again)).status).toBe(201);
+    expect(await world.must('POST', `/v3/devices/${device.id}/query`, {})).toHaveLength(2);
+    await device.downlink({ loraDownlink: { payloadHex: '01' } });
+    await server.askedTimes(1);
+    expect(server.asked[0]!.path ?? server.asked[0]!).toEqual(expect.stringContaining('/devices/cellar-7/down/push'));
+  });
+
   test('not raw without an encoder: payloadHex is sent as it is, port 1, unconfirmed', async () => {
     const device = await onTtn();
     await device.downlink({ loraDownlink: { payloadHex: 'c0ffee' } });
@@ -254,5 +288,27 @@ describe('contract 35: reports of the network server', () => {
     const body = { deviceInfo: { devEui: device.deviceEui }, queueItemId: 'item-1', acknowledged: true, fCntDown: 3 };
     expect((await device.webhook(body, { event: 'ack' })).status).toBe(201);
     expect(states(await device.downlinks())).toEqual(['ACKNOWLEDGED']);
+  });
+});
+
+test('review behaviour 13: LoRa properties are complete for every LoRa device', async () => {
+  const device = await onTtn();
+  const { loraProperties } = await world.must('GET', `/v3/devices/${device.id}`);
+  expect(loraProperties).toMatchObject({
+    carrier: 'TTN',
+    deviceEui: device.deviceEui.toUpperCase(),
+    loraVersion: '1.0.2',
+    actilityProperties: null,
+    ttnProperties: { deviceId: '', frequencyPlan: '', multicast: false, support32BitFrameCount: false },
+  });
+  const actility = await loraDevice(world, {
+    type: 'GENERIC_ACTILITY',
+    loraProperties: { deviceClass: 'C', actilityProperties: { actilityId: null, connectivityPlanId: 'p' } },
+  });
+  expect((await world.must('GET', `/v3/devices/${actility.id}`)).loraProperties).toMatchObject({
+    carrier: 'GENERIC_ACTILITY',
+    deviceClass: 'C',
+    actilityProperties: { actilityId: '', connectivityPlanId: 'p', motionIndicator: 'NEAR_STATIC' },
+    ttnProperties: null,
   });
 });

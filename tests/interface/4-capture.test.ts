@@ -134,6 +134,32 @@ describe('contract 18 and 0.2: refusals', () => {
     });
 });
 
+describe('review behaviour 32: JSON of simple clients', () => {
+  for (const [what, headers] of [
+    ['as a form', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['without a content type', { 'content-type': '' }],
+  ] as const) {
+    test(what, async () => {
+      const { request } = await import('node:http');
+      const query = new URLSearchParams({ secret: device.secret, deviceId: device.deviceId }).toString();
+      const sent = Object.entries(headers).filter(([, value]) => value !== '');
+      const status = await new Promise((resolve, reject) => {
+        const call = request(`${world.base}/v3/capture?${query}`, {
+          method: 'POST',
+          headers: Object.fromEntries(sent),
+        });
+        call.on('response', (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        });
+        call.on('error', reject);
+        call.end(' {"simple": true}');
+      });
+      expect(status).toBe(201);
+    });
+  }
+});
+
 describe('contract 35: Idempotency-Key', () => {
   const withKey = (key: string, body: object, query: object = {}) =>
     send(

@@ -41,6 +41,12 @@ const refused: [keyof typeof servers, string, JsonObject, RegExp][] = [
   ['EVERYNET', 'no params', { type: 'uplink', meta: { device: '0102030405060708' } }, /^body params: is needed/],
   ['HELIUM', 'no EUI', { payload: 'AA==' }, /^body dev_eui: is needed/],
   ['GENERIC', 'unknown event', { deviceEui: '0102030405060708', event: 'dance' }, /^body event: must be/],
+  [
+    'GENERIC',
+    'review behaviour 10: payload without port',
+    { deviceEui: '0102030405060708', payloadHex: '01' },
+    /^body port: is needed/,
+  ],
   ['SIGFOX', 'no device', { data: '00' }, /^body device: is needed/],
   ['SIGFOX', 'no data', { device: '1A2B' }, /^body data: is needed/],
   ['DISRUPTIVE_TECHNOLOGIES', 'no event', {}, /^body event: is needed/],

@@ -242,6 +242,20 @@ export const otherWebhooks: readonly WebhookFixture[] = [
     ],
   },
   {
+    server: 'GENERIC',
+    what: 'review behaviour 10: a payload with port 0 is decoded',
+    body: { deviceEui: '0004A30B001C0530', port: 0, payloadHex: '01' },
+    events: [
+      {
+        kind: 'uplink',
+        deviceEui: eui,
+        body: { port: 0, payloadHex: '01' },
+        metrics: { uplinkSize: 1, port: 0 },
+        time: null,
+      },
+    ],
+  },
+  {
     server: 'SIGFOX',
     what: 'a data callback of texts, passed on whole with the payload under its LoRaWAN name',
     body: {

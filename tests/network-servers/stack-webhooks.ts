@@ -54,6 +54,7 @@ const theThingsStack: readonly WebhookFixture[] = [
         },
         time,
         duplicateKey: 'AXBSH1Pk6Z0G166:0',
+        serverDeviceId: 'meter-7',
       },
     ],
   },

@@ -60,7 +60,10 @@ test('figures: 400 types with schemas in one run, well under 30 s; the same agai
   const files = library(400, 6);
   const startedAt = performance.now();
   const { status, body } = await upload(files);
-  expect([status, body]).toEqual([200, { types: 400, created: 400, updated: 0, unchanged: 0, problems: [] }]);
+  expect([status, body]).toEqual([
+    200,
+    { types: 400, created: 400, updated: 0, unchanged: 0, problems: [], warnings: [] },
+  ]);
   expect(performance.now() - startedAt).toBeLessThan(30_000);
   expect((await upload(files)).body).toMatchObject({ created: 0, unchanged: 400 });
   files['acme/type-7/uplink.js'] += ' ';
@@ -77,32 +80,98 @@ test('figures: 400 types with schemas in one run, well under 30 s; the same agai
   expect(type.meta).toMatchObject({ properties: { version: '1.0.0', loraDeviceClass: 'A' }, encoding: 'HEX' });
 });
 
+const set = (files: Record<string, string>, path: string, change: (document: Body) => void) => {
+  const document = JSON.parse(files[path]!);
+  change(document);
+  files[path] = JSON.stringify(document);
+};
+const notes = (list: readonly Body[]) => list.map(({ path, message }) => `${path}: ${message}`).sort();
+
 test('what is wrong with a type is told and stops no other', async () => {
-  const files = library(5, 1);
-  const set = (path: string, change: (document: Body) => void) => {
-    const document = JSON.parse(files[path]!);
-    change(document);
-    files[path] = JSON.stringify(document);
-  };
-  set('acme/type-0/meta.json', (meta) => delete meta.author);
-  set(
-    'acme/type-1/default.schema.json',
-    (schema) => (schema.properties.t0.$ref = 'https://elsewhere.example.org/x#/$defs/y'),
-  );
-  set('acme/type-2/meta.json', (meta) => meta.outputTopics.push('other'));
-  set('acme/type-3/default.schema.json', (schema) => (schema.properties.t0.$ref = '#/properties/t0'));
+  const files = library(2, 1);
+  set(files, 'acme/type-0/meta.json', (meta) => delete meta.author);
   files['acme/type-9/meta.json'] = '{';
   const { body } = await upload(files);
   expect(body.types).toBe(1);
-  expect(body.problems.map(({ path, message }: Body) => `${path}: ${message}`).sort()).toEqual([
+  expect(notes(body.problems)).toEqual([
     'acme/type-0/meta.json: author is missing',
-    expect.stringContaining(
-      'type-1/meta.json: default.schema.json: there is no data model https://elsewhere.example.org/x',
-    ),
-    expect.stringContaining('type-2/meta.json: there is no other.schema.json'),
-    expect.stringContaining('type-3/meta.json: default.schema.json: the schema nests deeper than 32'),
     expect.stringContaining('type-9/meta.json: is not JSON'),
   ]);
+});
+
+test('review behaviour 5: schemas refuse no type; what is odd about them is a warning', async () => {
+  const files = Object.fromEntries(Object.entries(library(6, 1)).map(([path, text]) => [`odd/${path}`, text]));
+  const odd = (n: number, name: string) => `odd/acme/type-${n}/${name}`;
+  set(files, odd(0, 'default.schema.json'), (it) => (it.topic = 'other'));
+  set(
+    files,
+    odd(1, 'default.schema.json'),
+    (it) => (it.properties.t0.$ref = 'https://elsewhere.example.org/x#/$defs/y'),
+  );
+  set(files, odd(2, 'meta.json'), (meta) => meta.outputTopics.push('other'));
+  set(files, odd(3, 'default.schema.json'), (it) => (it.properties.t0.$ref = '#/properties/t0'));
+  files[odd(4, 'lifecycle.schema.json')] = '{';
+  files[odd(5, 'downlink.schema.json')] = JSON.stringify({ type: 'object', processingType: 'downlink_encoder' });
+  files['odd/.idea/type/meta.json'] = '{';
+  files['odd/node_modules/x/meta.json'] = '{';
+  const { status, body } = await upload(files);
+  expect([status, body.types, body.created, body.problems]).toEqual([200, 6, 6, []]);
+  expect(notes(body.warnings)).toEqual([
+    `${odd(0, 'default.schema.json')}: names the topic "other" and is taken for default, as its file is named`,
+    expect.stringMatching(/type-1.default.schema.json: keeps its references: there is no data model https:..elsewhere/),
+    `${odd(2, 'meta.json')}: the output topic other has no other.schema.json`,
+    expect.stringMatching(/type-3.default.schema.json: keeps its references: the schema nests deeper than 32/),
+    expect.stringMatching(/type-4.lifecycle.schema.json: is left out: it is not JSON/),
+    `${odd(4, 'meta.json')}: the output topic lifecycle has no lifecycle.schema.json`,
+    `${odd(5, 'downlink.schema.json')}: describes downlinks, not samples`,
+  ]);
+  const list = await world.admin('GET', '/v3/device-types?types=library&details=true&size=200&search=type%200');
+  const type = list.body.content.find(({ libraryPath }: Body) => libraryPath === 'odd/acme/type-0');
+  expect(Object.keys(type.schemas).sort()).toEqual(['default', 'lifecycle']);
+});
+
+test('review behaviour 5: a type is the same one wherever inside the library the import begins', async () => {
+  const inside = library(1, 1);
+  const whole = Object.fromEntries(Object.entries(inside).map(([path, text]) => [`types/${path}`, text]));
+  const twice = async (first: Record<string, string>, second: Record<string, string>) => {
+    const into = { organizationId: world.organizationId };
+    const named = (files: Record<string, string>) =>
+      Object.fromEntries(Object.entries(files).map(([path, text]) => [path.replace('acme', 'same'), text]));
+    await world.admin('POST', '/v3/device-types/import', { ...into, files: named(first) });
+    return (await world.admin('POST', '/v3/device-types/import', { ...into, files: named(second) })).body;
+  };
+  expect(await twice(inside, whole)).toMatchObject({ created: 0, updated: 1 });
+  expect(await twice(whole, inside)).toMatchObject({ created: 0, unchanged: 1 });
+});
+
+test('review behaviour 5: a picture up to 1 MiB becomes a blob, once', async () => {
+  const png = (bytes: number) =>
+    Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(bytes - 8)]).toString('base64');
+  const files = Object.fromEntries(Object.entries(library(3, 1)).map(([path, text]) => [`pictured/${path}`, text]));
+  const send = (pictures: object) =>
+    world.admin('POST', '/v3/device-types/import', { organizationId: world.organizationId, files, pictures });
+  const pictures = {
+    'pictured/acme/type-0/b.png': png(1024 * 1024),
+    'pictured/acme/type-1/large.png': png(1024 * 1024 + 1),
+    'pictured/acme/type-2/no.png': Buffer.from('<html>').toString('base64'),
+  };
+  const first = await send(pictures);
+  expect(first.body).toMatchObject({ created: 3, problems: [] });
+  expect(notes(first.body.warnings)).toEqual([
+    'pictured/acme/type-1/large.png: is left out: it is larger than 1048576 bytes',
+    'pictured/acme/type-2/no.png: is left out: The content is not of type image/png',
+  ]);
+  expect((await send(pictures)).body).toMatchObject({ unchanged: 3 });
+  expect((await send({})).body).toMatchObject({ unchanged: 3 });
+  const pictureUrl = async () => {
+    const list = await world.admin('GET', '/v3/device-types?types=library&size=200&search=type%200');
+    return list.body.content.find(({ libraryPath }: Body) => libraryPath === 'pictured/acme/type-0').pictureUrl;
+  };
+  const url: string = await pictureUrl();
+  expect((await world.admin('GET', url)).status).toBe(200);
+  expect((await send({ 'pictured/acme/type-0/b.png': png(9) })).body).toMatchObject({ updated: 1 });
+  expect(await pictureUrl()).not.toBe(url);
+  expect((await world.admin('GET', url)).status).toBe(404);
 });
 
 test('only who may make device types may import them', async () => {

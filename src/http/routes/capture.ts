@@ -1,9 +1,11 @@
 // POST /v3/capture: a device hands in a payload and gets its answer when it is durable (contract 18).
+import type { IncomingHttpHeaders } from 'node:http';
 import Type, { type Static } from 'typebox';
 import {
   type CaptureQuery,
   type CaptureRequest,
   captureBodyOf,
+  captureDeviceIdOf,
   captureRequestOf,
   captureSecretOf,
   webhookBodyOf,
@@ -50,8 +52,8 @@ export function captureRoute(parts: CaptureParts): Route {
       admit: (headers, query) => {
         const given = query as CaptureQuery;
         // A network server's webhook names its device in the body.
-        const check = ({ decodingType }: DeviceConnector) =>
-          decodingType === 'NONE' ? parts.admit(captureRequestOf(given, headers)) : undefined;
+        const check = (one: DeviceConnector) =>
+          isWebhook(one, given, headers) ? undefined : parts.admit(captureRequestOf(given, headers));
         const connector = parts.connectorOf(captureSecretOf(given, headers));
         return connector instanceof Promise ? connector.then(check) : check(connector);
       },
@@ -68,10 +70,11 @@ export function captureRoute(parts: CaptureParts): Route {
     body: Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] }),
     status: 201,
     bodyBytesMax: captureBytesMax,
+    jsonOfAnyType: true,
     response: receiptSchema,
     handle: async ({ query, headers, body, bodyBytes }) => {
       const connector = await parts.connectorOf(captureSecretOf(query, headers));
-      if (connector.decodingType !== 'NONE') {
+      if (isWebhook(connector, query, headers)) {
         const webhook = { connector, body: webhookBodyOf(body), bodyBytes, query };
         return receiptView(await parts.captureWebhook(webhook));
       }
@@ -84,4 +87,10 @@ export function captureRoute(parts: CaptureParts): Route {
       return receiptView(done);
     },
   });
+}
+
+/** Network servers name the device in the body; with a device id it is a payload for the device of an integration. */
+function isWebhook(connector: DeviceConnector, query: CaptureQuery, headers: IncomingHttpHeaders): boolean {
+  if (connector.decodingType !== 'NONE') return true;
+  return connector.integrationId !== null && captureDeviceIdOf(query, headers) === undefined;
 }

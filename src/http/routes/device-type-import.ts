@@ -16,6 +16,9 @@ export function deviceTypeImportRoute({ records, now }: RecordParts): Route {
     body: libraryUpload,
     bodyBytesMax: libraryBytesMax,
     response: importSummarySchema,
-    handle: ({ body }) => importLibrary(records, body.organizationId, new Map(Object.entries(body.files)), now()),
+    handle: ({ body: { organizationId, files, pictures = {} } }) => {
+      const library = { files: new Map(Object.entries(files)), pictures: new Map(Object.entries(pictures)) };
+      return importLibrary(records, organizationId, library, now());
+    },
   });
 }

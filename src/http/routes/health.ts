@@ -5,11 +5,16 @@ import { Answer, openRoute, type Route } from '../route.ts';
 const Health = Type.Object({
   status: Type.Union([Type.Literal('UP'), Type.Literal('DOWN')]),
   reason: Type.Optional(Type.String()),
+  notes: Type.Optional(
+    Type.Array(Type.String(), { description: 'What an operator should know although requests are served.' }),
+  ),
 });
 
 export interface HealthParts {
   /** Undefined when ready, else why not. */
   readonly notReadyBecause: () => string | undefined;
+  /** What an operator should know although requests are served. */
+  readonly notes: () => readonly string[];
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
@@ -33,7 +38,10 @@ export function healthRoutes(parts: HealthParts): readonly Route[] {
       response: Health,
       handle: () => {
         const reason = parts.notReadyBecause();
-        return reason === undefined ? { status: 'UP' as const } : new Answer(503, { status: 'DOWN' as const, reason });
+        const notes = parts.notes();
+        const noted = notes.length === 0 ? {} : { notes: [...notes] };
+        if (reason === undefined) return { status: 'UP' as const, ...noted };
+        return new Answer(503, { status: 'DOWN' as const, reason, ...noted });
       },
     }),
     openRoute({

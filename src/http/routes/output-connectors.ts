@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   outputConnectorDraft,
+  outputConnectorDraftByType,
   outputConnectorListQuery,
   outputConnectorSchema,
   outputConnectorUpdate,
@@ -53,6 +54,7 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
       tag,
       access: { scope: 'dataFlow', verb: 'create', place: byWorkspace(parts) },
       body: outputConnectorDraft,
+      bodyShown: outputConnectorDraftByType,
       status: 201,
       response: outputConnectorSchema,
       handle: (input, principal) =>

@@ -18,13 +18,18 @@ function read(body: JsonObject): readonly ServerEvent[] {
   if (event === 'join') return [joinEvent(deviceEui, session)];
   if (event === 'downlink') return [report(body, deviceEui)];
   if (event !== 'uplink') return refuse('event', 'must be uplink, join or downlink');
+  const port = countAt(body, 'port', 255) ?? countAt(body, 'fPort', 255);
+  const payloadHex = hexAt(body, 'payloadHex') ?? base64At(body, 'payloadBase64');
+  if (payloadHex && port === undefined) refuse('port', 'is needed: decoders choose by it');
   const rssi = measureAt(body, 'rssi');
   const snr = measureAt(body, 'snr');
   return [
     frameEvent({
       deviceEui,
-      port: countAt(body, 'port', 255) ?? countAt(body, 'fPort', 255),
-      payloadHex: hexAt(body, 'payloadHex') ?? base64At(body, 'payloadBase64'),
+      port,
+      payloadHex,
+      // Whoever relays a payload has taken MAC commands out.
+      decodesPortZero: true,
       frameCountUp: countAt(body, 'frameCountUp') ?? countAt(body, 'fCnt'),
       session,
       metrics: {

@@ -59,7 +59,8 @@ function read(body: JsonObject): readonly ServerEvent[] {
 function uplink(body: JsonObject, deviceEui: string): ServerEvent {
   const message = objectAt(body, 'uplink_message')!;
   const gateways = objectsAt(message, 'rx_metadata');
-  return frameEvent({
+  const serverDeviceId = textAt(body, 'end_device_ids.device_id');
+  const event = frameEvent({
     deviceEui,
     port: countAt(message, 'f_port', 255),
     payloadHex: base64At(message, 'frm_payload'),
@@ -76,6 +77,8 @@ function uplink(body: JsonObject, deviceEui: string): ServerEvent {
     },
     time: timeAt(message, 'received_at') ?? timeAt(body, 'received_at'),
   });
+  const isNamed = event.kind === 'uplink' && serverDeviceId !== undefined && serverDeviceId !== `eui-${deviceEui}`;
+  return isNamed ? { ...event, serverDeviceId } : event;
 }
 
 function percentAt(body: Json, path: string): number | undefined {

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openFollowerPositions } from '../../journal/follower-positions.ts';
 import { type JournalOptions, openJournal } from '../../journal/journal.ts';
+import { journalStart } from '../../journal/segment-list.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import type { SampleStore } from '../sample-store.ts';
@@ -14,11 +15,12 @@ import { mergeSome } from './compaction.ts';
 import { usage } from './measured.ts';
 import { dropDevice, dropExpired } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
-import { internersOf, journalDamage, openSegments, replayFrame, type StoreDamage } from './opening.ts';
+import { internersOf, journalDamage, openSegments, replayFrame } from './opening.ts';
 import { readers } from './readers.ts';
 import { reading } from './reading.ts';
 import { readEntries, replaySamples } from './replay.ts';
 import { sealing } from './sealing.ts';
+import type { StoreDamage } from './segment-files.ts';
 import { segmentSet } from './segment-set.ts';
 import type { Device } from './series.ts';
 
@@ -29,6 +31,8 @@ export interface EmbeddedStoreOptions {
   /** See `journalLimits`. */
   readonly resumeBytesMax?: number;
   readonly resumeAgeMsMax?: number;
+  /** What others know of the journal's end. */
+  readonly seen?: JournalEndSeen;
   readonly limits?: Partial<StoreLimits>;
   /** Called once at each change: the disk is full, has room again, or failed so that writing has stopped for good. */
   readonly onWriting?: JournalOptions['onWriting'];
@@ -45,6 +49,14 @@ export interface EmbeddedStore extends SampleStore {
   readonly idle: () => Promise<void>;
 }
 
+/** What is known of the journal outside its own folder. */
+export interface JournalEndSeen {
+  /** Every entry before this position was acknowledged. */
+  readonly acknowledgedTo: number;
+  /** Where followers go on whose own positions are lost. */
+  readonly followFrom: number;
+}
+
 const slices: Slices = {
   clock: () => performance.now(),
   pause: () => new Promise((resolve) => setImmediate(resolve)),
@@ -59,9 +71,9 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const limits = { ...storeLimits, ...options.limits };
   const catalogue = newCatalogue(limits);
   const interners = internersOf(catalogue);
-  const opened = await openSegments(segmentDirectory, catalogue, interners, true);
+  const opened = await openSegments(segmentDirectory, catalogue, interners, await journalStart(journalDirectory), true);
   const damage: StoreDamage[] = [...opened.damage];
-  const followers = await openFollowerPositions(journalDirectory, now);
+  const followers = await openFollowerPositions(journalDirectory, now, options.seen?.followFrom);
   const reads = readers();
   const decoded = decodedChunks((chunk, reason) => damage.push({ kind: 'chunk', path: chunk.file.name, reason }));
   const segments = segmentSet({ directory: segmentDirectory, ...opened, whenUnread: reads.whenUnread });
@@ -69,12 +81,14 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     directory: journalDirectory,
     now,
     visitFrom: opened.manifest.replayFrom,
+    acknowledgedTo: Math.max(followers.newest(), options.seen?.acknowledgedTo ?? 0),
     visit: (frame) => replayFrame(frame, opened.manifest, catalogue, interners.shapes),
     onLost: () => intake.forgetPending(),
     onWriting: options.onWriting,
+    segmentBytes: limits.journalSegmentBytes,
     ...resumeLimits(options),
   });
-  damage.push(...journalDamage(journal, followers, journalDirectory));
+  damage.push(...journalDamage(journal.damage, followers, journalDirectory));
   let closed = false;
   let dropping: Promise<unknown> = Promise.resolve();
   function noteFailure(error: unknown): void {

@@ -1,6 +1,10 @@
 // The manifest: which segments count, and from where on the journal must be replayed. Replaced as a whole, it commits both together.
 import { join } from 'node:path';
 import { readChecked, replaceChecked } from '../../journal/durable-file.ts';
+import { refuseNewerFormat } from '../../model/newer-format.ts';
+
+/** The format of this file and of what it names; a larger one is of a newer version of the program. */
+const manifestFormat = 1;
 
 export interface Manifest {
   /** Number of the next segment file. */
@@ -10,6 +14,10 @@ export interface Manifest {
   /** Every row of earlier entries is in a segment, or was dropped. */
   readonly replayFrom: number;
   readonly droppedDevices: DroppedDevices;
+  /** Names of segments that count but cannot be read: named until their files are back, so that the loss stays known. */
+  readonly lost?: readonly string[];
+  /** Names of segments that do not count any more and whose files a crash may have left in the folder. */
+  readonly removed?: readonly string[];
 }
 
 /**
@@ -28,12 +36,18 @@ function manifestPath(directory: string): string {
 }
 
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
-  await replaceChecked(manifestPath(directory), JSON.stringify(manifest));
+  await replaceChecked(manifestPath(directory), JSON.stringify({ format: manifestFormat, ...manifest }));
 }
 
-/** The manifest; `missing` in a folder without one, `damaged` when it is not what was written. */
+/**
+ * The manifest; `missing` in a folder without one, `damaged` when it is not what was written. Throws NewerFormatError for the manifest
+ * of a newer version of the program.
+ */
 export async function readManifest(directory: string): Promise<Manifest | 'missing' | 'damaged'> {
   const found = await readChecked(manifestPath(directory));
   if (found === undefined) return 'missing';
-  return found === 'damaged' ? found : (JSON.parse(found.text) as Manifest);
+  if (found === 'damaged') return found;
+  const { format, ...manifest } = JSON.parse(found.text) as Manifest & { readonly format?: number };
+  refuseNewerFormat(manifestPath(directory), format, manifestFormat);
+  return manifest;
 }

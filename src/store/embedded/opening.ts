@@ -1,25 +1,17 @@
-// What a start finds in the folder: the manifest and its segments, read into the catalogue, with everything that is damaged reported.
-import { readdir, unlink } from 'node:fs/promises';
+// What a start finds in the folder: segments and journalled entries, read into the catalogue, with everything that is damaged reported.
 import { join } from 'node:path';
 import { type ShapeInterner, shapeInterner } from '../../journal/data-shape.ts';
 import { decodeEntry } from '../../journal/entry-decoding.ts';
 import type { FollowerPositions } from '../../journal/follower-positions.ts';
 import type { Frame } from '../../journal/frame.ts';
-import type { Journal } from '../../journal/journal.ts';
+import type { JournalDamage } from '../../journal/journal-recovery.ts';
 import type { Catalogue } from './catalogue.ts';
-import { DamagedChunk } from './chunk.ts';
 import { schemaInterner } from './chunk-schema.ts';
-import { emptyManifest, type Manifest, readManifest, segmentNumber } from './manifest.ts';
-import { type Interners, type OpenedSegment, openSegment } from './segment-reading.ts';
+import { type Manifest, segmentNumber } from './manifest.ts';
+import { countedSegments, type StoreDamage } from './segment-files.ts';
+import type { Interners, OpenedSegment } from './segment-reading.ts';
 import type { Segment } from './segment-set.ts';
 import { addChunk, seriesOf } from './series.ts';
-
-/** What a start or a read found damaged. */
-export interface StoreDamage {
-  readonly kind: 'manifest' | 'segment' | 'chunk' | 'journal';
-  readonly path: string;
-  readonly reason: string;
-}
 
 export interface OpenedSegments {
   readonly manifest: Manifest;
@@ -32,41 +24,16 @@ export function internersOf(catalogue: Catalogue): Interners {
   return { shapes, schemas: schemaInterner(), origin: catalogue.origin };
 }
 
-/** Opens the segments that count and adds their chunks to the catalogue; files that no manifest names are removed when `repair` is set. */
+/** Opens the segments that count and adds their chunks to the catalogue; see `countedSegments`. */
 export async function openSegments(
   directory: string,
   catalogue: Catalogue,
   interners: Interners,
+  journalStart: number | undefined,
   repair: boolean,
 ): Promise<OpenedSegments> {
-  const damage: StoreDamage[] = [];
-  const names = (await readdir(directory)).filter((name) => /^\d{10}\.segment$/.test(name)).sort();
-  const found = await readManifest(directory);
-  // Without a manifest nothing was ever committed; with a damaged one the segments themselves say which of them count.
-  const manifest = found === 'missing' ? emptyManifest : found === 'damaged' ? manifestOf(names) : found;
-  if (found === 'damaged')
-    damage.push({ kind: 'manifest', path: join(directory, 'manifest.json'), reason: 'The checksum does not fit' });
-  const opened: OpenedSegment[] = [];
-  for (const name of manifest.segments) {
-    try {
-      opened.push(openSegment(join(directory, name), interners));
-    } catch (error) {
-      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      if (!missing && !(error instanceof DamagedChunk)) throw error;
-      damage.push({ kind: 'segment', path: join(directory, name), reason: (error as Error).message });
-    }
-  }
-  const replaced = new Set(found === 'damaged' ? opened.flatMap(({ replaces }) => replaces) : []);
-  const counted = opened.filter(({ file }) => !replaced.has(file.name));
-  for (const { file } of opened) if (replaced.has(file.name)) file.close();
-  if (repair && found !== 'damaged')
-    for (const name of names) if (!manifest.segments.includes(name)) await unlink(join(directory, name));
-  return { manifest, segments: counted.map((segment) => addToCatalogue(segment, manifest, catalogue)), damage };
-}
-
-function manifestOf(names: readonly string[]): Manifest {
-  const last = names.at(-1);
-  return { ...emptyManifest, segments: names, nextSegment: last === undefined ? 1 : segmentNumber(last) + 1 };
+  const { manifest, segments, damage } = await countedSegments(directory, interners, journalStart, repair);
+  return { manifest, segments: segments.map((segment) => addToCatalogue(segment, manifest, catalogue)), damage };
 }
 
 function addToCatalogue({ file, placed }: OpenedSegment, manifest: Manifest, catalogue: Catalogue): Segment {
@@ -100,19 +67,26 @@ export function replayFrame(frame: Frame, manifest: Manifest, catalogue: Catalog
   catalogue.noteJournalled(frame.payload.length);
 }
 
-/** What opening the journal found, but for a torn tail; and whether it ends before what its followers have seen. */
-export function journalDamage(journal: Journal, followers: FollowerPositions, directory: string): StoreDamage[] {
-  const found: StoreDamage[] = [];
-  for (const { kind, path, offset, bytes, entries } of journal.damage)
-    if (kind !== 'tornTail')
-      found.push({ kind: 'journal', path, reason: `${kind} at ${offset}: ${bytes} bytes, ${entries} entries` });
-  if (followers.newest() > journal.position())
-    found.push({
+/** What reading the journal found, but for a torn tail, and what is known of its followers. */
+export function journalDamage(
+  found: readonly JournalDamage[],
+  followers: FollowerPositions,
+  directory: string,
+): StoreDamage[] {
+  const damage: StoreDamage[] = [];
+  for (const { kind, path, offset, bytes, firstPosition, entries } of found) {
+    if (kind === 'tornTail') continue;
+    const what =
+      kind === 'unreadableBytes'
+        ? `${bytes} bytes from ${offset} on cannot be read`
+        : `${entries} entries from position ${firstPosition} on are missing`;
+    damage.push({ kind: 'journal', path, reason: what });
+  }
+  if (followers.found !== 'sound')
+    damage.push({
       kind: 'journal',
-      path: directory,
-      reason: `Entries before ${followers.newest()} are missing at the end`,
+      path: join(directory, 'followers.json'),
+      reason: `The positions of followers are ${followers.found}: outputs and rules that were behind position ${followers.fallback} may not have seen all entries before it`,
     });
-  if (followers.damaged)
-    found.push({ kind: 'journal', path: directory, reason: 'The positions of followers are damaged' });
-  return found;
+  return damage;
 }

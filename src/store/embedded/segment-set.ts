@@ -58,6 +58,8 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
   let { manifest } = options;
   let segments = [...options.segments];
   let { nextSegment } = manifest;
+  /** Names of files that count no more and may still be there. */
+  let left = [...(manifest.removed ?? [])];
   let queue: Promise<unknown> = Promise.resolve();
 
   async function commit(change: SegmentChange): Promise<void> {
@@ -91,6 +93,8 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
         segments: names,
         replayFrom,
         droppedDevices: stillNeeded(dropped, names, replayFrom),
+        lost: manifest.lost ?? [],
+        removed: [...left, ...remove.map(({ file }) => file.name)],
       };
     });
     segments = next;
@@ -99,7 +103,11 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
       chunk.file = added!.segment.file;
     }
     change.counts?.();
-    for (const { file } of remove) await unlink(file.path).catch(ignoreMissing);
+    left = [...(manifest.removed ?? [])];
+    for (const name of [...left]) {
+      await unlink(join(directory, name)).catch(ignoreMissing);
+      left = left.filter((other) => other !== name);
+    }
     whenUnread(() => {
       for (const { file } of remove) file.close();
     });

@@ -1,6 +1,6 @@
 // Writing a segment file: chunks one after the other, then an index that says all about them, then a footer that finds the index.
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { crc32, zstdCompress } from 'node:zlib';
@@ -45,14 +45,16 @@ export const wordsPerChunk = 6;
 
 /**
  * Writes and syncs the file and says where the chunks went. Chunk bytes are verified nowhere on the way: they are copied as they are,
- * each section with its checksum. Without room the file is removed again.
+ * each section with its checksum. Without room the file is removed again. It gets its name when it is whole, so that a file with the
+ * name of a segment is one.
  */
 export async function writeSegment(
   path: string,
   placed: readonly PlacedChunk[],
   replaces: readonly string[],
 ): Promise<readonly ChunkPlace[]> {
-  const file = await open(path, 'wx');
+  const beside = join(dirname(path), `.${basename(path)}.new`);
+  const file = await open(beside, 'w');
   try {
     const offsets = await writeChunks(file, placed);
     const end = alignedEnd(placed, offsets);
@@ -66,11 +68,12 @@ export async function writeSegment(
     await file.write(Buffer.concat([index, footer]), 0, index.length + footerBytes, end);
     await file.datasync();
     await file.close();
+    await rename(beside, path);
     await syncDirectory(dirname(path));
     return places;
   } catch (error) {
     await file.close().catch(() => undefined);
-    await unlink(path).catch(() => undefined);
+    for (const name of [beside, path]) await unlink(name).catch(() => undefined);
     throw error;
   }
 }

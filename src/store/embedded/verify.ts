@@ -1,7 +1,9 @@
 // Checking a data folder without changing it: every section of every chunk, its statistics and hours against its rows, every journal frame.
 import { join } from 'node:path';
 import { decodeEntry } from '../../journal/entry-decoding.ts';
+import { openFollowerPositions } from '../../journal/follower-positions.ts';
 import { recoverJournal } from '../../journal/journal-recovery.ts';
+import { journalStart } from '../../journal/segment-list.ts';
 import { statisticsOf } from './chunk-writing.ts';
 import { catalogue as newCatalogue } from './catalogue.ts';
 import {
@@ -17,7 +19,9 @@ import {
 import { isNumeric } from './chunk-schema.ts';
 import { columnHours, hoursOf } from './hour-section.ts';
 import { storeLimits } from './limits.ts';
-import { internersOf, openSegments, type StoreDamage } from './opening.ts';
+import type { JournalEndSeen } from './embedded-store.ts';
+import { internersOf, journalDamage, openSegments } from './opening.ts';
+import type { StoreDamage } from './segment-files.ts';
 import { dataAt, metaAt } from './rows.ts';
 import { SealedRows } from './sealed-rows.ts';
 
@@ -36,11 +40,14 @@ export interface StoreFindings {
 }
 
 /** Reads the whole folder of a store that is not open. A damaged part is told and stepped over. */
-export async function verifyStore(directory: string): Promise<StoreFindings> {
+export async function verifyStore(directory: string, seen?: JournalEndSeen): Promise<StoreFindings> {
   const catalogue = newCatalogue(storeLimits);
   const interners = internersOf(catalogue);
-  const { segments, damage: found } = await openSegments(join(directory, 'segments'), catalogue, interners, false);
-  const damage = [...found];
+  const journalDirectory = join(directory, 'journal');
+  const start = await journalStart(journalDirectory);
+  const opened = await openSegments(join(directory, 'segments'), catalogue, interners, start, false);
+  const { segments, manifest } = opened;
+  const damage = [...opened.damage];
   let chunks = 0;
   let sealedSamples = 0;
   let hours = 0;
@@ -61,19 +68,18 @@ export async function verifyStore(directory: string): Promise<StoreFindings> {
   }
   let journalEntries = 0;
   let journalSamples = 0;
-  const journal = await recoverJournal(
-    join(directory, 'journal'),
-    0,
-    ({ payload }) => {
+  const followers = await openFollowerPositions(journalDirectory, () => 0, seen?.followFrom);
+  const journal = await recoverJournal(journalDirectory, {
+    from: 0,
+    visit: ({ payload }) => {
       journalEntries++;
       journalSamples += [...decodeEntry(payload, interners.shapes).rows()].length;
     },
-    false,
-  );
-  let tornBytes = 0;
-  for (const { kind, path, offset, bytes, entries } of journal.damage)
-    if (kind === 'tornTail') tornBytes += bytes;
-    else damage.push({ kind: 'journal', path, reason: `${kind} at ${offset}: ${bytes} bytes, ${entries} entries` });
+    acknowledgedTo: Math.max(followers.newest(), manifest.replayFrom, seen?.acknowledgedTo ?? 0),
+    repair: false,
+  });
+  damage.push(...journalDamage(journal.damage, followers, journalDirectory));
+  const tornBytes = journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0);
   return { segments: segments.length, chunks, sealedSamples, hours, journalEntries, journalSamples, tornBytes, damage };
 }
 

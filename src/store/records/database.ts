@@ -8,6 +8,7 @@ import { type Quotas, standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
 import { changesLists, type KeptLists, keptLists } from './kept-lists.ts';
 import { migrate } from './migrations.ts';
+import { keepCheckWord } from './records-check.ts';
 import type { RecordTables } from './schema.ts';
 import { type Sealer, sealerOf, secretsKey } from './sealed-text.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
@@ -67,6 +68,7 @@ export async function openRecords(options: {
     // New indexes begin without statistics, and the query planner would pass them over.
     if (await migrate(db)) await refreshStatistics(db);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
+    await keepCheckWord(db, sealer);
     const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
     const committed = new Kysely<RecordTables>({ dialect: sqliteDialect(reader) });
     const { announce, actor = () => undefined, now = Date.now, quotas = standardQuotas } = options;

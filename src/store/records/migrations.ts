@@ -19,6 +19,7 @@ import * as ruleState from './migrations/0045-rule-state.ts';
 import * as provenAddresses from './migrations/0052-proven-addresses.ts';
 import * as requestParts from './migrations/0050-request-parts.ts';
 import * as organizationCounts from './migrations/0060-organization-counts.ts';
+import * as keyCheck from './migrations/0071-key-check.ts';
 import type { RecordTables } from './schema.ts';
 
 interface Migration {
@@ -45,6 +46,7 @@ const migrations: Readonly<Record<number, Migration>> = {
   52: provenAddresses,
   50: requestParts,
   60: organizationCounts,
+  71: keyCheck,
 };
 
 interface VersionTable {

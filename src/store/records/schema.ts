@@ -272,5 +272,6 @@ export interface RecordTables extends NetworkTables, RuleTables {
   };
   deliveries: DeliveryRow;
   organizationCounts: { organizationId: string; what: string; count: number };
+  keyCheck: { word: SealedText };
   followerPositions: { follower: string; position: number };
 }

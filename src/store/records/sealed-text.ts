@@ -1,13 +1,15 @@
 // Secrets that must be shown or sent again are kept encrypted (AES-256-GCM) with the installation's own key.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreadableRecord } from '../../model/unreadable-record.ts';
+import { DataFolderError } from '../data-folder.ts';
 
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 const form = 's1';
+const keyName = 'secrets.key';
 
 export interface Sealer {
   /** The text, unreadable without the key. */
@@ -16,19 +18,38 @@ export interface Sealer {
   open(sealed: string): string;
 }
 
-/** The key given by the operator (any text), else the one in the data folder, made at the first start. */
-export function secretsKey(directory: string, given?: string): Buffer {
+/** The key given by the operator (any text), else the one in the data folder; what is wrong with it when it cannot be used. */
+export function keptSecretsKey(directory: string, given?: string): Buffer | 'missing' | 'damaged' {
   if (given !== undefined && given !== '') return createHash('sha256').update(given).digest();
-  const path = join(directory, 'secrets.key');
-  if (existsSync(path)) {
-    const kept = Buffer.from(readFileSync(path, 'utf8').trim(), 'hex');
-    if (kept.length !== keyBytes) throw new Error(`${path} does not hold a key of ${keyBytes} bytes in hexadecimal`);
-    return kept;
-  }
+  const path = join(directory, keyName);
+  if (!existsSync(path)) return 'missing';
+  const kept = readFileSync(path, 'utf8').trim();
+  return /^[0-9a-f]{64}$/.test(kept) ? Buffer.from(kept, 'hex') : 'damaged';
+}
+
+/** The same; the first start makes one. Throws for a damaged file. What it makes is on disk before anything is sealed with it. */
+export function secretsKey(directory: string, given?: string): Buffer {
+  const kept = keptSecretsKey(directory, given);
+  if (kept === 'damaged')
+    throw new DataFolderError(`${join(directory, keyName)} does not hold a key of ${keyBytes} bytes`);
+  if (kept !== 'missing') return kept;
   const made = randomBytes(keyBytes);
   mkdirSync(directory, { recursive: true });
-  writeFileSync(path, `${made.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  writeFileSync(join(directory, keyName), `${made.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  syncFolder(directory);
   return made;
+}
+
+function syncFolder(directory: string): void {
+  const folder = openSync(directory, 'r');
+  try {
+    fsyncSync(folder);
+  } catch (error) {
+    // Windows cannot sync a folder; its file system journals names by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+  } finally {
+    closeSync(folder);
+  }
 }
 
 export function sealerOf(key: Buffer): Sealer {

@@ -11,18 +11,19 @@ export interface RecordsFindings {
   readonly damage: readonly string[];
 }
 
-/** Reads the whole database of a folder that nobody has open. */
-export function verifyRecords(directory: string): RecordsFindings {
+/** Reads the whole database of a folder that nobody has open. `refusal` is why a start would refuse it. */
+export function verifyRecords(directory: string, refusal?: string): RecordsFindings {
   const path = join(directory, 'records.sqlite');
-  if (!existsSync(path)) return { path, damage: ['The file is missing'] };
+  const refused = refusal === undefined ? [] : [refusal];
+  if (!existsSync(path)) return { path, damage: refused.length > 0 ? refused : ['The file is missing'] };
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path, { readOnly: true });
     const rows = database.prepare(`pragma integrity_check(${findingsMax})`).all();
     const said = rows.map((row) => String(row['integrity_check']));
-    return { path, damage: said.filter((line) => line !== 'ok') };
+    return { path, damage: [...refused, ...said.filter((line) => line !== 'ok')] };
   } catch (error) {
-    return { path, damage: [(error as Error).message] };
+    return { path, damage: refused.length > 0 ? refused : [(error as Error).message] };
   } finally {
     database?.close();
   }

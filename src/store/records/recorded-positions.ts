@@ -1,0 +1,21 @@
+// What the positions that followers saved in the records say of the journal's end.
+
+/** The follower whose position is that of the last entry it has seen; all others save the one that comes next. */
+export const rulesFollower = 'rules';
+/** The position that is on disk for certain, whatever a power cut takes; saved every few seconds. */
+export const durableMark = 'device-status-durable';
+
+/** What the records know of the journal's end, for a journal that lost it; both 0 in new records. */
+export interface RecordedPositions {
+  /** Every entry before it was acknowledged. */
+  readonly acknowledgedTo: number;
+  /** Every entry before it has reached the records for good. */
+  readonly followFrom: number;
+}
+
+/** Reads what all followers saved, `[follower, position]`. */
+export function recordedPositions(saved: readonly (readonly [string, number])[]): RecordedPositions {
+  const next = saved.map(([follower, position]) => (follower === rulesFollower ? position + 1 : position));
+  const followFrom = saved.find(([follower]) => follower === durableMark)?.[1] ?? 0;
+  return { acknowledgedTo: Math.max(0, ...next), followFrom };
+}
