@@ -17,6 +17,8 @@ export interface JournalFollower {
   settled(): Promise<void>;
   /** Waits for the batch under way; what is left is handled after the next start. */
   close(): Promise<void>;
+  /** Durable entries that were not handled yet. */
+  readonly lag: number;
 }
 
 export interface JournalFollowerParts {
@@ -141,6 +143,9 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
       });
       wake();
       return settled;
+    },
+    get lag() {
+      return Math.max(0, store.position - next);
     },
     async close() {
       closed = true;

@@ -6,6 +6,7 @@ import { deliveryEvents } from './delivery-events.ts';
 import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
+import { readFigures } from './read-figures.ts';
 import { scriptEvents } from './script-events.ts';
 import { storageEvents } from './storage-events.ts';
 
@@ -60,6 +61,7 @@ export function createTelemetry(log: Log) {
   return {
     ...mqttEvents(counter, log),
     ...deliveryEvents(counter),
+    ...readFigures(registry),
     ...scriptEvents(counter, histogram),
     ...storageEvents(gauge, log),
     ...damageEvents(damages, gauge, log),

@@ -8,7 +8,10 @@ let sink: ActionSink;
 let clockAheadMs = 0;
 beforeAll(async () => {
   sink = await startActionSink();
-  world = await startWorld({ environment: sinkEnvironment, now: () => Date.now() + clockAheadMs });
+  world = await startWorld({
+    environment: { ...sinkEnvironment, RULE_SAMPLES_PER_UPLINK: '20' },
+    now: () => Date.now() + clockAheadMs,
+  });
 });
 afterAll(async () => {
   await world.close();
@@ -180,4 +183,41 @@ describe('review security 7: what a simulation shows', () => {
     const simulated = await must('POST', `/v3/rules/${rule.id}/simulate`, range);
     expect([simulated.samples, simulated.runs]).toEqual([0, 0]);
   });
+});
+
+test('review security 9: rules that multiply samples stop at the budget of their uplink, which is noted', async () => {
+  const { must, workspaceId } = world;
+  const device = await world.device();
+  for (const name of ['a', 'b', 'c']) {
+    const database = await must('POST', '/v3/output-connectors', {
+      name,
+      workspaceId,
+      type: 'CUSTOM_DATABASE',
+      scope: 'RULE_ACTION',
+      sendConsecutiveAlerts: true,
+      invokeRuleEngine: true,
+      useCustomPayload: true,
+      customPayload: `{"temperature": 30, "path": "{{data.path}}${name}"}`,
+      customDatabaseProperties: { topic: 'default', useCurrentDevice: true },
+    });
+    const { logic, ...rest } = comparison(device.id, 'DEVICE', { actions: [{ id: database.id }] });
+    const logicBlocks = logic.logicBlocks.map((block) => ({ ...block, actionIds: [database.id] }));
+    await must('POST', '/v3/rules', { ...rest, logic: { ...logic, logicBlocks } });
+  }
+  await world.capture(device, { temperature: 30, path: '' });
+  const log = async () => (await must('GET', `/v3/devices/${device.id}/processing-logs?level=ERROR&size=100`)).content;
+  // One uplink and 20 samples of rules fire three actions each; 20 of them were allowed.
+  await expect.poll(async () => (await log()).length, { timeout: 15_000 }).toBe(21 * 3 - 20);
+  expect((await log())[0].message).toContain('rules made 20 samples from one uplink already');
+  const stored = (await must('POST', `/v3/devices/${device.id}/query?size=100`, { topic: '*' })) as unknown[];
+  expect(stored.length).toBe(21);
+});
+
+test('review reliability 17: runs by outcome and how far followers are behind are metrics', async () => {
+  const text = await (await fetch(`${world.base}/metrics`)).text();
+  expect(Number(/^heliograph_rule_runs_total{outcome="FIRED"} (\d+)/m.exec(text)?.[1])).toBeGreaterThan(0);
+  expect(text).toMatch(/^heliograph_rule_runs_total{outcome="DROPPED"} 0/m);
+  for (const follower of ['rules', 'outputs']) {
+    expect(text).toMatch(new RegExp(`^heliograph_follower_lag_entries{follower="${follower}"} \\d+`, 'm'));
+  }
 });
