@@ -8,6 +8,8 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { Access } from './route.ts';
 
+type Permissions = Pick<Extract<Access<never, never>, { readonly scope: Scope }>, 'scope' | 'verb' | 'also'>;
+
 export interface Guard {
   /** Throws Problem 401 when the headers hold no valid credential, or two. */
   identify(
@@ -38,8 +40,20 @@ export async function admit(
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
   if ('anyCredential' in access) return principal;
   const place = 'byParams' in access.place ? await access.place.byParams(request.params as never) : undefined;
-  guard.authorize(principal, access.scope, access.verb, place);
+  // Where the body names the place, the rest is asked once it is known.
+  if ('byBody' in access.place) guard.authorize(principal, access.scope, access.verb);
+  else authorizeAll(guard, principal, access, place);
   return principal;
+}
+
+/** Throws Problem 404 or 403 for the first permission that is missing. */
+function authorizeAll(
+  guard: Guard,
+  principal: Principal,
+  { scope, verb, also = [] }: Permissions,
+  place: Place | undefined,
+): void {
+  for (const [asked, wanted] of [[scope, verb] as const, ...also]) guard.authorize(principal, asked, wanted, place);
 }
 
 /** Counts the request and tells in headers what is left (contract 0.2). Throws Problem 429. */
@@ -64,5 +78,5 @@ export async function admitBody(
   guard: Guard,
 ): Promise<void> {
   if (principal === undefined || !('scope' in access) || !('byBody' in access.place)) return;
-  guard.authorize(principal, access.scope, access.verb, await access.place.byBody(body as never, principal));
+  authorizeAll(guard, principal, access, await access.place.byBody(body as never, principal));
 }

@@ -44,10 +44,14 @@ function described(response: object): object {
   return { description: 'Done', ...response };
 }
 
+function needsOf({ scope, verb, also = [] }: Extract<Route['access'], { readonly scope: unknown }>): string {
+  return `Needs ${[[scope, verb] as const, ...also].map(([of, to]) => `\`${of}\` \`${to}\``).join(' and ')}.`;
+}
+
 /** What the reference says of one route. */
 export function swaggerSchema(route: Route): FastifySchema & Record<string, unknown> {
   const guarded = !('open' in route.access);
-  const permission = 'scope' in route.access ? `Needs \`${route.access.scope}\` \`${route.access.verb}\`.` : undefined;
+  const permission = 'scope' in route.access ? needsOf(route.access) : undefined;
   const nothingToSay = route.response === undefined && route.method === 'DELETE';
   const success = route.status ?? (nothingToSay ? 204 : 200);
   return {

@@ -8,7 +8,6 @@ import { type EpochMs, parseInstant } from '../../model/instant.ts';
 import { pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import { pageRequestOf } from '../list-query.ts';
-import { alsoNeeds } from '../further-permission.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
@@ -29,12 +28,11 @@ export function ruleRunRoutes(parts: RuleRunParts): Route[] {
       path: '/v3/rules/:id/runs',
       summary: 'The last runs of a rule with what it saw, what came of it and why; newest first',
       tag,
-      access: { scope: 'rule', verb: 'read', place },
+      access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], place },
       params: idParams,
       query: Type.Object(listParameters),
       response: pageSchema(ruleRunSchema),
-      handle: async ({ params, query }, principal) => {
-        alsoNeeds(principal, 'asset', 'read', (await place.byParams(params)).workspaceId);
+      handle: async ({ params, query }) => {
         const runs = (await runsOf(params.id)) as readonly Static<typeof ruleRunSchema>[];
         const page = pageRequestOf(query);
         return pageOf(runs.slice(page.page * page.size, (page.page + 1) * page.size), runs.length, page);
@@ -45,12 +43,11 @@ export function ruleRunRoutes(parts: RuleRunParts): Route[] {
       path: '/v3/rules/:id/simulate',
       summary: 'What the rule would have done over stored samples; nothing is sent and nothing is changed',
       tag,
-      access: { scope: 'rule', verb: 'read', place },
+      access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], place },
       params: idParams,
       body: simulationRequest,
       response: simulationSchema,
-      handle: async ({ params, body }, principal) => {
-        alsoNeeds(principal, 'asset', 'read', (await place.byParams(params)).workspaceId);
+      handle: async ({ params, body }) => {
         const range = { from: bound('from', body.from), to: bound('to', body.to) };
         return (await simulate(params.id, range)) as Static<typeof simulationSchema>;
       },

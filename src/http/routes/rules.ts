@@ -41,7 +41,7 @@ export function ruleRoutes(parts: RecordParts & ShowingParts): Route[] {
       path: '/v3/rules',
       summary: 'Make a rule',
       tag,
-      access: { scope: 'rule', verb: 'create', place: byWorkspace(parts) },
+      access: { scope: 'rule', verb: 'create', also: [['asset', 'read']], place: byWorkspace(parts) },
       body: ruleDraft,
       status: 201,
       response: ruleSchema,
