@@ -86,6 +86,7 @@ export function composeDeliveries(
     send: targets.send,
     save: effects.save,
     failed: (error) => telemetry.backgroundFailed('delivering', error),
+    targetChanged: telemetry.targetChanged,
     now,
     random: Math.random,
     schedule,

@@ -1,6 +1,7 @@
 // Composes the live stream: who may listen to what, and the samples that became durable.
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
+import { setImmediate as pause } from 'node:timers/promises';
 import { identify } from './access/authenticator.ts';
 import { authorize } from './access/authorize.ts';
 import { streamRevocation } from './compose-access.ts';
@@ -9,8 +10,9 @@ import type { Uplinks } from './compose-uplinks.ts';
 import { attachDataStreams, type DataStreams } from './http/data-streams.ts';
 import { mqttSocketPath } from './http/mqtt-socket.ts';
 import { placeOf } from './inventory/places.ts';
+import { createAccessWatch } from './live/access-watch.ts';
 import { createFanOut } from './live/fan-out.ts';
-import type { Principal } from './model/principal.ts';
+import { type Principal, principalIn } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
 import { deviceIdsOfTag } from './store/records/tags.ts';
 
@@ -29,12 +31,15 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
         what: 'device',
         id: assetId,
       };
-      authorize(principal, 'asset', 'read', place);
+      authorize(principalIn(principal, device.organizationId), 'asset', 'read', place);
     });
   };
+  const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
+  const access = createAccessWatch({ fanOut, readable, pause, failed });
 
   const streams = attachDataStreams(server, {
     fanOut,
+    access,
     authenticate: async ({ apiKey, accessToken, cookie }) =>
       identify(parts.access.authenticators, {
         'x-api-key': apiKey,
@@ -47,18 +52,20 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
       return found;
     },
     assetsOfTag: async (principal, tagId) => {
-      const tagReadable = await permitted(async () =>
-        authorize(principal, 'asset', 'read', await placeOf(records, 'tag', tagId)),
-      );
+      const tagReadable = await permitted(async () => {
+        const place = await placeOf(records, 'tag', tagId);
+        authorize(principalIn(principal, place.organizationId), 'asset', 'read', place);
+      });
       return tagReadable ? deviceIdsOfTag(records.db, tagId) : undefined;
     },
     quotas: parts.config.quotas,
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
     now,
+    cut: telemetry.liveSocketCut,
     failed: (errorId, error) => telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
-  const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
+  parts.followChanges(access.recordChanged);
   parts.followChanges(streamRevocation(streams, parts.access.sessions, failed));
   parts.quotaUse.readBy('webSockets', streams.sessionsOf);
   telemetry.gauge('live_sessions', 'Open connections of the data stream.', () => streams.sessions);

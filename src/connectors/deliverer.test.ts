@@ -107,6 +107,28 @@ test('contract 35: tries after 1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 4 h and 12 h,
   expect(await log.state(id)).toMatchObject({ state: 'DEAD', tries: 9, reason: 'down' });
 });
 
+test('review reliability 16: a target that goes down and one that is back are told once each', async () => {
+  const log = await openLog();
+  await log.add();
+  let isDown = true;
+  const told: unknown[] = [];
+  const targetChanged = (...change: unknown[]) => void told.push(change);
+  const send = async (): Promise<SendOutcome> => (isDown ? failed : { ok: true, answer: '' });
+  const { deliverer, next } = deliver(log, send, { targetChanged });
+  await deliverer.settled();
+  for (let i = 0; i < 6; i++) {
+    next();
+    await deliverer.settled();
+  }
+  expect(told).toEqual([['c', true, 'down']]);
+  isDown = false;
+  while (told.length < 2 && next()) await deliverer.settled();
+  expect(told).toEqual([
+    ['c', true, 'down'],
+    ['c', false, null],
+  ]);
+});
+
 test('contract 35: a delay differs by up to 20 %, Retry-After makes it longer, never shorter', () => {
   for (const [i, delayMs] of retryDelaysMs.entries()) {
     const at = (random: number, retryAfterMs = 0) => planAfter({ ...failed, retryAfterMs }, i + 1, 0, random).nextAt;

@@ -58,6 +58,8 @@ export const endedSessionsSchema = Type.Object({ sessions: Type.Integer() });
 export const passwordChange = Type.Object({ currentPassword: password, newPassword: Type.String() });
 export const organizationSwitch = Type.Object({ organizationId: id });
 
+export const passwordResetRequest = Type.Object({ email });
+export const passwordResetBody = Type.Object({ password: Type.String() });
 export const invitationParams = Type.Object({ token: Type.String({ maxLength: 200 }) });
 export const invitationSchema = Type.Object({
   email: text,

@@ -3,13 +3,14 @@ import Type from 'typebox';
 import { listParameters } from './list-parameters.ts';
 import { auditFields, id, name, object, optional, orNull, text, updateFields } from './record-fields.ts';
 
-const logo = Type.String({ maxLength: 1_000_000, description: 'Data URL' });
+const shownLogo = Type.String({ description: 'Data URL of an image' });
+const logo = Type.String({ maxLength: 1_000_000, pattern: '^data:image/', description: 'Data URL of an image' });
 
 export const organizationSchema = Type.Object({
   id,
   name,
   description: orNull(text),
-  logo: orNull(logo),
+  logo: orNull(shownLogo),
   owner: Type.Object({ id, name, email: text }),
   alphaFeatures: Type.Boolean(),
   properties: orNull(object),

@@ -82,6 +82,11 @@ export const sampleSchema = Type.Object({
   meta: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
 });
 
+export const latestSampleSchema = Type.Object({
+  ...sampleSchema.properties,
+  incomplete: Type.Optional(Type.Literal(true, { description: 'Newer samples may be there but cannot be read' })),
+});
+
 export const kpiBody = Type.Object(accumulation);
 const deviceIds = Type.Array(Type.String({ maxLength: textMax }), {
   minItems: 1,

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 // The page may not reach beyond this server, whatever its script would like to do.
 const contentSecurityPolicy = [
   "default-src 'self'",
-  "script-src 'self' 'unsafe-inline'",
+  "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data: blob:",
   "font-src 'self' data:",

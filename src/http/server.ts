@@ -20,6 +20,7 @@ const bodyBytesMaxDefault = 4 * 1024 * 1024;
 /** How long a client may take; all three are checked once a second, where Node's own default is every 30 s. */
 const standardTimeouts = { headersMs: 20_000, requestMs: 120_000, keepAliveMs: 75_000, checkMs: 1_000 } as const;
 const retryAfterSeconds = 1;
+const accountLengthMax = 254;
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
 
 /** What the edge tells about requests; log and metrics stand behind it. */
@@ -33,6 +34,8 @@ export interface EdgeEvents {
     requestId: string;
   }): void;
   failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void;
+  /** An answer 401: who asked, for which route and why it was refused. */
+  credentialRefused?(refused: { address: string; route: string; reason: string; account?: string | undefined }): void;
 }
 
 export interface ServerParts {
@@ -51,6 +54,7 @@ export interface ServerParts {
 
 interface RequestState {
   principal?: Principal;
+  refusedBy?: string;
   bodyBytes: number;
 }
 
@@ -94,7 +98,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.setNotFoundHandler(async (request) => {
     const path = pathOf(request);
     if (path.startsWith('/v3/')) await parts.guard.identify(request.headers, request.method);
-    throw problem('noSuchRoute', { method: request.method, path });
+    throw problem('noSuchRoute', { method: request.method, path: maskedPath(path) });
   });
   app.addHook('onRequest', async (request, reply) => {
     setEdgeHeaders(parts, request, reply);
@@ -111,6 +115,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       ms: reply.elapsedTime,
       requestId: request.id,
     });
+    if (reply.statusCode === 401) parts.events.credentialRefused?.(refusalOf(request));
   });
   await app.register(fastifySwagger, openApiOptions(parts.publicUrl));
   for (const route of parts.routes) if (route.streamedBody === undefined) addRoute(app, route, parts);
@@ -197,8 +202,8 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
           return request.signal;
         },
       };
-      await admitBody(access, input.body, principal, parts.guard);
-      const handle = () => route.handle(input as never, principal as never);
+      const acting = await admitBody(access, input.body, principal, parts.guard);
+      const handle = () => route.handle(input as never, acting as never);
       const { actAs } = parts.guard;
       const quiet = principal === undefined || actAs === undefined || route.method === 'GET';
       const handled = quiet ? handle() : actAs(actorOf(principal, request), handle);
@@ -230,6 +235,7 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
     contentType: request.headers['content-type'] ?? 'none',
   };
   const known = problemOf(error, limits);
+  if (known?.status === 401) stateOf(request).refusedBy = known.problem;
   const path = shownPath(request);
   const body = errorBody(known ?? problem('internal'), { path, requestId: request.id, traceId }, parts.now());
   if (known === undefined) parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
@@ -243,10 +249,29 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
   return reply.code(body.status).header('content-type', 'application/json; charset=utf-8').send(body);
 }
 
+/** Whom the log names for a refused credential; `account` is what was typed as e-mail address, cut to what one can be long. */
+function refusalOf(request: FastifyRequest) {
+  const { refusedBy, principal } = stateOf(request);
+  const email = (request.body as { readonly email?: unknown } | null | undefined)?.email;
+  const account = typeof email === 'string' ? email.slice(0, accountLengthMax) : principal?.id;
+  const route = request.routeOptions.url ?? 'none';
+  return {
+    address: request.ip,
+    route,
+    reason: refusedBy ?? 'invalidClient',
+    ...(account === undefined ? {} : { account }),
+  };
+}
+
 /** The path as logs and error bodies may show it. */
 function shownPath(request: FastifyRequest): string {
   const route = routeOf(request);
-  return route?.secretPath ? route.path : pathOf(request);
+  return route?.secretPath ? route.path : maskedPath(pathOf(request));
+}
+
+/** Links that are mailed hold a secret, also when they are mistyped and no route has them. */
+function maskedPath(path: string): string {
+  return path.replace(/(\/(?:invitations|password-reset))\/.+/i, '$1/***');
 }
 
 function pathOf(request: FastifyRequest): string {

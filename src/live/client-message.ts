@@ -20,8 +20,17 @@ export interface MessageContext {
   /** Those of the devices that exist and may be read. */
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly access: AccessChanges;
   /** What a subscription that begins now covers. */
   readonly liveCoverage: (assetId: string) => Coverage;
+}
+
+/** Devices whose readers may have changed. */
+export interface AccessChanges {
+  /** One more with every device that changed. */
+  readonly changes: () => number;
+  /** Ends the subscriptions of these devices that may not go on. */
+  readonly check: (assetIds: readonly string[]) => void;
 }
 
 /** Those of the given service device ids that exist and whose data the principal may read. */

@@ -1,12 +1,17 @@
 // The open subscriptions of one session: asset and topic, each combination once (interface 6 rules 1 to 4).
 import type { AcknowledgedItem } from '../contract/live-messages.ts';
+import type { Principal } from '../model/principal.ts';
 import type { Coverage } from './coverage.ts';
 import type { FanOut, Interest, Reader, Subscription } from './fan-out.ts';
 
 export interface SessionSubscriptions {
   find(assetId: string, topic: string | undefined): Subscription | undefined;
   /** Opens a combination that is not open. */
-  add(assetId: string, topic: string | undefined, coverage: Coverage | undefined): Subscription;
+  add(
+    asset: { readonly id: string; readonly topic: string | undefined },
+    coverage: Coverage | undefined,
+    grantedTo: Principal,
+  ): Subscription;
   remove(subscription: Subscription): void;
   clear(): void;
   interest(assetId: string): Interest | undefined;
@@ -49,7 +54,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
       const interest = interests.get(assetId);
       return topic === undefined ? interest?.wildcard : interest?.topics.get(topic);
     },
-    add(assetId, topic, coverage) {
+    add({ id: assetId, topic }, coverage, grantedTo) {
       let interest = interests.get(assetId);
       if (interest === undefined) {
         interest = {
@@ -63,7 +68,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
         };
         interests.set(assetId, interest);
       }
-      const subscription: Subscription = { assetId, topic, coverage, tagIds: new Set(), open: true };
+      const subscription: Subscription = { assetId, topic, coverage, tagIds: new Set(), open: true, grantedTo };
       if (topic === undefined) interest.wildcard = subscription;
       else interest.topics.set(topic, subscription);
       fanOut.add(interest, subscription);
@@ -90,7 +95,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
   };
 }
 
-function itemOf({ assetId, topic }: Subscription): AcknowledgedItem {
+export function itemOf({ assetId, topic }: Subscription): AcknowledgedItem {
   return { assetId, ...(topic !== undefined && { topic }), valid: true };
 }
 

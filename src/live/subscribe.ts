@@ -1,6 +1,7 @@
 // `subscribe`: opens the subscriptions that are allowed, acknowledges all that are open, then replays (interface 6, contract 30 and 35).
 import { type AcknowledgedItem, SubscribeMessage } from '../contract/live-messages.ts';
 import { formatInstant } from '../model/instant.ts';
+import type { Principal } from '../model/principal.ts';
 import type { ReplayRequest } from './catch-up.ts';
 import { clientMessage, type MessageContext } from './client-message.ts';
 import { liveLimits } from './live-limits.ts';
@@ -17,7 +18,9 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   const { subscriptions, reply, now } = context;
   const targets = targetsOf(message.subscriptions ?? [], message.since);
   if (targets.length === 0) throw refusal('NO_SUBSCRIPTIONS');
-  const allowed = await allowedTargets(targets, message.accessToken || undefined, context);
+  const changesBefore = context.access.changes();
+  const principal = await context.authorize(message.accessToken || undefined);
+  const allowed = await allowedTargets(targets, principal, context);
   if (context.closed()) return;
   refuseTooMany(allowed, context);
   const requests: ReplayRequest[] = [];
@@ -25,7 +28,7 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   for (const { target, assetIds } of allowed) {
     if (assetIds === undefined) refused.push(refusedItem(target));
     for (const assetId of assetIds ?? []) {
-      const subscription = opened(assetId, target, context);
+      const subscription = opened(assetId, target, context, principal);
       if (target.start !== undefined) requests.push({ subscription, start: target.start, replyTo });
     }
   }
@@ -36,14 +39,17 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
     timestamp: formatInstant(now()),
   });
   if (requests.length > 0) context.catchUp.request(requests);
+  // A device may have moved between the check and here.
+  if (context.access.changes() !== changesBefore) {
+    context.access.check(allowed.flatMap(({ assetIds }) => assetIds ?? []));
+  }
 });
 
 async function allowedTargets(
   targets: readonly SubscriptionTarget[],
-  accessToken: string | undefined,
-  { authorize, findAssets, assetsOfTag }: MessageContext,
+  principal: Principal,
+  { findAssets, assetsOfTag }: MessageContext,
 ): Promise<Allowed[]> {
-  const principal = await authorize(accessToken);
   const asked = new Set(targets.flatMap(({ assetId }) => assetId ?? []));
   const found = asked.size === 0 ? asked : await findAssets(principal, [...asked]);
   const tagged = new Map<string, readonly string[] | undefined>();
@@ -74,10 +80,16 @@ function refuseTooMany(allowed: readonly Allowed[], { subscriptions }: MessageCo
 }
 
 // With a replay to come it covers nothing yet: the replay does, and the device is held until then.
-function opened(assetId: string, { tagId, topic, start }: SubscriptionTarget, context: MessageContext) {
+function opened(
+  assetId: string,
+  { tagId, topic, start }: SubscriptionTarget,
+  context: MessageContext,
+  grantedTo: Principal,
+) {
   const coverage = start === undefined ? context.liveCoverage(assetId) : undefined;
   const subscription =
-    context.subscriptions.find(assetId, topic) ?? context.subscriptions.add(assetId, topic, coverage);
+    context.subscriptions.find(assetId, topic) ??
+    context.subscriptions.add({ id: assetId, topic }, coverage, grantedTo);
   if (tagId !== undefined) subscription.tagIds.add(tagId);
   return subscription;
 }

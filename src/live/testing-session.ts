@@ -151,6 +151,7 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     },
     findAssets: async (_, ids) => new Set(ids.filter((id) => assets.includes(id))),
     assetsOfTag: async (_, tagId) => tags[tagId],
+    access: { changes: () => 0, check: () => undefined },
     replay: log.replay,
     end,
     idle: () => undefined,

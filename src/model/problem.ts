@@ -4,6 +4,7 @@ import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import { loraProblems } from './lora-problems.ts';
 import { quotaProblems } from './quota-problems.ts';
+import { damageProblems } from './damage-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
 import { transportProblems } from './transport-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
@@ -32,6 +33,7 @@ export const problems = {
   ...transportProblems,
   ...ruleProblems,
   ...deliveryProblems,
+  ...damageProblems,
   ...quotaProblems,
   invalidJson: {
     status: 400,

@@ -2,6 +2,7 @@
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
+import { refuseUnreadable } from '../store/unreadable.ts';
 import type { ReadingStore } from './reading-store.ts';
 import type { QueriedDevice } from './accumulation.ts';
 import { dataValue } from '../model/data-value.ts';
@@ -23,7 +24,7 @@ export async function rawSeries(
   store: Pick<ReadingStore, 'samples'>,
 ): Promise<{ readonly dataPoints: [Json, string][]; readonly key: string }> {
   const range = { deviceId, ...topicOf(topic), ...rangeOf(timestamp) };
-  const newestFirst = await store.samples({ ...range, limit: sampleLimitMax, skip: 0 });
+  const newestFirst = await store.samples({ ...range, limit: sampleLimitMax, skip: 0, unreadable: refuseUnreadable });
   const dataPoints: [Json, string][] = [];
   for (const sample of newestFirst.toReversed()) {
     const value = dataValue(sample.data, dataKey);

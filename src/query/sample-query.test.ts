@@ -111,7 +111,8 @@ test('contract 21: the older raw series holds the values of the key, oldest firs
 
 describe('export', () => {
   async function textOf(format: 'csv' | 'ndjson', samples: readonly Sample[]): Promise<string> {
-    return (await Array.fromAsync(sampleExport({ deviceId: 'd1' }, format, await storeOf(samples)))).join('');
+    const { text } = await sampleExport({ deviceId: 'd1' }, format, await storeOf(samples));
+    return (await Array.fromAsync(text)).join('');
   }
   const samples = [
     sample(1, { a: 1, position: { lat: 47.5, tags: [1, 'x'] } }),

@@ -105,9 +105,9 @@ function members(path: string, scope: 'organization.member' | 'workspace.member'
 
 const manageList = (path: string): Cell => ({
   needs: ['organization', 'manage'],
-  who: 'permittedUser',
-  level: 'organizationList',
-  path: (of) => `${path}?organizationId=${of.organization}`,
+  who: 'permitted',
+  level: 'workspaceList',
+  path: (of) => `${path}?organizationId=${of.organization}&workspaceId=${of.workspace}`,
 });
 
 const bulk = (tail: string, verb: Verb, more: Bodies = () => ({})): Record<string, Cell> => ({
@@ -248,6 +248,8 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /realms/api-keys/.well-known/openid-configuration': open('/realms/api-keys/.well-known/openid-configuration'),
   'GET /realms/api-keys/protocol/openid-connect/certs': open('/realms/api-keys/protocol/openid-connect/certs'),
   'POST /v3/auth/login': open('/v3/auth/login'),
+  'POST /v3/auth/password-reset': { ...open('/v3/auth/password-reset'), body: () => ({ email: 'x@y.z' }) },
+  'POST /v3/auth/password-reset/:token': open('/v3/auth/password-reset/t'),
   'GET /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/logout': own('/v3/auth/logout', 'anyUser'),

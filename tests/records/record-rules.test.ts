@@ -96,7 +96,7 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
     uri: 'https://example.org/in',
     authType: 'BEARER',
     bearerToken: 'tok',
-    headers: { 'x-a': 'one' },
+    headers: { 'x-a': 'one', 'X-Api-Key': 'two', 'x-b': 'Bearer three' },
   };
   const { status, body } = await admin('POST', '/v3/output-connectors', {
     name: 'H',
@@ -108,7 +108,8 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
   expect(body.webhookProperties).toMatchObject({
     method: 'POST',
     bearerToken: '********',
-    headers: { 'x-a': '********' },
+    // Behavior 28: a plain header is shown, one that holds a credential is not.
+    headers: { 'x-a': 'one', 'X-Api-Key': '********', 'x-b': '********' },
   });
   expect(body).toMatchObject({ mailProperties: null, scope: 'DATA_FLOW', deleted: false, global: false });
   const changed = { ...body.webhookProperties, method: 'PUT' };
@@ -117,7 +118,7 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
   expect((await findOutputConnector(records, body.id))!.properties).toMatchObject({
     method: 'PUT',
     bearerToken: 'tok',
-    headers: { 'x-a': 'one' },
+    headers: { 'x-a': 'one', 'X-Api-Key': 'two', 'x-b': 'Bearer three' },
   });
 });
 

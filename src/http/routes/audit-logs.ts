@@ -1,4 +1,4 @@
-// Routes of the audit log, for signed-in owners and administrators (contract 26, 35).
+// Routes of the audit log, for whoever holds `organization` `manage`: owners, administrators, log shippers (contract 26, 36).
 import { Readable } from 'node:stream';
 import { auditEntrySchema, auditExportQuery, auditLogQuery } from '../../contract/audit-entry.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
@@ -11,7 +11,6 @@ const tag = 'Audit log';
 const access = {
   scope: 'organization',
   verb: 'manage',
-  userOnly: true,
   place: { narrowedByHandler: true },
 } as const;
 
