@@ -207,7 +207,7 @@ function deviceAccess(parts: Parts): DeviceAccess {
   return {
     placeOfDevice,
     placeOfTag: (id) => placeOf(records, 'tag', id),
-    devicesOfTag: (tagId) => devicesOfTag(records.db, tagId),
+    devicesOfTag: (tagId) => devicesOfTag(records.elsewhere, tagId),
     authorize,
     aliased: vendorNamed(parts),
   };

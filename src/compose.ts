@@ -42,7 +42,7 @@ import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } f
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
 import { hasOrganizations } from './store/records/organizations.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
-import { hurryLocks, type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
+import { type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { findOperation, unfinishedOperations } from './store/records/operations.ts';
 import type { RecordedPositions } from './store/records/recorded-positions.ts';
 import { checkRecords } from './store/records/records-check.ts';
@@ -139,7 +139,7 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
       const startedAt = performance.now();
       telemetry.stopping(reason);
       notReady = 'stopping';
-      await hurryLocks(records.db).catch((error: unknown) => telemetry.backgroundFailed('stopping', error));
+      records.hurry();
       try {
         await closers.closeAll();
         telemetry.stopped(performance.now() - startedAt);
@@ -176,7 +176,9 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
     actor: () => acting.getStore(),
     now,
     quotas: config.quotas,
+    stopped: telemetry.recordsStopped,
   }).catch(disk.explain);
+  readiness.add('records', telemetry.recordsStoppedBecause);
   closers.push('the records', () => records.close());
   const store = await openEmbeddedStore({
     directory: join(config.dataDirectory, 'samples'),

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { openRecords } from '../store/records/database.ts';
+import { lazyTransaction, openRecords } from '../store/records/database.ts';
 import {
   findDelivery,
   findPendingDeliveries,
@@ -75,11 +75,10 @@ function deliver(
     findPending: (after, max) => findPendingDeliveries(log.db, after, max),
     load: (sequence) => findDelivery(log.db, { sequence }),
     send,
-    save: (tried) =>
-      saveDeliveryOutcomes(
-        log.db,
-        tried.map(({ outcome }) => outcome),
-      ),
+    save: (tried) => {
+      const outcomes = tried.map(({ outcome }) => outcome);
+      return lazyTransaction(log.db, (step) => saveDeliveryOutcomes(step, outcomes));
+    },
     failed: (error) => failures.push(error),
     now: () => time.clock.now,
     random: () => 0.5,

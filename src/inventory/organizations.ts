@@ -95,7 +95,8 @@ export async function listOrganizations(
 ): Promise<Page<Awaited<ReturnType<typeof view>> | { readonly id: string; readonly name: string }>> {
   const ids = principal.kind === 'USER' ? await organizationIdsOf(records, principal) : [principal.organizationId];
   const shown = ids.slice(page.page * page.size, (page.page + 1) * page.size);
-  const items = await Promise.all(shown.map((id) => readOrganization(records, id)));
+  const items: Awaited<ReturnType<typeof view>>[] = [];
+  for (const id of shown) items.push(await readOrganization(records, id));
   return pageOf(minimal ? items.map(({ id, name }) => ({ id, name })) : items, ids.length, page);
 }
 

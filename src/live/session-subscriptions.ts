@@ -13,6 +13,7 @@ export interface SessionSubscriptions {
     grantedTo: Principal,
   ): Subscription;
   remove(subscription: Subscription): void;
+  /** Closes all, the first of them at once; nothing may be added any more. */
   clear(): void;
   interest(assetId: string): Interest | undefined;
   interests(): IterableIterator<Interest>;
@@ -22,6 +23,9 @@ export interface SessionSubscriptions {
   acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[];
   readonly size: number;
 }
+
+/** So many subscriptions are closed in one turn of the event loop. */
+const removedPerTurn = 2_000;
 
 export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubscriptions {
   const interests = new Map<string, Interest>();
@@ -78,7 +82,16 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
     },
     remove,
     clear() {
-      for (const subscription of all()) remove(subscription);
+      const left = all();
+      const removeSome = (): void => {
+        for (let i = 0; i < removedPerTurn; i++) {
+          const { value, done } = left.next();
+          if (done === true) return;
+          remove(value);
+        }
+        setImmediate(removeSome);
+      };
+      removeSome();
     },
     interest: (assetId) => interests.get(assetId),
     interests: () => interests.values(),
@@ -114,6 +127,7 @@ function compare(a: string | undefined, b: string | undefined): number {
 
 // Merging keeps an acknowledgement of many thousand subscriptions cheap when few were added.
 function merged(left: readonly AcknowledgedItem[], right: readonly AcknowledgedItem[]): AcknowledgedItem[] {
+  if (left.length === 0) return [...right];
   const result: AcknowledgedItem[] = [];
   let at = 0;
   for (const item of right) {

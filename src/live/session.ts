@@ -83,6 +83,7 @@ export function createSession(options: SessionOptions): Session {
     now,
     closed: () => outbox.closed,
     reply,
+    replyText: (text) => outbox.sendReply(text),
     authorize: options.authorize,
     findAssets: options.findAssets,
     assetsOfTag: options.assetsOfTag,

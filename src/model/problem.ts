@@ -6,6 +6,7 @@ import { loraProblems } from './lora-problems.ts';
 import { quotaProblems } from './quota-problems.ts';
 import { damageProblems } from './damage-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
+import { recordsProblems } from './records-problems.ts';
 import { transportProblems } from './transport-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 
@@ -33,6 +34,7 @@ export const problems = {
   ...transportProblems,
   ...ruleProblems,
   ...deliveryProblems,
+  ...recordsProblems,
   ...damageProblems,
   ...quotaProblems,
   invalidJson: {

@@ -1,5 +1,7 @@
 // The public holidays of a region, from a library that is loaded when the first workspace asks for it.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /** Local dates `YYYY-MM-DD` of a region such as `CH` or `CH-ZH` from one year to another; none for an unknown region. */
 export type PublicHolidays = (region: string, fromYear: number, toYear: number) => Promise<ReadonlySet<string>>;
 
@@ -25,6 +27,8 @@ export function openPublicHolidays(): PublicHolidays {
         if (years.size >= regionsMax) years.clear();
         known = readYear(region, year);
         years.set(key, known);
+        // A year takes tens of milliseconds.
+        await nextTurn();
       }
       for (const date of await known) dates.add(date);
     }

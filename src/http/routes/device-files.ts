@@ -65,7 +65,7 @@ function importRoute(parts: OperationParts): Route {
       await listReach(records, principal, reach, ['asset', 'create']);
       if (mode === 'upsert') await listReach(records, principal, reach, ['asset', 'update']);
       const file = uploadedFile(headers['content-type'], await bytesOf(body), undefined);
-      const read = readDeviceFile(textOf(file.content), formatOf(file));
+      const read = await readDeviceFile(textOf(file.content), formatOf(file));
       const into = { workspaceId, mode };
       if (dryRun) return new Answer(200, await importReport(records, principal, into, read));
       const operation = await createdOnce(

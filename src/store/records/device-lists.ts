@@ -37,15 +37,17 @@ export interface DeviceFilter extends WorkspaceFilter {
 
 /** `now` decides who is online. */
 export async function listDevices(
-  { db, sealer, lists }: Pick<Records, 'db' | 'sealer' | 'lists'>,
+  { db, elsewhere, sealer, lists }: Pick<Records, 'db' | 'elsewhere' | 'sealer' | 'lists'>,
   filter: DeviceFilter,
   page: PageRequest,
   now: number,
 ): Promise<Rows<Device>> {
-  const query = db
+  // To find and to count may read every device; a transaction sees its own changes only where it is.
+  const searched = db.isTransaction ? db : elsewhere;
+  const query = searched
     .selectFrom('devices')
     .select('devices.id')
-    .where(isWanted(db, filter, now));
+    .where(isWanted(searched, filter, now));
   if (!page.sort.some((order) => order.field === 'uplinkMetrics.timestamp')) {
     return inFull({ db, sealer }, await pageOfLongList(lists, query, page, deviceSortColumns, 'devices'));
   }

@@ -104,7 +104,7 @@ export async function findActiveRules(
   const query = db.selectFrom('rules').selectAll().where('active', '=', 1).orderBy('id');
   if (ids === undefined) take(await query.execute());
   for (let from = 0; ids !== undefined && from < ids.length; from += idsPerQuery) {
-    take(await query.where('id', 'in', ids.slice(from, from + idsPerQuery)).execute());
+    take(await query.where(isOneOf('id', ids.slice(from, from + idsPerQuery))).execute());
   }
   return { rules, broken };
 }
