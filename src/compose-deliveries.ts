@@ -117,7 +117,6 @@ export function composeDeliveries(
     failed: (error) => telemetry.backgroundFailed('queueing outputs', error),
   });
   uplinks.followEntries(outputs.follow);
-  telemetry.followerLag(outputsFollower, () => outputs.lag);
   gauges(parts, deliverer);
   const trials = testing(parts, targets, authorize);
   const renewed = async (sequences: readonly number[]) =>

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { closeInOrder } from './compose-closing.ts';
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
-import { createJournalFollower, type JournalFollower } from './flows/journal-follower.ts';
+import { createJournalFollower } from './flows/journal-follower.ts';
 import { createRuleFollower } from './flows/rule-follower.ts';
 import { createRuleScripts, type RuleScripts } from './flows/rule-scripts.ts';
 import { type SimulatedRuns, simulateRule } from './flows/rule-simulation.ts';
@@ -15,7 +15,7 @@ import { Problem, problem } from './model/problem.ts';
 import { UnreadableRecord } from './model/unreadable-record.ts';
 import { compileRule } from './rules/compiled-rule.ts';
 import { createRuleBook, inputsInWorkspace } from './rules/rule-book.ts';
-import { createRunLog, type RunLog } from './rules/run-log.ts';
+import { createRunLog } from './rules/run-log.ts';
 import { findCustomLogics } from './store/records/custom-logic.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { findFollowerPosition } from './store/records/follower-positions.ts';
@@ -55,11 +55,6 @@ function laterBy(task: () => void, delayMs: number): () => void {
 async function evaluatedPosition({ records, store }: Parts): Promise<number> {
   const written = (await findFollowerPosition(records.db, rulesFollower)) ?? -1;
   return Math.max(written, (store.followerPosition(rulesFollower) ?? 0) - 1);
-}
-
-function figures(telemetry: Parts['telemetry'], log: RunLog, entries: JournalFollower): void {
-  telemetry.followerLag(rulesFollower, () => entries.lag);
-  telemetry.counts('rule_runs_total', 'Runs of rules by outcome.', 'outcome', () => log.counts);
 }
 
 export async function composeRules(
@@ -127,7 +122,7 @@ export async function composeRules(
     failed: failed('judging samples by rules'),
   });
   uplinks.followEntries((entry) => entries.follow(entry));
-  figures(telemetry, log, entries);
+  telemetry.counts('rule_runs_total', 'Runs of rules by outcome.', 'outcome', () => log.counts);
   await scripts.start();
   timers.changed();
 

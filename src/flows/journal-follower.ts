@@ -17,8 +17,6 @@ export interface JournalFollower {
   settled(): Promise<void>;
   /** Waits for the batch under way; what is left is handled after the next start. */
   close(): Promise<void>;
-  /** Durable entries that were not handled yet. */
-  readonly lag: number;
 }
 
 export interface JournalFollowerParts {
@@ -143,9 +141,6 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
       });
       wake();
       return settled;
-    },
-    get lag() {
-      return Math.max(0, store.position - next);
     },
     async close() {
       closed = true;
