@@ -264,7 +264,7 @@ async function serve(parts: Parts, routes: readonly Route[]): Promise<FastifyIns
   const { publicUrl, trustedProxies, corsOrigins } = config;
   const guard = guardOf(access, config, now);
   const app = await createServer({ routes, guard, events: telemetry, now, publicUrl, trustedProxies, corsOrigins });
-  addDocs(app);
+  addDocs(app, routes, publicUrl);
   return app;
 }
 

@@ -3,7 +3,7 @@
 import type { JsonObject } from '../model/json.ts';
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+import { type UplinkMetrics, withLastKnown } from '../model/uplink-metrics.ts';
 
 /** What one transaction writes. */
 export interface StatusBatch {
@@ -147,7 +147,9 @@ function batchOf(entries: readonly StatusEntry[], states: ReadonlyMap<string, Js
   const metrics = new Map<string, UplinkMetrics>();
   const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
-    if (entry.metrics !== undefined) metrics.set(entry.deviceId, entry.metrics);
+    if (entry.metrics !== undefined) {
+      metrics.set(entry.deviceId, withLastKnown(entry.metrics, metrics.get(entry.deviceId)));
+    }
     notes.push(...entry.notes);
   }
   return { position: last.position + 1, metrics, states, notes };

@@ -93,11 +93,11 @@ export function addAccessPages(app: FastifyInstance): void {
 }
 
 function serve(app: FastifyInstance, path: string, type: string, text: string): void {
-  app.get(path, { schema: { hide: true } }, async (_request, reply: FastifyReply) =>
+  const handler = async (_request: unknown, reply: FastifyReply) =>
     reply
       .type(`${type}; charset=utf-8`)
       .header('content-security-policy', policy)
       .serializer((payload: unknown) => payload as string)
-      .send(text),
-  );
+      .send(text);
+  app.route({ method: ['GET', 'HEAD'], url: path, handler });
 }

@@ -1,9 +1,10 @@
 // The HTTP edge: request id, credential, route, place, body, handler, answer, in this order (docs: ARCHITECTURE.md).
 import { randomUUID } from 'node:crypto';
-import fastifySwagger from '@fastify/swagger';
+import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { problem } from '../model/problem.ts';
 import type { Principal } from '../model/principal.ts';
+import { allowedMethods } from './allowed-methods.ts';
 import { actorOf, admit, admitBody, type Guard } from './admission.ts';
 import { requestChecks } from './body-check.ts';
 import { addCors } from './cors.ts';
@@ -11,7 +12,6 @@ import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { refuseTwoHosts } from './host-header.ts';
 import { parseJsonBody } from './json-body.ts';
-import { openApiOptions, swaggerSchema } from './open-api.ts';
 import { Answer, type Route, type RouteInput } from './route.ts';
 import { addContentPolicy, setSecurityHeaders } from './security-headers.ts';
 import { streamedBody, withRestRead } from './streamed-body.ts';
@@ -91,12 +91,13 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       void sendFailure(parts, error, request as FastifyRequest, reply as FastifyReply),
   });
   readBodies(app);
-  // Checks run in the routes, compiled on first use, so that a cold start compiles nothing.
-  app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => sendFailure(parts, error, request, reply));
+  const methodsOf = allowedMethods(app);
   app.setNotFoundHandler(async (request) => {
     const path = pathOf(request);
+    const allow = methodsOf(path).join(', ');
+    if (allow !== '') throw problem('methodNotAllowed', { method: request.method, path, allow });
     if (path.startsWith('/v3/')) await parts.guard.identify(request.headers, request.method);
     throw problem('noSuchRoute', { method: request.method, path: maskedPath(path) });
   });
@@ -117,7 +118,6 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     });
     if (reply.statusCode === 401) parts.events.credentialRefused?.(refusalOf(request));
   });
-  await app.register(fastifySwagger, openApiOptions(parts.publicUrl));
   for (const route of parts.routes) if (route.streamedBody === undefined) addRoute(app, route, parts);
   for (const anyBodyType of [undefined, true] as const) {
     await app.register(async (streaming) => {
@@ -178,10 +178,10 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
   const { access } = route;
   const checks = requestChecks(route);
   app.route({
-    method: route.method,
+    // Load balancers and browsers ask for heads.
+    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: route.path,
-    schema: swaggerSchema(route),
-    config: { route } as object,
+    config: { route },
     ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
     onRequest: async (request, reply) => {
       const principal = await admit(access, request, reply, parts.guard);
@@ -219,7 +219,11 @@ function sendOutput(reply: FastifyReply, output: unknown, status: number): Fasti
   }
   for (const [name, value] of Object.entries(output.headers))
     reply.header(name, typeof value === 'string' ? value : [...value]);
-  return reply.code(output.status).send(output.body);
+  const { status: ownStatus, body } = output;
+  if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) return reply.code(ownStatus).send(body);
+  // A stream that nobody reads the bytes of is not read either.
+  body.destroy();
+  return reply.code(ownStatus).send();
 }
 
 function setEdgeHeaders(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
@@ -244,6 +248,7 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
   const wait = known?.details['retryAfterSeconds'] ?? (body.status === 503 ? retryAfterSeconds : undefined);
   if (typeof wait === 'number') reply.header('retry-after', wait);
   if (body.status === 401) reply.header('www-authenticate', 'Bearer');
+  if (typeof known?.details['allow'] === 'string') reply.header('allow', known.details['allow']);
   const shaped = routeOf(request)?.refusal?.(known ?? problem('internal'));
   if (shaped !== undefined) return sendOutput(reply, shaped, body.status);
   return reply.code(body.status).header('content-type', 'application/json; charset=utf-8').send(body);

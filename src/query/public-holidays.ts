@@ -51,3 +51,25 @@ function datesOf(holiday: HolidayOfYear): string[] {
   const days = Math.max(1, Math.round((holiday.end.getTime() - holiday.start.getTime()) / dayMs));
   return Array.from({ length: days }, (_, i) => new Date(first + i * dayMs).toISOString().slice(0, 10));
 }
+
+/** Undefined for a region that exists; else those that do: the countries, or the parts of the named country. */
+export async function otherHolidayRegions(region: string): Promise<readonly string[] | undefined> {
+  const { default: Holidays } = await import('date-holidays');
+  const known = new Holidays();
+  const [country = '', state, part, ...rest] = region.split('-');
+  const below = (above: string, names: object | undefined) => Object.keys(names ?? {}).map((name) => above + name);
+  const countries = below('', known.getCountries());
+  if (!isAmong(country, countries)) return countries;
+  if (state === undefined) return undefined;
+  const states = below(`${country}-`, known.getStates(country));
+  if (!isAmong(`${country}-${state}`, states)) return states.length === 0 ? [country] : states;
+  if (part === undefined) return undefined;
+  const parts = below(`${country}-${state}-`, known.getRegions(country, state));
+  const isKnown = rest.length === 0 && isAmong(region, parts);
+  if (isKnown) return undefined;
+  return parts.length === 0 ? [`${country}-${state}`] : parts;
+}
+
+function isAmong(name: string, names: readonly string[]): boolean {
+  return names.some((known) => known.toUpperCase() === name.toUpperCase());
+}

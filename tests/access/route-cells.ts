@@ -263,7 +263,6 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /v3/organizations': own('/v3/organizations', 'anyCredential'),
   'POST /v3/organizations': { ...own('/v3/organizations', 'anyUser'), body: () => ({ name: 'x' }) },
   'GET /v3/workspace-access': own('/v3/workspace-access?scope=ASSET&verb=READ', 'anyCredential'),
-  'PUT /v3/api-keys/:id': own('/v3/api-keys/x', 'anyCredential'),
   'POST /v3/run-script': {
     needs: ['deviceType', 'read'],
     who: 'permitted',

@@ -152,6 +152,7 @@ function exportRoute(parts: SampleQueryParts): Route {
     access: readsDevice(parts),
     params: deviceParams,
     query: exportParameters,
+    answerTypes: { 'application/x-ndjson': Type.String(), 'text/csv': Type.String() },
     handle: async ({ params: { deviceId }, query: { format = 'ndjson', topic = everyTopic, ...sent } }) => {
       const [from, to] = [timeOf(sent.from), timeOf(sent.to)];
       const bounds = { gte: from, lt: to };
