@@ -1,12 +1,17 @@
 // Composes the figures that are read when the metrics are asked for: the journal, its followers, the program.
 import { readFileSync } from 'node:fs';
-import type { EmbeddedStore } from './store/embedded/embedded-store.ts';
+import type { SampleStore } from './store/sample-store.ts';
 import type { Telemetry } from './telemetry/events.ts';
 
 /** Followers of the journal by the names under which they tell their positions. */
 const followers = ['device-status', 'raw-uplinks', 'outputs', 'rules'] as const;
 
-export function composeFigures(store: EmbeddedStore, telemetry: Telemetry, now: () => number): void {
+/** A store that has a journal on this disk. */
+interface JournaledStore extends Pick<SampleStore, 'position' | 'followerPosition'> {
+  readonly journalled: () => { readonly bytes: number; readonly oldestStoredAt: number | undefined };
+}
+
+export function composeFigures(store: JournaledStore, telemetry: Telemetry, now: () => number): void {
   telemetry.gauge('journal_bytes', 'Bytes of the journal on disk.', () => store.journalled().bytes);
   telemetry.gauge('journal_age_seconds', 'Age of the oldest entry that the journal keeps.', () => {
     const { oldestStoredAt } = store.journalled();

@@ -1,7 +1,7 @@
 // Password rules: what is guessed first is refused, told by the reason (NIST SP 800-63B section 5.1.1.2).
 import { commonPasswords } from './common-passwords.ts';
 
-export const passwordLength = { min: 10, max: 200 } as const;
+const passwordLength = { min: 10, max: 200 } as const;
 const distinctMin = 5;
 /** Parts of the e-mail address from this length on count. */
 const addressPartMin = 4;

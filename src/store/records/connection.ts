@@ -12,7 +12,7 @@ import { isSelect, type StatementResult, type Statements, statementsOf } from '.
 import { createTurns, type Turns } from './turns.ts';
 import { createWriteLock } from './write-lock.ts';
 
-export const connectionLimits = {
+const connectionLimits = {
   /** Of each connection. */
   cacheKiB: 32 * 1024,
   /** Another program that holds the write lock is waited for so long. */
