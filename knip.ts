@@ -18,7 +18,7 @@ export default {
   ignoreIssues: { 'src/store/records/migrations/*.ts': ['exports', 'nsExports'] },
   ignoreExportsUsedInFile: { interface: true, type: true },
   // Programs that tests run; .ci/run installs them.
-  ignoreBinaries: ['openssl', 'mosquitto_passwd', 'unshare'],
+  ignoreBinaries: ['gcc', 'openssl', 'mosquitto_passwd', 'unshare'],
   // tools/check.ts runs these by name; the linter finds its type-aware part by itself.
   ignoreDependencies: ['@biomejs/biome', 'oxlint', 'oxlint-tsgolint'],
 } satisfies KnipConfig;
