@@ -77,6 +77,7 @@ export function composeDeliveries(
     egress,
     findConnector: (id) => findOutputConnector({ ...records, db: records.committed }, id),
     vendorNames,
+    now,
   });
   const deliverer = createDeliverer({
     findPending: (after, max) => findPendingDeliveries(records.db, after, max),

@@ -40,6 +40,8 @@ export interface Parts {
   readonly telemetry: Telemetry;
   /** Parts add the reasons why no requests should come at present. */
   readonly readiness: Readiness;
+  /** Whether only the records may still be written. */
+  readonly diskIsFull: () => boolean;
   readonly records: OpenRecords;
   readonly store: SampleStore;
   readonly directory: UplinkDirectory;

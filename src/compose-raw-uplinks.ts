@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Parts } from './compose-parts.ts';
 import { createJournalFollower } from './flows/journal-follower.ts';
 import type { DurableEntry } from './model/journal-entry.ts';
+import { problem } from './model/problem.ts';
 import { rawUplinkOf } from './model/raw-uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from './store/raw-uplinks/reading.ts';
 import { openRawUplinkStore } from './store/raw-uplinks/raw-uplink-store.ts';
@@ -24,7 +25,7 @@ export interface RawUplinks {
 
 /** Opens the store and lets it catch up with the journal in the background; with a retention of 0 nothing is kept. */
 export async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
-  const { config, store, telemetry, now } = parts;
+  const { config, store, telemetry, diskIsFull, now } = parts;
   const directory = join(config.dataDirectory, 'uplinks');
   if (config.rawUplinkRetentionMs === 0) return keepingNone(parts, directory);
   const uplinks = await openRawUplinkStore({
@@ -50,11 +51,14 @@ export async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
         return store.position;
       },
     },
-    handle: (entries) =>
-      uplinks.add(
+    handle: async (entries) => {
+      // The journal keeps them until there is room again.
+      if (diskIsFull()) throw problem('storageFull');
+      await uplinks.add(
         entries.flatMap((entry) => rawUplinkOf(entry) ?? []),
         entries.at(-1)!.position + 1,
-      ),
+      );
+    },
     failed,
   });
   const tellPosition = (): void => {

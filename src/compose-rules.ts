@@ -52,7 +52,7 @@ function laterBy(task: () => void, delayMs: number): () => void {
 
 export async function composeRules(
   parts: Parts,
-  uplinks: Pick<Uplinks, 'followEntries' | 'scripts'>,
+  uplinks: Pick<Uplinks, 'followEntries' | 'scripts' | 'scriptTrials'>,
   enqueueDeliveries: EnqueueDeliveries,
 ): Promise<Rules> {
   const { records, store, telemetry, directory, now, newId } = parts;
@@ -151,7 +151,7 @@ export async function composeRules(
       if (compiled === undefined) throw new Error(`Rule ${ruleId} cannot be compiled`);
       return simulateRule(compiled, range, {
         store,
-        scripts: machine,
+        scripts: uplinks.scriptTrials,
         lookUp,
         tagsOf: async (deviceIds) =>
           new Map(

@@ -13,6 +13,7 @@ import type { OnceStreamed } from './flows/streamed-idempotency.ts';
 import { type ReplayReport, type ReplayRequest, type ReplayStages, replayUplinks } from './flows/replay.ts';
 import { handleUplink, type UplinkStages } from './flows/uplink.ts';
 import { createIntake, intakeLimits } from './ingest/intake.ts';
+import { isDiskFull } from './model/disk-full.ts';
 import type { Json, JsonObject } from './model/json.ts';
 import type { DurableEntry, JournalEntry } from './model/journal-entry.ts';
 import type { Principal } from './model/principal.ts';
@@ -43,7 +44,12 @@ export interface Uplinks {
   readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
   /** The state of the device's decoder. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
-  readonly runScript: (source: string, event: Json, principal: Principal) => Promise<{ type: string; event: Json }[]>;
+  readonly runScript: (
+    source: string,
+    event: Json,
+    principal: Principal,
+    signal: AbortSignal,
+  ) => Promise<{ type: string; event: Json }[]>;
   readonly backfill: (input: Backfill) => Promise<BackfillReceipt>;
   readonly once: Once;
   readonly onceStreamed: OnceStreamed;
@@ -55,6 +61,8 @@ export interface Uplinks {
   readonly followEntries: (follow: (entry: DurableEntry) => void) => void;
   /** Where users' scripts of every kind run. */
   readonly scripts: Pick<ScriptMachine, 'run'>;
+  /** The same for scripts that somebody tries out: those runs come after the others. */
+  readonly scriptTrials: Pick<ScriptMachine, 'run'>;
   /** What devices sent, as they sent it. */
   readonly raw: RawUplinks;
   /** Tries a decoder on it. */
@@ -66,10 +74,11 @@ export interface Uplinks {
 
 /** Opens the way in and brings followers up to the journal's end. */
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
-  const { config, telemetry, records, store, directory, now, newId } = parts;
+  const { telemetry, records, store, directory, now, newId } = parts;
   const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
   const followers: ((entry: DurableEntry) => void)[] = [];
-  const scripts = openScripts(config.scriptWorkers);
+  const scripts = openScripts(parts);
+  const scriptTrials: Uplinks['scriptTrials'] = { run: (run) => scripts.run({ ...run, kind: 'trial' }) };
   // Whoever has decoders will use them soon; an installation without any saves their memory.
   if (await hasDeviceTypes(records.db)) scripts.warmUp();
   let statusPosition: number | undefined;
@@ -111,7 +120,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const replayStages: ReplayStages = {
     list: raw.list,
     deviceOf: async (deviceId) => uplinkDeviceOf(await findDevice(deviceId)),
-    decode: stages.decode,
+    decode: decodeUplink(scriptTrials),
     validate,
     now,
   };
@@ -127,7 +136,8 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
-    runScript: (source, event, principal) => runScript(scripts, { tenant: principal.organizationId, source, event }),
+    runScript: (source, event, principal, signal) =>
+      runScript(scripts, { tenant: principal.organizationId, source, event, signal }),
     once,
     onceStreamed,
     raw,
@@ -136,6 +146,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     follow: (listener) => void listeners.push(listener),
     followEntries: (follow) => void followers.push(follow),
     scripts,
+    scriptTrials,
     async keepHouse() {
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
@@ -167,9 +178,20 @@ function marking({ records, store, telemetry }: Parts, written: () => number | u
 }
 
 /** The script machine, made when it is first needed. */
-function openScripts(workers: number): Pick<ScriptMachine, 'run' | 'close'> & { warmUp(): void } {
+function openScripts(parts: Parts): Pick<ScriptMachine, 'run' | 'close'> & { warmUp(): void } {
+  const { config, telemetry, quotaUse } = parts;
+  const { runScriptsRunning: trialsRunningMax, runScriptsWaiting: trialsWaitingMax } = config.quotas;
   let machine: ScriptMachine | undefined;
-  const made = (): ScriptMachine => (machine ??= createScriptMachine({ workers }));
+  const made = (): ScriptMachine =>
+    (machine ??= createScriptMachine({
+      workers: config.scriptWorkers,
+      limits: { trialsRunningMax, trialsWaitingMax },
+      ran: telemetry.scriptRan,
+    }));
+  telemetry.gauge('script_runs_waiting', 'Script runs that wait for a thread.', () => machine?.waiting ?? 0);
+  telemetry.gauge('script_threads', 'Threads that run scripts.', () => machine?.threads ?? 0);
+  quotaUse.readBy('runScriptsRunning', (organizationId) => machine?.trials(organizationId).underWay ?? 0);
+  quotaUse.readBy('runScriptsWaiting', (organizationId) => machine?.trials(organizationId).waiting ?? 0);
   return {
     warmUp: () => void made(),
     run: (run) => made().run(run),
@@ -229,7 +251,10 @@ async function openStatus(
   store.setFollowerPosition(statusFollower, from);
   for await (const entries of store.entriesFrom(from)) {
     for (const entry of entries) status.follow(entry);
-    await status.settled();
+    // What a full disk does not take now is written when there is room, as all that follows.
+    await status.settled().catch((error: unknown) => {
+      if (!isDiskFull(error)) throw error;
+    });
   }
   return status;
 }

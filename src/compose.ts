@@ -10,6 +10,7 @@ import { type Closers, createClosers } from './compose-closing.ts';
 import { composeCoap } from './compose-coap.ts';
 import { composeDeliveries } from './compose-deliveries.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
+import { composeDisk } from './compose-disk.ts';
 import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import { composeLora } from './compose-lora.ts';
@@ -30,6 +31,7 @@ import { quotaUse } from './inventory/quota-use.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
+import { isDiskFull } from './model/disk-full.ts';
 import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } from './store/data-folder.ts';
@@ -101,7 +103,11 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
   closers.push('the HTTP server', () => closeServer(app));
   const streams = composeLive(app.server, parts, uplinks);
   closers.push('live connections', () => streams.close());
-  await parts.store.saveFollowerPositions();
+  // On a full disk nothing is acknowledged before there is room, and saved positions are there from the last run.
+  await parts.store.saveFollowerPositions().catch((error: unknown) => {
+    if (!isDiskFull(error)) throw error;
+    telemetry.backgroundFailed('saving positions of followers', error);
+  });
   await app.listen({ host: config.host, port: config.port });
   closers.push('MQTT', () => mqtt.close());
   await mqtt.listen(app.server);
@@ -136,6 +142,8 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   const readiness = composeReadiness(telemetry);
   const folder = claimDataFolder(config.dataDirectory);
   closers.push('the data folder', () => folder.release());
+  const disk = composeDisk(config.dataDirectory, telemetry);
+  closers.push('the reserve of the disk', disk.keepRest);
   telemetry.folderTightened(tightenDataFolder(config.dataDirectory));
   const seen = soundRecords(config);
   const followers: ((change: RecordChange) => void)[] = [];
@@ -149,11 +157,17 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
     actor: () => acting.getStore(),
     now,
     quotas: config.quotas,
-  });
+  }).catch(disk.explain);
   closers.push('the records', () => records.close());
-  const onWriting = telemetry.writingChanged;
-  const store = await openEmbeddedStore({ directory: join(config.dataDirectory, 'samples'), now, onWriting, seen });
+  const store = await openEmbeddedStore({
+    directory: join(config.dataDirectory, 'samples'),
+    now,
+    seen,
+    hasRoom: () => !disk.isFull(),
+    onWriting: disk.writingChanged,
+  });
   closers.push('the sample store', () => store.close());
+  closers.push('the watch on the disk', disk.close);
   for (const damage of store.damage) telemetry.damageFound({ ...damage });
   const directory = uplinkDirectory(records);
   const access = composeAccess(config, records, acting, now);
@@ -166,7 +180,21 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
   const later = { followChanges, useNetworkServers, quotaUse: quotaUse(records, config.quotas) };
-  return { config, telemetry, readiness, records, store, directory, access, now, newId, operations, ...later };
+  const diskIsFull = disk.isFull;
+  return {
+    config,
+    telemetry,
+    readiness,
+    diskIsFull,
+    records,
+    store,
+    directory,
+    access,
+    now,
+    newId,
+    operations,
+    ...later,
+  };
 }
 
 /** What the records know of the journal. Throws DataFolderError where they, or their key, are missing or cannot be used. */

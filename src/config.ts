@@ -56,7 +56,14 @@ export interface Config {
 
 const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
 /** Settings that hold secrets; each may stand in a file that NAME_FILE names, as orchestrators hand them out. */
-const secretNames = new Set(['ADMIN_PASSWORD', 'ADMIN_API_KEY', 'SECRETS_KEY', 'SMTP_URL', 'SMS_GATEWAY_URL']);
+const secretNames = new Set([
+  'ADMIN_PASSWORD',
+  'ADMIN_API_KEY',
+  'SECRETS_KEY',
+  'SMTP_URL',
+  'SMS_GATEWAY_URL',
+  'GCP_SERVICE_ACCOUNT_KEY',
+]);
 
 /** A setting that cannot be used; the message names the variable, the value and what is accepted. */
 export class ConfigError extends Error {

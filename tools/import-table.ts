@@ -57,6 +57,7 @@ export const rootFiles: readonly string[] = [
   'compose-coap',
   'compose-deliveries',
   'compose-demo',
+  'compose-disk',
   'compose-duplicates',
   'compose-house',
   'compose-idempotency',

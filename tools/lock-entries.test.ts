@@ -59,3 +59,14 @@ test('an optional package that names no platform is not guessed at', () => {
   const lock = { packages: { 'node_modules/tool': { optionalDependencies: { faster: '^1.0.0' } } } };
   expect(() => missingEntries(lock)).toThrow('faster@^1.0.0 names no platform');
 });
+
+test('review security 24: what the lock has no checksum of are builds of development tools for other platforms', () => {
+  // The installation that wrote the lock did not look these packages up; whoever installs one of them is told by npm what it got.
+  const lock = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { integrity?: string; dev?: boolean; optional?: boolean; os?: readonly string[] }>;
+  };
+  const unchecked = Object.entries(lock.packages).filter(([path, { integrity }]) => path !== '' && !integrity);
+  for (const [path, { dev, optional, os }] of unchecked) {
+    expect([path, dev, optional, os?.length]).toEqual([path, true, true, 1]);
+  }
+});

@@ -118,6 +118,12 @@ const cases: readonly Case[] = [
     text: code('export const n = new Date();'),
     breach: 'reads no clock',
   },
+  {
+    rule: 'review bug B8: a clock as the default of a parameter in a stage',
+    path: 'src/connectors/chat.ts',
+    text: code('export const f = (now = Date.now) => now();'),
+    breach: 'reads no clock',
+  },
   { rule: 'a date of something', path: 'src/live/session.ts', text: code('export const n = new Date(0);') },
   { rule: 'a clock elsewhere', path: 'src/flows/uplink.ts', text: code('export const n = Date.now();') },
   { rule: 'printing in a stage', path: 'src/rules/logic.ts', text: code("console.log('x');"), breach: 'does not log' },

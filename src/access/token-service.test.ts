@@ -244,3 +244,12 @@ describe('keys are renewed', () => {
     for (const row of rows) expect(row.privateKey).toMatch(/^s1\./);
   });
 });
+
+test('review bug B6: a failure of the records is told as it is, and not as an invalid token', async () => {
+  const token = await issued();
+  const locked = new Error('database is locked');
+  const find = () => Promise.reject(locked);
+  const failing = tokenService({ db: records.db, keys: { ...keys, find }, now, publicUrl });
+  await expect(failing.check(token)).rejects.toBe(locked);
+  await expect(failing.check('no.token.at-all')).rejects.toMatchObject({ problem: 'invalidToken' });
+});

@@ -1,6 +1,6 @@
 // The token service: client credentials in, a signed token out, and the check of such tokens (interface 4.10, 5 rule 2).
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import type { OAuthClient } from '../model/credential.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
@@ -37,7 +37,10 @@ export interface CheckedToken {
 export interface TokenService {
   /** A token for the client that the request authenticates, or the refusal. */
   issue(form: string, authorization: string | undefined): Promise<IssuedToken | TokenRefusal>;
-  /** Throws Problem 401 for a token that this service did not sign for this installation, or that has expired. */
+  /**
+   * Throws Problem 401 for a token that this service did not sign for this installation, or that has expired. Rejects with the
+   * error of the records when the keys cannot be read.
+   */
   check(token: string): Promise<CheckedToken>;
 }
 
@@ -84,10 +87,10 @@ export function tokenService({ db, keys, now, publicUrl }: TokenParts): TokenSer
     },
 
     async check(token) {
+      // The key is chosen among our own by its id; whatever else the head of a token suggests is not followed.
+      const key = await keys.find(keyIdOf(token));
+      if (key === undefined) throw problem('invalidToken');
       try {
-        // The key is chosen among our own by its id; whatever else the head of a token suggests is not followed.
-        const key = await keys.find(decodeProtectedHeader(token).kid ?? '');
-        if (key === undefined) throw problem('invalidToken');
         const { payload } = await jwtVerify(token, key.publicKey, {
           algorithms: [signingAlgorithm],
           typ: tokenType,
@@ -99,9 +102,18 @@ export function tokenService({ db, keys, now, publicUrl }: TokenParts): TokenSer
           requiredClaims: ['sub', 'exp', 'iat', 'nbf'],
         });
         return { clientId: payload.sub!, expiresAt: payload.exp! * 1_000 };
-      } catch {
-        throw problem('invalidToken');
+      } catch (error) {
+        // A failure of the platform's own is no reason for a client to throw its token away.
+        throw error instanceof errors.JOSEError ? problem('invalidToken') : error;
       }
     },
   };
+}
+
+function keyIdOf(token: string): string {
+  try {
+    return decodeProtectedHeader(token).kid ?? '';
+  } catch {
+    throw problem('invalidToken');
+  }
 }

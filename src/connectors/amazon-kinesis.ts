@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type * as Aws4 from 'aws4';
 import { kinesisStream } from '../model/target-address.ts';
 import type { AmazonKinesisProperties } from '../model/target-properties.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
 import type { HttpCall } from './http-answer.ts';
 import { attemptHttp } from './http-outcome.ts';
@@ -21,18 +22,18 @@ export const amazonKinesisConnector: OutboundConnector = {
   check({ endpoint }, egress) {
     if (typeof endpoint === 'string') egress.checkUrl(endpoint, 'amazonKinesisProperties.endpoint');
   },
-  open(properties, egress) {
+  open(properties, egress, now) {
     const settings = properties as unknown as AmazonKinesisProperties;
     return {
       send: (message, signal) =>
-        attemptHttp(egress, putRecord(settings, message), signal, (text) => passing.test(text)),
+        attemptHttp(egress, putRecord(settings, message, now()), signal, now, (text) => passing.test(text)),
       close: () => Promise.resolve(),
     };
   },
 };
 
 /** The signed request; records of a device share a partition key, so that their order is kept. */
-function putRecord(settings: AmazonKinesisProperties, message: OutboundMessage, now = Date.now): HttpCall {
+function putRecord(settings: AmazonKinesisProperties, message: OutboundMessage, now: EpochMs): HttpCall {
   const stream = kinesisStream(settings.kinesisArn);
   if (stream === undefined) throw new Error('a stored stream name cannot be read');
   const url = new URL(settings.endpoint ?? stream.endpoint);
@@ -51,7 +52,7 @@ function putRecord(settings: AmazonKinesisProperties, message: OutboundMessage, 
         Host: url.host,
         'Content-Type': 'application/x-amz-json-1.1',
         'X-Amz-Target': 'Kinesis_20131202.PutRecord',
-        'X-Amz-Date': new Date(now()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
+        'X-Amz-Date': new Date(now).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
       },
       body,
     },

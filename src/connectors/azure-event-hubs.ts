@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { type EventHub, eventHub } from '../model/target-address.ts';
 import type { AzureProperties } from '../model/target-properties.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
 import type { HttpCall } from './http-answer.ts';
 import { attemptHttp } from './http-outcome.ts';
@@ -16,10 +17,10 @@ export const azureConnector: OutboundConnector = {
       'azureProperties.connectionString',
     );
   },
-  open(properties, egress) {
+  open(properties, egress, now) {
     const hub = hubOf(properties as unknown as AzureProperties);
     return {
-      send: (message, signal) => attemptHttp(egress, sendEvent(hub, message), signal),
+      send: (message, signal) => attemptHttp(egress, sendEvent(hub, message, now()), signal, now),
       close: () => Promise.resolve(),
     };
   },
@@ -32,13 +33,13 @@ function hubOf({ connectionString }: AzureProperties): EventHub {
 }
 
 /** Events of a device share a partition key, so that their order is kept. */
-function sendEvent(hub: EventHub, message: OutboundMessage): HttpCall {
+function sendEvent(hub: EventHub, message: OutboundMessage, now: EpochMs): HttpCall {
   const resource = `https://${hub.host}/${encodeURIComponent(hub.hub)}`;
   return {
     method: 'POST',
     url: `${resource}/messages?api-version=2014-01`,
     headers: {
-      authorization: sharedAccessSignature(hub, resource),
+      authorization: sharedAccessSignature(hub, resource, now),
       'content-type': message.contentType,
       brokerproperties: JSON.stringify({ PartitionKey: message.deviceId }),
       deliveryid: JSON.stringify(message.deliveryId),
@@ -47,9 +48,9 @@ function sendEvent(hub: EventHub, message: OutboundMessage): HttpCall {
   };
 }
 
-function sharedAccessSignature({ keyName, key }: EventHub, resource: string, now = Date.now): string {
+function sharedAccessSignature({ keyName, key }: EventHub, resource: string, now: EpochMs): string {
   const uri = encodeURIComponent(resource.toLowerCase());
-  const expires = Math.floor(now() / 1_000) + signatureSeconds;
+  const expires = Math.floor(now / 1_000) + signatureSeconds;
   const signature = createHmac('sha256', key).update(`${uri}\n${expires}`).digest('base64');
   const parts = [
     `sr=${uri}`,

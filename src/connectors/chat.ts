@@ -22,7 +22,7 @@ function chatConnector({ type, key, urlName, read, body }: Chat): OutboundConnec
       egress.checkUrl(url, `${key}.${urlName}`);
       parseTemplate(message, 'text', `body ${key}.message`);
     },
-    open(properties, egress) {
+    open(properties, egress, now) {
       const { message, url } = read(properties as never);
       const template = parseTemplate(message, 'text');
       const dispatcher = egress.dispatcher();
@@ -36,7 +36,7 @@ function chatConnector({ type, key, urlName, read, body }: Chat): OutboundConnec
               'idempotency-key': deliveryId,
             };
             const request = { method: 'POST', url, headers, body: JSON.stringify(body(sent)) };
-            return { ...outcomeOf(await call(request, signal, dispatcher)), sent };
+            return { ...outcomeOf(await call(request, signal, dispatcher), now), sent };
           } catch (error) {
             return failureOf(error, signal);
           }

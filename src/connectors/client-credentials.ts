@@ -1,5 +1,6 @@
 // Tokens by the OAuth2 client credentials grant, kept until shortly before they expire.
 import type { EgressGuard } from '../egress/guard.ts';
+import type { EpochMs } from '../model/instant.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { ClientCredentials } from '../model/message-properties.ts';
 import { call } from './http-answer.ts';
@@ -14,7 +15,7 @@ export interface Tokens {
   renewed(refused: string, signal: AbortSignal): Promise<string>;
 }
 
-export function clientCredentials(credentials: ClientCredentials, egress: EgressGuard, now = Date.now): Tokens {
+export function clientCredentials(credentials: ClientCredentials, egress: EgressGuard, now: () => EpochMs): Tokens {
   let kept: { readonly token: string; readonly until: number } | undefined;
 
   async function ask(signal: AbortSignal): Promise<string> {

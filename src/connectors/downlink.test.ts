@@ -24,7 +24,11 @@ async function sent(properties: JsonObject, failing?: Error) {
     orders.push(order);
   });
   // No address is ever connected to.
-  const target = connector.open({ ...readDownlinkAction(properties, refuse), ...properties }, undefined as never);
+  const target = connector.open(
+    { ...readDownlinkAction(properties, refuse), ...properties },
+    undefined as never,
+    () => 0,
+  );
   return { outcome: await target.send(message, new AbortController().signal), orders };
 }
 

@@ -1,4 +1,5 @@
 // Output to Google Cloud Pub/Sub: one message a delivery over HTTPS, with a token that the service account signs by itself.
+import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { type ServiceAccount, serviceAccount } from '../model/target-address.ts';
@@ -25,16 +26,16 @@ export function gcpConnector(operatorKey: string | undefined): OutboundConnector
         throw problem('invalidRequest', { reason: `body gcpProperties.serviceAccountKey: ${reason}` });
       }
     },
-    open(properties, egress) {
+    open(properties, egress, now) {
       const settings = properties as unknown as GcpProperties;
       const account = serviceAccount(settings.serviceAccountKey ?? operatorKey ?? '');
       if (account === undefined) throw new Error('a service account key cannot be read');
-      const tokens = selfSigned(account);
+      const tokens = selfSigned(account, now);
       return {
         async send(message, signal) {
           let token = '';
           const signed = await attempt(signal, async () => (token = await tokens()));
-          return signed.ok ? attemptHttp(egress, publish(settings, message, token), signal) : signed;
+          return signed.ok ? attemptHttp(egress, publish(settings, message, token), signal, now) : signed;
         },
         close: () => Promise.resolve(),
       };
@@ -57,7 +58,7 @@ function publish({ pubSubTopic, endpoint }: GcpProperties, message: OutboundMess
 }
 
 /** Tokens that need no token service; each is used until shortly before it ends. */
-function selfSigned(account: ServiceAccount, now = Date.now): () => Promise<string> {
+function selfSigned(account: ServiceAccount, now: () => EpochMs): () => Promise<string> {
   let kept: { readonly token: string; readonly untilSeconds: number } | undefined;
   return async () => {
     const seconds = Math.floor(now() / 1_000);

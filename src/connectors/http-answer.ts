@@ -1,5 +1,6 @@
 // One request to a target over HTTP, and what its answer means for the delivery (contract 35).
 import type { Dispatcher } from 'undici';
+import type { EpochMs } from '../model/instant.ts';
 import type { SendOutcome } from './connector.ts';
 import { attempt } from './send-failure.ts';
 
@@ -60,7 +61,7 @@ export async function call(
  * 2xx arrived; 4xx other than 408 and 429 are for good, and redirects: they are never followed, so the same address would answer
  * the same for hours. Everything else is tried again.
  */
-export function outcomeOf(answer: HttpAnswer, now: () => number = Date.now): SendOutcome {
+export function outcomeOf(answer: HttpAnswer, now: () => EpochMs): SendOutcome {
   const { status, text } = answer;
   const told = text === '' ? `HTTP ${status}` : `HTTP ${status}\n${text}`;
   if (status >= 200 && status < 300) return { ok: true, answer: told };

@@ -10,7 +10,7 @@ export const influxDbConnector: OutboundConnector = {
   check(properties, egress) {
     egress.checkUrl((properties as unknown as InfluxProperties).uri, 'influxProperties.uri');
   },
-  open(properties, egress) {
+  open(properties, egress, now) {
     const settings = properties as unknown as InfluxProperties;
     const url = writeUrl(settings);
     const authorization = authorizationOf(settings);
@@ -22,7 +22,7 @@ export const influxDbConnector: OutboundConnector = {
       async send(message, signal) {
         const body = linesOf(message, settings.measurementName);
         if (body === undefined) return { ok: true, answer: 'the sample has no field to write' };
-        return attemptHttp(egress, { method: 'POST', url, headers, body }, signal);
+        return attemptHttp(egress, { method: 'POST', url, headers, body }, signal, now);
       },
       close: () => Promise.resolve(),
     };

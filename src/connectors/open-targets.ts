@@ -2,6 +2,7 @@
 import type { EgressGuard } from '../egress/guard.ts';
 import type { OutputConnector } from '../model/connector.ts';
 import type { Delivery } from '../model/delivery.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import { Problem } from '../model/problem.ts';
 import { defaultPayload, type TemplateContext } from '../model/template-context.ts';
@@ -19,6 +20,7 @@ export interface OpenTargetsParts {
   readonly findConnector: (id: string) => Promise<OutputConnector | undefined>;
   /** Whether default payloads carry the names that older receivers read (contract 34). */
   readonly vendorNames: boolean;
+  readonly now: () => EpochMs;
 }
 
 export interface OpenTargets {
@@ -120,7 +122,10 @@ function messageOf({ id, deviceId, context, created, correlationId, ruleHops }: 
   return { deliveryId: id, deviceId, context, createdAt: created, correlationId, ...hops };
 }
 
-function opened(connector: OutputConnector, { table, egress, vendorNames }: OpenTargetsParts): OpenTarget | string {
+function opened(
+  connector: OutputConnector,
+  { table, egress, vendorNames, now }: OpenTargetsParts,
+): OpenTarget | string {
   const type = table.get(connector.type);
   if (type === undefined) return `this installation does not deliver to ${connector.type}`;
   const { invokeRuleEngine, useCustomPayload, customPayload } = connector;
@@ -129,7 +134,7 @@ function opened(connector: OutputConnector, { table, egress, vendorNames }: Open
   try {
     const template = hasCustomPayload ? parseTemplate(customPayload, 'json', 'customPayload') : undefined;
     return {
-      target: type.open(properties, egress),
+      target: type.open(properties, egress, now),
       payloadOf: (context) =>
         template === undefined
           ? { payload: defaultPayload(context, vendorNames), isDefault: true }

@@ -17,7 +17,7 @@ export function smsConnector(gatewayUrl: string): OutboundConnector {
     check(properties) {
       parseTemplate((properties as unknown as SmsProperties).messageText, 'text', 'body smsProperties.messageText');
     },
-    open(properties) {
+    open(properties, _egress, now) {
       const { messageText, recipientPhones } = properties as unknown as SmsProperties;
       const template = parseTemplate(messageText, 'text');
       const partlySent = new Map<string, number>();
@@ -28,7 +28,7 @@ export function smsConnector(gatewayUrl: string): OutboundConnector {
         const to = `${prefix}${phone}`.replaceAll(/[\s()/-]/g, '');
         const headers = { 'content-type': 'application/json', 'x-delivery-id': deliveryId, 'idempotency-key': id };
         const request = { method: 'POST', url, headers: { ...headers, ...authorization } };
-        return outcomeOf(await call({ ...request, body: JSON.stringify({ to, text, id }) }, signal));
+        return outcomeOf(await call({ ...request, body: JSON.stringify({ to, text, id }) }, signal), now);
       }
 
       return {

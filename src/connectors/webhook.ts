@@ -1,6 +1,7 @@
 // Output to a webhook: one HTTP request a delivery, with the headers and the authentication that its owner chose (contract 9).
 import { createHmac } from 'node:crypto';
 import type { EgressGuard } from '../egress/guard.ts';
+import type { EpochMs } from '../model/instant.ts';
 import type { WebhookProperties } from '../model/message-properties.ts';
 import { problem } from '../model/problem.ts';
 import { renderTemplate } from '../templates/render-template.ts';
@@ -39,12 +40,12 @@ export const webhookConnector: OutboundConnector = {
       }
     }
   },
-  open(properties, egress) {
-    return webhookTarget(properties as unknown as WebhookProperties, egress);
+  open(properties, egress, now) {
+    return webhookTarget(properties as unknown as WebhookProperties, egress, now);
   },
 };
 
-function webhookTarget(webhook: WebhookProperties, egress: EgressGuard): Target {
+function webhookTarget(webhook: WebhookProperties, egress: EgressGuard, now: () => EpochMs): Target {
   const uri = parseTemplate(webhook.uri, 'url', `${where}.uri`);
   const templates = Object.entries(webhook.headers).map(
     ([name, value]) => [name, parseTemplate(value, 'text', `${where}.headers.${name}`)] as const,
@@ -53,7 +54,7 @@ function webhookTarget(webhook: WebhookProperties, egress: EgressGuard): Target 
   const payload = legacy ? parseTemplate(webhook.customPayload ?? '', 'json') : undefined;
   const tls = webhook.caCertificate === null ? {} : { ca: webhook.caCertificate };
   const dispatcher = egress.dispatcher(tls);
-  const tokens = webhook.oauth2 === null ? undefined : clientCredentials(webhook.oauth2, egress);
+  const tokens = webhook.oauth2 === null ? undefined : clientCredentials(webhook.oauth2, egress, now);
 
   function callOf(message: OutboundMessage, body: string, token: string | undefined): HttpCall {
     const hasBody = !bodyless.has(webhook.method);
@@ -74,8 +75,8 @@ function webhookTarget(webhook: WebhookProperties, egress: EgressGuard): Target 
     const token = webhook.authType === 'OAUTH2' ? await tokens?.current(signal) : undefined;
     const answer = await call(callOf(message, body, token), signal, dispatcher);
     // A token may have been revoked before its time: once with a new one belongs to the same try.
-    if (answer.status !== 401 || token === undefined || tokens === undefined) return outcomeOf(answer);
-    return outcomeOf(await call(callOf(message, body, await tokens.renewed(token, signal)), signal, dispatcher));
+    if (answer.status !== 401 || token === undefined || tokens === undefined) return outcomeOf(answer, now);
+    return outcomeOf(await call(callOf(message, body, await tokens.renewed(token, signal)), signal, dispatcher), now);
   }
 
   return {

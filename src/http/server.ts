@@ -9,6 +9,7 @@ import { requestChecks } from './body-check.ts';
 import { addCors } from './cors.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
+import { refuseTwoHosts } from './host-header.ts';
 import { parseJsonBody } from './json-body.ts';
 import { openApiOptions, swaggerSchema } from './open-api.ts';
 import { Answer, type Route, type RouteInput } from './route.ts';
@@ -16,9 +17,8 @@ import { addContentPolicy, setSecurityHeaders } from './security-headers.ts';
 import { streamedBody, withRestRead } from './streamed-body.ts';
 
 const bodyBytesMaxDefault = 4 * 1024 * 1024;
-const headersTimeoutMs = 20_000;
-const requestTimeoutMs = 120_000;
-const keepAliveTimeoutMs = 75_000;
+/** How long a client may take; all three are checked once a second, where Node's own default is every 30 s. */
+const standardTimeouts = { headersMs: 20_000, requestMs: 120_000, keepAliveMs: 75_000, checkMs: 1_000 } as const;
 const retryAfterSeconds = 1;
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
 
@@ -45,6 +45,8 @@ export interface ServerParts {
   readonly trustedProxies?: readonly string[];
   /** Origins whose pages may call the interface; without any, none but our own. */
   readonly corsOrigins?: readonly string[];
+  /** Until headers, and the whole request, must have come, and until an idle connection ends. */
+  readonly timeouts?: { readonly [K in keyof typeof standardTimeouts]: number };
 }
 
 interface RequestState {
@@ -65,17 +67,18 @@ function stateOf(request: FastifyRequest): RequestState {
 
 /** Builds the server; listening is the caller's. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
+  const timeouts = parts.timeouts ?? standardTimeouts;
   const app = Fastify({
     bodyLimit: bodyBytesMaxDefault,
     connectionTimeout: 0,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    requestTimeout: timeouts.requestMs,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
     // A base address with a slash at its end makes paths that begin with two.
     routerOptions: { maxParamLength: 500, ignoreDuplicateSlashes: true },
     genReqId: (raw) => acceptableRequestId(raw.headers['x-request-id']) ?? randomUUID(),
-    http: { headersTimeout: headersTimeoutMs },
+    http: { headersTimeout: timeouts.headersMs, connectionsCheckingInterval: timeouts.checkMs },
     trustProxy: parts.trustedProxies?.length ? [...parts.trustedProxies] : false,
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
     // The framework's own log is off: one function per event says what is worth saying.
@@ -95,6 +98,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   });
   app.addHook('onRequest', async (request, reply) => {
     setEdgeHeaders(parts, request, reply);
+    refuseTwoHosts(request.raw.rawHeaders);
   });
   addContentPolicy(app);
   addCors(app, parts.corsOrigins ?? []);

@@ -46,7 +46,8 @@ export async function logIn(login: Login, parts: LoginParts): Promise<LoginOutco
 async function bySecret({ userName, password }: Login, parts: LoginParts): Promise<LoginOutcome> {
   const connector = await parts.findConnector(userName);
   if (connector === undefined) return { refused: 'the user name is no device connector' };
-  const { uplinkSecret, id, organizationId } = connector;
+  const { uplinkSecret, id, organizationId, connectivity } = connector;
+  if (connectivity !== 'MQTT') return { refused: 'the device connector is not for MQTT' };
   if (uplinkSecret === null) return { refused: 'devices of this connector need a token' };
   if (!isSame(uplinkSecret, password)) return { refused: 'the password is not the uplink secret' };
   return { identity: { mode: 'secret', connectorId: id, organizationId, secret: uplinkSecret } };

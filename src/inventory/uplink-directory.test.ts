@@ -87,12 +87,10 @@ const statusOf = async (work: () => unknown) => {
 test('contract 18: wrong secret 401, unknown device 404, device of another connector 403', async () => {
   await make('d1');
   expect(await statusOf(() => uplinks.bySecret('wrong', 'd1'))).toBe(401);
-  expect(await statusOf(() => uplinks.admit('wrong'))).toBe(401);
   for (let twice = 0; twice < 2; twice += 1) {
     expect(await statusOf(() => uplinks.bySecret(secret, 'nobody'))).toBe(404);
     expect(await statusOf(() => uplinks.bySecret(otherSecret, 'd1'))).toBe(403);
     expect(await statusOf(() => uplinks.bySecret(secret, 'd1'))).toBe(200);
-    expect(await statusOf(() => uplinks.admit(secret))).toBe(200);
   }
 });
 

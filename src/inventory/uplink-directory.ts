@@ -35,8 +35,6 @@ export interface UplinkRoute extends FlowRoute {
 }
 
 export interface UplinkDirectory {
-  /** Throws Problem 401 for an unknown secret. */
-  admit(uplinkSecret: string): void | Promise<void>;
   /** Throws Problem 401 for an unknown secret, 404 for an unknown device, 403 for a device of another connector. */
   bySecret(uplinkSecret: string, physicalDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 401 for an unknown secret. */
@@ -119,9 +117,6 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
   };
 
   return {
-    admit(secret) {
-      return connectors.has(secret) ? undefined : connectorOf(secret).then(() => undefined);
-    },
     bySecret(secret, deviceId) {
       const connector = connectors.get(secret);
       const id = connector && serviceIds.get(physicalKey(connector.organizationId, deviceId));

@@ -28,7 +28,7 @@ export interface WriterOptions {
   readonly now: () => EpochMs;
   /** Called before any waiting append is rejected, whenever appends are lost: nothing behind the durable end exists any more. */
   readonly onLost: () => void;
-  /** Called once at each change: the disk is full, has room again, or failed so that writing has stopped for good. */
+  /** Called at each change, and whenever a full disk refuses. */
   readonly onWriting?: ((state: WritingState) => void) | undefined;
 }
 
@@ -162,7 +162,7 @@ export class JournalWriter {
   }
 
   #become(state: WritingState): void {
-    if (this.#state === state.kind) return;
+    if (this.#state === state.kind && state.kind !== 'full') return;
     this.#state = state.kind;
     this.#options.onWriting?.(state);
   }

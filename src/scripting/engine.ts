@@ -32,6 +32,9 @@ export function modeNumber({ entry, nonFinite }: RunMode): number {
   return codecEntries.indexOf(entry) * 2 + (nonFinite === 'marked' ? 1 : 0);
 }
 
+/** `late`: the limit of CPU time ended it. */
+export type RunEnd = 'ended' | 'late';
+
 export interface Engine {
   /** Compiles without running anything of the script. */
   compile(script: AnalysedScript): CompiledScript | { readonly error: ScriptErrorEvent };
@@ -39,7 +42,7 @@ export interface Engine {
    * Runs once, in memory as it was after compiling; what the script emits goes to the recorder. `clean` wipes every trace
    * of earlier runs, for a change of the tenant. Never throws for anything a script does.
    */
-  run(script: CompiledScript, eventText: string, mode: number, clean: boolean): void;
+  run(script: CompiledScript, eventText: string, mode: number, clean: boolean): RunEnd;
   /** Whether the instance must be renewed: a run broke it or made its memory grow. */
   readonly worn: boolean;
   renew(): Promise<void>;
@@ -136,6 +139,7 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       }
       if (watch.error !== undefined) recorder.appendText(errorEntry({ message: watch.error }));
       worn ||= memory.heapBytes() > limits.memoryBytesKept;
+      return watch.isLate ? 'late' : 'ended';
     },
   };
 }
@@ -162,6 +166,8 @@ interface RunWatch {
   readonly stopped: boolean;
   /** Why the host ended it, when it did. */
   readonly error: string | undefined;
+  /** Whether the limit of CPU time ended it. */
+  readonly isLate: boolean;
   /** Ends the run; its error was already told. */
   stop(): void;
   /** Ends the run with an error. */
@@ -174,6 +180,7 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
   let limited = false;
   let stopped = false;
   let error: string | undefined;
+  let isLate = false;
   let startedAt = 0;
   let cpuAtStart: number | undefined;
   const fail = (message: string): void => {
@@ -188,6 +195,9 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
     get error() {
       return error;
     },
+    get isLate() {
+      return isLate;
+    },
     release() {
       limited = false;
       stopped = false;
@@ -196,6 +206,7 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
       limited = true;
       stopped = false;
       error = undefined;
+      isLate = false;
       cpuAtStart = undefined;
       startedAt = performance.now();
     },
@@ -204,14 +215,18 @@ function createRunWatch({ limits, cpuMs, recorder }: EngineParts): RunWatch {
     },
     fail,
     // The limit is CPU time, so that a busy machine does not end innocent runs. Asking for it is dear, so the clock is
-    // looked at first; what passed until the first poll counts as it stands on the clock.
+    // looked at first; what passed until the first poll counts as it stands on the clock, unless the clock alone would
+    // end the run: the machine may have stood still meanwhile.
     poll() {
       recorder.beat();
       if (!limited) return false;
       const passed = performance.now() - startedAt;
       if (passed < limits.cpuMs && cpuAtStart !== undefined) return stopped;
-      cpuAtStart ??= cpuMs() - passed;
-      if (cpuMs() - cpuAtStart > limits.cpuMs) fail(`The script was ended after ${limits.cpuMs} ms`);
+      cpuAtStart ??= passed < limits.cpuMs ? cpuMs() - passed : cpuMs();
+      if (!stopped && cpuMs() - cpuAtStart > limits.cpuMs) {
+        isLate = true;
+        fail(`The script was ended after ${limits.cpuMs} ms`);
+      }
       return stopped;
     },
   };

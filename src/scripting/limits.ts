@@ -13,8 +13,12 @@ export const scriptLimits = {
   cpuMs: 100,
   /** Silence after which a run is taken to be stuck in a builtin that cannot be interrupted; its worker is ended. */
   silenceMsMax: 400,
-  /** The same while a source is parsed and compiled, which polls nothing. */
-  compileMsMax: 5_000,
+  /** CPU time to parse a source that is tried out; one that needs more is refused. */
+  compileCpuMs: 200,
+  /** The same for live runs: a source that could be tried is never refused there, however slow the machine is just then. */
+  liveCompileCpuMs: 1_000,
+  /** Silence after which a source is taken to be stuck in the engine's compiler, which polls nothing. */
+  compileSilenceMsMax: 2_000,
   /** How often the silence is looked at. */
   watchIntervalMs: 25,
   /** Heap of the guest; beyond it the guest sees an out of memory error. */
@@ -30,17 +34,30 @@ export const scriptLimits = {
   errorStackCharsMax: 4_000,
   /** Bytes of compiled scripts that a worker keeps; the least recently used are forgotten and compiled again. */
   imageCacheBytesMax: 96 * 1_048_576,
-  /** Different sources that the machine tells apart; the least recently used are forgotten. */
+  /** Different sources that the machine tells apart, and their length together; the least recently used are forgotten. */
   scriptsMax: 5_000,
+  scriptCharsMax: 64 * 1_048_576,
   /** Runs in one message to a worker. */
   batchRunsMax: 16,
   /** Time after which a worker hands the rest of a batch back, so that slow scripts do not hold up others. */
   batchMsMax: 10,
   /** Messages to one worker at once; the second keeps it busy while the answer to the first travels. */
   batchesInFlightMax: 2,
-  /** Waiting runs of one tenant and of all; beyond them a run is refused with `intakeFull`. */
+  /** A tenant whose runs take longer than this on average is kept off the thread that is reserved for the others. */
+  quickMsMax: 10,
+  /** Waiting live runs of one tenant, and waiting runs of all; beyond them a run is refused with `intakeFull`. */
   tenantQueueMax: 4_000,
   queueMax: 20_000,
+  /** Trial runs of one tenant: under way, waiting, and the bytes of those that wait; beyond them `quotaBusy`. */
+  trialsRunningMax: 4,
+  trialsWaitingMax: 1_000,
+  trialBytesMax: 64 * 1_048_576,
+  /** Time without a slow or trial run after which the reserved thread is ended. */
+  reserveIdleMs: 60_000,
+  /** Time without any run after which threads are replaced by fresh ones, which hold no scripts. */
+  idleMs: 300_000,
+  /** How often the idle times are looked at. */
+  restIntervalMs: 15_000,
   /** Workers that die before they are ready, in a row, after which the machine gives up. */
   failedStartsMax: 3,
 } as const;

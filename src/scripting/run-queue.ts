@@ -1,104 +1,264 @@
-// Waiting runs, bounded and fair: tenants take turns, and one tenant's flood delays nobody else's runs.
+// Waiting runs, bounded and fair: tenants share the threads' time by what their runs were measured to take (deficit round robin).
+
+/** `live` runs are waited for by devices and rules; `trial` runs are those that somebody tries out, and come after them. */
+export type RunKind = 'live' | 'trial';
+
+/** `quick` and `slow` are lanes of live runs, by what the tenant's recent runs took. */
+export type Lane = 'quick' | 'slow' | 'trial';
 
 export interface Waiting {
   readonly tenant: string;
+  readonly kind: RunKind;
+  /** What it holds in memory while it waits. */
+  readonly bytes: number;
+}
+
+export interface QueueLimits {
+  /** Waiting live runs of one tenant, and waiting runs of all. */
+  readonly tenantQueueMax: number;
+  readonly queueMax: number;
+  /** Trial runs of one tenant: under way at once, waiting, and the bytes of those that wait. */
+  readonly trialsRunningMax: number;
+  readonly trialsWaitingMax: number;
+  readonly trialBytesMax: number;
+  /** A tenant whose runs take longer on average is slow, and quick again at half of it. */
+  readonly quickMsMax: number;
 }
 
 export interface RunQueue<Run extends Waiting> {
   readonly size: number;
-  /** Puts a run at the end of its tenant's queue; false when that queue or all of them are full. */
-  push(run: Run): boolean;
+  /** Waiting and taken trial runs of a tenant. */
+  trials(tenant: string): { readonly waiting: number; readonly underWay: number };
+  /** Whether a lane other than that of quick tenants has something to take. */
+  readonly hasSlow: boolean;
+  /** Puts a run at the end of its tenant's line. */
+  push(run: Run): 'taken' | 'tenantFull' | 'full';
   /**
-   * Puts runs back that were taken and not begun, in front of their tenants' queues and in their old order. Their tenants
-   * are the next ones to be served: they lost their turn through no fault of theirs.
+   * Puts runs back that were taken and not begun, in front of their tenants' lines and in their old order. Tenants that
+   * wait already keep their turns.
    */
   putBack(runs: readonly Run[]): void;
-  /**
-   * Takes up to `count` runs, one per tenant in turn. Tenants that are busy elsewhere are left out as long as others wait.
-   */
-  take(count: number, isBusy: (tenant: string) => boolean): Run[];
+  /** Takes up to `count` quick runs; or one other run, where `alsoSlow` allows it and it is its lane's turn. */
+  take(count: number, alsoSlow: boolean): { readonly lane: Lane; readonly runs: readonly Run[] };
+  /** Charges a taken run to its tenant. Runs that are put back are charged nothing. */
+  settle(run: Run, ms: number): void;
+  /** Takes a run out that waits; false when it does not wait any more. */
+  remove(run: Run): boolean;
   /** Takes everything. */
   drain(): Run[];
 }
 
+/** The runs of one tenant and kind, and its account. */
 interface Line<Run> {
+  readonly kind: RunKind;
   runs: Run[];
   /** Index of the first run that still waits; the array is cut now and then. */
   head: number;
+  bytes: number;
+  underWay: number;
+  lane: Lane;
+  /** Milliseconds that it may still use before others have their turn; negative as long as it used more than its share. */
+  balanceMs: number;
+  /** What its next run is expected to take. */
+  expectedMs: number;
+  idleSince: number;
 }
 
-export function createRunQueue<Run extends Waiting>(tenantMax: number, totalMax: number): RunQueue<Run> {
-  // A Map keeps the order of insertion, which is the order of turns: whoever was served is put at its end.
+interface LaneState<Run> {
+  /** Lines that can be served, in the order of their turns. */
+  readonly ring: Map<string, Line<Run>>;
+  /** Time of this lane divided by its weight: the lane with the least is next. */
+  spent: number;
+}
+
+/** Shares of the threads' time when every lane has work. */
+const weights: Readonly<Record<Lane, number>> = { quick: 8, slow: 4, trial: 1 };
+const quantumMs = 1;
+const expectedMsAtFirst = 0.5;
+const headMax = 1_024;
+/** Tenants that are remembered; the longest idle are forgotten, and with them what they owe. */
+const linesMax = 10_000;
+
+export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: () => number): RunQueue<Run> {
   const lines = new Map<string, Line<Run>>();
+  const lanes: Readonly<Record<Lane, LaneState<Run>>> = {
+    quick: { ring: new Map(), spent: 0 },
+    slow: { ring: new Map(), spent: 0 },
+    trial: { ring: new Map(), spent: 0 },
+  };
+  const charged = new Map<Run, number>();
   let size = 0;
 
-  const lineOf = (tenant: string): Line<Run> => {
-    let line = lines.get(tenant);
+  const waitingIn = (line: Line<Run>): number => line.runs.length - line.head;
+  const keyOf = ({ tenant, kind }: Waiting): string => `${kind} ${tenant}`;
+
+  const forgetIdle = (): void => {
+    for (const [key, line] of lines) {
+      if (lines.size <= linesMax) return;
+      if (waitingIn(line) === 0 && line.underWay === 0) lines.delete(key);
+    }
+  };
+
+  const lineOf = (run: Run): Line<Run> => {
+    const key = keyOf(run);
+    let line = lines.get(key);
     if (line === undefined) {
-      line = { runs: [], head: 0 };
-      lines.set(tenant, line);
+      const lane = run.kind === 'trial' ? 'trial' : 'quick';
+      const account = { balanceMs: quantumMs, expectedMs: expectedMsAtFirst, idleSince: now() };
+      line = { kind: run.kind, runs: [], head: 0, bytes: 0, underWay: 0, lane, ...account };
+      lines.set(key, line);
+      if (lines.size > linesMax) forgetIdle();
     }
     return line;
   };
 
-  const shift = (tenant: string, line: Line<Run>): Run => {
+  /** Puts a line into its lane's ring, or takes it out, as its state demands; its turn stays where it is. */
+  const place = (key: string, line: Line<Run>): void => {
+    const { ring } = lanes[line.lane];
+    const isBarred = line.kind === 'trial' && line.underWay >= limits.trialsRunningMax;
+    if (waitingIn(line) === 0 || isBarred) ring.delete(key);
+    else if (!ring.has(key)) {
+      if (ring.size === 0) catchUp(line.lane);
+      ring.set(key, line);
+    }
+  };
+
+  /** A lane that had nothing to do has saved nothing up. */
+  const catchUp = (lane: Lane): void => {
+    const busy = Object.values(lanes).filter(({ ring }) => ring.size > 0);
+    if (busy.length > 0) lanes[lane].spent = Math.max(lanes[lane].spent, Math.min(...busy.map(({ spent }) => spent)));
+  };
+
+  const changeLane = (key: string, line: Line<Run>): void => {
+    if (line.kind === 'trial') return;
+    const lane = line.expectedMs > limits.quickMsMax / (line.lane === 'slow' ? 2 : 1) ? 'slow' : 'quick';
+    if (lane === line.lane) return;
+    lanes[line.lane].ring.delete(key);
+    line.lane = lane;
+  };
+
+  const wake = (line: Line<Run>): void => {
+    if (waitingIn(line) > 0 || line.underWay > 0) return;
+    // Time away pays what is owed and earns nothing.
+    line.balanceMs = Math.min(quantumMs, line.balanceMs + now() - line.idleSince);
+  };
+
+  const shift = (key: string, line: Line<Run>): Run => {
     const run = line.runs[line.head]!;
     line.head += 1;
     size -= 1;
-    lines.delete(tenant);
-    if (line.head === line.runs.length) return run;
-    if (line.head >= headMax) {
+    line.bytes -= run.bytes;
+    if (line.head === line.runs.length || line.head >= headMax) {
       line.runs = line.runs.slice(line.head);
       line.head = 0;
     }
-    lines.set(tenant, line);
+    line.underWay += 1;
+    line.balanceMs -= line.expectedMs;
+    charged.set(run, line.expectedMs);
+    place(key, line);
     return run;
+  };
+
+  /** The line whose turn it is. Whoever has nothing left gets its share for the next round and goes to the end. */
+  const nextIn = (ring: Map<string, Line<Run>>): [string, Line<Run>] => {
+    for (;;) {
+      const first = ring.entries().next().value!;
+      const [key, line] = first;
+      if (line.balanceMs > 0) return first;
+      line.balanceMs += quantumMs;
+      ring.delete(key);
+      ring.set(key, line);
+    }
+  };
+
+  /** Undoes the taking. */
+  const uncharge = (run: Run): Line<Run> => {
+    const line = lineOf(run);
+    line.underWay -= 1;
+    line.balanceMs += charged.get(run) ?? 0;
+    charged.delete(run);
+    return line;
   };
 
   return {
     get size() {
       return size;
     },
+    get hasSlow() {
+      return lanes.slow.ring.size + lanes.trial.ring.size > 0;
+    },
+    trials(tenant) {
+      const line = lines.get(`trial ${tenant}`);
+      return line === undefined ? { waiting: 0, underWay: 0 } : { waiting: waitingIn(line), underWay: line.underWay };
+    },
     push(run) {
-      if (size >= totalMax) return false;
-      const line = lineOf(run.tenant);
-      if (line.runs.length - line.head >= tenantMax) return false;
+      if (size >= limits.queueMax) return 'full';
+      const line = lineOf(run);
+      const isTrial = run.kind === 'trial';
+      const waitingMax = isTrial ? limits.trialsWaitingMax : limits.tenantQueueMax;
+      const isHeavy = isTrial && line.bytes > 0 && line.bytes + run.bytes > limits.trialBytesMax;
+      if (waitingIn(line) >= waitingMax || isHeavy) return 'tenantFull';
+      wake(line);
       line.runs.push(run);
+      line.bytes += run.bytes;
       size += 1;
-      return true;
+      place(keyOf(run), line);
+      return 'taken';
     },
     putBack(runs) {
-      const others = [...lines];
-      lines.clear();
-      for (const [tenant, back] of Map.groupBy(runs, (run) => run.tenant)) lines.set(tenant, { runs: back, head: 0 });
-      for (const [tenant, line] of others) {
-        const back = lines.get(tenant);
-        if (back === undefined) lines.set(tenant, line);
-        else back.runs.push(...line.runs.slice(line.head));
+      for (const run of runs.toReversed()) {
+        const line = uncharge(run);
+        if (line.head === 0) line.runs.unshift(run);
+        else line.runs[--line.head] = run;
+        line.bytes += run.bytes;
+        size += 1;
+        place(keyOf(run), line);
       }
-      size += runs.length;
     },
-    take(count, isBusy) {
-      const free = lines
-        .keys()
-        .filter((tenant) => !isBusy(tenant))
-        .take(count)
-        .toArray();
-      let served = free.length > 0 ? free : lines.keys().take(count).toArray();
-      const taken: Run[] = [];
-      while (served.length > 0 && taken.length < count) {
-        for (const tenant of served.slice(0, count - taken.length)) taken.push(shift(tenant, lines.get(tenant)!));
-        served = served.filter((tenant) => lines.has(tenant));
-      }
-      return taken;
+    take(count, alsoSlow) {
+      const names: readonly Lane[] = alsoSlow ? ['quick', 'slow', 'trial'] : ['quick'];
+      const open = names.filter((name) => lanes[name].ring.size > 0);
+      if (open.length === 0) return { lane: 'quick', runs: [] };
+      const lane = open.reduce((least, name) => (lanes[name].spent < lanes[least].spent ? name : least));
+      const { ring } = lanes[lane];
+      const runs: Run[] = [];
+      const most = lane === 'quick' ? count : 1;
+      while (runs.length < most && ring.size > 0) runs.push(shift(...nextIn(ring)));
+      return { lane, runs };
+    },
+    settle(run, ms) {
+      const line = uncharge(run);
+      line.balanceMs -= ms;
+      // One long run counts at once, many short ones make good for it.
+      line.expectedMs = ms > line.expectedMs ? (line.expectedMs + ms) / 2 : line.expectedMs * 0.9 + ms * 0.1;
+      const key = keyOf(run);
+      changeLane(key, line);
+      // To the lane in which its tenant now is: no quick tenant pays for the run that showed another to be slow.
+      lanes[line.lane].spent += ms / weights[line.lane];
+      place(key, line);
+      if (waitingIn(line) > 0 || line.underWay > 0) return;
+      line.idleSince = now();
+      // The longest idle stands first.
+      lines.delete(key);
+      lines.set(key, line);
+    },
+    remove(run) {
+      const line = lines.get(keyOf(run));
+      const at = line?.runs.indexOf(run, line.head) ?? -1;
+      if (line === undefined || at < 0) return false;
+      line.runs.splice(at, 1);
+      line.bytes -= run.bytes;
+      size -= 1;
+      place(keyOf(run), line);
+      return true;
     },
     drain() {
       const all = [...lines.values()].flatMap((line) => line.runs.slice(line.head));
       lines.clear();
+      for (const { ring } of Object.values(lanes)) ring.clear();
+      charged.clear();
       size = 0;
       return all;
     },
   };
 }
-
-const headMax = 1_024;

@@ -10,15 +10,22 @@ export interface MirroredEmit {
 
 /**
  * Runs a script once and mirrors its emits, in their order and as they are: no topic or key is checked, numbers that are
- * not finite are the texts "NaN", "Infinity" and "-Infinity". Whatever goes wrong in the script is an ERROR entry.
+ * not finite are the texts "NaN", "Infinity" and "-Infinity". Whatever goes wrong in the script is an ERROR entry. The run comes
+ * after those of devices, within limits of its own: above them `quotaBusy` is thrown (contract 36).
  */
 export async function runScript(
   scripts: Pick<ScriptMachine, 'run'>,
-  request: { readonly tenant: string; readonly source: string; readonly event: Json },
+  request: {
+    readonly tenant: string;
+    readonly source: string;
+    readonly event: Json;
+    readonly signal?: AbortSignal | undefined;
+  },
 ): Promise<MirroredEmit[]> {
   const { event } = request;
   // Only payload codecs have several entries; the event tells which one it is for.
   const isDownlink = isJsonObject(event) && 'payload' in event && !('data' in event);
-  const { emits } = await scripts.run({ ...request, entry: isDownlink ? 'encodeDownlink' : 'decodeUplink' });
+  const entry = isDownlink ? 'encodeDownlink' : 'decodeUplink';
+  const { emits } = await scripts.run({ ...request, entry, kind: 'trial' });
   return emits.map((emit) => ({ type: emit.type, event: emit.event }));
 }

@@ -3,14 +3,16 @@
 import { availableParallelism } from 'node:os';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
+import { quotaDetails, standardQuotas } from '../model/quota.ts';
 import type { Emit, ScriptErrorEvent } from './emit.ts';
 import { modeNumber } from './engine.ts';
 import { type ScriptLimits, scriptLimits } from './limits.ts';
-import { createRunQueue } from './run-queue.ts';
+import { createRunQueue, type RunKind } from './run-queue.ts';
 import { createScriptRegistry } from './script-registry.ts';
 import type { PendingRun } from './script-thread.ts';
 import type { CodecEntry } from './source-analysis.ts';
 import { createThreadPool } from './thread-pool.ts';
+import type { RunOutcome } from './worker-messages.ts';
 
 export interface ScriptRun {
   /** Whose script it is; nothing of one tenant is ever in the memory in which another one's script runs. */
@@ -25,6 +27,10 @@ export interface ScriptRun {
    * answers; `marked` as null, with their paths in `Emit.nonFinite` (contract 16).
    */
   readonly nonFinite?: 'text' | 'marked';
+  /** `trial` runs come after `live` ones and have limits of their own; without it a run is live. */
+  readonly kind?: RunKind;
+  /** A run that waits is dropped when it is aborted: its answer has no entries. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ScriptResult {
@@ -37,11 +43,16 @@ export interface ScriptResult {
 export interface ScriptMachine {
   /**
    * Runs a script once. Everything that a script or its source does wrong is an ERROR entry; the promise is rejected only
-   * with the problem `intakeFull`, when too many runs wait, or `stopping`.
+   * with the problem `intakeFull`, when too many runs wait, `quotaBusy`, when too many trials of the tenant do, or `stopping`.
    */
   run(run: ScriptRun): Promise<ScriptResult>;
   /** What is wrong with a source, without running it: syntax, imports, a missing `consume`. Empty when nothing is. */
   check(tenant: string, source: string): Promise<readonly ScriptErrorEvent[]>;
+  /** Waiting runs of all tenants, and threads. */
+  readonly waiting: number;
+  readonly threads: number;
+  /** Trial runs of a tenant that wait, and that are under way. */
+  trials(tenant: string): { readonly waiting: number; readonly underWay: number };
   /** Ends all workers; runs that wait or run are rejected with `stopping`. */
   close(): Promise<void>;
 }
@@ -50,45 +61,113 @@ export interface ScriptMachineOptions {
   /** Worker threads; by default one less than there are cores, at least one. */
   readonly workers?: number | undefined;
   readonly limits?: Partial<ScriptLimits>;
+  /** Told of every run that has an answer. */
+  readonly ran?: ((run: RunFigures) => void) | undefined;
+}
+
+export interface RunFigures {
+  readonly kind: RunKind;
+  /** `error`: the script itself failed. */
+  readonly outcome: RunOutcome | 'error';
+  readonly waitMs: number;
+  readonly durationMs: number;
 }
 
 /** Makes the machine. It starts in the background; runs that come before it is ready wait. */
 export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptMachine {
+  const { ran = () => undefined } = options;
   const limits: ScriptLimits = { ...scriptLimits, ...options.limits };
-  const queue = createRunQueue<PendingRun>(limits.tenantQueueMax, limits.queueMax);
-  const registry = createScriptRegistry(limits.scriptsMax);
+  const queue = createRunQueue<PendingRun>(limits, () => performance.now());
+  const registry = createScriptRegistry(limits.scriptsMax, limits.scriptCharsMax);
   const pool = createThreadPool(options.workers ?? Math.max(1, availableParallelism() - 1), limits, queue);
   let nextNumber = 1;
 
-  const enqueue = (run: Omit<PendingRun, 'number' | 'finish' | 'fail'>): Promise<[string, number]> =>
+  const restTimer = setInterval(() => pool.rest(performance.now()), limits.restIntervalMs);
+  restTimer.unref();
+
+  const enqueue = (run: NewRun, signal?: AbortSignal): Promise<RunAnswer> =>
     new Promise((resolve, reject) => {
+      if (pool.error() !== undefined) return reject(pool.error()!);
+      if (signal?.aborted === true) return resolve(dropped);
       const number = nextNumber;
       nextNumber = number === numberMax ? 1 : number + 1;
-      const pending = { ...run, number, finish: (text: string, ms: number) => resolve([text, ms]), fail: reject };
-      if (pool.error() !== undefined) reject(pool.error()!);
-      else if (queue.push(pending)) pool.dispatchSoon();
-      else reject(problem('intakeFull'));
+      const queuedAt = performance.now();
+      const pending: PendingRun = {
+        ...run,
+        number,
+        bytes: run.event.length + (run.script?.source.length ?? 0),
+        isRepeated: false,
+        finish(entries, durationMs, outcome) {
+          signal?.removeEventListener('abort', drop);
+          resolve({ entries, durationMs, outcome, waitMs: Math.max(0, performance.now() - queuedAt - durationMs) });
+        },
+        fail: reject,
+      };
+      const drop = (): void => {
+        if (queue.remove(pending)) resolve(dropped);
+      };
+      const pushed = queue.push(pending);
+      if (pushed === 'taken') {
+        signal?.addEventListener('abort', drop, { once: true });
+        pool.dispatchSoon();
+      } else if (pushed === 'full' || run.kind === 'live') reject(problem('intakeFull'));
+      else reject(trialRefusal(limits));
     });
 
   return {
-    async run({ tenant, source, event, entry = 'decodeUplink', nonFinite = 'text' }) {
+    async run({ tenant, source, event, entry = 'decodeUplink', nonFinite = 'text', kind = 'live', signal }) {
       const eventText = JSON.stringify(event);
       const refusal =
         tooLarge('script', source, limits.sourceBytesMax) ?? tooLarge('event', eventText, limits.eventBytesMax);
       if (refusal !== undefined) return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
       const mode = modeNumber({ entry, nonFinite });
       const script = registry.of(tenant, source);
-      const [entries, durationMs] = await enqueue({ tenant, script, mode, event: eventText });
-      return { emits: JSON.parse(entries) as Emit[], durationMs };
+      const answer = await enqueue({ tenant, kind, script, mode, event: eventText }, signal);
+      const emits = JSON.parse(answer.entries) as Emit[];
+      if (answer !== dropped) ran(figuresOf(kind, answer, emits));
+      return { emits, durationMs: answer.durationMs };
     },
     async check(tenant, source) {
       const refusal = tooLarge('script', source, limits.sourceBytesMax);
       if (refusal !== undefined) return [{ message: refusal }];
-      const [errors] = await enqueue({ tenant, mode: 0, event: source });
-      return JSON.parse(errors) as ScriptErrorEvent[];
+      const { entries } = await enqueue({ tenant, kind: 'trial', mode: 0, event: source });
+      return JSON.parse(entries) as ScriptErrorEvent[];
     },
-    close: pool.close,
+    get waiting() {
+      return queue.size;
+    },
+    get threads() {
+      return pool.threads;
+    },
+    trials: queue.trials,
+    async close() {
+      clearInterval(restTimer);
+      await pool.close();
+    },
   };
+}
+
+type NewRun = Pick<PendingRun, 'tenant' | 'kind' | 'script' | 'mode' | 'event'>;
+
+interface RunAnswer {
+  /** A JSON array. */
+  readonly entries: string;
+  readonly durationMs: number;
+  readonly outcome: RunOutcome;
+  readonly waitMs: number;
+}
+
+/** The answer to somebody who does not wait for it any more. */
+const dropped: RunAnswer = { entries: '[]', durationMs: 0, outcome: 'ended', waitMs: 0 };
+
+function figuresOf(kind: RunKind, { outcome, waitMs, durationMs }: RunAnswer, emits: readonly Emit[]): RunFigures {
+  const failed = outcome === 'ended' && emits.some(({ type }) => type === 'ERROR');
+  return { kind, outcome: failed ? 'error' : outcome, waitMs, durationMs };
+}
+
+function trialRefusal(limits: ScriptLimits) {
+  const quotas = { ...standardQuotas, runScriptsWaiting: limits.trialsWaitingMax };
+  return problem('quotaBusy', { ...quotaDetails(quotas, 'runScriptsWaiting'), retryAfterSeconds: 1 });
 }
 
 // Numbers of runs are words of the memory that is shared with the workers.

@@ -9,6 +9,7 @@ import {
   checkOnly,
   type FromWorker,
   resultItems,
+  type RunOutcome,
   type ScriptRegistration,
   type ToWorker,
   type WorkerStart,
@@ -21,7 +22,9 @@ export interface PendingRun extends Waiting {
   readonly script?: ScriptRegistration;
   readonly mode: number;
   readonly event: string;
-  finish(entries: string, durationMs: number): void;
+  /** Whether its thread was ended once already because nothing was heard of it. */
+  isRepeated: boolean;
+  finish(entries: string, durationMs: number, outcome: RunOutcome): void;
   fail(error: Error): void;
 }
 
@@ -31,8 +34,14 @@ export interface ScriptThread {
   readonly batches: number;
   /** Runs that were sent and not answered. */
   readonly runs: ReadonlyMap<number, PendingRun>;
-  hasTenant(tenant: string): boolean;
-  send(runs: readonly PendingRun[]): void;
+  /** Whether it has a run that others do not wait behind. */
+  readonly isSlow: boolean;
+  /** Whether anything was sent to it since it started. */
+  readonly isUsed: boolean;
+  /** `slow`: nothing else is to be sent until it is answered. */
+  send(runs: readonly PendingRun[], slow: boolean): void;
+  /** How long the run under way has taken so far, in milliseconds; 0 without any. */
+  runMs(now: number): number;
   /** Looks whether the thread still moves and ends it when it does not; to be called every now and then. */
   watch(now: number): void;
   /** Ends the thread; whatever it was doing is lost. */
@@ -43,8 +52,13 @@ export interface ThreadEvents {
   ready(): void;
   /** A batch was answered; some of its runs may come back because they were not begun. */
   answered(returned: readonly PendingRun[]): void;
-  /** The thread is gone. All its runs but the one that is to blame come back. */
-  gone(returned: readonly PendingRun[], wasReady: boolean): void;
+  /** A run has an answer, or a try of it was in vain; `ms` is what it took of a processor. */
+  ran(run: PendingRun, ms: number): void;
+  /**
+   * The thread is gone. All its runs come back but the one that is to blame, which comes as `again` when it may be tried
+   * once more: a machine that stood still looks the same from here.
+   */
+  gone(returned: readonly PendingRun[], wasReady: boolean, again: PendingRun | undefined): void;
 }
 
 export interface ThreadParts {
@@ -60,11 +74,12 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
   const recorder = viewRecorder(shared);
   const silence = createSilenceClock(recorder, limits);
   const runs = new Map<number, PendingRun>();
-  const tenants = new Map<string, number>();
   const known = new Set<number>();
   let isReady = false;
   let isGone = false;
   let batches = 0;
+  let isSlow = false;
+  let isUsed = false;
 
   // The thread needs nothing of the environment; what it does not have, no script can find there.
   const worker = new Worker(new URL('./script-worker.ts', import.meta.url), {
@@ -76,25 +91,26 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
 
   const take = (number: number): PendingRun | undefined => {
     const run = runs.get(number);
-    if (run === undefined) return undefined;
     runs.delete(number);
-    const left = tenants.get(run.tenant)! - 1;
-    if (left === 0) tenants.delete(run.tenant);
-    else tenants.set(run.tenant, left);
     return run;
   };
 
-  const leave = (message: string): void => {
+  const leave = (message: string, bySilence: boolean): void => {
     if (isGone) return;
     isGone = true;
     const guilty = recorder.phase === recorderPhases.idle ? undefined : take(recorder.run);
-    const entries = recorder.text().slice(0, -1);
-    const error = guilty?.script === undefined ? JSON.stringify({ message }) : errorEntry({ message });
-    guilty?.finish(`${entries}${entries.length > 1 ? ',' : ''}${error}]`, silence.sinceStart(performance.now()));
+    const again = bySilence && guilty?.isRepeated === false ? guilty : undefined;
+    const ms = silence.sinceStart(performance.now());
+    if (guilty !== undefined) events.ran(guilty, ms);
+    if (again !== undefined) again.isRepeated = true;
+    else if (guilty !== undefined) {
+      const entries = recorder.text().slice(0, -1);
+      const error = guilty.script === undefined ? JSON.stringify({ message }) : errorEntry({ message });
+      guilty.finish(`${entries}${entries.length > 1 ? ',' : ''}${error}]`, ms, 'stuck');
+    }
     const returned = [...runs.values()];
     runs.clear();
-    tenants.clear();
-    events.gone(returned, isReady);
+    events.gone(returned, isReady, again);
   };
 
   worker.on('message', (message: FromWorker) => {
@@ -104,18 +120,23 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
       events.ready();
       return;
     }
-    const { results, last, returned, forgotten } = message;
+    const { results, cpuShare, last, returned, forgotten } = message;
     for (let i = 0; i < results.length; i += resultItems) {
-      take(results[i] as number)?.finish(results[i + 1] as string, results[i + 2] as number);
+      const run = take(results[i] as number);
+      if (run === undefined) continue;
+      const ms = results[i + 2] as number;
+      events.ran(run, ms * cpuShare);
+      run.finish(results[i + 1] as string, ms, results[i + 3] as RunOutcome);
     }
     for (const id of forgotten) known.delete(id);
     const back = returned.map((number) => take(number)!);
     if (!last) return;
     batches -= 1;
+    isSlow = false;
     events.answered(back);
   });
-  worker.on('error', (error: Error) => leave(`The script broke its worker: ${error.message}`));
-  worker.on('exit', () => leave('The script broke its worker'));
+  worker.on('error', (error: Error) => leave(`The script broke its worker: ${error.message}`, false));
+  worker.on('exit', () => leave('The script broke its worker', false));
 
   const registration = (run: PendingRun): ScriptRegistration[] => {
     if (run.script === undefined || known.has(run.script.id)) return [];
@@ -131,14 +152,22 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
       return batches;
     },
     runs,
-    hasTenant: (tenant) => tenants.has(tenant),
-    send(batch) {
+    get isSlow() {
+      return isSlow;
+    },
+    get isUsed() {
+      return isUsed;
+    },
+    runMs: (now) => (runs.size === 0 ? 0 : silence.underWay(now)),
+    send(batch, slow) {
+      isSlow = slow;
+      isUsed = true;
       const scripts = batch.flatMap(registration);
       const flat: (number | string)[] = [];
       for (const run of batch) {
         runs.set(run.number, run);
-        tenants.set(run.tenant, (tenants.get(run.tenant) ?? 0) + 1);
-        flat.push(run.number, run.script?.id ?? checkOnly, run.mode, run.event);
+        const compileCpuMs = run.kind === 'trial' ? limits.compileCpuMs : limits.liveCompileCpuMs;
+        flat.push(run.number, run.script?.id ?? checkOnly, run.mode, run.event, compileCpuMs);
       }
       batches += 1;
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
@@ -146,7 +175,7 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
     },
     watch(now) {
       if (isGone || !silence.isTooLong(now)) return;
-      leave(`The script was ended after ${Math.round(silence.sinceStart(now))} ms`);
+      leave(`The script was ended after ${Math.round(silence.sinceStart(now))} ms`, true);
       void worker.terminate();
     },
     async end() {
@@ -168,6 +197,9 @@ function createSilenceClock(recorder: RecorderView, limits: ScriptLimits) {
   let runAt = 0;
   return {
     sinceStart: (now: number): number => now - runAt,
+    /** The same as far as it was seen by the last look; 0 for a run that began since. */
+    underWay: (now: number): number =>
+      recorder.phase !== recorderPhases.idle && recorder.run === run ? now - runAt : 0,
     isTooLong(now: number): boolean {
       if (recorder.run !== run || recorder.phase === recorderPhases.idle) {
         run = recorder.run;
@@ -177,7 +209,7 @@ function createSilenceClock(recorder: RecorderView, limits: ScriptLimits) {
         beat = recorder.beat;
         beatAt = now;
       }
-      const max = recorder.phase === recorderPhases.compiling ? limits.compileMsMax : limits.silenceMsMax;
+      const max = recorder.phase === recorderPhases.compiling ? limits.compileSilenceMsMax : limits.silenceMsMax;
       return now - beatAt > max;
     },
   };

@@ -6,7 +6,14 @@ import { createRunRecorder, recorderPhases } from './run-recorder.ts';
 import { createScriptCache, type CachedScript } from './script-cache.ts';
 import { errorEntry } from './script-error.ts';
 import { analyseSource } from './source-analysis.ts';
-import { checkOnly, type FromWorker, runItems, type ToWorker, type WorkerStart } from './worker-messages.ts';
+import {
+  checkOnly,
+  type FromWorker,
+  runItems,
+  type RunOutcome,
+  type ToWorker,
+  type WorkerStart,
+} from './worker-messages.ts';
 
 const start = workerData as WorkerStart;
 const port = parentPort!;
@@ -18,31 +25,74 @@ function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-function compile(engine: Engine, source: string): CachedScript['compiled'] & object {
-  const analysed = analyseSource(source);
-  return 'error' in analysed ? analysed : engine.compile(analysed);
+type Compiled = CachedScript['compiled'] & object;
+
+/** Throws SourceTooLong. */
+function compile(engine: Engine, source: string, compileCpuMs: number): Compiled {
+  const analysed = analysedInTime(source, compileCpuMs);
+  if ('error' in analysed) return analysed;
+  recorder.beat();
+  return engine.compile(analysed);
+}
+
+/** A source that takes longer to compile than any tenant may keep a thread for. */
+class SourceTooLong extends Error {
+  override readonly name = 'SourceTooLong';
+}
+
+function analysedInTime(source: string, compileCpuMs: number) {
+  const startedAt = cpuMs();
+  return analyseSource(source, () => {
+    recorder.beat();
+    if (cpuMs() - startedAt <= compileCpuMs) return;
+    throw new SourceTooLong(`The script takes more than ${compileCpuMs} ms to compile: make it smaller`);
+  });
 }
 
 /** What is wrong with a source, found without running it: its errors as a JSON array. */
 function errorsOf(engine: Engine, source: string): string {
-  const analysed = analyseSource(source);
-  const compiled = 'error' in analysed ? analysed : engine.compile(analysed);
-  const errors: ScriptErrorEvent[] = 'error' in compiled ? [compiled.error] : [];
-  if (!('error' in analysed) && analysed.dialect === 'consume' && !analysed.declaresConsume) {
-    errors.push({ message: 'The script must define the function consume(event)' });
+  try {
+    const analysed = analysedInTime(source, start.limits.compileCpuMs);
+    const compiled = 'error' in analysed ? analysed : engine.compile(analysed);
+    const errors: ScriptErrorEvent[] = 'error' in compiled ? [compiled.error] : [];
+    if (!('error' in analysed) && analysed.dialect === 'consume' && !analysed.declaresConsume) {
+      errors.push({ message: 'The script must define the function consume(event)' });
+    }
+    return JSON.stringify(errors);
+  } catch (error) {
+    if (error instanceof SourceTooLong) return JSON.stringify([{ message: error.message }]);
+    throw error;
   }
-  return JSON.stringify(errors);
+}
+
+/** The entries of a run as a JSON array, and how it ended. */
+type Ended = [entries: string, end: RunOutcome];
+
+/** A run as it was asked for. */
+interface Asked {
+  readonly run: number;
+  readonly mode: number;
+  readonly event: string;
+  readonly compileCpuMs: number;
+}
+
+function refusalOf(error: unknown): SourceTooLong {
+  if (error instanceof SourceTooLong) return error;
+  throw error;
 }
 
 /** Serves messages one after the other: an engine that is renewed must be waited for. */
 function serve(engine: Engine): (message: ToWorker) => Promise<void> {
   let lastTenant: string | undefined;
 
-  const compiledOf = async (run: number, script: CachedScript): Promise<CachedScript['compiled'] & object> => {
+  const compiledOf = async (run: number, script: CachedScript, compileCpuMs: number): Promise<Compiled> => {
     if (script.compiled === undefined) {
       recorder.begin(run, recorderPhases.compiling);
-      script.compiled = compile(engine, script.source);
-      recorder.end();
+      try {
+        script.compiled = compile(engine, script.source, compileCpuMs);
+      } finally {
+        recorder.end();
+      }
       // What compiling left in memory is its tenant's.
       lastTenant = undefined;
       if (engine.worn) await engine.renew();
@@ -50,36 +100,42 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
     return script.compiled;
   };
 
-  const runOne = async (run: number, script: CachedScript, mode: number, event: string): Promise<string> => {
-    const compiled = await compiledOf(run, script);
-    if ('error' in compiled) return `[${errorEntry(compiled.error)}]`;
+  const runOne = async (script: CachedScript, { run, mode, event, compileCpuMs }: Asked): Promise<Ended> => {
+    const compiled = await compiledOf(run, script, compileCpuMs).catch(refusalOf);
+    if (compiled instanceof SourceTooLong) return [`[${errorEntry({ message: compiled.message })}]`, 'refused'];
+    if ('error' in compiled) return [`[${errorEntry(compiled.error)}]`, 'ended'];
     recorder.begin(run, recorderPhases.running);
-    engine.run(compiled, event, mode, script.tenant !== lastTenant);
+    const end = engine.run(compiled, event, mode, script.tenant !== lastTenant);
     recorder.end();
     lastTenant = script.tenant;
     const text = recorder.text();
     if (engine.worn) await engine.renew();
-    return text;
+    return [text, end];
   };
 
-  const checkOne = async (run: number, source: string): Promise<string> => {
+  const checkOne = async (run: number, source: string): Promise<Ended> => {
     recorder.begin(run, recorderPhases.compiling);
     const text = errorsOf(engine, source);
     recorder.end();
     lastTenant = undefined;
     if (engine.worn) await engine.renew();
-    return text;
+    return [text, 'ended'];
   };
-
-  const textOf = (run: number, script: CachedScript | undefined, mode: number, event: string): Promise<string> =>
-    script === undefined ? checkOne(run, event) : runOne(run, script, mode, event);
 
   const runBatch = async (runs: readonly (number | string)[]): Promise<void> => {
     const startedAt = performance.now();
     let before = startedAt;
-    let answeredAt = startedAt;
+    let answered = { at: startedAt, cpu: cpuMs() };
     let results: (number | string)[] = [];
     const returned: number[] = [];
+    /** Durations are those of the clock; how much of them the thread really ran is told once for all. */
+    const answerWith = (rest: { last: boolean; returned: readonly number[]; forgotten: readonly number[] }): void => {
+      const cpu = cpuMs();
+      const passed = performance.now() - answered.at;
+      answer({ results, cpuShare: passed > 0 ? Math.min(1, (cpu - answered.cpu) / passed) : 1, ...rest });
+      results = [];
+      answered = { at: performance.now(), cpu };
+    };
     for (let i = 0; i < runs.length; i += runItems) {
       const run = runs[i] as number;
       const id = runs[i + 1] as number;
@@ -89,18 +145,22 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
         returned.push(run);
         continue;
       }
-      const text = await textOf(run, script, runs[i + 2] as number, runs[i + 3] as string);
+      const asked = {
+        run,
+        mode: runs[i + 2] as number,
+        event: runs[i + 3] as string,
+        compileCpuMs: runs[i + 4] as number,
+      };
+      const [text, end] = await (script === undefined ? checkOne(run, asked.event) : runOne(script, asked));
       const now = performance.now();
-      results.push(run, text, now - before);
+      results.push(run, text, now - before, end);
       before = now;
       // Nobody waits for another one's slow script.
-      if (now - answeredAt > answerAfterMs && i + runItems < runs.length) {
-        answer({ results, last: false, returned: [], forgotten: [] });
-        results = [];
-        answeredAt = now;
+      if (now - answered.at > answerAfterMs && i + runItems < runs.length) {
+        answerWith({ last: false, returned: [], forgotten: [] });
       }
     }
-    answer({ results, last: true, returned, forgotten: scripts.trim() });
+    answerWith({ last: true, returned, forgotten: scripts.trim() });
   };
 
   return async ({ scripts: added, runs }) => {

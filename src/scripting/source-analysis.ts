@@ -26,9 +26,17 @@ export interface AnalysedScript {
 export const codecEntries = ['decodeUplink', 'encodeDownlink', 'decodeDownlink'] as const;
 export type CodecEntry = (typeof codecEntries)[number];
 
-/** Reads the source once; an error has the position in the source (contract 16, architecture 6). */
-export function analyseSource(source: string): AnalysedScript | { readonly error: ScriptErrorEvent } {
-  const asModule = parsed(source, 'module');
+/** Called every some hundred tokens, so that a source which is long to read can be given up: by throwing. */
+export type AnalysisPoll = () => void;
+
+/**
+ * Reads the source once; an error has the position in the source (contract 16, architecture 6). Throws what `poll` throws.
+ */
+export function analyseSource(
+  source: string,
+  poll: AnalysisPoll = () => undefined,
+): AnalysedScript | { readonly error: ScriptErrorEvent } {
+  const asModule = parsed(source, 'module', poll);
   if (!('error' in asModule)) {
     const { program, tokens } = asModule;
     const syntax = moduleSyntax(source, program);
@@ -39,7 +47,7 @@ export function analyseSource(source: string): AnalysedScript | { readonly error
     return consumeScript(source, edited, syntax, declaresConsume);
   }
   // Codecs are classic scripts, often older than strict mode; they need not pass as modules.
-  const asScript = parsed(source, 'script');
+  const asScript = parsed(source, 'script', poll);
   if ('error' in asScript || declares(asScript.program, 'consume') || !mentionsCodec(asScript.tokens)) return asModule;
   return codecScript(source, edit(source, asScript.program, []));
 }
@@ -61,26 +69,41 @@ interface Refused {
 }
 
 // `import()` and `import.meta` are expressions; everything else that has to do with modules is a declaration.
-const StaticImportsOnly = acorn.Parser.extend(
-  (Base) =>
-    class extends (Base as unknown as new (...args: unknown[]) => InnerParser) {
-      parseExprImport(): never {
-        this.raise(this.start, 'import() and import.meta are disabled; use an import declaration of a provided module');
-      }
-    } as unknown as typeof acorn.Parser,
-);
+function pollingParser(poll: AnalysisPoll): typeof acorn.Parser {
+  let tokens = 0;
+  return acorn.Parser.extend(
+    (Base) =>
+      class extends (Base as unknown as new (...args: unknown[]) => InnerParser) {
+        override nextToken(): void {
+          tokens += 1;
+          if (tokens % tokensPerPoll === 0) poll();
+          super.nextToken();
+        }
+        parseExprImport(): never {
+          this.raise(
+            this.start,
+            'import() and import.meta are disabled; use an import declaration of a provided module',
+          );
+        }
+      } as unknown as typeof acorn.Parser,
+  );
+}
+
+// The parser looks through all names of a scope for each new one, so that even a few hundred tokens may take long.
+const tokensPerPoll = 256;
 
 interface InnerParser {
   readonly start: number;
+  nextToken(): void;
   raise(position: number, message: string): never;
 }
 
-function parsed(source: string, sourceType: 'module' | 'script'): Parsed | Refused {
+function parsed(source: string, sourceType: 'module' | 'script', poll: AnalysisPoll): Parsed | Refused {
   const tokens: Token[] = [];
   // Only these words need a look at the tokens, and an array of all tokens is dear for long scripts.
   const wantsTokens = codecWords.test(source) || source.includes('<!--') || source.includes('-->');
   try {
-    const program = StaticImportsOnly.parse(source, {
+    const program = pollingParser(poll).parse(source, {
       ecmaVersion: sourceType === 'module' ? 2020 : 'latest',
       sourceType,
       ...(wantsTokens ? { onToken: tokens } : {}),

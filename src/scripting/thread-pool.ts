@@ -1,4 +1,4 @@
-// The threads of the machine: as many as were asked for, one in reserve once it was needed, and who gets which runs.
+// The threads of the machine: as many as were asked for, one more for whoever would have to wait behind slow runs, and who gets which runs.
 import { problem } from '../model/problem.ts';
 import { surveyMemory } from './guest-memory.ts';
 import type { ScriptLimits } from './limits.ts';
@@ -11,12 +11,19 @@ export interface ThreadPool {
   dispatchSoon(): void;
   /** Why no run can be taken any more. */
   error(): Error | undefined;
+  readonly threads: number;
+  /** To be called now and then: ends and replaces threads that were idle for long. */
+  rest(now: number): void;
   close(): Promise<void>;
 }
+
+/** Slow runs may occupy all threads but one, so there must be two. */
+const threadsWithReserve = 2;
 
 /** Starts the threads in the background. */
 export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQueue<PendingRun>): ThreadPool {
   const working = new Set<ScriptThread>();
+  const ending = new Set<Promise<void>>();
   let spare: ScriptThread | undefined;
   let parts: ThreadParts | undefined;
   let failure: Error | undefined;
@@ -25,6 +32,9 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
   let failedStarts = 0;
   let isScheduled = false;
   let watchTimer: NodeJS.Timeout | undefined;
+  let slowAt = Number.NEGATIVE_INFINITY;
+  let ranAt = 0;
+  let wanted = size;
 
   const failAll = (error: Error): void => {
     failure = error;
@@ -39,14 +49,16 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
         failedStarts = 0;
         fill();
       },
+      ran: (run, ms) => queue.settle(run, ms),
       answered(returned) {
         queue.putBack(returned);
         dispatch();
       },
-      gone(returned, wasReady) {
+      gone(returned, wasReady, again) {
         working.delete(thread);
         if (spare === thread) spare = undefined;
         queue.putBack(returned);
+        if (again !== undefined && queue.push(again) !== 'taken') again.fail(problem('intakeFull'));
         keepsSpare ||= wasReady;
         failedStarts = wasReady ? 0 : failedStarts + 1;
         if (failedStarts >= limits.failedStartsMax) failAll(new Error('The script workers do not start'));
@@ -57,7 +69,7 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
   };
 
   const fill = (): void => {
-    while (working.size < size) {
+    while (working.size < wanted) {
       working.add(spare ?? start());
       spare = undefined;
     }
@@ -66,24 +78,47 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
     dispatch();
   };
 
+  /** Somebody is slow: from now on a thread is kept for the others. */
+  const reserve = (): void => {
+    slowAt = performance.now();
+    if (wanted >= threadsWithReserve) return;
+    wanted = threadsWithReserve;
+    if (parts !== undefined) fill();
+  };
+
   const watch = (): void => {
     const now = performance.now();
     for (const thread of working) thread.watch(now);
+    const isHeldUp = queue.size > 0 && [...working].some((thread) => thread.runMs(now) > 2 * limits.watchIntervalMs);
+    if (isHeldUp && failure === undefined) reserve();
     if (failure !== undefined || [...working].every((thread) => thread.batches === 0)) {
       clearInterval(watchTimer);
       watchTimer = undefined;
     }
   };
 
+  /** The free thread with the least to do. */
+  const nextThread = (ready: readonly ScriptThread[]): ScriptThread | undefined => {
+    let next: ScriptThread | undefined;
+    for (const thread of ready) {
+      if (canTake(thread, queue.size, limits) && thread.batches < (next?.batches ?? Infinity)) next = thread;
+    }
+    return next;
+  };
+
   const dispatch = (): void => {
-    for (;;) {
-      const free = [...working].filter((thread) => canTake(thread, queue.size, limits));
-      if (free.length === 0 || queue.size === 0 || failure !== undefined) return;
-      const thread = free.reduce((least, other) => (other.batches < least.batches ? other : least));
-      const share = Math.min(limits.batchRunsMax, Math.ceil(queue.size / free.length));
-      const isBusy = (tenant: string): boolean =>
-        [...working].some((other) => other !== thread && other.hasTenant(tenant));
-      thread.send(queue.take(share, isBusy));
+    const ready = [...working].filter((thread) => thread.isReady);
+    while (queue.size > 0 && failure === undefined) {
+      const thread = nextThread(ready);
+      if (thread === undefined) return;
+      const free = ready.filter((other) => canTake(other, queue.size, limits)).length;
+      const slow = ready.filter((other) => other.isSlow).length;
+      const alsoSlow = thread.batches === 0 && slow < Math.max(1, ready.length - 1);
+      const { lane, runs } = queue.take(Math.min(limits.batchRunsMax, Math.ceil(queue.size / free)), alsoSlow);
+      if (runs.length === 0) return;
+      ranAt = performance.now();
+      if (lane !== 'quick') slowAt = ranAt;
+      thread.send(runs, lane !== 'quick');
       watchTimer ??= setInterval(watch, limits.watchIntervalMs);
     }
   };
@@ -95,8 +130,15 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
   };
   begin().catch((error: unknown) => failAll(error as Error));
 
+  const end = (thread: ScriptThread): void => {
+    working.delete(thread);
+    const ended = thread.end().finally(() => ending.delete(ended));
+    ending.add(ended);
+  };
+
   return {
     dispatchSoon() {
+      if (queue.hasSlow) reserve();
       if (isScheduled) return;
       isScheduled = true;
       queueMicrotask(() => {
@@ -105,15 +147,34 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
       });
     },
     error: () => failure,
+    get threads() {
+      return working.size + (spare === undefined ? 0 : 1);
+    },
+    rest(now) {
+      if (failure !== undefined || parts === undefined || queue.size > 0) return;
+      if (now - slowAt > limits.reserveIdleMs) wanted = size;
+      const isIdle = now - ranAt > limits.idleMs;
+      if (isIdle) keepsSpare = false;
+      if (isIdle && spare !== undefined) {
+        end(spare);
+        spare = undefined;
+      }
+      for (const thread of working) {
+        const isTooMany = working.size > wanted;
+        if (thread.batches === 0 && thread.isReady && (isTooMany || (isIdle && thread.isUsed))) end(thread);
+      }
+      fill();
+    },
     async close() {
       failAll(problem('stopping'));
-      await Promise.all([...working, ...(spare === undefined ? [] : [spare])].map((thread) => thread.end()));
+      const all = [...working, ...(spare === undefined ? [] : [spare])];
+      await Promise.all([...all.map((thread) => thread.end()), ...ending]);
     },
   };
 }
 
 // A second batch keeps a thread busy while the answer to the first travels; with few waiting runs it would only delay them.
 function canTake(thread: ScriptThread, waiting: number, limits: ScriptLimits): boolean {
-  if (!thread.isReady) return false;
+  if (!thread.isReady || thread.isSlow) return false;
   return thread.batches === 0 || (thread.batches < limits.batchesInFlightMax && waiting >= limits.batchRunsMax);
 }

@@ -19,15 +19,17 @@ export interface ScriptRegistration {
 
 export interface ToWorker {
   readonly scripts: readonly ScriptRegistration[];
-  /** For each run four items: its number, the script's id, the mode, the event as JSON. */
+  /** For each run five items: its number, the script's id, the mode, the event as JSON, CPU milliseconds to parse its source. */
   readonly runs: readonly (number | string)[];
 }
 
 export type FromWorker =
   | 'ready'
   | {
-      /** For each finished run three items: its number, its entries as a JSON array, its duration in milliseconds. */
+      /** For each finished run four items: its number, its entries as a JSON array, its duration in ms, how it ended. */
       readonly results: readonly (number | string)[];
+      /** The part of these durations during which the thread had a processor. */
+      readonly cpuShare: number;
       /** Whether the batch is done; a slow one is answered in parts. */
       readonly last: boolean;
       /** Runs of the batch that were not begun: the time was used up, or their script is not known any more. */
@@ -36,8 +38,14 @@ export type FromWorker =
       readonly forgotten: readonly number[];
     };
 
-export const runItems = 4;
-export const resultItems = 3;
+export const runItems = 5;
+export const resultItems = 4;
+
+/**
+ * How a run ended: `late` by the limit of CPU time, `refused` because its source takes too long to compile, `stuck` with its
+ * thread, which the main thread ended.
+ */
+export type RunOutcome = 'ended' | 'late' | 'refused' | 'stuck';
 
 /** As a script's id: a source is only to be checked. It stands where the event would; the entries are its errors. */
 export const checkOnly = -1;

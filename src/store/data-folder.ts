@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isDiskFull } from '../model/disk-full.ts';
 
 /** The folder cannot be used; the message says why and what to do. */
 export class DataFolderError extends Error {
@@ -24,12 +25,12 @@ export function claimDataFolder(path: string): DataFolder {
     throw new DataFolderError(`The data folder ${path} cannot be created: ${(error as Error).message}`);
   }
   const holderPath = join(path, 'holder.txt');
-  // An exclusive SQLite transaction is a lock file that no crash leaves behind.
+  // An exclusive SQLite transaction is a lock that no crash leaves behind. Without a journal it needs no room on the disk.
   let lock: DatabaseSync | undefined;
   try {
     lock = new DatabaseSync(join(path, 'lock.db'));
-    lock.exec('PRAGMA journal_mode=DELETE; BEGIN EXCLUSIVE');
-    writeFileSync(holderPath, `process ${process.pid}`);
+    lock.exec('PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE');
+    noteHolder(holderPath);
   } catch (error) {
     lock?.close();
     if (/locked|busy/i.test((error as Error).message)) {
@@ -47,6 +48,15 @@ export function claimDataFolder(path: string): DataFolder {
       held.close();
     },
   };
+}
+
+/** Only what a second process is told depends on the note, so a full disk does not keep the folder from being claimed. */
+function noteHolder(path: string): void {
+  try {
+    writeFileSync(path, `process ${process.pid}`);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
 }
 
 /**

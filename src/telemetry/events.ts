@@ -1,9 +1,12 @@
 // One function for each thing that happens: its log line and its metrics live here together and nowhere else.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isDiskFull } from '../model/disk-full.ts';
 import { damageEvents } from './damage-events.ts';
 import { deliveryEvents } from './delivery-events.ts';
+import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
+import { scriptEvents } from './script-events.ts';
 import { storageEvents } from './storage-events.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -46,6 +49,7 @@ export function createTelemetry(log: Log) {
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
   const uplinkSeconds = histogram('uplink_seconds', 'Time from receipt of an uplink until it is durable.');
   const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
+  const diskFullLines = lineLimit(60_000);
   const gauge = (name: string, help: string, read: () => number): void => {
     const collect = function (this: Gauge): void {
       this.set(read());
@@ -56,6 +60,7 @@ export function createTelemetry(log: Log) {
   return {
     ...mqttEvents(counter, log),
     ...deliveryEvents(counter),
+    ...scriptEvents(counter, histogram),
     ...storageEvents(gauge, log),
     ...damageEvents(damages, gauge, log),
 
@@ -130,7 +135,12 @@ export function createTelemetry(log: Log) {
       notes.inc({ level: note.level, source: note.source });
     },
 
+    /** A full disk has a line of its own and is no fault of the server: of each work it stops one line a minute, without a stack. */
     backgroundFailed(what: string, error: unknown): void {
+      if (isDiskFull(error)) {
+        if (diskFullLines.isDue(what)) log.warn({ what, reason: 'disk full' }, 'background work waits for room');
+        return;
+      }
       failures.inc();
       log.error({ what, err: error }, 'background work failed');
     },

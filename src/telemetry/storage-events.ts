@@ -13,14 +13,16 @@ export function storageEvents(gauge: MakeGauge, log: Log) {
   gauge('storage_stopped', '1 after an I/O error of the journal: nothing is stored until a restart.', () =>
     state.kind === 'stopped' ? 1 : 0,
   );
-  gauge('storage_full', '1 while the disk is full and nothing is stored.', () => (state.kind === 'full' ? 1 : 0));
+  gauge('storage_full', '1 while the disk is full and samples are refused.', () => (state.kind === 'full' ? 1 : 0));
   return {
-    /** Call for every change of the journal's state, once each. */
+    /** Logs each change once; what stopped for good does not change any more. */
     writingChanged(next: WritingState): void {
+      if (next.kind === state.kind || state.kind === 'stopped') return;
       state = next;
       if (next.kind === 'stopped') log.error({ err: next.error }, 'writing stopped: restart after repairing the disk');
-      else if (next.kind === 'full') log.error({ err: next.error }, 'disk full: nothing is stored until there is room');
-      else log.info('disk has room again: samples are stored');
+      else if (next.kind === 'full')
+        log.error({ err: next.error }, 'disk full: samples are refused until there is room');
+      else log.info('the disk has room again: samples are stored');
     },
 
     /** The reason for `/health/ready`. A full disk is none, because reads go on. */

@@ -126,7 +126,7 @@ describe('contract 35: every target again at each connection', () => {
       const properties = propertiesAt(`rebound.example.com:${internal.port}`);
       const egress = createEgressGuard({ allow: [], resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
       connector.check?.(properties, egress);
-      const target = connector.open(properties, egress);
+      const target = connector.open(properties, egress, Date.now);
       const outcome = await trySend(target);
       expect(outcome).toMatchObject({
         ok: false,

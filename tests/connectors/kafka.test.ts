@@ -149,7 +149,7 @@ describe('output to Kafka', () => {
         allow: ['127.0.0.1/32'],
         resolve: () => Promise.resolve([{ address: '127.0.0.2', family: 4 }]),
       });
-      const target = kafkaConnector.open(at(started), egress);
+      const target = kafkaConnector.open(at(started), egress, Date.now);
       const outcome = await trySend(target);
       expect(outcome).toMatchObject({
         ok: false,

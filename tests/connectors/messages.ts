@@ -39,7 +39,7 @@ export function localEgress(tls: ConnectionOptions = {}): EgressGuard {
 /** A target of a connector with these properties; ended by `closeTargets`. */
 export function targetOf(connector: OutboundConnector, properties: JsonObject, egress = localEgress()): Target {
   connector.check?.(properties, egress);
-  const target = connector.open(properties, egress);
+  const target = connector.open(properties, egress, Date.now);
   open.push(target);
   return target;
 }

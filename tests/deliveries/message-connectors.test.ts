@@ -55,7 +55,7 @@ async function receiver() {
 
 function send(connector: OutboundConnector, properties: JsonObject, timeoutMs = 5_000, allow = ['127.0.0.0/8']) {
   const egress = createEgressGuard({ allow });
-  const target = connector.open(properties, egress);
+  const target = connector.open(properties, egress, Date.now);
   cleanups.push(
     () => egress.close(),
     () => target.close(),
@@ -224,6 +224,7 @@ test('SMS: one request for each recipient; one that was reached gets no second m
   const opened = smsConnector(`http://u:p@127.0.0.1:${target.port}/sms`).open(
     properties,
     createEgressGuard({ allow: [] }),
+    Date.now,
   );
   expect(await opened.send(message, AbortSignal.timeout(5_000))).toMatchObject({ ok: false, retry: true });
   expect(await opened.send(message, AbortSignal.timeout(5_000))).toMatchObject({ ok: true, sent: '21.5!' });

@@ -52,6 +52,11 @@ for (const [what, options] of [
   });
 }
 
+test('review security 23: the id and secret of a connector for HTTP are no login', async () => {
+  const { connectorId: username, secret: password } = await world.device();
+  expect(await refusalCode(world.clientWith({ username, password }))).toBe(notAuthorized);
+});
+
 test('MQTT 5 is answered that only 3.1.1 is spoken', async () => {
   const unacceptableVersion = 1;
   const { connectorId: username, secret: password } = device;

@@ -23,7 +23,10 @@ export interface OtherOrganization {
 }
 
 /** Writes beside the running platform, so it is to be used before anything else happens in the world. */
-export async function besidesPlatform<T>(world: World, work: (records: Records) => Promise<T>): Promise<T> {
+export async function besidesPlatform<T>(
+  world: Pick<World, 'directory'>,
+  work: (records: Records) => Promise<T>,
+): Promise<T> {
   const records = await openRecords({ directory: world.directory, announce: () => undefined });
   try {
     return await work(records);
@@ -33,7 +36,11 @@ export async function besidesPlatform<T>(world: World, work: (records: Records) 
 }
 
 /** Makes a key and returns its secret. */
-export async function makeKey(records: Records, world: World, wanted: KeyWanted): Promise<string> {
+export async function makeKey(
+  records: Records,
+  world: Pick<World, 'organizationId'>,
+  wanted: KeyWanted,
+): Promise<string> {
   const { workspaceIds } = wanted;
   const draft = {
     name: 'Restricted',

@@ -43,7 +43,9 @@ function importsProcess(node: ts.ImportSpecifier): boolean {
 function stageMessage(node: ts.Node): string | undefined {
   const readsClock =
     (ts.isNewExpression(node) && node.expression.getText() === 'Date' && (node.arguments ?? []).length === 0) ||
-    (ts.isCallExpression(node) && clockCalls.has(node.expression.getText())) ||
+    // Named without a call too: as the default of a parameter it is read just the same.
+    (ts.isPropertyAccessExpression(node) && clockCalls.has(node.getText())) ||
+    (ts.isCallExpression(node) && node.expression.getText() === 'Date') ||
     (ts.isCallExpression(node) && node.expression.getText().startsWith('Temporal.Now.'));
   if (readsClock) return 'a stage reads no clock: take `now` as an argument';
   const prints =

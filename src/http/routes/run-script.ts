@@ -12,6 +12,7 @@ export interface RunScriptParts {
     source: string,
     event: Json,
     principal: Principal,
+    signal: AbortSignal,
   ) => Promise<readonly { type: string; event: Json }[]>;
 }
 
@@ -30,6 +31,8 @@ export function runScriptRoute(parts: RunScriptParts): Route {
     }),
     response: Type.Array(Type.Object({ type: Type.String(), event: Type.Unsafe<Json>({}) })),
     bodyBytesMax,
-    handle: async ({ body }, principal) => [...(await parts.runScript(body.script, body.event ?? {}, principal))],
+    handle: async ({ body, signal }, principal) => [
+      ...(await parts.runScript(body.script, body.event ?? {}, principal, signal)),
+    ],
   });
 }

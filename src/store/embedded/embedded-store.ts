@@ -34,7 +34,9 @@ export interface EmbeddedStoreOptions {
   /** What others know of the journal's end. */
   readonly seen?: JournalEndSeen;
   readonly limits?: Partial<StoreLimits>;
-  /** Called once at each change: the disk is full, has room again, or failed so that writing has stopped for good. */
+  /** Asked before each append; a disk without room refuses it with `storageFull`. */
+  readonly hasRoom?: () => boolean;
+  /** Called at each change of writing, and whenever a full disk refuses. */
   readonly onWriting?: JournalOptions['onWriting'];
 }
 
@@ -144,6 +146,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     },
     append: async (entry) => {
       if (closed) throw problem('stopping');
+      if (options.hasRoom?.() === false) throw problem('storageFull');
       for (let room = background.roomForRows(); room !== undefined; room = background.roomForRows()) await room;
       if (closed) throw problem('stopping');
       return intake.append(entry);
@@ -170,7 +173,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       if (closed) return;
       closed = true;
       await journal.close();
-      await followers.save(true);
+      // Older positions repeat entries to followers, which they bear.
+      await followers.save(true).catch(noteFailure);
       // What cannot be sealed now stays in the journal and is replayed by the next start.
       await background.sealAll().catch(noteFailure);
       reads.whenUnread(segments.close);

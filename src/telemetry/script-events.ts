@@ -1,0 +1,26 @@
+// What happens to runs of scripts: their metrics.
+import type { Counter, Histogram } from 'prom-client';
+
+type MakeCounter = <L extends string>(name: string, help: string, labels?: readonly L[]) => Counter<L>;
+type MakeHistogram = <L extends string>(name: string, help: string, labels?: readonly L[]) => Histogram<L>;
+
+export function scriptEvents(counter: MakeCounter, histogram: MakeHistogram) {
+  const runs = counter('script_runs_total', 'Script runs by kind (live or trial) and outcome.', ['kind', 'outcome']);
+  const seconds = histogram('script_run_seconds', 'Time of script runs in their thread.', ['kind']);
+  const waits = histogram('script_wait_seconds', 'Time that script runs waited for a thread.', ['kind']);
+  return {
+    /** Outcomes: ended, error, late (CPU limit), refused (too long to compile), stuck (its thread was ended). */
+    scriptRan({ kind, outcome, waitMs, durationMs }: ScriptRunFigures): void {
+      runs.inc({ kind, outcome });
+      seconds.observe({ kind }, durationMs / 1_000);
+      waits.observe({ kind }, waitMs / 1_000);
+    },
+  };
+}
+
+interface ScriptRunFigures {
+  readonly kind: string;
+  readonly outcome: string;
+  readonly waitMs: number;
+  readonly durationMs: number;
+}
