@@ -52,6 +52,7 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
       );
       return tagReadable ? deviceIdsOfTag(records.db, tagId) : undefined;
     },
+    quotas: parts.config.quotas,
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
     now,
@@ -59,6 +60,7 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
   });
   const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
   parts.followChanges(streamRevocation(streams, parts.access.sessions, failed));
+  parts.quotaUse.readBy('webSockets', streams.sessionsOf);
   telemetry.gauge('live_sessions', 'Open connections of the data stream.', () => streams.sessions);
   telemetry.gauge('live_devices', 'Devices with live subscriptions.', () => fanOut.size);
   return streams;

@@ -38,7 +38,7 @@ import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } f
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
 import { hurryLocks, type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
-import { unfinishedOperations } from './store/records/operations.ts';
+import { findOperation, unfinishedOperations } from './store/records/operations.ts';
 import type { RecordedPositions } from './store/records/recorded-positions.ts';
 import { checkRecords } from './store/records/records-check.ts';
 import { createTelemetry, type Telemetry } from './telemetry/events.ts';
@@ -229,9 +229,10 @@ function composeOperations(
       return isDone;
     },
     unfinished: () => unfinishedOperations(records.db),
+    organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
     failed: (error) => telemetry.backgroundFailed('running an operation', error),
     clock: () => performance.now(),
-    pause: () => new Promise((resolve) => void setImmediate(resolve)),
+    pause: (ms) => new Promise((resolve) => void setTimeout(resolve, ms)),
   });
 }
 

@@ -1,4 +1,4 @@
-// Runs operations one after the other, in short chunks between which requests have their turn, and goes on after a restart.
+// Runs operations in short chunks, of one organization after the other and with as long a rest after each, also after a restart.
 
 export interface OperationRunner {
   /** Begins the operation, or puts it behind those that run. */
@@ -15,45 +15,69 @@ interface RunnerParts {
   /** Works on the next items until the time is up; true when none is left. */
   readonly runChunk: (id: string, isTimeUp: () => boolean) => Promise<boolean>;
   readonly unfinished: () => Promise<readonly string[]>;
+  /** Whose operation it is. */
+  readonly organizationOf: (id: string) => Promise<string>;
   readonly failed: (error: unknown) => void;
   /** Milliseconds, for lengths of time only. */
   readonly clock: () => number;
-  /** Lets others have their turn. */
-  readonly pause: () => Promise<void>;
+  /** Lets others have their turn for so many milliseconds. */
+  readonly pause: (ms: number) => Promise<void>;
 }
 
 /** A chunk holds the database for about this long. */
-const chunkMs = 20;
+const chunkMs = 10;
 
 export function createOperationRunner(parts: RunnerParts): OperationRunner {
-  const queue: string[] = [];
+  const arrived: string[] = [];
+  const known = new Set<string>();
+  // A Map keeps the order of insertion, which is the order of turns: whoever was served is put at its end.
+  const lines = new Map<string, string[]>();
   let running: Promise<void> | undefined;
   let closed = false;
 
-  const runAll = async (): Promise<void> => {
-    for (let id = queue[0]; id !== undefined && !closed; id = queue[0]) {
+  const sortIn = async (): Promise<void> => {
+    for (let id = arrived.shift(); id !== undefined; id = arrived.shift()) {
       try {
-        await runOne(id);
+        const organization = await parts.organizationOf(id);
+        lines.set(organization, [...(lines.get(organization) ?? []), id]);
       } catch (error) {
-        // It stays unfinished; whoever resumes takes it up again.
+        known.delete(id);
         parts.failed(error);
       }
-      if (!closed) queue.shift();
+    }
+  };
+
+  const runAll = async (): Promise<void> => {
+    while (!closed) {
+      await sortIn();
+      const next = lines.entries().next().value;
+      if (next === undefined) break;
+      const [organization, ids] = next;
+      const startedAt = parts.clock();
+      if (await isEnded(ids[0]!)) known.delete(ids.shift()!);
+      lines.delete(organization);
+      if (ids.length > 0) lines.set(organization, ids);
+      // As long as the chunk took: requests have half of the time, whatever is to be done.
+      if (!closed) await parts.pause(parts.clock() - startedAt);
     }
     running = undefined;
   };
 
-  const runOne = async (id: string): Promise<void> => {
-    while (!closed) {
-      const endsAt = parts.clock() + chunkMs;
-      if (await parts.runChunk(id, () => parts.clock() >= endsAt)) return;
-      await parts.pause();
+  const isEnded = async (id: string): Promise<boolean> => {
+    const endsAt = parts.clock() + chunkMs;
+    try {
+      return await parts.runChunk(id, () => parts.clock() >= endsAt);
+    } catch (error) {
+      // It stays unfinished; whoever resumes takes it up again.
+      parts.failed(error);
+      return true;
     }
   };
 
   const start = (id: string): void => {
-    if (closed || queue.includes(id)) return;
-    queue.push(id);
+    if (closed || known.has(id)) return;
+    known.add(id);
+    arrived.push(id);
     running ??= runAll();
   };
 

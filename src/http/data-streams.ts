@@ -10,6 +10,7 @@ import { createFlusher } from '../live/outbox.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { Problem, problem } from '../model/problem.ts';
+import { quotaDetails, type Quotas, standardQuotas } from '../model/quota.ts';
 import { pathOf, refuseHandshake } from './handshake-refusal.ts';
 import { type StreamCredentials, streamCredentials } from './stream-credentials.ts';
 import { type StreamSocket, openStreamSocket } from './stream-socket.ts';
@@ -22,6 +23,8 @@ export interface DataStreamsOptions {
   readonly assetsOfTag: AssetsOfTag;
   /** The sample store's `replay`. */
   readonly replay: Replay;
+  /** The limits of what one organization may take; without them those that contract 36 names. */
+  readonly quotas?: Quotas;
   /** Whether somebody else serves the upgrades of a path. */
   readonly isElsewhere?: (path: string) => boolean;
   readonly now: () => EpochMs;
@@ -35,6 +38,8 @@ export interface DataStreams {
   /** Ends the sessions of revoked credentials at once with 4401; returns how many. */
   endSessions(revoked: (principal: Principal) => boolean): number;
   readonly sessions: number;
+  /** Open connections of an organization. */
+  sessionsOf(organizationId: string): number;
   /** Refuses new connections, ends all with 1001 and waits until they are gone. */
   close(): Promise<void>;
 }
@@ -52,6 +57,8 @@ export const dataStreamLimits = {
 /** Takes over the `upgrade` event of the HTTP server. */
 export function attachDataStreams(server: Server, options: DataStreamsOptions): DataStreams {
   const sockets = new Set<StreamSocket>();
+  const openBy = new Map<string, number>();
+  const { quotas = standardQuotas } = options;
   const flusher = createFlusher(setImmediate);
   const webSockets = new WebSocketServer({
     noServer: true,
@@ -71,6 +78,18 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
     return { principal: await options.authenticate(credentials), credentials };
   }
 
+  /** Throws when the organization has as many connections as it may. */
+  function checkQuota({ organizationId }: Principal): void {
+    if ((openBy.get(organizationId) ?? 0) < quotas.webSockets) return;
+    throw problem('quotaBusy', { ...quotaDetails(quotas, 'webSockets'), retryAfterSeconds: 10 });
+  }
+
+  function count({ organizationId }: Principal, change: 1 | -1): void {
+    const open = (openBy.get(organizationId) ?? 0) + change;
+    if (open === 0) openBy.delete(organizationId);
+    else openBy.set(organizationId, open);
+  }
+
   async function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const ignore = () => socket.destroy();
     socket.on('error', ignore);
@@ -79,11 +98,13 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
       const { principal, credentials } = await admitted(request);
       if (socket.destroyed) return;
       if (stopping) throw problem('stopping');
+      checkQuota(principal);
       socket.setTimeout(0);
       socket.off('error', ignore);
       webSockets.handleUpgrade(request, socket, head, (webSocket) => {
         const stream = openStreamSocket({ webSocket, socket, principal, credentials, flusher, ...options, gone });
         sockets.add(stream);
+        count(principal, 1);
       });
     } catch (thrown) {
       const refused = thrown instanceof Problem ? thrown : problem('internal');
@@ -93,7 +114,7 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
   }
 
   function gone(stream: StreamSocket): void {
-    sockets.delete(stream);
+    if (sockets.delete(stream)) count(stream.principal, -1);
     if (sockets.size === 0) allGone?.();
   }
 
@@ -116,6 +137,7 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
     get sessions() {
       return sockets.size;
     },
+    sessionsOf: (organizationId) => openBy.get(organizationId) ?? 0,
     async close() {
       stopping = true;
       const empty = new Promise<void>((resolve) => (allGone = resolve));

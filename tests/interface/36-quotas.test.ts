@@ -1,6 +1,7 @@
 // What one organization may take: refusals that name the limit, and the counts that /v3/usage shows (contract 36).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { standardQuotas } from '../../src/model/quota.ts';
+import { openLive } from '../world/live-socket.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../world/restricted-keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -94,4 +95,26 @@ test('usage shows every limit and what is used of it, to those who see the whole
   const as = async (key: string) => (await world.call('GET', '/v3/usage', undefined, { 'x-api-key': key })).body;
   expect((await as(restricted)).quotas).toBeUndefined();
   expect((await as(foreign)).quotas[0]).toMatchObject({ limit: 'devices', used: 0 });
+});
+
+test('review security 14: an organization has so many WebSockets, and another one its own', async () => {
+  const other = await startWorld({ environment: { QUOTA_WEBSOCKETS: '2' } });
+  try {
+    const foreign = await besidesPlatform(other, async (records) => {
+      const { organizationId } = await makeOrganization(records);
+      return makeKey(records, other, { permissions: { asset: ['read'] }, organizationId });
+    });
+    const open = (key: string) => openLive(`${other.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${key}`);
+    const used = async () =>
+      (await other.must('GET', '/v3/usage')).quotas.find((each: { limit: string }) => each.limit === 'webSockets').used;
+    const [first] = [await open(other.apiKey), await open(other.apiKey)];
+    await expect(open(other.apiKey)).rejects.toThrow('429');
+    expect(await used()).toBe(2);
+    (await open(foreign)).close();
+    first.close();
+    await expect.poll(used).toBe(1);
+    (await open(other.apiKey)).close();
+  } finally {
+    await other.close();
+  }
 });

@@ -40,7 +40,7 @@ import { createWorkspace } from '../../src/inventory/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import { type OpenRecords, openRecords } from '../../src/store/records/database.ts';
-import { unfinishedOperations } from '../../src/store/records/operations.ts';
+import { findOperation, unfinishedOperations } from '../../src/store/records/operations.ts';
 import { insertOrganization } from '../../src/store/records/organizations.ts';
 import { ownerIn } from '../world/restricted-keys.ts';
 
@@ -76,6 +76,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const operations = createOperationRunner({
     runChunk: (id, isTimeUp) => runOperationChunk(records, id, now, isTimeUp, network.tell),
     unfinished: () => unfinishedOperations(records.db),
+    organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
     failed: (error) => void failures.push(error),
     clock: () => performance.now(),
     pause: () => new Promise((resolve) => void setImmediate(resolve)),

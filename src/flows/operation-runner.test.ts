@@ -1,0 +1,47 @@
+// Operations of several organizations, on a clock that only moves with the work.
+import { expect, test } from 'vitest';
+import { createOperationRunner } from './operation-runner.ts';
+
+const chunkTookMs = 12;
+
+/** Runs operations named by organization and number, of so many chunks each; the chunks in their order, and the pauses. */
+async function run(chunks: Record<string, number>, fails: (id: string) => boolean = () => false) {
+  let clock = 0;
+  const order: string[] = [];
+  const pauses: number[] = [];
+  const failures: unknown[] = [];
+  const left = { ...chunks };
+  const runner = createOperationRunner({
+    runChunk: async (id) => {
+      if (fails(id)) throw new Error('broken');
+      order.push(id);
+      clock += chunkTookMs;
+      left[id] = left[id]! - 1;
+      return left[id] === 0;
+    },
+    unfinished: async () => Object.keys(chunks),
+    organizationOf: async (id) => id.slice(0, 1),
+    failed: (error) => void failures.push(error),
+    clock: () => clock,
+    pause: async (ms) => void pauses.push(ms),
+  });
+  await runner.resume();
+  await runner.idle();
+  return { order, pauses, failures };
+}
+
+test('review security 14: organizations take turns chunk by chunk, whoever has more to do', async () => {
+  const { order } = await run({ a1: 3, a2: 2, b1: 2 });
+  expect(order).toEqual(['a1', 'b1', 'a1', 'b1', 'a1', 'a2', 'a2']);
+});
+
+test('review security 14: after each chunk comes a rest as long as the chunk took', async () => {
+  const { pauses } = await run({ a1: 2, b1: 1 });
+  expect(pauses).toEqual([chunkTookMs, chunkTookMs, chunkTookMs]);
+});
+
+test('an operation that fails leaves the others of its organization to run', async () => {
+  const { order, failures } = await run({ a1: 2, a2: 1 }, (id) => id === 'a1');
+  expect(order).toEqual(['a2']);
+  expect(failures).toHaveLength(1);
+});
