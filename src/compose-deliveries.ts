@@ -85,6 +85,7 @@ export function composeDeliveries(
     send: targets.send,
     save: effects.save,
     failed: (error) => telemetry.backgroundFailed('delivering', error),
+    targetChanged: telemetry.targetChanged,
     now,
     random: Math.random,
     schedule,
@@ -165,8 +166,9 @@ function enqueuing({ records, newId, now }: Parts, deliverer: Deliverer) {
     if (how === 'durable') await records.db.transaction().execute(insert);
     else if (how === 'lazy') await lazyTransaction(records.db, insert);
     else await insert(how);
-    // Within a transaction of the caller the deliverer's look waits for its end.
-    deliverer.wake();
+    // What a transaction of the caller wrote is seen only when it has ended, and the caller ends it after this.
+    if (typeof how === 'string') deliverer.wake();
+    else void records.transactionsEnded().then(() => deliverer.wake());
   };
 }
 

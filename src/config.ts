@@ -22,6 +22,8 @@ export interface Config {
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
   readonly adminApiKey: string | undefined;
+  /** With it `/metrics` answers only those who send it as a bearer token. */
+  readonly metricsToken: string | undefined;
   /** Requests a second and credential; 0 is no limit. */
   readonly rateLimitPerSecond: number;
   /** Origins whose pages may call the interface. */
@@ -89,6 +91,7 @@ export function readConfig(environment: Environment = process.env): Config {
     coapPort: portOf('COAP_PORT', text('COAP_PORT'), 5683),
     adminEmail: text('ADMIN_EMAIL') ?? 'admin@localhost',
     adminPassword: text('ADMIN_PASSWORD'),
+    metricsToken: text('METRICS_TOKEN'),
     adminApiKey: text('ADMIN_API_KEY'),
     rateLimitPerSecond: wholeNumberOf('RATE_LIMIT_PER_SECOND', text('RATE_LIMIT_PER_SECOND'), 0, 0, 1_000_000),
     corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),

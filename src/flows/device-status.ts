@@ -3,7 +3,7 @@
 import type { JsonObject } from '../model/json.ts';
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+import { type UplinkMetrics, withLastKnown } from '../model/uplink-metrics.ts';
 
 /** What one transaction writes. */
 export interface StatusBatch {
@@ -148,7 +148,9 @@ function batchOf(entries: readonly StatusEntry[]): StatusBatch | undefined {
   const states = new Map<string, JsonObject>();
   const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
-    if (entry.metrics !== undefined) metrics.set(entry.deviceId, entry.metrics);
+    if (entry.metrics !== undefined) {
+      metrics.set(entry.deviceId, withLastKnown(entry.metrics, metrics.get(entry.deviceId)));
+    }
     if (entry.state !== undefined) states.set(entry.deviceId, entry.state);
     notes.push(...entry.notes);
   }

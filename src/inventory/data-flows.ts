@@ -3,7 +3,8 @@ import type { DeviceConnector } from '../model/connector.ts';
 import type { DataFlow, FlowOutput } from '../model/data-flow.ts';
 import { newId } from '../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
-import type { Principal } from '../model/principal.ts';
+import type { DeviceType } from '../model/device-type.ts';
+import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import {
   findDataFlow,
@@ -32,7 +33,7 @@ import {
   usersNamedMax,
 } from './change.ts';
 import { deviceConnectorView } from './device-connectors.ts';
-import { deviceTypeView } from './device-types.ts';
+import { deviceTypeView, deviceTypeWithoutScripts } from './device-types.ts';
 import { isKnownTo, outputConnectorView, type Showing } from './output-connector-view.ts';
 import { type ListScope, listReach } from './reach.ts';
 
@@ -126,7 +127,7 @@ async function detail(records: Records, principal: Principal, showing: Showing, 
   const outputs = new Map((await findOutputConnectors(records, ids)).map((output) => [output.id, output]));
   return {
     ...head(flow, connectors.get(flow.deviceConnectorId), principal),
-    deviceType: type === undefined ? null : deviceTypeView(type),
+    deviceType: type === undefined ? null : typeFor(principal, type),
     outputConnectors: flow.outputs.flatMap(({ outputConnectorId, topic }) => {
       const output = outputs.get(outputConnectorId);
       return output === undefined || !isKnownTo(showing, output.type)
@@ -134,6 +135,10 @@ async function detail(records: Records, principal: Principal, showing: Showing, 
         : [{ ...outputConnectorView(output, showing), topic }];
     }),
   };
+}
+
+function typeFor(principal: Principal, type: DeviceType) {
+  return holds(principal, 'deviceType', 'read', null) ? deviceTypeView(type) : deviceTypeWithoutScripts(type);
 }
 
 export async function createDataFlow(

@@ -152,10 +152,7 @@ export function createRuleBook(records: Pick<Records, 'db' | 'sealer'>, store: P
       stale = new Set();
       rulesChanged = ids !== 'all';
       try {
-        const found =
-          ids === 'all'
-            ? await findActiveRules(records.db)
-            : (await Promise.all([...ids].map((id) => findActiveRules(records.db, id)))).flat();
+        const found = await findActiveRules(records.db, ids === 'all' ? undefined : [...ids]);
         for (const id of ids === 'all' ? [...rules.keys()] : ids) drop(id);
         await take(found);
       } catch (error) {

@@ -103,9 +103,9 @@ function members(path: string, scope: 'organization.member' | 'workspace.member'
 
 const manageList = (path: string): Cell => ({
   needs: ['organization', 'manage'],
-  who: 'permittedUser',
-  level: 'organizationList',
-  path: (of) => `${path}?organizationId=${of.organization}`,
+  who: 'permitted',
+  level: 'workspaceList',
+  path: (of) => `${path}?organizationId=${of.organization}&workspaceId=${of.workspace}`,
 });
 
 const bulk = (tail: string, verb: Verb, more: Bodies = () => ({})): Record<string, Cell> => ({
@@ -240,6 +240,8 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /realms/api-keys/.well-known/openid-configuration': open('/realms/api-keys/.well-known/openid-configuration'),
   'GET /realms/api-keys/protocol/openid-connect/certs': open('/realms/api-keys/protocol/openid-connect/certs'),
   'POST /v3/auth/login': open('/v3/auth/login'),
+  'POST /v3/auth/password-reset': { ...open('/v3/auth/password-reset'), body: () => ({ email: 'x@y.z' }) },
+  'POST /v3/auth/password-reset/:token': open('/v3/auth/password-reset/t'),
   'GET /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/logout': own('/v3/auth/logout', 'anyUser'),
@@ -253,7 +255,6 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /v3/organizations': own('/v3/organizations', 'anyCredential'),
   'POST /v3/organizations': { ...own('/v3/organizations', 'anyUser'), body: () => ({ name: 'x' }) },
   'GET /v3/workspace-access': own('/v3/workspace-access?scope=ASSET&verb=READ', 'anyCredential'),
-  'PUT /v3/api-keys/:id': own('/v3/api-keys/x', 'anyCredential'),
   'POST /v3/run-script': {
     needs: ['deviceType', 'read'],
     who: 'permitted',

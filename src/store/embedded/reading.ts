@@ -6,7 +6,8 @@ import type { DecodedChunks } from './decoded-chunks.ts';
 import { measuredKeys } from './measured.ts';
 import type { Readers } from './readers.ts';
 import { matchingSeries, type RowReader, type SampleWalk, walkSamples } from './row-scan.ts';
-import { type Device, groupsBetween } from './series.ts';
+import type { RowGroup } from './rows.ts';
+import { chunksBetween, type Device, groupsBetween, unreadableSamples } from './series.ts';
 
 /** Samples built, and samples skipped, between two pauses. */
 const samplesPerSlice = 1_000;
@@ -23,10 +24,27 @@ export interface ReadingParts {
 }
 
 export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): Reading {
-  const reader: RowReader = {
-    groupsBetween: (series, from, to) => groupsBetween(series, from, to, decoded),
-    guarded: ({ chunk }, read) => (chunk === undefined ? read() : decoded.guarded(chunk, read)),
-  };
+  /** A reader that tells what it leaves out, once each. */
+  function readerOf({ deviceId, unreadable }: Pick<SampleRange, 'deviceId' | 'unreadable'>): RowReader {
+    const told = new Set<RowGroup['chunk']>();
+    return {
+      groupsBetween: (series, from, to) => groupsBetween(series, from, to, decoded),
+      guarded: ({ chunk }, read) => (chunk === undefined ? read() : decoded.guarded(chunk, read)),
+      left: (topic, { chunk }) => {
+        if (chunk === undefined || told.has(chunk)) return;
+        told.add(chunk);
+        unreadable?.(unreadableSamples(deviceId, topic, chunk));
+      },
+    };
+  }
+
+  /** Tells what is known to be unreadable in the range. */
+  function tellKnown(device: Device, range: SampleRange): void {
+    const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, unreadable, deviceId } = range;
+    for (const { topic, series } of matchingSeries(device, range.topic))
+      for (const chunk of chunksBetween(series, from, to))
+        if (chunk.damaged) unreadable?.(unreadableSamples(deviceId, topic, chunk));
+  }
 
   async function skip(walk: SampleWalk, count: number): Promise<void> {
     for (let left = count; left > 0; left -= skippedPerSlice) {
@@ -40,7 +58,8 @@ export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): R
     if (device === undefined) return;
     const end = readers.begin();
     try {
-      const walk = walkSamples(device, range, 'oldest', reader);
+      tellKnown(device, range);
+      const walk = walkSamples(device, range, 'oldest', readerOf(range));
       for (;;) {
         const batch = takeSamples(walk, samplesPerSlice);
         if (batch.length === 0) return;
@@ -59,7 +78,7 @@ export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): R
       if (device === undefined) return [];
       const end = readers.begin();
       try {
-        const walk = walkSamples(device, scan, 'newest', reader);
+        const walk = walkSamples(device, scan, 'newest', readerOf(scan));
         await skip(walk, scan.skip);
         const samples: Sample[] = [];
         for (;;) {
@@ -73,10 +92,11 @@ export function reading({ deviceOf, decoded, readers, slices }: ReadingParts): R
         end();
       }
     },
-    latestSample: async (deviceId, topic) => {
+    latestSample: async (deviceId, topic, unreadable) => {
       const device = deviceOf(deviceId);
       if (device === undefined) return undefined;
       const range = topic === undefined ? { deviceId } : { deviceId, topic };
+      const reader = readerOf({ deviceId, unreadable });
       const newest = Math.max(...matchingSeries(device, topic).map(({ series }) => series.newest));
       // The newest chunk may be damaged; then the newest readable sample is asked for.
       return (

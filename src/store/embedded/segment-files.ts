@@ -9,7 +9,7 @@ import { type Interners, type OpenedSegment, openSegment } from './segment-readi
 
 /** What a start or a read found damaged. */
 export interface StoreDamage {
-  readonly kind: 'manifest' | 'segment' | 'chunk' | 'journal';
+  readonly kind: 'manifest' | 'segment' | 'chunk' | 'journal' | 'records';
   readonly path: string;
   readonly reason: string;
 }

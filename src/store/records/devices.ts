@@ -164,6 +164,21 @@ export async function serviceIdsOf(
   return found;
 }
 
+/** Where devices live, by service id; unknown ones are absent. `isOver` is asked between statements and ends the search. */
+export async function placesOfDevices(
+  db: RecordsDb,
+  ids: readonly string[],
+  isOver: () => boolean = () => false,
+): Promise<Map<string, { readonly organizationId: string; readonly workspaceId: string }>> {
+  const found = new Map<string, { readonly organizationId: string; readonly workspaceId: string }>();
+  for (let from = 0; from < ids.length && !isOver(); from += idsPerStatement) {
+    const some = ids.slice(from, from + idsPerStatement);
+    const query = db.selectFrom('devices').select(['id', 'organizationId', 'workspaceId']).where('id', 'in', some);
+    for (const { id, ...place } of await query.execute()) found.set(id, place);
+  }
+  return found;
+}
+
 /** The physical ids of devices, by service id. */
 export async function physicalIdsOf(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();

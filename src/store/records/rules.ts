@@ -82,11 +82,18 @@ export async function findRule(db: RecordsDb, id: string): Promise<Rule | undefi
   return row && fromRow(row);
 }
 
-/** Every active rule of the installation, or one of them. */
-export async function findActiveRules(db: RecordsDb, id?: string): Promise<Rule[]> {
-  let query = db.selectFrom('rules').selectAll().where('active', '=', 1);
-  if (id !== undefined) query = query.where('id', '=', id);
-  return (await query.orderBy('id').execute()).map(fromRow);
+const idsPerStatement = 500;
+
+/** Every active rule of the installation, or those of the ids. */
+export async function findActiveRules(db: RecordsDb, ids?: readonly string[]): Promise<Rule[]> {
+  const active = db.selectFrom('rules').selectAll().where('active', '=', 1).orderBy('id');
+  if (ids === undefined) return (await active.execute()).map(fromRow);
+  const found: Rule[] = [];
+  for (let from = 0; from < ids.length; from += idsPerStatement) {
+    const query = active.where(isOneOf('id', ids.slice(from, from + idsPerStatement)));
+    for (const row of await query.execute()) found.push(fromRow(row));
+  }
+  return found;
 }
 
 /** `customLogicIds` or ids of inputs: old clients send those of inputs under the name of custom logic. */
