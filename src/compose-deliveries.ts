@@ -30,6 +30,7 @@ import {
   insertDeliveries,
 } from './store/records/deliveries.ts';
 import { findOutputConnector } from './store/records/output-connectors.ts';
+import { appendProcessingLog } from './store/records/processing-log.ts';
 import { canBeJson, parseTemplate } from './templates/template.ts';
 
 const outputsFollower = 'outputs';
@@ -101,6 +102,15 @@ export function composeDeliveries(
       queueOutputs(entries, {
         findRoute: (id) => directory.byDevice(id),
         enqueue: (drafts, isLast) => enqueue(drafts, isLast ? 'durable' : 'lazy'),
+        unreadable: async (notes) => {
+          const [first] = notes;
+          telemetry.backgroundFailed(
+            'queueing outputs',
+            new Error(`${notes.length} uplinks, the first: ${first?.message}`),
+          );
+          for (const note of notes) telemetry.noted(note);
+          await appendProcessingLog(records.db, notes);
+        },
         pause,
         now,
       }),

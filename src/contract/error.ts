@@ -17,6 +17,8 @@ export const errorSchema = namedObject('Error', {
   accepted: Type.Optional(Type.Integer({ description: 'Backfills: samples that were stored' })),
   duplicates: Type.Optional(Type.Integer({ description: 'Backfills: samples that were stored already' })),
   rejected: Type.Optional(rejectedSamples),
+  limitName: Type.Optional(Type.String({ description: 'The limit that is reached' })),
+  limitMax: Type.Optional(Type.Number({ description: 'What the limit allows' })),
 });
 
 export const tokenRefusal = namedObject('TokenRefusal', {

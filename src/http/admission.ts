@@ -9,6 +9,8 @@ import { problem } from '../model/problem.ts';
 import { type NamedPlaces, namedPlaces } from './named-places.ts';
 import type { Access } from './route.ts';
 
+type Permissions = Pick<Extract<Access<never, never>, { readonly scope: Scope }>, 'scope' | 'verb' | 'also'>;
+
 export interface Guard {
   /** Throws Problem 401 when the headers hold no valid credential, or two. */
   identify(
@@ -42,12 +44,25 @@ export async function admit(
   if ('scope' in access && 'byParams' in access.place) {
     const place = await access.place.byParams(request.params as never);
     const acting = principalIn(principal, place.organizationId);
-    guard.authorize(acting, access.scope, access.verb, place);
+    authorizeAll(guard, acting, access, place);
     return acting;
   }
   const acting = await actingOn(principal, request.query, guard);
-  if ('scope' in access) guard.authorize(acting, access.scope, access.verb);
+  if (!('scope' in access)) return acting;
+  // Where the body names the place, the rest is asked once it is known.
+  if ('byBody' in access.place) guard.authorize(acting, access.scope, access.verb);
+  else authorizeAll(guard, acting, access, undefined);
   return acting;
+}
+
+/** Throws Problem 404 or 403 for the first permission that is missing. */
+function authorizeAll(
+  guard: Guard,
+  principal: Principal,
+  { scope, verb, also = [] }: Permissions,
+  place: Place | undefined,
+): void {
+  for (const [asked, wanted] of [[scope, verb] as const, ...also]) guard.authorize(principal, asked, wanted, place);
 }
 
 /** Counts the request and tells in headers what is left (contract 0.2). Throws Problem 429. */
@@ -82,12 +97,12 @@ export async function admitBody(
   if ('byBody' in access.place) {
     const place = await access.place.byBody(body as never, principal);
     const acting = principalIn(principal, place.organizationId);
-    guard.authorize(acting, access.scope, access.verb, place);
+    authorizeAll(guard, acting, access, place);
     return acting;
   }
   if (principal.inOrganizations === undefined) return principal;
   const acting = principalIn(await actingOn(principal, body, guard));
   // Until here it was enough to have the permission in one of the organizations.
-  guard.authorize(acting, access.scope, access.verb);
+  authorizeAll(guard, acting, access, undefined);
   return acting;
 }

@@ -38,7 +38,9 @@ function permissionText({ access, needsAlso }: Route): string {
   if ('open' in access) return `Needs no credential: ${access.open}.${also}`;
   const who = access.userOnly ? ' Only for signed-in users, not for API keys and tokens.' : '';
   if ('anyCredential' in access) return `Needs a valid credential: ${access.anyCredential}.${who}${also}`;
-  return `Needs \`${access.scope}\` \`${access.verb}\`.${who}${also}`;
+  const asked = [[access.scope, access.verb] as const, ...(access.also ?? [])];
+  const needs = asked.map(([scope, verb]) => `\`${scope}\` \`${verb}\``).join(' and ');
+  return `Needs ${needs}.${who}${also}`;
 }
 
 function securityOf({ access, method }: Route): Readonly<Record<string, readonly string[]>>[] {

@@ -21,6 +21,8 @@ export type Access<P, B> =
   | {
       readonly scope: Scope;
       readonly verb: Verb;
+      /** Asked in the same place besides (contract 36). */
+      readonly also?: readonly (readonly [Scope, Verb])[];
       /** Only a signed-in user, never a key or a token (contract 35). */
       readonly userOnly?: true;
       readonly place: PlaceFinder<P, B>;

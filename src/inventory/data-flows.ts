@@ -35,6 +35,7 @@ import {
 import { deviceConnectorView } from './device-connectors.ts';
 import { deviceTypeView, deviceTypeWithoutScripts } from './device-types.ts';
 import { isKnownTo, outputConnectorView, type Showing } from './output-connector-view.ts';
+import { isTopic } from '../model/topic.ts';
 import { type ListScope, listReach } from './reach.ts';
 
 type Named = { readonly id: string };
@@ -63,6 +64,11 @@ function outputsFrom(sent: NonNullable<DataFlowUpdate['outputConnectors']>): Flo
   const outputs = new Map<string, FlowOutput>();
   for (const { id, topic } of sent) {
     const output = { outputConnectorId: id, topic: topic ?? '*' };
+    if (output.topic !== '*' && !isTopic(output.topic)) {
+      throw problem('invalidRequest', {
+        reason: `body outputConnectors: ${output.topic} is not a topic, nor * for all`,
+      });
+    }
     // The same connector for the same topic twice would deliver every sample twice.
     outputs.set(`${output.outputConnectorId} ${output.topic}`, output);
   }

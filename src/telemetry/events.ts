@@ -7,6 +7,7 @@ import { deliveryEvents } from './delivery-events.ts';
 import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
+import { readFigures } from './read-figures.ts';
 import { scriptEvents } from './script-events.ts';
 import { processEvents } from './process-events.ts';
 import { storageEvents } from './storage-events.ts';
@@ -64,6 +65,7 @@ export function createTelemetry(log: Log) {
 
   return {
     ...mqttEvents(counter, log),
+    ...readFigures(registry),
     ...scriptEvents(counter, histogram),
     ...accessEvents(counter, log),
     ...deliveryEvents(counter, log),

@@ -21,6 +21,8 @@ function workspaceRecords(path: string, scope: Scope, id: keyof Fixtures, draft:
   };
 }
 
+const readsAssets = (cell: Cell): Cell => ({ ...cell, also: [['asset', 'read']] });
+
 function list(path: string, scope: Scope): Record<string, Cell> {
   const query: Paths = (of) => `${path}?workspaceId=${of.workspace}`;
   return { [`GET ${path}`]: { needs: [scope, 'read'], who: 'permitted', level: 'workspaceList', path: query } };
@@ -182,17 +184,23 @@ const inventory: Record<string, Cell> = {
   'GET /v3/blobs/:id': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}`),
   'GET /v3/blobs/:id/content': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}/content`),
   'DELETE /v3/blobs/:id': record('workspace', ['blob', 'delete'], (of) => `/v3/blobs/${of.blob}`),
-  ...workspaceRecords('/v3/rules', 'rule', 'rule', (of) => ({
-    name: 'x',
-    workspaceId: of.workspace,
-    ...comparisonOf(of.device),
-  })),
-  'GET /v3/rules/:id/runs': record('workspace', ['rule', 'read'], (of) => `/v3/rules/${of.rule}/runs`),
-  'POST /v3/rules/:id/simulate': record(
-    'workspace',
-    ['rule', 'read'],
-    (of) => `/v3/rules/${of.rule}/simulate`,
-    () => hour,
+  ...workspaceRecords('/v3/rules', 'rule', 'rule', (of) => ({ name: 'x', workspaceId: of.workspace })),
+  'POST /v3/rules': readsAssets(
+    record(
+      'workspace',
+      ['rule', 'create'],
+      () => '/v3/rules',
+      (of) => ({ name: 'x', workspaceId: of.workspace, ...comparisonOf(of.device) }),
+    ),
+  ),
+  'GET /v3/rules/:id/runs': readsAssets(record('workspace', ['rule', 'read'], (of) => `/v3/rules/${of.rule}/runs`)),
+  'POST /v3/rules/:id/simulate': readsAssets(
+    record(
+      'workspace',
+      ['rule', 'read'],
+      (of) => `/v3/rules/${of.rule}/simulate`,
+      () => hour,
+    ),
   ),
   'GET /v3/rules/custom': {
     needs: ['customLogic', 'read'],

@@ -125,7 +125,7 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
 test.each([
   ['MAIL', {}, '40011_OUTPUT_NOT_AVAILABLE'],
   ['CUSTOM_AKENZA_DATABASE', { customAkenzaDbProperties: { topic: 'x' } }, '40011_OUTPUT_NOT_AVAILABLE'],
-  ['DATABASE', {}, '40011_OUTPUT_NOT_AVAILABLE'],
+  ['DATABASE', {}, '40001_INVALID_REQUEST'],
   ['WEBHOOK', {}, '40001_INVALID_REQUEST'],
   ['WEBHOOK', { webhookProperties: { uri: 'ftp://x' } }, '40001_INVALID_REQUEST'],
 ])('an output of type %s with %j is refused with %s', async (type, properties, code) => {

@@ -24,6 +24,9 @@ import type { Sealer } from './sealed-text.ts';
 type Table = RecordTables['devices'];
 type Store = Pick<Records, 'db' | 'sealer'>;
 
+/** Fewer than any engine's limit of parameters. */
+const idsPerQuery = 500;
+
 function toRow(record: Device, sealer: Sealer): Insertable<Table> {
   return {
     ...record,
@@ -109,6 +112,17 @@ export async function findDeviceNames(db: RecordsDb, ids: readonly string[]): Pr
     .select(['id', 'name'])
     .where('id', 'in', [...ids]);
   return query.execute();
+}
+
+/** Service device id to workspace; unknown devices are absent. */
+export async function workspacesOfDevices(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
+    const rows = await db.selectFrom('devices').select(['id', 'workspaceId']).where('id', 'in', some).execute();
+    for (const { id, workspaceId } of rows) found.set(id, workspaceId);
+  }
+  return found;
 }
 
 export async function findDeviceByDeviceId(
