@@ -40,6 +40,7 @@ import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
+import { positionBehindUplinks } from './store/raw-uplinks/newest-position.ts';
 import { hasOrganizations } from './store/records/organizations.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
 import { type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
@@ -183,7 +184,7 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   const store = await openEmbeddedStore({
     directory: join(config.dataDirectory, 'samples'),
     now,
-    seen,
+    seen: { ...seen, uplinksTo: await positionBehindUplinks(join(config.dataDirectory, 'uplinks')) },
     hasRoom: () => !disk.isFull(),
     onWriting: disk.writingChanged,
     damaged: (damage) => telemetry.damageFound({ ...damage }),

@@ -47,6 +47,9 @@ export interface SampleStore {
   /** Durable entries from a journal position on, for followers that catch up after a restart. */
   entriesFrom(position: number): AsyncIterable<readonly DurableEntry[]>;
 
+  /** Whether some of the entries from one position on and before another are known to be lost, so that followers never get them again. */
+  isLost(from: number, to: number): boolean;
+
   /** Followers tell how far they are; the journal keeps what any of them has not seen. */
   setFollowerPosition(follower: string, position: number): void;
 

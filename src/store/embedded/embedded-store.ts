@@ -18,6 +18,7 @@ import { dropDevice, dropExpired } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
 import { lostSegments } from './lost-segments.ts';
 import {
+  durableTo,
   internersOf,
   type JournalEndSeen,
   journalDamage,
@@ -92,7 +93,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const journal = await openJournal({
     ...journalOptions(options, journalDirectory, note),
     visitFrom: opened.manifest.replayFrom,
-    acknowledgedTo: Math.max(followers.newest(), options.seen?.acknowledgedTo ?? 0),
+    acknowledgedTo: durableTo(followers, options.seen),
     visit: (frame) => replayFrame(frame, opened.manifest, catalogue, interners.shapes),
     onLost: () => intake.forgetPending(),
     segmentBytes: limits.journalSegmentBytes,
@@ -158,6 +159,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     ...reading({ deviceOf, decoded, lost: lostSegments(opened.manifest), readers: reads, slices }),
     replay: (since, wanted) => replaySamples(journal, interners.shapes, since, wanted),
     entriesFrom: (position) => readEntries(journal, interners.shapes, position),
+    isLost: (from, to) =>
+      journal.damage.some(({ firstPosition, entries }) => firstPosition < to && firstPosition + entries > from),
     setFollowerPosition: (follower, position) => {
       followers.set(follower, position);
       // Now and then; what a crash loses is told again to followers that bear it.

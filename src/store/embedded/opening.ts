@@ -71,8 +71,15 @@ export function replayFrame(frame: Frame, manifest: Manifest, catalogue: Catalog
 export interface JournalEndSeen {
   /** Every entry before this position was acknowledged. */
   readonly acknowledgedTo: number;
+  /** Every entry before this one was durable, because raw uplinks made of them are on the disk. */
+  readonly uplinksTo?: number;
   /** Where followers go on whose own positions are lost. */
   readonly followFrom: number;
+}
+
+/** Every entry before the position was durable, whatever the journal's files say. */
+export function durableTo(followers: FollowerPositions, seen: JournalEndSeen | undefined): number {
+  return Math.max(followers.newest(), seen?.acknowledgedTo ?? 0, seen?.uplinksTo ?? 0);
 }
 
 /** The same sentence whether a start or a reader comes upon it, so that it is told once. */

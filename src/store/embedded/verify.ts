@@ -19,7 +19,7 @@ import {
 import { isNumeric } from './chunk-schema.ts';
 import { columnHours, hoursOf } from './hour-section.ts';
 import { storeLimits } from './limits.ts';
-import { internersOf, type JournalEndSeen, journalDamage, openSegments } from './opening.ts';
+import { durableTo, internersOf, type JournalEndSeen, journalDamage, openSegments } from './opening.ts';
 import type { StoreDamage } from './segment-files.ts';
 import { dataAt, metaAt } from './rows.ts';
 import { SealedRows } from './sealed-rows.ts';
@@ -74,7 +74,7 @@ export async function verifyStore(directory: string, seen?: JournalEndSeen): Pro
       journalEntries++;
       journalSamples += [...decodeEntry(payload, interners.shapes).rows()].length;
     },
-    acknowledgedTo: Math.max(followers.newest(), manifest.replayFrom, seen?.acknowledgedTo ?? 0),
+    acknowledgedTo: Math.max(durableTo(followers, seen), manifest.replayFrom),
     repair: false,
   });
   damage.push(...journalDamage(journal.damage, followers, journalDirectory, seen));

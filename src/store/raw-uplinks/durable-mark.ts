@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readChecked, replaceChecked, syncDirectory } from '../../journal/durable-file.ts';
+import { rawUplinkFormat, refuseNewerUplinks } from './format.ts';
 import { type RawUplinkDamage, segmentName } from './segment-file.ts';
 
 /** The open segment by its number, and its bytes that were synced. */
@@ -19,7 +20,7 @@ const markPath = (directory: string): string => join(directory, 'durable.json');
 
 /** Notes the mark. */
 export async function writeDurableMark(directory: string, mark: DurableMark): Promise<void> {
-  await replaceChecked(markPath(directory), JSON.stringify(mark));
+  await replaceChecked(markPath(directory), JSON.stringify({ format: rawUplinkFormat, ...mark }));
 }
 
 /** Forgets the mark when no segment is open any more. */
@@ -28,9 +29,11 @@ export async function removeDurableMark(directory: string): Promise<void> {
   await syncDirectory(directory);
 }
 
-/** Undefined without one; a damaged mark is none, because nothing depends on it but a warning. */
+/** Undefined without one; a damaged mark is none, because nothing depends on it but a warning. Throws NewerFormatError for one of a newer version. */
 export async function readDurableMark(directory: string): Promise<DurableMark | undefined> {
   const found = await readChecked(markPath(directory));
   if (found === undefined || found === 'damaged') return undefined;
-  return JSON.parse(found.text) as DurableMark;
+  const { format, ...mark } = JSON.parse(found.text) as DurableMark & { readonly format?: number };
+  refuseNewerUplinks(markPath(directory), format);
+  return mark;
 }

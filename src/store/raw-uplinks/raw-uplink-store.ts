@@ -28,6 +28,8 @@ export interface RawUplinkStoreOptions {
   readonly bytesMax: number;
   /** The journal gives uplinks again from this position on; undefined when nothing was ever followed. */
   readonly followedFrom: number | undefined;
+  /** Whether the journal lost some of the entries from a position on and before another; what it cannot give again is not cut off. */
+  readonly isLost?: (from: number, to: number) => boolean;
   /** Is told of bytes that cannot be read, when opening and when reading meets them. */
   readonly damaged: (damage: RawUplinkDamage) => void;
   readonly limits?: Partial<RawUplinkLimits>;
@@ -189,13 +191,21 @@ async function closedShort(
   return closedSegment({ ...name, contents: scanned.contents, bytes: size });
 }
 
-/** What a stop left open; after a crash, blocks that the journal gives again are cut off, since not all of them need be there. */
+/**
+ * What a stop left open. After a crash, blocks that the journal gives again are cut off, since not all of them need be there; where the
+ * journal lost some of it, all blocks stay, and what it gives again is passed over.
+ */
 async function resumed(
   left: ClosedSegment['path'],
   options: RawUplinkStoreOptions,
 ): Promise<WrittenSegment | undefined> {
   const name = (await listSegmentFiles(options.directory)).find(({ path }) => path === left)!;
-  const scanned = await scanSegmentFile(left, (await stat(left)).size, options.followedFrom);
+  const { followedFrom, isLost = () => false } = options;
+  const { size } = await stat(left);
+  const whole = await scanSegmentFile(left, size);
+  const end = whole.contents.lastPosition + 1;
+  const isCut = followedFrom !== undefined && followedFrom < end && !isLost(followedFrom, end);
+  const scanned = isCut ? await scanSegmentFile(left, size, followedFrom) : whole;
   scanned.damage.forEach(options.damaged);
   return { ...name, contents: scanned.contents, bytes: scanned.end };
 }
