@@ -111,8 +111,7 @@ test.each([
     await store.close();
     await make();
     const before = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'hex'));
-    const sentence =
-      /was written by a newer version of the program \(format 2, this program knows 1\): start that/;
+    const sentence = /was written by a newer version of the program \(format 2, this program knows 1\): start that/;
     await expect(open({ followedFrom: 0 })).rejects.toThrow(sentence);
     await expect(verifyRawUplinks(directory)).rejects.toThrow(sentence);
     expect(readdirSync(directory).map((name) => readFileSync(join(directory, name), 'hex'))).toEqual(before);
