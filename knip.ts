@@ -8,7 +8,6 @@ export default {
     'src/simulate/command.ts',
     'tests/load/kill-platform.ts',
     'tests/load/*-child.ts',
-    'tests/load/store-full-disk.ts',
     'bench/*.ts',
     'tools/*.ts',
     'bin/*.{js,ts}',
@@ -18,7 +17,7 @@ export default {
   ignoreIssues: { 'src/store/records/migrations/*.ts': ['exports', 'nsExports'] },
   ignoreExportsUsedInFile: { interface: true, type: true },
   // Programs that tests run; .ci/run installs them.
-  ignoreBinaries: ['openssl', 'mosquitto_passwd', 'unshare'],
+  ignoreBinaries: ['openssl', 'mosquitto_passwd', 'unshare', 'mkfifo', 'gcc'],
   // tools/check.ts runs these by name; the linter finds its type-aware part by itself.
   ignoreDependencies: ['@biomejs/biome', 'oxlint', 'oxlint-tsgolint'],
 } satisfies KnipConfig;

@@ -170,6 +170,7 @@ async function openPlatform() {
       permissions: {},
     }),
     findAssets: async (_, ids) => new Set(ids),
+    access: { changes: () => 0, check: () => undefined },
     assetsOfTag: async () => undefined,
     replay: async function* () {
       yield [];

@@ -12,11 +12,13 @@ import { clockSkewSeconds, tokenLifetimeSeconds, type TokenService, tokenService
 import type { Config } from './config.ts';
 import type { DataStreams } from './http/data-streams.ts';
 import type { Guard } from './http/admission.ts';
+import type { NamedPlaces } from './http/named-places.ts';
 import type { Actor } from './model/actor.ts';
 import type { Principal } from './model/principal.ts';
 import type { RecordChange } from './model/record.ts';
 import { dropOldAuditEntries } from './store/records/audit-log.ts';
 import type { OpenRecords } from './store/records/database.ts';
+import { findPlace } from './store/records/places.ts';
 
 export interface Access {
   readonly apiKeys: ApiKeyAuthenticator;
@@ -27,6 +29,7 @@ export interface Access {
   readonly attempts: Attempts;
   readonly authenticators: readonly Authenticator[];
   readonly actAs: <T>(actor: Actor, work: () => T) => T;
+  readonly organizationOf: (named: NamedPlaces) => Promise<string | undefined>;
   /** Must be told every change of a record. */
   readonly recordChanged: (change: RecordChange) => void;
   /** To be called now and then, and before the records close. */
@@ -56,6 +59,7 @@ export function composeAccess(
     attempts: attempts(now),
     authenticators: [apiKeys, bearer, sessions],
     actAs: (actor, work) => acting.run(actor, work),
+    organizationOf: (named) => organizationOf(records, named),
     recordChanged(change) {
       for (const one of [apiKeys, bearer, sessions]) one.recordChanged(change);
     },
@@ -69,13 +73,30 @@ export function composeAccess(
 }
 
 /** What the edge asks of every request. */
-export function guardOf({ authenticators, actAs }: Access, config: Config, now: () => number): Guard {
+export function guardOf(
+  { authenticators, actAs, organizationOf: findOrganization }: Access,
+  config: Config,
+  now: () => number,
+): Guard {
   return {
     identify: (headers, method) => identify(authenticators, headers, method),
     authorize,
+    organizationOf: findOrganization,
     limit: requestLimit(config.rateLimitPerSecond, now),
     actAs,
   };
+}
+
+async function organizationOf({ db }: OpenRecords, named: NamedPlaces): Promise<string | undefined> {
+  if (named.organizationId !== undefined) return named.organizationId;
+  const ids = { workspace: named.workspaceIds, device: named.deviceIds };
+  for (const kind of ['workspace', 'device'] as const) {
+    for (const id of ids[kind]) {
+      const place = await findPlace(db, kind, id);
+      if (place !== undefined) return place.organizationId ?? undefined;
+    }
+  }
+  return undefined;
 }
 
 /** Ends live connections as soon as their credential is revoked or may do less; to be told every change of a record. */
@@ -103,13 +124,18 @@ export function streamRevocation(
       streams.endSessions((principal) => principal.kind === machines[kind] && principal.id === id);
     } else if (kind === 'organization' && action === 'deleted') {
       streams.endSessions((principal) => principal.organizationId === id);
+      checkUsers().catch(failed);
     } else if (kind === 'session' || kind === 'member' || kind === 'user') {
       checkUsers().catch(failed);
     }
   };
 }
 
-function rightsOf({ organizationId, workspaces, permissions, workspacePermissions }: Principal): string {
+function rightsOf(principal: Principal): string {
+  return JSON.stringify([principal.organizationId, ...[...(principal.inOrganizations?.values() ?? [])].map(rightsIn)]);
+}
+
+function rightsIn({ organizationId, workspaces, permissions, workspacePermissions }: Principal): string {
   const reached = workspaces === 'all' ? workspaces : [...workspaces].sort();
   const added = [...(workspacePermissions ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([organizationId, reached, permissions, added]);

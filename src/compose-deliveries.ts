@@ -30,6 +30,7 @@ import {
   insertDeliveries,
 } from './store/records/deliveries.ts';
 import { findOutputConnector } from './store/records/output-connectors.ts';
+import { appendProcessingLog } from './store/records/processing-log.ts';
 import { canBeJson, parseTemplate } from './templates/template.ts';
 
 const outputsFollower = 'outputs';
@@ -85,6 +86,7 @@ export function composeDeliveries(
     send: targets.send,
     save: effects.save,
     failed: (error) => telemetry.backgroundFailed('delivering', error),
+    targetChanged: telemetry.targetChanged,
     now,
     random: Math.random,
     schedule,
@@ -100,6 +102,15 @@ export function composeDeliveries(
       queueOutputs(entries, {
         findRoute: (id) => directory.byDevice(id),
         enqueue: (drafts, isLast) => enqueue(drafts, isLast ? 'durable' : 'lazy'),
+        unreadable: async (notes) => {
+          const [first] = notes;
+          telemetry.backgroundFailed(
+            'queueing outputs',
+            new Error(`${notes.length} uplinks, the first: ${first?.message}`),
+          );
+          for (const note of notes) telemetry.noted(note);
+          await appendProcessingLog(records.db, notes);
+        },
         pause,
         now,
       }),
@@ -165,8 +176,9 @@ function enqueuing({ records, newId, now }: Parts, deliverer: Deliverer) {
     if (how === 'durable') await records.db.transaction().execute(insert);
     else if (how === 'lazy') await lazyTransaction(records.db, insert);
     else await insert(how);
-    // Within a transaction of the caller the deliverer's look waits for its end.
-    deliverer.wake();
+    // What a transaction of the caller wrote is seen only when it has ended, and the caller ends it after this.
+    if (typeof how === 'string') deliverer.wake();
+    else void records.transactionsEnded().then(() => deliverer.wake());
   };
 }
 

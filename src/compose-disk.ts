@@ -1,5 +1,5 @@
 // Composes the watch on the disk: its room, the reserve of the records, and what is refused while it is full.
-import { readdir, stat } from 'node:fs/promises';
+import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DataFolderError } from './store/data-folder.ts';
 import { type DiskReserve, openDiskReserve, reserveLimits } from './store/disk-reserve.ts';
@@ -31,6 +31,7 @@ export function composeDisk(directory: string, telemetry: Telemetry): DiskWatch 
   telemetry.gauge('data_folder_bytes', 'Bytes of the files in the data folder.', () => bytes);
 
   async function look(): Promise<void> {
+    telemetry.descriptorsProbed(await isOutOfDescriptors(directory));
     free = await reserve.look();
     if (looks++ % looksPerCount === 0) bytes = await bytesIn(directory);
     tellFull(reserve, telemetry);
@@ -70,6 +71,17 @@ export function composeDisk(directory: string, telemetry: Telemetry): DiskWatch 
 
 function tellFull({ isSpent }: DiskReserve, telemetry: Telemetry): void {
   if (isSpent) telemetry.writingChanged({ kind: 'full', error: new Error('less room than the records need') });
+}
+
+/** Linux ends connections without a word when no descriptor is left for them, so the server cannot tell. */
+async function isOutOfDescriptors(directory: string): Promise<boolean> {
+  try {
+    await (await open(directory, 'r')).close();
+    return false;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'EMFILE' || code === 'ENFILE';
+  }
 }
 
 /** Sums the files of the folder and its subfolders; one that is removed meanwhile counts nothing. */

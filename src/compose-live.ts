@@ -1,6 +1,7 @@
 // Composes the live stream: who may listen to what, and the samples that became durable.
 import { randomUUID } from 'node:crypto';
 import type { Server } from 'node:http';
+import { setImmediate as pause } from 'node:timers/promises';
 import { identify } from './access/authenticator.ts';
 import { authorize } from './access/authorize.ts';
 import { streamRevocation } from './compose-access.ts';
@@ -9,56 +10,60 @@ import type { Uplinks } from './compose-uplinks.ts';
 import { attachDataStreams, type DataStreams } from './http/data-streams.ts';
 import { mqttSocketPath } from './http/mqtt-socket.ts';
 import { placeOf } from './inventory/places.ts';
+import { createAccessWatch } from './live/access-watch.ts';
 import { createFanOut } from './live/fan-out.ts';
-import type { Principal } from './model/principal.ts';
+import { type Principal, principalIn } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
+import { placesOfDevices } from './store/records/devices.ts';
 import { deviceIdsOfTag } from './store/records/tags.ts';
+
+type DevicePlace = { readonly organizationId: string; readonly workspaceId: string };
 
 /** Serves the data stream on the server's upgrades. */
 export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): DataStreams {
-  const { store, telemetry, now, records, directory } = parts;
+  const { store, telemetry, now, records } = parts;
   const fanOut = createFanOut();
   uplinks.follow((samples) => fanOut.publish(samples, now()));
 
-  const readable = async (principal: Principal, assetId: string): Promise<boolean> => {
-    return permitted(async () => {
-      const { device } = await directory.byDevice(assetId);
-      const place = {
-        organizationId: device.organizationId,
-        workspaceId: device.workspaceId,
-        what: 'device',
-        id: assetId,
-      };
-      authorize(principal, 'asset', 'read', place);
-    });
+  const mayRead = (principal: Principal, id: string, place: DevicePlace): boolean =>
+    permitted(() =>
+      authorize(principalIn(principal, place.organizationId), 'asset', 'read', { ...place, what: 'device', id }),
+    );
+  const readable = async (principal: Principal, id: string): Promise<boolean> => {
+    const place = (await placesOfDevices(records.db, [id])).get(id);
+    return place !== undefined && mayRead(principal, id, place);
   };
+  const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
+  const access = createAccessWatch({ fanOut, readable, pause, failed });
 
   const streams = attachDataStreams(server, {
     fanOut,
+    access,
     authenticate: async ({ apiKey, accessToken, cookie }) =>
       identify(parts.access.authenticators, {
         'x-api-key': apiKey,
         authorization: accessToken === undefined ? undefined : `Bearer ${accessToken}`,
         cookie,
       }),
-    findAssets: async (principal, assetIds) => {
-      const found = new Set<string>();
-      for (const id of assetIds) if (await readable(principal, id)) found.add(id);
-      return found;
+    findAssets: async (principal, assetIds, isOver) => {
+      const places = await placesOfDevices(records.db, assetIds, isOver);
+      return new Set([...places].filter(([id, place]) => mayRead(principal, id, place)).map(([id]) => id));
     },
     assetsOfTag: async (principal, tagId) => {
-      const tagReadable = await permitted(async () =>
-        authorize(principal, 'asset', 'read', await placeOf(records, 'tag', tagId)),
-      );
-      return tagReadable ? deviceIdsOfTag(records.db, tagId) : undefined;
+      const place = await placeOf(records, 'tag', tagId).catch(ifUnknown);
+      if (place === undefined) return undefined;
+      const asking = principalIn(principal, place.organizationId);
+      if (!permitted(() => authorize(asking, 'asset', 'read', place))) return undefined;
+      return deviceIdsOfTag(records.elsewhere, tagId);
     },
     quotas: parts.config.quotas,
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
     now,
+    cut: telemetry.liveSocketCut,
     failed: (errorId, error) => telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
-  const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
+  parts.followChanges(access.recordChanged);
   parts.followChanges(streamRevocation(streams, parts.access.sessions, failed));
   parts.quotaUse.readBy('webSockets', streams.sessionsOf);
   telemetry.gauge('live_sessions', 'Open connections of the data stream.', () => streams.sessions);
@@ -66,13 +71,22 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
   return streams;
 }
 
-/** Whether the check lets through; a refusal is an answer here, anything else is a fault. */
-async function permitted(check: () => Promise<void>): Promise<boolean> {
+/** Whether the check lets through; a refusal is an answer here, anything else is an error. */
+function permitted(check: () => void): boolean {
   try {
-    await check();
+    check();
     return true;
   } catch (error) {
-    if (error instanceof Problem) return false;
+    if (isRefusal(error)) return false;
     throw error;
   }
+}
+
+function ifUnknown(error: unknown): undefined {
+  if (!isRefusal(error)) throw error;
+}
+
+/** A disk that fails says nothing about who may read what. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status < 500;
 }

@@ -2,10 +2,11 @@
 import type { Parts } from './compose-parts.ts';
 import type { Uplinks } from './compose-uplinks.ts';
 import type { WriteSample, WrittenSample } from './connectors/database.ts';
+import { createRuleBudget, type RuleBudget } from './flows/rule-budget.ts';
 import { outcomeNotes } from './connectors/outcome-notes.ts';
 import type { TriedDelivery } from './model/delivery.ts';
 import type { JournalEntry } from './model/journal-entry.ts';
-import { Problem } from './model/problem.ts';
+import { Problem, problem } from './model/problem.ts';
 import type { Sample } from './model/sample.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { saveDeliveryOutcomes } from './store/records/deliveries.ts';
@@ -19,8 +20,9 @@ export interface OutputEffects {
 
 export function outputEffects(parts: Parts, uplinks: Uplinks): OutputEffects {
   const { records, telemetry, newId } = parts;
+  const budget = createRuleBudget(parts.config.ruleSamplesPerUplink);
   return {
-    writeSample: (sample) => writeSample(sample, parts, uplinks),
+    writeSample: (sample) => writeSample(sample, parts, uplinks, budget),
     async save(tried) {
       const notes = tried.flatMap((one) => outcomeNotes(one, newId));
       // What a power cut takes of this is tried once more.
@@ -40,15 +42,18 @@ async function writeSample(
   written: WrittenSample,
   { directory, now, newId }: Parts,
   { appendEntry }: Uplinks,
+  budget: RuleBudget,
 ): ReturnType<WriteSample> {
   try {
-    const { device, flow } = await directory.byDevice(written.deviceId);
     const { device: from } = await directory.byDevice(written.from);
-    if (device.workspaceId !== from.workspaceId) {
-      return { ok: false, retry: false, reason: `the device ${written.deviceId} is in another workspace` };
-    }
+    const { device, flow } = await directory.byDevice(written.deviceId);
+    if (device.workspaceId !== from.workspaceId) throw problem('notFound', { what: 'device', id: written.deviceId });
     const { deviceId, topic, timestamp, data, meta, correlationId, ruleHops, invokeRules } = written;
     const sample: Sample = { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }) };
+    if (!budget.take(device.organizationId, correlationId)) {
+      const reason = `rules made ${budget.max} samples from one uplink already (RULE_SAMPLES_PER_UPLINK)`;
+      return { ok: false, retry: false, reason };
+    }
     const validated = validateSample(sample);
     const { organizationId, workspaceId } = device;
     const origin = { organizationId, workspaceId, dataFlowId: flow.id, correlationId, stored: true };

@@ -34,6 +34,7 @@ export async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
     retentionMs: config.rawUplinkRetentionMs,
     bytesMax: config.rawUplinkBytesMax,
     followedFrom: store.followerPosition(follower),
+    isLost: (from, to) => store.isLost(from, to),
     damaged: (damage) => telemetry.damageFound({ what: 'raw uplinks', ...damage }),
   });
   telemetry.gauge('raw_uplink_bytes', 'Bytes of raw uplinks on disk.', () => uplinks.bytes);

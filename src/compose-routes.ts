@@ -11,6 +11,7 @@ import { backfillRoutes } from './http/routes/backfill.ts';
 import { captureRoute } from './http/routes/capture.ts';
 import type { DeviceAccess } from './http/routes/device-access.ts';
 import { healthRoutes } from './http/routes/health.ts';
+import { withMetricsToken } from './http/routes/metrics-token.ts';
 import { kpiQueryRoutes } from './http/routes/kpi-queries.ts';
 import { runScriptRoute } from './http/routes/run-script.ts';
 import { rawUplinkRoutes } from './http/routes/raw-uplinks.ts';
@@ -18,6 +19,7 @@ import { sampleQueryRoutes } from './http/routes/sample-queries.ts';
 import { seriesQueryRoutes } from './http/routes/series-queries.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { auditLogRoutes } from './http/routes/audit-logs.ts';
+import { passwordResetRoutes } from './http/routes/password-reset.ts';
 import { invitationRoutes } from './http/routes/invitations.ts';
 import { memberRoutes } from './http/routes/members.ts';
 import { oauthClientRoutes } from './http/routes/oauth-clients.ts';
@@ -71,11 +73,14 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
   const { publicHolidays } = extras;
   const queries = { ...device, store, now, openZone: openTimeZones(), publicHolidays, calendarOf };
   return [
-    ...healthRoutes({
-      notReadyBecause: readiness.notReadyBecause,
-      notes: telemetry.notesOnDamage,
-      metrics: () => telemetry.metrics(),
-    }),
+    ...withMetricsToken(
+      healthRoutes({
+        notReadyBecause: readiness.notReadyBecause,
+        notes: telemetry.notesOnDamage,
+        metrics: () => telemetry.metrics(),
+      }),
+      parts.config.metricsToken,
+    ),
     captureRoute({
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture: uplinks.capture,
@@ -108,7 +113,7 @@ export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras
 
 /** Who may come in, and as what. */
 function accessRoutes(
-  { config, records, now, access }: Parts,
+  { config, records, now, access, telemetry }: Parts,
   { once }: Uplinks,
   sendMail: Deliveries['sendInvitation'],
 ): Route[] {
@@ -125,6 +130,11 @@ function accessRoutes(
       attempt: (who, work, failed) => attempts.run(who, work, failed),
     }),
     ...signInRoutes({ ...parts, secure: publicUrl.startsWith('https:') }),
+    ...passwordResetRoutes({
+      ...parts,
+      sendMail,
+      failed: (error) => telemetry.backgroundFailed('resetting a password', error),
+    }),
     ...invitationRoutes(parts),
     ...memberRoutes({ ...parts, sendMail }),
     ...auditLogRoutes(parts),
@@ -197,7 +207,7 @@ function deviceAccess(parts: Parts): DeviceAccess {
   return {
     placeOfDevice,
     placeOfTag: (id) => placeOf(records, 'tag', id),
-    devicesOfTag: (tagId) => devicesOfTag(records.db, tagId),
+    devicesOfTag: (tagId) => devicesOfTag(records.elsewhere, tagId),
     authorize,
     aliased: vendorNamed(parts),
   };

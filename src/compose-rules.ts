@@ -11,15 +11,16 @@ import { createRuleTimers } from './flows/rule-timers.ts';
 import type { EnqueueDeliveries } from './flows/rule-writes.ts';
 import type { EpochMs } from './model/instant.ts';
 import type { Json } from './model/json.ts';
-import { problem } from './model/problem.ts';
+import { Problem, problem } from './model/problem.ts';
+import { UnreadableRecord } from './model/unreadable-record.ts';
 import { compileRule } from './rules/compiled-rule.ts';
-import { createRuleBook } from './rules/rule-book.ts';
+import { createRuleBook, inputsInWorkspace } from './rules/rule-book.ts';
 import { createRunLog } from './rules/run-log.ts';
 import { findCustomLogics } from './store/records/custom-logic.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { findFollowerPosition } from './store/records/follower-positions.ts';
+import { findOpenOutputConnectors } from './store/records/output-connectors.ts';
 import { rulesFollower } from './store/records/recorded-positions.ts';
-import { findOutputConnectors } from './store/records/output-connectors.ts';
 import { nextRuleTime } from './store/records/rule-state.ts';
 import { findRuns, saveRuns } from './store/records/rule-work.ts';
 import { findRule } from './store/records/rules.ts';
@@ -50,6 +51,12 @@ function laterBy(task: () => void, delayMs: number): () => void {
   return () => clearTimeout(timer);
 }
 
+/** The position of the last entry that was evaluated: what had no effect is not in the records, and the journal was told of it. */
+async function evaluatedPosition({ records, store }: Parts): Promise<number> {
+  const written = (await findFollowerPosition(records.db, rulesFollower)) ?? -1;
+  return Math.max(written, (store.followerPosition(rulesFollower) ?? 0) - 1);
+}
+
 export async function composeRules(
   parts: Parts,
   uplinks: Pick<Uplinks, 'followEntries' | 'scripts' | 'scriptTrials'>,
@@ -58,13 +65,17 @@ export async function composeRules(
   const { records, store, telemetry, directory, now, newId } = parts;
   const { db } = records;
   const { scripts: machine } = uplinks;
-  const book = createRuleBook(records, store);
+  const book = createRuleBook(records, store, (ruleId, error) =>
+    telemetry.backgroundFailed(`reading rule ${ruleId}`, error),
+  );
   const log = createRunLog();
   parts.followChanges((change) => book.recordChanged(change));
   const lookUp = async (deviceId: string) => {
     try {
       return await directory.byDevice(deviceId);
-    } catch {
+    } catch (error) {
+      if (error instanceof UnreadableRecord) telemetry.backgroundFailed(`reading device ${deviceId} for rules`, error);
+      else if (!(error instanceof Problem && error.status === 404)) throw error;
       return undefined;
     }
   };
@@ -80,7 +91,7 @@ export async function composeRules(
     newId,
     clock: () => performance.now(),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-    position: (await findFollowerPosition(db, rulesFollower)) ?? -1,
+    position: await evaluatedPosition(parts),
   });
   const timers = createRuleTimers({
     nextTime: () => nextRuleTime(db),
@@ -111,6 +122,7 @@ export async function composeRules(
     failed: failed('judging samples by rules'),
   });
   uplinks.followEntries((entry) => entries.follow(entry));
+  telemetry.counts('rule_runs_total', 'Runs of rules by outcome.', 'outcome', () => log.counts);
   await scripts.start();
   timers.changed();
 
@@ -139,14 +151,15 @@ export async function composeRules(
     simulate: async (ruleId, range) => {
       const rule = await findRule(db, ruleId);
       if (rule === undefined) throw problem('notFound', { what: 'rule', id: ruleId });
-      const connectors = await findOutputConnectors(
-        records,
+      const connectors = await findOpenOutputConnectors(
+        db,
         rule.actions.map(({ id }) => id),
       );
       const blocks = await findCustomLogics(db, [rule.logic.customLogic?.customLogicId ?? '']);
       const compiled = compileRule(rule, {
         connectors: new Map(connectors.map((connector) => [connector.id, connector])),
         customLogic: new Map(blocks.map((block) => [block.id, block])),
+        isInWorkspace: await inputsInWorkspace(db, [rule]),
       });
       if (compiled === undefined) throw new Error(`Rule ${ruleId} cannot be compiled`);
       return simulateRule(compiled, range, {

@@ -30,6 +30,7 @@ import { dropOldKeptAnswers } from './store/records/idempotency-keys.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { appendProcessingLog, dropOldProcessingLog } from './store/records/processing-log.ts';
 import type { Telemetry } from './telemetry/events.ts';
+import { withFutureNote } from './validate/future-time.ts';
 import { validateSample } from './validate/sample-validation.ts';
 
 const statusFollower = 'device-status';
@@ -94,7 +95,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     stateOf: status.stateOf,
     setState: status.setState,
     decode: decodeUplink(scripts),
-    validate: validateSample,
+    validate: (sample) => withFutureNote(validateSample(sample), now()),
     append: (entry) => store.append(entry),
     announce: (entry) => {
       for (const note of entry.notes) telemetry.noted(note);

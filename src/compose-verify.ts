@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { claimDataFolder, DataFolderError, hasSampleFiles } from './store/data-folder.ts';
 import { type StoreFindings, verifyStore } from './store/embedded/verify.ts';
+import { positionBehindUplinks } from './store/raw-uplinks/newest-position.ts';
 import { type RawUplinkFindings, verifyRawUplinks } from './store/raw-uplinks/verify.ts';
 import { checkRecords } from './store/records/records-check.ts';
 import { type RecordsFindings, verifyRecords } from './store/records/verify.ts';
@@ -33,7 +34,8 @@ export async function verifyDataFolder(directory: string, secretsKey?: string): 
   try {
     const startedAt = performance.now();
     const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples });
-    const store = await verifyStore(samples, positions);
+    const uplinksTo = await positionBehindUplinks(join(directory, 'uplinks'));
+    const store = await verifyStore(samples, { ...positions, uplinksTo });
     const records = verifyRecords(directory, refusal);
     const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
     const sound = [store, rawUplinks, records].every(({ damage }) => damage.length === 0);

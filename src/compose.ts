@@ -5,12 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { bootstrap } from './access/bootstrap.ts';
+import { weaknessOf } from './access/password-rules.ts';
 import { composeAccess, guardOf } from './compose-access.ts';
 import { type Closers, createClosers } from './compose-closing.ts';
 import { composeCoap } from './compose-coap.ts';
 import { composeDeliveries } from './compose-deliveries.ts';
 import { composeDuplicates } from './compose-duplicates.ts';
 import { composeDisk } from './compose-disk.ts';
+import { composeFigures } from './compose-figures.ts';
 import { composeHouse, hideExpired } from './compose-house.ts';
 import { composeLive } from './compose-live.ts';
 import { composeLora } from './compose-lora.ts';
@@ -24,6 +26,8 @@ import { createEgressGuard } from './egress/guard.ts';
 import { createOperationRunner, type OperationRunner } from './flows/operation-runner.ts';
 import { addDocs } from './http/docs.ts';
 import type { Route } from './http/route.ts';
+import { addAccessPages } from './http/access-pages.ts';
+import { addDocsPolicy } from './http/docs-policy.ts';
 import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
@@ -36,8 +40,10 @@ import type { RecordChange } from './model/record.ts';
 import { openPublicHolidays } from './query/public-holidays.ts';
 import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } from './store/data-folder.ts';
 import { openEmbeddedStore } from './store/embedded/embedded-store.ts';
+import { positionBehindUplinks } from './store/raw-uplinks/newest-position.ts';
+import { hasOrganizations } from './store/records/organizations.ts';
 import { firstWorkspace } from './store/records/workspaces.ts';
-import { hurryLocks, type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
+import { type OpenRecords, openRecords, refreshStatistics } from './store/records/database.ts';
 import { findOperation, unfinishedOperations } from './store/records/operations.ts';
 import type { RecordedPositions } from './store/records/recorded-positions.ts';
 import { checkRecords } from './store/records/records-check.ts';
@@ -76,6 +82,7 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
   const parts = await openParts(config, now, telemetry, closers);
   closers.push('what is past its retention', await hideExpired(parts));
   const { records, readiness } = parts;
+  await refuseWeakOwner(config, records);
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
     adminPassword: config.adminPassword,
@@ -100,6 +107,8 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
   const extras = { publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await serve(parts, routes);
+  addAccessPages(app);
+  addDocsPolicy(app);
   closers.push('the HTTP server', () => closeServer(app));
   const streams = composeLive(app.server, parts, uplinks);
   closers.push('live connections', () => streams.close());
@@ -131,11 +140,22 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
       const startedAt = performance.now();
       telemetry.stopping(reason);
       notReady = 'stopping';
-      await hurryLocks(records.db).catch((error: unknown) => telemetry.backgroundFailed('stopping', error));
-      await closers.closeAll();
-      telemetry.stopped(performance.now() - startedAt);
+      records.hurry();
+      try {
+        await closers.closeAll();
+        telemetry.stopped(performance.now() - startedAt);
+      } finally {
+        await telemetry.flushed();
+      }
     },
   };
+}
+
+/** Only the first start sets the password; later ones pass it over. Throws ConfigError. */
+async function refuseWeakOwner({ adminEmail, adminPassword }: Config, records: OpenRecords): Promise<void> {
+  if (adminPassword === undefined || (await hasOrganizations(records.db))) return;
+  const reason = weaknessOf(adminPassword, adminEmail);
+  if (reason !== undefined) throw new ConfigError(`ADMIN_PASSWORD cannot be used: ${reason}`);
 }
 
 async function openParts(config: Config, now: () => number, telemetry: Telemetry, closers: Closers): Promise<Parts> {
@@ -157,18 +177,22 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
     actor: () => acting.getStore(),
     now,
     quotas: config.quotas,
+    stopped: telemetry.recordsStopped,
   }).catch(disk.explain);
+  readiness.add('records', telemetry.recordsStoppedBecause);
   closers.push('the records', () => records.close());
   const store = await openEmbeddedStore({
     directory: join(config.dataDirectory, 'samples'),
     now,
-    seen,
+    seen: { ...seen, uplinksTo: await positionBehindUplinks(join(config.dataDirectory, 'uplinks')) },
     hasRoom: () => !disk.isFull(),
     onWriting: disk.writingChanged,
+    damaged: (damage) => telemetry.damageFound({ ...damage }),
+    failed: (error) => telemetry.backgroundFailed('writing segments of samples', error),
   });
   closers.push('the sample store', () => store.close());
   closers.push('the watch on the disk', disk.close);
-  for (const damage of store.damage) telemetry.damageFound({ ...damage });
+  composeFigures(store, telemetry, now);
   const directory = uplinkDirectory(records);
   const access = composeAccess(config, records, acting, now);
   closers.push('access', () => access.keepHouse());
@@ -241,7 +265,7 @@ async function serve(parts: Parts, routes: readonly Route[]): Promise<FastifyIns
   const { publicUrl, trustedProxies, corsOrigins } = config;
   const guard = guardOf(access, config, now);
   const app = await createServer({ routes, guard, events: telemetry, now, publicUrl, trustedProxies, corsOrigins });
-  addDocs(app);
+  addDocs(app, routes, publicUrl);
   return app;
 }
 

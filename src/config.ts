@@ -22,6 +22,8 @@ export interface Config {
   readonly adminEmail: string;
   readonly adminPassword: string | undefined;
   readonly adminApiKey: string | undefined;
+  /** With it `/metrics` answers only those who send it as a bearer token. */
+  readonly metricsToken: string | undefined;
   /** Requests a second and credential; 0 is no limit. */
   readonly rateLimitPerSecond: number;
   /** Origins whose pages may call the interface. */
@@ -44,6 +46,8 @@ export interface Config {
   readonly egressAllow: readonly string[];
   /** How long what devices sent is kept as they sent it; 0 keeps nothing. */
   readonly rawUplinkRetentionMs: number;
+  /** Samples that rules may make from one uplink, however many rules hand them on. */
+  readonly ruleSamplesPerUplink: number;
   readonly rawUplinkBytesMax: number;
   readonly demo: boolean;
   /** Script worker threads. */
@@ -89,6 +93,7 @@ export function readConfig(environment: Environment = process.env): Config {
     coapPort: portOf('COAP_PORT', text('COAP_PORT'), 5683),
     adminEmail: text('ADMIN_EMAIL') ?? 'admin@localhost',
     adminPassword: text('ADMIN_PASSWORD'),
+    metricsToken: text('METRICS_TOKEN'),
     adminApiKey: text('ADMIN_API_KEY'),
     rateLimitPerSecond: wholeNumberOf('RATE_LIMIT_PER_SECOND', text('RATE_LIMIT_PER_SECOND'), 0, 0, 1_000_000),
     corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
@@ -107,6 +112,13 @@ export function readConfig(environment: Environment = process.env): Config {
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
     egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
     rawUplinkRetentionMs: durationOf('RAW_UPLINK_RETENTION', text('RAW_UPLINK_RETENTION'), 'P7D'),
+    ruleSamplesPerUplink: wholeNumberOf(
+      'RULE_SAMPLES_PER_UPLINK',
+      text('RULE_SAMPLES_PER_UPLINK'),
+      1_000,
+      1,
+      1_000_000,
+    ),
     rawUplinkBytesMax: wholeNumberOf('RAW_UPLINK_BYTES', text('RAW_UPLINK_BYTES'), 2 ** 31, 64 * 2 ** 20, 2 ** 50),
     demo: flagOf('DEMO', text('DEMO')),
     scriptWorkers: wholeNumberOf(

@@ -59,6 +59,7 @@ export const rootFiles: readonly string[] = [
   'compose-demo',
   'compose-disk',
   'compose-duplicates',
+  'compose-figures',
   'compose-house',
   'compose-idempotency',
   'compose-live',

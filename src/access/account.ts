@@ -3,7 +3,7 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../store/records/database.ts';
 import { organizationMembershipsOf } from '../store/records/members.ts';
-import { findOrganization } from '../store/records/organizations.ts';
+import { findOrganizationNames } from '../store/records/organizations.ts';
 import { findUser } from '../store/records/users.ts';
 
 /** `organizationId` is that of the session. Throws 401 for somebody who is gone. */
@@ -12,12 +12,14 @@ export async function readAccount(db: RecordsDb, { id, organizationId }: Pick<Pr
   const memberships = (await organizationMembershipsOf(db, id)).filter(({ acceptedAt }) => acceptedAt !== null);
   const role = memberships.find((member) => member.organizationId === organizationId)?.role;
   if (user === undefined || role === undefined) throw problem('unauthorized');
-  const organizations = await Promise.all(
-    memberships.map(async (member) => ({
-      organizationId: member.organizationId,
-      name: (await findOrganization(db, member.organizationId))?.name ?? '',
-      role: member.role,
-    })),
+  const names = await findOrganizationNames(
+    db,
+    memberships.map((member) => member.organizationId),
   );
+  const organizations = memberships.map((member) => ({
+    organizationId: member.organizationId,
+    name: names.get(member.organizationId) ?? '',
+    role: member.role,
+  }));
   return { id, name: user.name, email: user.email, organizationId, role, organizations };
 }

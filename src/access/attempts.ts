@@ -2,10 +2,14 @@
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { type Buckets, buckets } from './buckets.ts';
+import { fairTurns } from './fair-turns.ts';
+import { networkOf } from './network-of.ts';
 
 const keysMax = 100_000;
-/** Checks at once; hashing a password takes 19 MiB. */
-const underWayMax = 32;
+/** Hashing a password takes 19 MiB and a thread of the pool. Further checks wait, and networks take turns. */
+const turnLimits = { runningMax: 8, waitingPerKeyMax: 16, keysMax: 2_000 } as const;
+/** Pairs of an account and a network that signed in; guesses from elsewhere do not lock them out. */
+const knownPairsMax = 100_000;
 /** Failures in a row, then one more every so many seconds. An account is named together with the address, so that nobody can lock others out. */
 const attemptLimits = {
   accountFromAddress: { failures: 10, secondsEach: 60 },
@@ -35,20 +39,28 @@ export function attempts(now: () => EpochMs): Attempts {
   const accounts = of(attemptLimits.account);
   const addresses = of(attemptLimits.address);
 
-  const limitsOf = ({ ip, account }: Who): [Buckets, string][] => {
-    if (account === undefined) return [[addresses, ip]];
-    return [
-      [addresses, ip],
-      [accounts, account],
-      [pairs, `${account}\n${ip}`],
-    ];
+  const turns = fairTurns(turnLimits);
+  const knownPairs = new Set<string>();
+  const remember = (pair: string): void => {
+    knownPairs.delete(pair);
+    if (knownPairs.size >= knownPairsMax) knownPairs.delete(knownPairs.values().next().value!);
+    knownPairs.add(pair);
   };
 
-  let underWay = 0;
+  const limitsOf = (network: string, account: string | undefined): [Buckets, string][] => {
+    if (account === undefined) return [[addresses, network]];
+    const pair = `${account}\n${network}`;
+    const own: [Buckets, string][] = [
+      [addresses, network],
+      [pairs, pair],
+    ];
+    return knownPairs.has(pair) ? own : [...own, [accounts, account]];
+  };
+
   return {
     async run(who, work, failed) {
-      if (underWay >= underWayMax) throw problem('tooManyAttempts', { retryAfterSeconds: 1 });
-      const limits = limitsOf(who);
+      const network = networkOf(who.ip);
+      const limits = limitsOf(network, who.account);
       const taken: [Buckets, string][] = [];
       for (const [limit, key] of limits) {
         if (limit.take(key)) {
@@ -58,9 +70,10 @@ export function attempts(now: () => EpochMs): Attempts {
         for (const [other, otherKey] of taken) other.giveBack(otherKey);
         throw problem('tooManyAttempts', { retryAfterSeconds: limit.secondsUntil(key) });
       }
-      underWay += 1;
-      const outcome = await work().finally(() => (underWay -= 1));
-      if (!failed(outcome)) for (const [limit, key] of taken) limit.giveBack(key);
+      const outcome = await turns.run(network, work);
+      if (failed(outcome)) return outcome;
+      for (const [limit, key] of taken) limit.giveBack(key);
+      if (who.account !== undefined) remember(`${who.account}\n${network}`);
       return outcome;
     },
   };

@@ -11,6 +11,11 @@ import { problem } from '../model/problem.ts';
  * installation can be read alone. Without a place only scope and verb count: lists are narrowed by their handlers.
  */
 export function authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void {
+  if (place === undefined && principal.inOrganizations !== undefined) {
+    // Nothing says in which organization yet, so one that allows it is enough.
+    if (principal.inOrganizations.values().some((one) => holds(one, scope, verb))) return;
+    throw problem('permissionDenied');
+  }
   if (place !== undefined && place.organizationId !== null && place.organizationId !== principal.organizationId) {
     throw problem('notFound', { what: place.what, id: place.id });
   }

@@ -2,6 +2,7 @@
 import { argon2, type Argon2Parameters, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { problem } from '../model/problem.ts';
+import { weaknessOf } from './password-rules.ts';
 
 const derive = promisify(argon2);
 // OWASP's first recommendation: 19 MiB, two passes, one lane.
@@ -40,13 +41,9 @@ function text(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-// Length is what counts against guessing (NIST SP 800-63B); the upper bound keeps hashing cheap.
-const passwordLength = { min: 10, max: 200 } as const;
-
 /** The hash of a password somebody chose. Throws Problem 400 for one that is too easily guessed. */
 export async function newPasswordHash(password: string, email: string): Promise<string> {
-  const { min, max } = passwordLength;
-  const tooWeak = password.length < min || password.length > max || password.toLowerCase() === email.toLowerCase();
-  if (tooWeak) throw problem('passwordTooWeak', { lengthMin: min, lengthMax: max });
+  const reason = weaknessOf(password, email);
+  if (reason !== undefined) throw problem('passwordTooWeak', { reason });
   return hashPassword(password);
 }

@@ -6,9 +6,13 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordChange } from '../model/record.ts';
 import { organizationRolePermissions, reachesAllWorkspaces, workspaceRolePermissions } from '../model/role.ts';
-import type { Session } from '../model/user.ts';
+import type { Session, User } from '../model/user.ts';
 import type { RecordsDb } from '../store/records/database.ts';
-import { findOrganizationMember, workspaceMembershipsOf } from '../store/records/members.ts';
+import {
+  type OrganizationMember,
+  organizationMembershipsOf,
+  workspaceMembershipsOf,
+} from '../store/records/members.ts';
 import { secretHash } from '../store/records/sealed-text.ts';
 import {
   endedSessions,
@@ -122,23 +126,38 @@ function refuseForgery(sessionToken: string, { method, headers }: ShownRequest):
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw problem('csrfTokenMissing');
 }
 
-/** The user in the session's organization, with the roles of the moment; undefined when the membership is gone. */
+/**
+ * The user in the session's organization, and in every other one (contract 36), with the roles of the moment; undefined when the
+ * membership of the session's organization is gone.
+ */
 async function userPrincipal(db: RecordsDb, session: Session): Promise<Principal | undefined> {
-  const { userId, organizationId } = session;
-  const user = await findUser(db, userId);
-  const member = await findOrganizationMember(db, organizationId, userId);
-  if (user === undefined || member === undefined || member.acceptedAt === null) return undefined;
-  const memberships = await workspaceMembershipsOf(db, organizationId, userId);
+  const user = await findUser(db, session.userId);
+  if (user === undefined) return undefined;
+  const accepted = (await organizationMembershipsOf(db, user.id)).filter(({ acceptedAt }) => acceptedAt !== null);
+  const inOrganizations = new Map<string, Principal>();
+  for (const member of accepted)
+    inOrganizations.set(member.organizationId, await memberPrincipal(db, user, member, session));
+  const own = inOrganizations.get(session.organizationId);
+  return own && { ...own, inOrganizations };
+}
+
+async function memberPrincipal(
+  db: RecordsDb,
+  user: User,
+  { organizationId, role }: OrganizationMember,
+  session: Session,
+): Promise<Principal> {
+  const memberships = await workspaceMembershipsOf(db, organizationId, user.id);
   const workspacePermissions = new Map<string, Permissions>(
-    memberships.map(({ workspaceId, role }) => [workspaceId, workspaceRolePermissions[role]]),
+    memberships.map((member) => [member.workspaceId, workspaceRolePermissions[member.role]]),
   );
   return {
     kind: 'USER',
-    id: userId,
+    id: user.id,
     name: user.name,
     organizationId,
-    workspaces: reachesAllWorkspaces(member.role) ? 'all' : new Set(workspacePermissions.keys()),
-    permissions: organizationRolePermissions[member.role],
+    workspaces: reachesAllWorkspaces(role) ? 'all' : new Set(workspacePermissions.keys()),
+    permissions: organizationRolePermissions[role],
     workspacePermissions,
     sessionId: session.id,
   };

@@ -62,7 +62,6 @@ async function store(
   return write({
     ...made,
     deviceId: target ?? message.deviceId,
-    topic: custom?.topic ?? made.topic,
     correlationId: message.correlationId ?? message.deliveryId,
     ruleHops,
     invokeRules: custom?.invokeRuleEngine ?? false,
@@ -73,31 +72,45 @@ async function store(
 /** `result.data` of custom logic, else the custom payload, else the trigger's data; or why there is nothing to write. */
 function sampleOf(
   message: OutboundMessage,
-  custom: WrittenBy | undefined,
+  custom: (CustomDatabaseProperties & WrittenBy) | undefined,
 ): Pick<WrittenSample, 'data' | 'topic' | 'timestamp' | 'meta'> | string {
   const { context } = message;
-  const timestamp = instantOf(context['timestamp']) ?? message.createdAt ?? 0;
-  const topic = typeof context['topic'] === 'string' ? context['topic'] : 'default';
+  const { data, meta } = context;
+  const triggers = {
+    timestamp: instantOf(context['timestamp']) ?? message.createdAt ?? 0,
+    topic: custom?.topic ?? textOf(context['topic']) ?? 'default',
+    ...(isJsonObject(meta) && Object.keys(meta).length > 0 ? { meta } : {}),
+  };
   const result = context['result'];
   if (custom !== undefined && isJsonObject(result) && isJsonObject(result['data'])) {
-    return { ...partsOf(result, timestamp), topic, data: result['data'] };
+    return { ...triggers, ...partsOf(result), data: result['data'] };
   }
   if (custom?.hasCustomPayload === true) {
     const payload = parsed(message.payload);
     if (payload === undefined) return 'the custom payload is no JSON object';
     // Either a sample or its data alone.
     return isJsonObject(payload['data'])
-      ? { ...partsOf(payload, timestamp), topic, data: payload['data'] }
-      : { data: payload, topic, timestamp };
+      ? { ...triggers, ...partsOf(payload), data: payload['data'] }
+      : { topic: triggers.topic, timestamp: triggers.timestamp, data: payload };
   }
-  const { data, meta } = context;
   if (!isJsonObject(data)) return 'there is no sample whose data could be written';
-  return { data, topic, timestamp, ...(isJsonObject(meta) && Object.keys(meta).length > 0 ? { meta } : {}) };
+  return { ...triggers, data };
 }
 
-function partsOf(sample: JsonObject, otherwise: number) {
+/** What a whole sample says of itself: it wins over the connector, and the connector over the trigger (contract 36). */
+function partsOf(sample: JsonObject) {
   const { meta } = sample;
-  return { timestamp: instantOf(sample['timestamp']) ?? otherwise, ...(isJsonObject(meta) ? { meta } : {}) };
+  const timestamp = instantOf(sample['timestamp']);
+  const topic = textOf(sample['topic']);
+  return {
+    ...(timestamp === undefined ? {} : { timestamp }),
+    ...(topic === undefined ? {} : { topic }),
+    ...(isJsonObject(meta) ? { meta } : {}),
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function instantOf(value: unknown): number | undefined {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { openRecords } from '../store/records/database.ts';
+import { lazyTransaction, openRecords } from '../store/records/database.ts';
 import {
   findDelivery,
   findPendingDeliveries,
@@ -75,11 +75,10 @@ function deliver(
     findPending: (after, max) => findPendingDeliveries(log.db, after, max),
     load: (sequence) => findDelivery(log.db, { sequence }),
     send,
-    save: (tried) =>
-      saveDeliveryOutcomes(
-        log.db,
-        tried.map(({ outcome }) => outcome),
-      ),
+    save: (tried) => {
+      const outcomes = tried.map(({ outcome }) => outcome);
+      return lazyTransaction(log.db, (step) => saveDeliveryOutcomes(step, outcomes));
+    },
     failed: (error) => failures.push(error),
     now: () => time.clock.now,
     random: () => 0.5,
@@ -105,6 +104,28 @@ test('contract 35: tries after 1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 4 h and 12 h,
   const pauses = tries.slice(1).map((at, i) => at - tries[i]!);
   expect(pauses).toEqual([1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000, 43_200_000]);
   expect(await log.state(id)).toMatchObject({ state: 'DEAD', tries: 9, reason: 'down' });
+});
+
+test('review reliability 16: a target that goes down and one that is back are told once each', async () => {
+  const log = await openLog();
+  await log.add();
+  let isDown = true;
+  const told: unknown[] = [];
+  const targetChanged = (...change: unknown[]) => void told.push(change);
+  const send = async (): Promise<SendOutcome> => (isDown ? failed : { ok: true, answer: '' });
+  const { deliverer, next } = deliver(log, send, { targetChanged });
+  await deliverer.settled();
+  for (let i = 0; i < 6; i++) {
+    next();
+    await deliverer.settled();
+  }
+  expect(told).toEqual([['c', true, 'down']]);
+  isDown = false;
+  while (told.length < 2 && next()) await deliverer.settled();
+  expect(told).toEqual([
+    ['c', true, 'down'],
+    ['c', false, null],
+  ]);
 });
 
 test('contract 35: a delay differs by up to 20 %, Retry-After makes it longer, never shorter', () => {

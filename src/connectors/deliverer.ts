@@ -31,6 +31,8 @@ export interface DelivererParts {
   /** Writes outcomes of tries, all or none. */
   readonly save: (tried: readonly TriedDelivery[]) => Promise<void>;
   readonly failed: (error: unknown) => void;
+  /** Told when a target begins or ceases to count as broken. */
+  readonly targetChanged?: (connectorId: string, isBroken: boolean, reason: string | null) => void;
   readonly now: () => EpochMs;
   readonly random: () => number;
   /** Calls back once, later; returns how to cancel. */
@@ -143,7 +145,11 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
     const outcome = outcomeOf(sequence, tries + 1, result, plan, at);
     // A refusal of this one delivery says nothing against the target; no answer at all does.
     const isTargetWell = result.ok || !result.retry;
+    const { connectorId } = lane;
+    const wasBroken = lanes.isBroken(connectorId);
     lanes.end(lane, { isOver: plan.state !== 'PENDING', nextAt: plan.nextAt }, isTargetWell, at);
+    const isBroken = lanes.isBroken(connectorId);
+    if (isBroken !== wasBroken) parts.targetChanged?.(connectorId, isBroken, outcome.reason);
     const written = writer.add({ delivery, outcome, tookMs: at - startedAt });
     void written.then(pump);
     pump();

@@ -107,6 +107,7 @@ export function deliveryLanes() {
     get brokenTargets() {
       return [...queues.values()].filter((queue) => queue.failuresInRow >= laneLimits.failuresMax).length;
     },
+    isBroken: (connectorId: string): boolean => (queues.get(connectorId)?.failuresInRow ?? 0) >= laneLimits.failuresMax,
     sizeOf: (connectorId: string): number => queues.get(connectorId)?.size ?? 0,
     /** When a lane is due next that is not in line already. */
     get earliest() {

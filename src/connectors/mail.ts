@@ -15,13 +15,13 @@ export function mailConnector(mails: MailSender): OutboundConnector {
     check(properties) {
       const { subjectTemplate, messageTemplate } = properties as unknown as MailProperties;
       parseTemplate(subjectTemplate, 'text', `${where}.subjectTemplate`);
-      parseTemplate(messageTemplate, 'text', `${where}.messageTemplate`);
+      parseTemplate(messageTemplate, placeOf(messageTemplate), `${where}.messageTemplate`);
     },
     open(properties) {
       const mail = properties as unknown as MailProperties;
       const subject = parseTemplate(mail.subjectTemplate, 'text');
-      const text = parseTemplate(mail.messageTemplate, 'text');
-      const isHtml = /^\s*<(!doctype|html|[a-z]+[\s>])/i.test(mail.messageTemplate);
+      const text = parseTemplate(mail.messageTemplate, placeOf(mail.messageTemplate));
+      const isHtml = placeOf(mail.messageTemplate) === 'html';
       return {
         async send({ deliveryId, context }, signal) {
           const filled = { subject: renderTemplate(subject, context), text: renderTemplate(text, context) };
@@ -33,6 +33,11 @@ export function mailConnector(mails: MailSender): OutboundConnector {
       };
     },
   };
+}
+
+/** In HTML a value is text and never markup: what a device sends must not become a link in an alert. */
+function placeOf(messageTemplate: string): 'html' | 'text' {
+  return /^\s*<(!|[a-z][\w-]*[\s/>])/i.test(messageTemplate) ? 'html' : 'text';
 }
 
 /** The server refused this mail, not us and not for now: 5xx after the sender or the recipients were named. */

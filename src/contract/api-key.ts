@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { grantDraft, grantFields } from './grant.ts';
 import { listParameters } from './list-parameters.ts';
 import { id, name, optional, orNull, text, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const fields = {
   id,
@@ -14,13 +15,13 @@ const fields = {
   lastUsed: orNull(time),
 };
 
-export const apiKeySchema = Type.Object(fields);
-export const createdApiKeySchema = Type.Object({
+export const apiKeySchema = namedObject('ApiKey', fields);
+export const createdApiKeySchema = namedObject('CreatedApiKey', {
   ...fields,
   secret: Type.String({ description: 'Shown this once' }),
 });
 
-export const apiKeyDraft = Type.Object({
+export const apiKeyDraft = namedObject('ApiKeyDraft', {
   name,
   description: optional(text),
   ...grantDraft,

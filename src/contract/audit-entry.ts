@@ -3,10 +3,11 @@ import Type from 'typebox';
 import { auditActions } from '../model/audit-entry.ts';
 import { listParameter, listParameters } from './list-parameters.ts';
 import { id, list, oneOf, orNull, text, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const anything = Type.Unknown();
 
-export const auditEntrySchema = Type.Object({
+export const auditEntrySchema = namedObject('AuditEntry', {
   id,
   timestamp: time,
   organizationId: id,

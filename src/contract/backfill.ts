@@ -2,9 +2,10 @@
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { list, object, optional } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 /** Samples are read one by one, each with a refusal of its own; this is what they should look like. */
-const sample = Type.Object({
+const sample = namedObject('BackfillSample', {
   data: object,
   topic: optional(Type.String({ description: '`default` when absent' })),
   timestamp: optional(Type.String({ description: 'ISO-8601 date-time; the current time when absent' })),
@@ -17,18 +18,23 @@ export const backfillBody = Type.Unsafe<Json>({
 });
 export const bulkBackfillBody = Type.Array(sample);
 
-const rejected = list(
-  Type.Object({
+export const rejectedSamples = list(
+  namedObject('RejectedSample', {
     index: Type.Integer({ description: 'Place in the request, from 0' }),
     errorCode: Type.String(),
     message: Type.String(),
   }),
 );
 
-export const backfillReceipt = Type.Object({ message: Type.String(), accepted: Type.Integer(), rejected });
-
-export const bulkBackfillReceipt = Type.Object({
+export const backfillReceipt = namedObject('BackfillReceipt', {
+  message: Type.String(),
   accepted: Type.Integer(),
   duplicates: Type.Integer({ description: 'Identical to samples that were stored already' }),
-  rejected,
+  rejected: rejectedSamples,
+});
+
+export const bulkBackfillReceipt = namedObject('BulkBackfillReceipt', {
+  accepted: Type.Integer(),
+  duplicates: Type.Integer({ description: 'Identical to samples that were stored already' }),
+  rejected: rejectedSamples,
 });

@@ -2,8 +2,9 @@
 import Type from 'typebox';
 import { workspaceListParameters } from './list-parameters.ts';
 import { id, orNull, text, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
-export const blobSchema = Type.Object({
+export const blobSchema = namedObject('Blob', {
   id,
   name: text,
   contentType: text,

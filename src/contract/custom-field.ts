@@ -16,11 +16,12 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const type = oneOf(customFieldTypes);
 const options = list(Type.String({ minLength: 1, maxLength: 1_000 }));
 
-export const customFieldSchema = Type.Object({
+export const customFieldSchema = namedObject('CustomField', {
   id,
   workspaceId: id,
   name,
@@ -37,8 +38,8 @@ const draftFields = {
   selectOptions: optional(options),
 };
 
-export const customFieldDraft = Type.Object({ workspaceId: id, name, type, ...draftFields });
-export const customFieldUpdate = Type.Object({
+export const customFieldDraft = namedObject('CustomFieldDraft', { workspaceId: id, name, type, ...draftFields });
+export const customFieldUpdate = namedObject('CustomFieldUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   type: optional(text),
@@ -50,7 +51,7 @@ export const customFieldDeleteQuery = Type.Object({
 });
 
 /** A value of a device: the field, and the value under the name of its type. */
-export const customFieldValueSchema = Type.Object({
+export const customFieldValueSchema = namedObject('CustomFieldValue', {
   meta: Type.Object({ id, workspaceId: id, name, type, created: time, updated: orNull(time) }),
   fieldMetaId: id,
   fieldMetaName: name,

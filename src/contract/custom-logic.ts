@@ -4,6 +4,7 @@ import type { Json } from '../model/json.ts';
 import { valueTypes } from '../model/rule.ts';
 import { listParameters } from './list-parameters.ts';
 import { auditFields, id, list, name, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const anything = Type.Unsafe<Json>({});
 const flag = Type.Boolean();
@@ -32,9 +33,9 @@ const fields = {
   script: Type.String(),
 };
 
-export const customLogicItemSchema = Type.Object(fields);
+export const customLogicItemSchema = namedObject('CustomLogicItem', fields);
 /** The single record tells the rules that use it. */
-export const customLogicSchema = Type.Object({
+export const customLogicSchema = namedObject('CustomLogic', {
   ...fields,
   rules: list(Type.Object({ id, workspaceId: id, name, active: flag })),
 });
@@ -67,8 +68,13 @@ const draftFields = {
   ),
 };
 
-export const customLogicDraft = Type.Object({ name, organizationId: id, script: Type.String(), ...draftFields });
-export const customLogicUpdate = Type.Object({
+export const customLogicDraft = namedObject('CustomLogicDraft', {
+  name,
+  organizationId: id,
+  script: Type.String(),
+  ...draftFields,
+});
+export const customLogicUpdate = namedObject('CustomLogicUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   script: Type.Optional(Type.String()),

@@ -2,12 +2,17 @@
 import Type from 'typebox';
 import { workspaceListParameters } from './list-parameters.ts';
 import { auditFields, id, name, object, optional, orNull, text, updateFields } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const groupFields = { id, name, description: orNull(text), workspaceId: id, organizationId: id, ...auditFields };
 
-export const dashboardGroupSchema = Type.Object(groupFields);
-export const dashboardGroupDraft = Type.Object({ workspaceId: id, name, description: optional(text) });
-export const dashboardGroupUpdate = Type.Object({
+export const dashboardGroupSchema = namedObject('DashboardGroup', groupFields);
+export const dashboardGroupDraft = namedObject('DashboardGroupDraft', {
+  workspaceId: id,
+  name,
+  description: optional(text),
+});
+export const dashboardGroupUpdate = namedObject('DashboardGroupUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   description: optional(text),
@@ -15,9 +20,13 @@ export const dashboardGroupUpdate = Type.Object({
 
 const draftFields = { description: optional(text), groupId: optional(id), configuration: optional(object) };
 
-export const dashboardSchema = Type.Object({ ...groupFields, groupId: orNull(id), configuration: object });
-export const dashboardDraft = Type.Object({ workspaceId: id, name, ...draftFields });
-export const dashboardUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const dashboardSchema = namedObject('Dashboard', { ...groupFields, groupId: orNull(id), configuration: object });
+export const dashboardDraft = namedObject('DashboardDraft', { workspaceId: id, name, ...draftFields });
+export const dashboardUpdate = namedObject('DashboardUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});
 
 export const dashboardGroupListQuery = Type.Object(workspaceListParameters);
 export const dashboardListQuery = Type.Object({

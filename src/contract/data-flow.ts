@@ -5,6 +5,7 @@ import { deviceTypeSchema } from './device-type.ts';
 import { outputConnectorSchema } from './output-connector.ts';
 import { auditFields, id, list, name, optional, orNull, reference, text, updateFields } from './record-fields.ts';
 import { dataFlowRetentionDays } from './retention.ts';
+import { namedObject } from './named.ts';
 
 const headFields = {
   id,
@@ -20,13 +21,13 @@ const headFields = {
 };
 const topic = Type.String({ description: '`*` or one topic' });
 
-export const dataFlowSchema = Type.Object({
+export const dataFlowSchema = namedObject('DataFlow', {
   ...headFields,
   deviceType: orNull(deviceTypeSchema),
   outputConnectors: list(Type.Object({ ...outputConnectorSchema.properties, topic })),
 });
 
-export const dataFlowItemSchema = Type.Object({
+export const dataFlowItemSchema = namedObject('DataFlowItem', {
   ...headFields,
   deviceType: orNull(Type.Object({ id, name, pictureUrl: orNull(text) })),
   outputConnectors: list(Type.Object({ id, topic })),
@@ -41,5 +42,14 @@ const draftFields = {
   retentionDays: optional(dataFlowRetentionDays),
 };
 
-export const dataFlowDraft = Type.Object({ name, workspaceId: id, deviceConnector: reference, ...draftFields });
-export const dataFlowUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const dataFlowDraft = namedObject('DataFlowDraft', {
+  name,
+  workspaceId: id,
+  deviceConnector: reference,
+  ...draftFields,
+});
+export const dataFlowUpdate = namedObject('DataFlowUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});

@@ -3,10 +3,11 @@ import Type from 'typebox';
 import { deliveryCauses, deliveryStates } from '../model/delivery.ts';
 import { listParameter, listParameters } from './list-parameters.ts';
 import { id, oneOf, optional, orNull, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const resendIdsMax = 1_000;
 
-export const deliverySchema = Type.Object({
+export const deliverySchema = namedObject('Delivery', {
   id,
   outputConnectorId: id,
   workspaceId: id,
@@ -31,24 +32,24 @@ export const deliveryListQuery = Type.Object({
 });
 
 export const bulkResendBody = Type.Optional(
-  Type.Object({
+  namedObject('BulkResendBody', {
     state: Type.Optional(oneOf(['DEAD', 'DELIVERED'])),
     deviceId: optional(id),
     deliveryIds: optional(Type.Array(id, { maxItems: resendIdsMax })),
   }),
 );
 
-export const resentSchema = Type.Object({
+export const resentSchema = namedObject('ResentDeliveries', {
   resent: Type.Integer(),
 });
 
 export const connectorTestBody = Type.Optional(
-  Type.Object({
+  namedObject('ConnectorTestBody', {
     deviceId: optional(Type.String({ description: 'Whose last sample is sent; without, an invented one' })),
   }),
 );
 
-export const connectorTestSchema = Type.Object({
+export const connectorTestSchema = namedObject('ConnectorTest', {
   ok: Type.Boolean(),
   answer: orNull(Type.String()),
   reason: orNull(Type.String()),

@@ -2,18 +2,22 @@
 import Type from 'typebox';
 import { listParameters } from './list-parameters.ts';
 import { id, object, optional, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
-export const deviceConfigurationSchema = Type.Object({
+export const deviceConfigurationSchema = namedObject('DeviceConfiguration', {
   deviceId: id,
   version: Type.Integer({ description: 'From 1' }),
   workspaceId: id,
   configuration: object,
   created: time,
 });
-export const deviceConfigurationDraft = Type.Object({ workspaceId: optional(id), configuration: object });
+export const deviceConfigurationDraft = namedObject('DeviceConfigurationDraft', {
+  workspaceId: optional(id),
+  configuration: object,
+});
 export const deviceConfigurationQuery = Type.Object({
   ...listParameters,
   workspaceId: Type.Optional(Type.String()),
 });
 export const configurationParams = Type.Object({ id, version: Type.Integer({ minimum: 1 }) });
-export const pushedSchema = Type.Object({ message: Type.String() });
+export const pushedSchema = namedObject('PushedConfiguration', { message: Type.String() });

@@ -3,8 +3,9 @@ import Type from 'typebox';
 import { connectivities, connectorAuthTypes, decodingTypes } from '../model/connector.ts';
 import { carriers } from '../model/integration.ts';
 import { auditFields, id, name, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
-export const deviceConnectorSchema = Type.Object({
+export const deviceConnectorSchema = namedObject('DeviceConnector', {
   id,
   ...auditFields,
   name,
@@ -27,7 +28,7 @@ export const deviceConnectorSchema = Type.Object({
 
 const draftFields = { description: optional(text), pushConfigurationAutomatically: optional(Type.Boolean()) };
 
-export const deviceConnectorDraft = Type.Object({
+export const deviceConnectorDraft = namedObject('DeviceConnectorDraft', {
   name,
   workspaceId: id,
   connectivity: oneOf(connectivities),
@@ -35,4 +36,8 @@ export const deviceConnectorDraft = Type.Object({
   decodingType: optional(oneOf(decodingTypes)),
   ...draftFields,
 });
-export const deviceConnectorUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const deviceConnectorUpdate = namedObject('DeviceConnectorUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});

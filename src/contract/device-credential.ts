@@ -2,10 +2,11 @@
 import Type from 'typebox';
 import { credentialAlgorithms } from '../model/device-credential.ts';
 import { id, name, oneOf, optional, orNull, text, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const algorithm = oneOf(credentialAlgorithms);
 
-export const deviceCredentialSchema = Type.Object({
+export const deviceCredentialSchema = namedObject('DeviceCredential', {
   id,
   name: orNull(text),
   akenzaDeviceId: id,
@@ -18,7 +19,7 @@ export const deviceCredentialSchema = Type.Object({
   created: time,
 });
 
-export const deviceCredentialDraft = Type.Object({
+export const deviceCredentialDraft = namedObject('DeviceCredentialDraft', {
   algorithm,
   publicKey: Type.String({ minLength: 1, maxLength: 20_000, description: 'PEM' }),
   name: optional(name),

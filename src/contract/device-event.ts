@@ -2,8 +2,9 @@
 import Type from 'typebox';
 import type { JsonObject, Json } from '../model/json.ts';
 import { id, oneOf, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
-export const deviceEventSchema = Type.Object({
+export const deviceEventSchema = namedObject('DeviceEvent', {
   id,
   type: oneOf(['UPLINK', 'DOWNLINK', 'OUTPUT', 'RULE']),
   timestamp: time,

@@ -1,8 +1,9 @@
 // The wire form of a device type library that is uploaded, and of what became of it (contract 7).
 import Type from 'typebox';
 import { id, list, text } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
-export const libraryUpload = Type.Object({
+export const libraryUpload = namedObject('LibraryUpload', {
   organizationId: id,
   files: Type.Unsafe<Readonly<Record<string, string>>>({
     type: 'object',
@@ -21,7 +22,7 @@ export const libraryUpload = Type.Object({
 
 const note = Type.Object({ path: text, message: text });
 const count = Type.Integer({ minimum: 0 });
-export const importSummarySchema = Type.Object({
+export const importSummarySchema = namedObject('LibraryImport', {
   types: count,
   created: count,
   updated: count,

@@ -4,6 +4,7 @@ import { deviceTypeKinds, payloadEncodings } from '../model/device-type.ts';
 import type { Json } from '../model/json.ts';
 import { listParameter, listParameters } from './list-parameters.ts';
 import { auditFields, id, list, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import { named, namedObject } from './named.ts';
 
 const encoding = oneOf(payloadEncodings);
 const script = Type.Object({ code: Type.String(), version: Type.Integer() });
@@ -13,7 +14,7 @@ const scriptDraft = Type.Object({
 });
 const picture = Type.String({ maxLength: 1_000_000 });
 
-const metaSchema = Type.Object({
+const metaSchema = namedObject('DeviceTypeMeta', {
   manufacturer: orNull(text),
   url: orNull(text),
   author: orNull(text),
@@ -25,7 +26,7 @@ const metaSchema = Type.Object({
   outputTopics: orNull(list(text)),
 });
 
-const metaDraft = Type.Object({
+const metaDraft = namedObject('DeviceTypeMetaDraft', {
   manufacturer: optional(text),
   url: optional(text),
   author: optional(text),
@@ -49,7 +50,7 @@ const summaryFields = {
   pictureUrl: orNull(text),
 };
 
-export const deviceTypeSchema = Type.Object({
+export const deviceTypeSchema = namedObject('DeviceType', {
   ...summaryFields,
   schemas: Type.Unsafe<Readonly<Record<string, string>>>({ type: 'object', additionalProperties: { type: 'string' } }),
   typedSchemas: Type.Null(),
@@ -59,7 +60,10 @@ export const deviceTypeSchema = Type.Object({
 });
 
 /** An item of the list without `details`. */
-export const deviceTypeItemSchema = Type.Union([deviceTypeSchema, Type.Object(summaryFields)]);
+export const deviceTypeItemSchema = named(
+  'DeviceTypeItem',
+  Type.Union([deviceTypeSchema, namedObject('DeviceTypeSummary', summaryFields)]),
+);
 
 const draftFields = {
   description: optional(text),
@@ -71,8 +75,17 @@ const draftFields = {
   pictureUrl: optional(picture),
 };
 
-export const deviceTypeDraft = Type.Object({ name, organizationId: id, type: Type.Optional(text), ...draftFields });
-export const deviceTypeUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const deviceTypeDraft = namedObject('DeviceTypeDraft', {
+  name,
+  organizationId: id,
+  type: Type.Optional(text),
+  ...draftFields,
+});
+export const deviceTypeUpdate = namedObject('DeviceTypeUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});
 
 export const deviceTypeListQuery = Type.Object({
   ...listParameters,

@@ -20,11 +20,12 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const number = orNull(Type.Number());
 const connectivity = oneOf(connectivities);
 
-const uplinkMetricsSchema = Type.Object({
+const uplinkMetricsSchema = namedObject('UplinkMetrics', {
   id,
   uplinkId: id,
   deviceId: id,
@@ -45,12 +46,14 @@ const uplinkMetricsSchema = Type.Object({
   numberOfGateways: number,
   esp: number,
   sqi: number,
+  sqiTimestamp: orNull(time),
   signalQuality: orNull(oneOf(['BAD', 'MEDIUM', 'GOOD'])),
   batteryLevel: number,
+  batteryTimestamp: orNull(time),
   batteryLevelStatus: orNull(oneOf(['GOOD', 'MEDIUM', 'LOW'])),
 });
 
-const nestedFlowSchema = Type.Object({
+const nestedFlowSchema = namedObject('DeviceDataFlow', {
   id,
   name,
   deviceType: orNull(Type.Object({ id, name, pictureUrl: orNull(text) })),
@@ -59,7 +62,7 @@ const nestedFlowSchema = Type.Object({
   organizationId: id,
 });
 
-export const deviceSchema = Type.Object({
+export const deviceSchema = namedObject('Device', {
   id,
   deviceId: Type.String({ description: 'Physical device id' }),
   name,
@@ -79,7 +82,7 @@ export const deviceSchema = Type.Object({
   integration: orNull(nestedIntegrationSchema),
   integrationId: orNull(id),
   customFields: list(customFieldValueSchema),
-  tags: list(Type.Object({ id, name, description: orNull(text) })),
+  tags: list(namedObject('DeviceTag', { id, name, description: orNull(text) })),
   uplinkMetrics: orNull(uplinkMetricsSchema),
   loraProperties: orNull(object),
   excludeFromLifecycleReport: Type.Boolean(),
@@ -101,8 +104,14 @@ const draftFields = {
   loRaProperties: optional(object),
 };
 
-export const deviceDraft = Type.Object({ name, deviceId, workspaceId: id, dataFlowId: id, ...draftFields });
-export const deviceUpdate = Type.Object({
+export const deviceDraft = namedObject('DeviceDraft', {
+  name,
+  deviceId,
+  workspaceId: id,
+  dataFlowId: id,
+  ...draftFields,
+});
+export const deviceUpdate = namedObject('DeviceUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   deviceId: Type.Optional(deviceId),
@@ -121,12 +130,14 @@ export const assetListQuery = Type.Object({
   state: Type.Optional(oneOf(onlineStates)),
   online: Type.Optional(Type.Boolean()),
   integrationId: Type.Optional(Type.String()),
+  provider: Type.Optional(Type.String({ description: 'Provider of the integration, such as swisscom_lora' })),
+  packageName: Type.Optional(Type.String({ description: 'Member packageName of the properties' })),
   'tags.ids': listParameter,
   'customFields.ids': listParameter,
 });
 
 export const assetListPageQuery = Type.Object(listParameters);
-export const assetListBody = Type.Object({
+export const assetListBody = namedObject('AssetListBody', {
   organizationId: optional(id),
   workspaceIds: optional(list(id)),
   search: optional(text),
@@ -138,10 +149,13 @@ export const filterOptionsQuery = Type.Object({
   workspaceId: listParameter,
   workspaceIds: listParameter,
 });
-export const filterOptionsBody = Type.Object({ organizationId: optional(id), workspaceIds: optional(list(id)) });
+export const filterOptionsBody = namedObject('FilterOptionsBody', {
+  organizationId: optional(id),
+  workspaceIds: optional(list(id)),
+});
 
 const count = Type.Integer();
-export const filterOptionsSchema = Type.Object({
+export const filterOptionsSchema = namedObject('FilterOptions', {
   filterOptions: list(
     Type.Object({
       field: text,

@@ -4,10 +4,11 @@ import { downlinkStates } from '../model/downlink.ts';
 import type { Json } from '../model/json.ts';
 import { listParameters } from './list-parameters.ts';
 import { id, oneOf, optional, orNull, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const anyJson = Type.Unsafe<Json>({});
 
-export const downlinkDraft = Type.Object({
+export const downlinkDraft = namedObject('DownlinkDraft', {
   raw: optional(Type.Boolean({ description: 'Send as it is, without the downlink encoder of the device type' })),
   loraDownlink: optional(
     Type.Object({
@@ -28,7 +29,7 @@ export const downlinkDraft = Type.Object({
   ),
 });
 
-export const downlinkSchema = Type.Object({
+export const downlinkSchema = namedObject('Downlink', {
   id,
   created: time,
   updated: orNull(time),

@@ -3,9 +3,10 @@ import Type from 'typebox';
 import { integrationTypes } from '../model/integration.ts';
 import { deviceConnectorSchema } from './device-connector.ts';
 import { auditFields, id, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 /** As devices carry it. */
-export const nestedIntegrationSchema = Type.Object({
+export const nestedIntegrationSchema = namedObject('DeviceIntegration', {
   id,
   name,
   type: oneOf(integrationTypes),
@@ -15,7 +16,7 @@ export const nestedIntegrationSchema = Type.Object({
   provider: orNull(text),
 });
 
-export const integrationSchema = Type.Object({
+export const integrationSchema = namedObject('Integration', {
   ...nestedIntegrationSchema.properties,
   ...auditFields,
   description: orNull(text),
@@ -30,11 +31,15 @@ export const integrationSchema = Type.Object({
 
 const draftFields = { description: optional(text), provider: optional(text), properties: optional(object) };
 
-export const integrationDraft = Type.Object({
+export const integrationDraft = namedObject('IntegrationDraft', {
   name,
   type: oneOf(integrationTypes),
   organizationId: optional(id),
   workspaceId: optional(id),
   ...draftFields,
 });
-export const integrationUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const integrationUpdate = namedObject('IntegrationUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});

@@ -62,6 +62,8 @@ export interface AcknowledgementMessage {
   readonly type: 'subscribed' | 'unsubscribed';
   readonly replyTo?: ReplyTo;
   readonly subscriptions: readonly AcknowledgedItem[];
+  /** With `unsubscribed` that no message asked for: the device was deleted or moved out of reach. */
+  readonly ended?: readonly AcknowledgedItem[];
   readonly timestamp: string;
 }
 

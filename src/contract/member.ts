@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { organizationRoles, workspaceRoles } from '../model/user.ts';
 import { listParameters } from './list-parameters.ts';
 import { id, list, name, oneOf, optional, orNull, text, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const anyRole = oneOf(organizationRoles);
 const email = Type.String({ minLength: 3, maxLength: 254, pattern: '^\\s*[^\\s@]+@[^\\s@]+\\s*$' });
@@ -18,8 +19,8 @@ const fields = {
   pending: Type.Boolean({ description: 'Whether the invitation was not accepted yet' }),
 };
 
-export const memberSchema = Type.Object(fields);
-export const invitedMemberSchema = Type.Object({
+export const memberSchema = namedObject('Member', fields);
+export const invitedMemberSchema = namedObject('InvitedMember', {
   ...fields,
   invitationUrl: orNull(
     Type.String({ description: 'Hand it to the invited person; shown this once. Null for one who has accepted' }),
@@ -28,12 +29,12 @@ export const invitedMemberSchema = Type.Object({
 export const memberParams = Type.Object({ id: Type.String(), userId: Type.String() });
 export const memberListQuery = Type.Object(listParameters);
 
-export const organizationMemberDraft = Type.Object({ email, role: anyRole });
-export const organizationMemberUpdate = Type.Object({ role: anyRole });
-export const workspaceMemberDraft = Type.Object({ email, role: oneOf(workspaceRoles) });
-export const workspaceMemberUpdate = Type.Object({ role: oneOf(workspaceRoles) });
+export const organizationMemberDraft = namedObject('OrganizationMemberDraft', { email, role: anyRole });
+export const organizationMemberUpdate = namedObject('OrganizationMemberUpdate', { role: anyRole });
+export const workspaceMemberDraft = namedObject('WorkspaceMemberDraft', { email, role: oneOf(workspaceRoles) });
+export const workspaceMemberUpdate = namedObject('WorkspaceMemberUpdate', { role: oneOf(workspaceRoles) });
 
-export const loginBody = Type.Object({
+export const loginBody = namedObject('LoginBody', {
   email: text,
   password,
   organizationId: optional(Type.String({ description: 'Of several, the organization to begin in' })),
@@ -49,17 +50,19 @@ const account = {
   organizations: list(membership),
 };
 
-export const accountSchema = Type.Object(account);
-export const signedInSchema = Type.Object({
+export const accountSchema = namedObject('Account', account);
+export const signedInSchema = namedObject('SignedIn', {
   ...account,
   csrfToken: Type.String({ description: 'Repeat it in header x-csrf-token of every call that changes something' }),
 });
-export const endedSessionsSchema = Type.Object({ sessions: Type.Integer() });
-export const passwordChange = Type.Object({ currentPassword: password, newPassword: Type.String() });
-export const organizationSwitch = Type.Object({ organizationId: id });
+export const endedSessionsSchema = namedObject('EndedSessions', { sessions: Type.Integer() });
+export const passwordChange = namedObject('PasswordChange', { currentPassword: password, newPassword: Type.String() });
+export const organizationSwitch = namedObject('OrganizationSwitch', { organizationId: id });
 
+export const passwordResetRequest = Type.Object({ email });
+export const passwordResetBody = Type.Object({ password: Type.String() });
 export const invitationParams = Type.Object({ token: Type.String({ maxLength: 200 }) });
-export const invitationSchema = Type.Object({
+export const invitationSchema = namedObject('Invitation', {
   email: text,
   organizationName: text,
   newUser: orNull(
@@ -69,5 +72,5 @@ export const invitationSchema = Type.Object({
     }),
   ),
 });
-export const invitationAcceptance = Type.Object({ name: optional(name), password });
-export const acceptedSchema = Type.Object({ id, name: text, email: text });
+export const invitationAcceptance = namedObject('InvitationAcceptance', { name: optional(name), password });
+export const acceptedSchema = namedObject('AcceptedInvitation', { id, name: text, email: text });

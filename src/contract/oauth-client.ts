@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { grantDraft, grantFields } from './grant.ts';
 import { id, list, name, optional, orNull, text, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const clientId = Type.String({ description: 'What the client calls itself at the token endpoint' });
 const clientSecret = Type.String({ description: 'Shown this once' });
@@ -16,10 +17,10 @@ const fields = {
   created: time,
 };
 
-export const oauthClientSchema = Type.Object(fields);
+export const oauthClientSchema = namedObject('OAuthClient', fields);
 export const oauthClientListSchema = list(oauthClientSchema);
-export const createdOAuthClientSchema = Type.Object({ ...fields, clientSecret });
-export const rotatedSecretSchema = Type.Object({ id, clientId, clientSecret });
+export const createdOAuthClientSchema = namedObject('CreatedOAuthClient', { ...fields, clientSecret });
+export const rotatedSecretSchema = namedObject('RotatedSecret', { id, clientId, clientSecret });
 
-export const oauthClientDraft = Type.Object({ name, description: optional(text), ...grantDraft });
+export const oauthClientDraft = namedObject('OAuthClientDraft', { name, description: optional(text), ...grantDraft });
 export const oauthClientListQuery = Type.Object({ organizationId: Type.Optional(Type.String()) });

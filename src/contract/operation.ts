@@ -4,6 +4,7 @@ import { actionStates, actionTypes, operationTypes } from '../model/operation.ts
 import { deviceDraft, deviceUpdate } from './device.ts';
 import { workspaceListParameters } from './list-parameters.ts';
 import { id, list, object, oneOf, optional, orNull, text, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const count = Type.Integer({ minimum: 0 });
 
@@ -15,7 +16,7 @@ const actionData = Type.Object({
   error: Type.Optional(text),
 });
 
-export const operationSchema = Type.Object({
+export const operationSchema = namedObject('Operation', {
   id,
   workspaceId: id,
   creator: id,
@@ -53,18 +54,18 @@ const selection = {
   expression: Type.Optional(Type.Unknown({ description: 'All that a filter expression finds, instead of deviceIds' })),
 };
 
-export const bulkCreateBody = Type.Object({
+export const bulkCreateBody = namedObject('BulkCreateBody', {
   workspaceId: id,
   devices: list(Type.Object({ ...draftFields, workspaceId: Type.Optional(id) })),
 });
-export const bulkUpdateBody = Type.Object({
+export const bulkUpdateBody = namedObject('BulkUpdateBody', {
   ...selection,
   devices: optional(list(Type.Object({ ...updateFields, id }))),
   changes: optional(Type.Object(updateFields)),
 });
-export const bulkSelectionBody = Type.Object(selection);
-export const bulkMoveBody = Type.Object({ ...selection, targetWorkspaceId: id, dataFlowId: id });
-export const bulkTagBody = Type.Object({
+export const bulkSelectionBody = namedObject('BulkSelectionBody', selection);
+export const bulkMoveBody = namedObject('BulkMoveBody', { ...selection, targetWorkspaceId: id, dataFlowId: id });
+export const bulkTagBody = namedObject('BulkTagBody', {
   ...selection,
   addTagIds: optional(list(id)),
   removeTagIds: optional(list(id)),
@@ -80,12 +81,11 @@ export const deviceExportQuery = Type.Object({
   format: Type.Optional(oneOf(['csv', 'json'])),
 });
 
-const importReportSchema = Type.Object({
+export const importReportSchema = namedObject('DeviceImportReport', {
   dryRun: Type.Boolean(),
   total: count,
   creates: count,
   updates: count,
   problems: list(Type.Object({ line: count, field: orNull(text), message: text })),
 });
-export const importedSchema = Type.Union([importReportSchema, operationSchema]);
 export const exportedSchema = Type.Unsafe<readonly object[]>({ type: 'array', items: object });

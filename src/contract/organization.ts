@@ -2,14 +2,16 @@
 import Type from 'typebox';
 import { listParameters } from './list-parameters.ts';
 import { auditFields, id, name, object, optional, orNull, text, updateFields } from './record-fields.ts';
+import { named, namedObject } from './named.ts';
 
-const logo = Type.String({ maxLength: 1_000_000, description: 'Data URL' });
+const shownLogo = Type.String({ description: 'Data URL of an image' });
+const logo = Type.String({ maxLength: 1_000_000, pattern: '^data:image/', description: 'Data URL of an image' });
 
-export const organizationSchema = Type.Object({
+export const organizationSchema = namedObject('Organization', {
   id,
   name,
   description: orNull(text),
-  logo: orNull(logo),
+  logo: orNull(shownLogo),
   owner: Type.Object({ id, name, email: text }),
   alphaFeatures: Type.Boolean(),
   properties: orNull(object),
@@ -17,16 +19,19 @@ export const organizationSchema = Type.Object({
 });
 
 /** An item of the list; with `minimal` id and name alone. */
-export const organizationItemSchema = Type.Union([organizationSchema, Type.Object({ id, name })]);
+export const organizationItemSchema = named(
+  'OrganizationItem',
+  Type.Union([organizationSchema, namedObject('OrganizationName', { id, name })]),
+);
 
-export const organizationDraft = Type.Object({
+export const organizationDraft = namedObject('OrganizationDraft', {
   name,
   description: optional(text),
   logo: optional(logo),
   properties: optional(object),
 });
 
-export const organizationUpdate = Type.Object({
+export const organizationUpdate = namedObject('OrganizationUpdate', {
   ...updateFields,
   name: Type.Optional(name),
   description: optional(text),

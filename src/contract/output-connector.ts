@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { outputScopes } from '../model/connector.ts';
 import { listParameter, workspaceListParameters } from './list-parameters.ts';
+import { namedObject } from './named.ts';
 import { describedOutputTypes, outputPropertySchemas, propertiesMember } from './output-properties.ts';
 import { auditFields, id, name, object, oneOf, optional, orNull, updateFields } from './record-fields.ts';
 
@@ -11,7 +12,7 @@ const payloadTemplate = Type.String({
   description: 'A template; for webhooks it must become JSON',
 });
 
-export const outputConnectorSchema = Type.Object({
+export const outputConnectorSchema = namedObject('OutputConnector', {
   id,
   ...auditFields,
   name,
@@ -67,7 +68,7 @@ const draftFields = {
   natsProperties: optional(object),
 };
 
-export const outputConnectorDraft = Type.Object({
+export const outputConnectorDraft = namedObject('OutputConnectorDraft', {
   name,
   workspaceId: id,
   type: Type.String({ description: 'WEBHOOK, CUSTOM_DATABASE ...' }),
@@ -84,7 +85,11 @@ export const outputConnectorDraftByType = Type.Unsafe({
     properties: { type: { const: type }, [propertiesMember[type]]: outputPropertySchemas[type] },
   })),
 });
-export const outputConnectorUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const outputConnectorUpdate = namedObject('OutputConnectorUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});
 
 export const outputConnectorListQuery = Type.Object({
   ...workspaceListParameters,

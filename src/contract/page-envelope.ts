@@ -1,20 +1,23 @@
 // The wire form of pages: the envelope around the items of a list (interface 2.2, contract 0.1).
 import Type, { type Static, type TSchema } from 'typebox';
 import type { Page, unpagedOf } from '../model/page.ts';
+import { namedObject } from './named.ts';
 
 /** The envelope around items of a schema. */
 export function pageSchema<T extends TSchema>(item: T) {
-  return Type.Unsafe<Page<Static<T>>>(Type.Object({ ...envelopeOf(item), pageable: pageableSchema }));
+  const page = { ...envelopeOf(item), pageable: pageableSchema };
+  return Type.Unsafe<Page<Static<T>>>(namedObject(`${nameOf(item)}Page`, page));
 }
 
 /** The envelope of a list that is answered whole. */
 export function unpagedSchema<T extends TSchema>(item: T) {
   const pageable = Type.Literal('INSTANCE');
-  return Type.Unsafe<ReturnType<typeof unpagedOf<Static<T>>>>(Type.Object({ ...envelopeOf(item), pageable }));
+  const unpaged = { ...envelopeOf(item), pageable };
+  return Type.Unsafe<ReturnType<typeof unpagedOf<Static<T>>>>(namedObject(`${nameOf(item)}List`, unpaged));
 }
 
-const sort = Type.Object({ empty: Type.Boolean(), sorted: Type.Boolean(), unsorted: Type.Boolean() });
-const pageableSchema = Type.Object({
+const sort = namedObject('Sort', { empty: Type.Boolean(), sorted: Type.Boolean(), unsorted: Type.Boolean() });
+const pageableSchema = namedObject('Pageable', {
   sort,
   offset: Type.Integer(),
   pageNumber: Type.Integer(),
@@ -36,4 +39,10 @@ function envelopeOf<T extends TSchema>(item: T) {
     last: Type.Boolean(),
     empty: Type.Boolean(),
   };
+}
+
+function nameOf(item: TSchema): string {
+  const { title } = item as { readonly title?: string };
+  if (title === undefined) throw new Error('The items of a page need a named schema');
+  return title;
 }

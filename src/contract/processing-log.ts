@@ -2,10 +2,11 @@
 import Type from 'typebox';
 import { listParameters } from './list-parameters.ts';
 import { id, object, oneOf, orNull, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const levels = oneOf(['INFO', 'WARN', 'ERROR']);
 
-export const processingLogSchema = Type.Object({
+export const processingLogSchema = namedObject('ProcessingLogEntry', {
   id,
   timestamp: time,
   level: levels,

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
 import { listParameters } from './list-parameters.ts';
+import { named, namedObject } from './named.ts';
 
 const textMax = 1_000;
 const deviceIdsMax = 1_000;
@@ -52,7 +53,7 @@ const bounds = {
 // An operator that does not exist must not silently answer everything.
 const timestampBounds = Type.Object(bounds, { additionalProperties: false });
 
-export const sampleQueryBody = Type.Object({
+export const sampleQueryBody = namedObject('SampleQueryBody', {
   topic: orNull(Type.String({ maxLength: textMax, description: '`default` when absent, `*` for all topics' })),
   timestamp: orNull(timestampBounds),
   limit: orNull(Type.Integer({ description: '1 to 10,000; 8,000 when absent' })),
@@ -73,43 +74,54 @@ export const topicParameter = Type.Object({
   topic: Type.Optional(Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' })),
 });
 
-export const sampleSchema = Type.Object({
+export const sampleSchema = namedObject('Sample', {
   timestamp: Type.String({ format: 'date-time' }),
   deviceId: Type.String({ description: 'Service device id' }),
   svcDeviceId: Type.String({ description: 'The same' }),
+  akenzaDeviceId: Type.Optional(Type.String({ description: 'The same, for older clients' })),
   topic: Type.String(),
   data: Type.Unsafe<JsonObject>({ type: 'object' }),
   meta: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object' })),
 });
 
-export const kpiBody = Type.Object(accumulation);
+export const latestSampleSchema = namedObject('LatestSample', {
+  ...sampleSchema.properties,
+  incomplete: Type.Optional(Type.Literal(true, { description: 'Newer samples may be there but cannot be read' })),
+});
+
+export const kpiBody = namedObject('KpiBody', accumulation);
 const deviceIds = Type.Array(Type.String({ maxLength: textMax }), {
   minItems: 1,
   maxItems: deviceIdsMax,
   description: 'Service device ids; unknown ones are left out of the answer',
 });
-export const batchKpiBody = Type.Object({ ...accumulation, deviceIds });
-export const seriesBody = Type.Object({ ...accumulation, bucketInterval });
-export const batchSeriesBody = Type.Object({ ...accumulation, bucketInterval, deviceIds });
+export const batchKpiBody = namedObject('BatchKpiBody', { ...accumulation, deviceIds });
+export const seriesBody = namedObject('SeriesBody', { ...accumulation, bucketInterval });
+export const batchSeriesBody = namedObject('BatchSeriesBody', { ...accumulation, bucketInterval, deviceIds });
 
 /** Pages of KPIs are in the order of the devices. */
 export const kpiPageQuery = Type.Object({ page: listParameters.page, size: listParameters.size });
 
 const kpi = Type.Union([Type.Number(), Type.Null()]);
-export const kpiSchema = Type.Object({
+export const kpiSchema = namedObject('Kpi', {
   deviceId: Type.String(),
   topic: Type.String(),
   dataKey: Type.String(),
   kpi,
 });
-export const tagKpiSchema = Type.Object({ kpi, tagId: Type.String(), topic: Type.String(), dataKey: Type.String() });
-export const batchKpiSchema = Type.Object({
+export const tagKpiSchema = namedObject('TagKpi', {
+  kpi,
+  tagId: Type.String(),
+  topic: Type.String(),
+  dataKey: Type.String(),
+});
+export const batchKpiSchema = namedObject('BatchKpi', {
   kpi,
   topic: Type.String(),
   dataKey: Type.String(),
   deviceIds: Type.Array(Type.String()),
 });
-export const seriesSchema = Type.Object({
+export const seriesSchema = namedObject('TimeSeries', {
   deviceId: Type.String(),
   topic: Type.String(),
   dataKey: Type.String(),
@@ -117,12 +129,20 @@ export const seriesSchema = Type.Object({
   timestamps: Type.Array(Type.String({ format: 'date-time' }), { description: 'The start of each bucket' }),
 });
 
-export const rawSeriesBody = Type.Object({ topic, dataKey, timestamp: orNull(timestampBounds) });
-export const rawSeriesSchema = Type.Object({
-  dataPoints: Type.Array(Type.Tuple([Type.Unsafe<Json>({}), Type.String({ format: 'date-time' })])),
+export const rawSeriesBody = namedObject('ValueSeriesBody', { topic, dataKey, timestamp: orNull(timestampBounds) });
+export const rawSeriesSchema = namedObject('ValueSeries', {
+  dataPoints: Type.Array(
+    // As JSON Schema 2020-12 writes a tuple.
+    Type.Unsafe<[Json, string]>({
+      type: 'array',
+      prefixItems: [{ description: 'The value' }, { type: 'string', format: 'date-time' }],
+      items: false,
+      minItems: 2,
+    }),
+  ),
   key: Type.String(),
 });
-export const aggregationBody = Type.Object({
+export const aggregationBody = namedObject('AggregatedSeriesBody', {
   data: Type.Object({ key: dataKey, topic }),
   timestamp: Type.Object({ from: time('ISO-8601 date-time'), to: time('ISO-8601 date-time') }),
   bucket: Type.Object({
@@ -131,7 +151,7 @@ export const aggregationBody = Type.Object({
   }),
   timeZone,
 });
-export const aggregationSchema = Type.Object({
+export const aggregationSchema = namedObject('AggregatedSeries', {
   data: Type.Object({ dataPoints: Type.Array(kpi), timestamps: Type.Array(Type.String({ format: 'date-time' })) }),
 });
 
@@ -142,12 +162,17 @@ export const exportParameters = Type.Object({
   to: Type.Optional(time('ISO-8601 date-time, exclusive')),
 });
 
-// As patterns, because the writer of the interface reference takes a member called $id for the id of a schema.
-const idMembers = { '^\\$id$': { type: 'string' }, '^\\$schema$': { type: 'string' } };
-const inferredSchema = Type.Object(
-  { title: Type.String(), type: Type.Literal('object'), properties: Type.Unsafe<JsonObject>({ type: 'object' }) },
-  { patternProperties: idMembers },
+const inferredSchema = namedObject('InferredSchema', {
+  $id: Type.String(),
+  $schema: Type.String(),
+  title: Type.String(),
+  type: Type.Literal('object'),
+  properties: Type.Unsafe<JsonObject>({ type: 'object' }),
+});
+export const inferredSchemas = named(
+  'InferredSchemas',
+  Type.Unsafe<Readonly<Record<string, Static<typeof inferredSchema>>>>({
+    type: 'object',
+    additionalProperties: inferredSchema,
+  }),
 );
-export const inferredSchemas = Type.Unsafe<
-  Readonly<Record<string, Static<typeof inferredSchema> & { readonly $id: string; readonly $schema: string }>>
->({ type: 'object', additionalProperties: inferredSchema });

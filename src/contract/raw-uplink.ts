@@ -3,6 +3,7 @@ import Type from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
 import { listParameters } from './list-parameters.ts';
 import { id, list, object, oneOf, optional, orNull, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const scriptLengthMax = 1024 * 1024;
 const devicesMax = 50;
@@ -26,11 +27,11 @@ const rawUplinkFields = {
   payload: Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] }),
 } as const;
 
-export const rawUplinkSchema = Type.Object(rawUplinkFields);
+export const rawUplinkSchema = namedObject('RawUplink', rawUplinkFields);
 
 const code = Type.String({ maxLength: scriptLengthMax });
 
-export const replayRequest = Type.Object({
+export const replayRequest = namedObject('ReplayRequest', {
   uplinkScript: optional(
     Type.Union([Type.Object({ code: orNull(code) }), code], {
       description: 'The changed decoder; without it the stored one is run',
@@ -47,7 +48,7 @@ export const replayRequest = Type.Object({
 
 const sample = Type.Object({ topic: Type.String(), timestamp: time, data: object, meta: orNull(object) });
 
-export const replaySchema = Type.Object({
+export const replaySchema = namedObject('Replay', {
   dryRun: Type.Literal(true),
   summary: Type.Object({
     devices: Type.Integer(),

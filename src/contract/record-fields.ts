@@ -26,7 +26,7 @@ export function oneOf<const T extends readonly string[]>(values: T) {
 }
 
 export const object = Type.Unsafe<JsonObject>({ type: 'object' });
-export const name = Type.String({ minLength: 1, maxLength: nameMax });
+export const name = Type.String({ minLength: 1, maxLength: nameMax, pattern: '\\S' });
 export const text = Type.String({ maxLength: textMax });
 export const id = Type.String({ maxLength: nameMax });
 export const reference = Type.Object({ id });

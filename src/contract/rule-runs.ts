@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { id, list, object, oneOf, orNull, text, time } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const anything = Type.Unsafe<Json>({});
 
@@ -27,14 +28,14 @@ const runFields = {
   actionIds: list(id),
 };
 
-export const ruleRunSchema = Type.Object(runFields);
+export const ruleRunSchema = namedObject('RuleRun', runFields);
 
-export const simulationRequest = Type.Object({
+export const simulationRequest = namedObject('SimulationRequest', {
   from: Type.String({ description: 'ISO-8601 date-time, inclusive' }),
   to: Type.String({ description: 'ISO-8601 date-time, exclusive' }),
 });
 
-export const simulationSchema = Type.Object({
+export const simulationSchema = namedObject('Simulation', {
   samples: Type.Integer({ description: 'Samples that were looked at' }),
   runs: Type.Integer(),
   fired: Type.Integer(),

@@ -16,20 +16,21 @@ import {
   time,
   updateFields,
 } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 const anything = Type.Unsafe<Json>({});
 const valueType = oneOf(valueTypes);
 const flag = Type.Boolean();
 const ids = list(id);
 
-const operand = Type.Object({
+const operand = namedObject('RuleOperand', {
   type: oneOf(['CONSTANT', 'DATA_SOURCE'] as const),
   valueType: orNull(valueType),
   dataKey: orNull(text),
   dataSourceId: orNull(id),
   value: anything,
 });
-const operandDraft = Type.Object({
+const operandDraft = namedObject('RuleOperandDraft', {
   type: oneOf(['CONSTANT', 'DATA_SOURCE'] as const),
   valueType: optional(valueType),
   dataKey: optional(text),
@@ -40,7 +41,7 @@ const operandDraft = Type.Object({
 const chain = oneOf(['AND', 'OR'] as const);
 const operator = oneOf(comparisonOperators);
 
-const input = Type.Object({
+const input = namedObject('RuleInput', {
   id,
   name: orNull(text),
   type: oneOf(ruleInputTypes),
@@ -50,7 +51,7 @@ const input = Type.Object({
   trigger: Type.Boolean({ description: 'Whether its samples trigger the rule' }),
   tag: flag,
 });
-const inputDraft = Type.Object({
+const inputDraft = namedObject('RuleInputDraft', {
   id,
   name: optional(text),
   type: oneOf(ruleInputTypes),
@@ -58,14 +59,14 @@ const inputDraft = Type.Object({
   workspaceId: optional(id),
 });
 
-const timer = Type.Object({
+const timer = namedObject('RuleTimer', {
   enabled: flag,
   schedule: orNull(text),
   type: orNull(oneOf(ruleTimerTypes)),
   startAt: orNull(time),
   timeZone: orNull(text),
 });
-const timerDraft = Type.Object({
+const timerDraft = namedObject('RuleTimerDraft', {
   enabled: optional(flag),
   schedule: optional(
     Type.String({
@@ -86,7 +87,7 @@ const source = {
 };
 const property = { name: text, variableName: text, value: anything, type: valueType };
 
-const logic = Type.Object({
+const logic = namedObject('RuleLogic', {
   type: oneOf(logicTypes),
   dataSources: list(Type.Object({ ...source, variableName: orNull(text), lastSample: flag, triggerOnUplink: flag })),
   logicBlocks: orNull(
@@ -118,7 +119,7 @@ const logic = Type.Object({
   ),
 });
 
-const logicDraft = Type.Object({
+const logicDraft = namedObject('RuleLogicDraft', {
   type: oneOf(logicTypes),
   dataSources: list(
     Type.Object({
@@ -162,7 +163,7 @@ const logicDraft = Type.Object({
   ),
 });
 
-export const ruleSchema = Type.Object({
+export const ruleSchema = namedObject('Rule', {
   id,
   ruleId: id,
   workspaceId: id,
@@ -181,7 +182,7 @@ export const ruleSchema = Type.Object({
 const draftFields = { description: optional(text), active: optional(flag), timer: optional(timerDraft) };
 const actionsDraft = list(Type.Object({ id, configuration: optional(object) }));
 
-export const ruleDraft = Type.Object({
+export const ruleDraft = namedObject('RuleDraft', {
   name,
   workspaceId: id,
   ...draftFields,
@@ -189,7 +190,7 @@ export const ruleDraft = Type.Object({
   logic: logicDraft,
   actions: optional(actionsDraft),
 });
-export const ruleUpdate = Type.Object({
+export const ruleUpdate = namedObject('RuleUpdate', {
   ...updateFields,
   ...draftFields,
   name: Type.Optional(name),
@@ -199,7 +200,7 @@ export const ruleUpdate = Type.Object({
 });
 
 /** A rule of a workspace's document, where names and physical device ids stand instead of ids. */
-export const configuredRule = Type.Object({
+export const configuredRule = namedObject('ConfiguredRule', {
   name,
   ...draftFields,
   inputs: list(

@@ -1,19 +1,19 @@
 // The wire form of tags (contract 6).
 import Type from 'typebox';
-import { id, name, optional, orNull, text, time, updateFields } from './record-fields.ts';
+import { auditFields, id, name, optional, orNull, text, updateFields } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
-export const tagSchema = Type.Object({
+export const tagSchema = namedObject('Tag', {
   id,
   name,
   description: orNull(text),
   workspaceId: id,
   color: orNull(text),
   taggedDevices: Type.Integer({ description: 'How many devices carry the tag' }),
-  created: time,
-  updated: orNull(time),
+  ...auditFields,
 });
 
 const draftFields = { description: optional(text), color: optional(text) };
 
-export const tagDraft = Type.Object({ workspaceId: id, name, ...draftFields });
-export const tagUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const tagDraft = namedObject('TagDraft', { workspaceId: id, name, ...draftFields });
+export const tagUpdate = namedObject('TagUpdate', { ...updateFields, name: Type.Optional(name), ...draftFields });

@@ -1,8 +1,9 @@
 // The wire form of filling a template in on trial (interface 2.11).
 import Type from 'typebox';
 import { id, object, oneOf, optional, orNull } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
-export const templatePreviewBody = Type.Object({
+export const templatePreviewBody = namedObject('TemplatePreviewBody', {
   workspaceId: id,
   template: Type.String({ maxLength: 300_000 }),
   place: Type.Optional(oneOf(['json', 'text', 'url'])),
@@ -11,7 +12,7 @@ export const templatePreviewBody = Type.Object({
   context: optional(object),
 });
 
-export const templatePreviewSchema = Type.Object({
+export const templatePreviewSchema = namedObject('TemplatePreview', {
   text: Type.String({ description: 'The template filled in' }),
   valid: Type.Boolean({ description: 'Whether the text is valid at its place: JSON that can be read, a URL' }),
   reason: orNull(Type.String()),

@@ -1,15 +1,22 @@
 // The wire form of the token service: tokens, refusals, discovery and published keys (interface 4.10, contract 25).
 import Type from 'typebox';
+import { namedObject } from './named.ts';
 
-export const issuedTokenSchema = Type.Object({
+export const issuedTokenSchema = namedObject('IssuedToken', {
   access_token: Type.String({ description: 'A JWT; send it as Authorization: Bearer' }),
   expires_in: Type.Integer({ description: 'Seconds' }),
   token_type: Type.Literal('Bearer'),
 });
 
+export const tokenForm = namedObject('TokenForm', {
+  grant_type: Type.Literal('client_credentials'),
+  client_id: Type.Optional(Type.String({ description: 'Unless sent by HTTP Basic' })),
+  client_secret: Type.Optional(Type.String({ description: 'Unless sent by HTTP Basic' })),
+});
+
 const texts = Type.Array(Type.String());
 
-export const discoverySchema = Type.Object({
+export const discoverySchema = namedObject('TokenDiscovery', {
   issuer: Type.String(),
   token_endpoint: Type.String(),
   jwks_uri: Type.String(),
@@ -21,4 +28,6 @@ export const discoverySchema = Type.Object({
   subject_types_supported: texts,
 });
 
-export const keySetSchema = Type.Object({ keys: Type.Array(Type.Object({ kty: Type.String(), kid: Type.String() })) });
+export const keySetSchema = namedObject('KeySet', {
+  keys: Type.Array(Type.Object({ kty: Type.String(), kid: Type.String() })),
+});

@@ -2,6 +2,7 @@
 import Type from 'typebox';
 import { listParameter } from './list-parameters.ts';
 import { id, list } from './record-fields.ts';
+import { namedObject } from './named.ts';
 
 export const usageQuery = Type.Object({
   organizationId: Type.Optional(Type.String()),
@@ -17,7 +18,7 @@ const amounts = {
   }),
 };
 
-export const usageSchema = Type.Object({
+export const usageSchema = namedObject('Usage', {
   content: list(Type.Object({ workspaceId: id, name: Type.String(), ...amounts })),
   total: Type.Object(amounts),
   quotas: Type.Optional(

@@ -9,6 +9,7 @@ import { list, name, object, optional, orNull, text } from './record-fields.ts';
 import { configuredRule } from './rule.ts';
 import { tagDraft } from './tag.ts';
 import { workspaceUpdate } from './workspace.ts';
+import { namedObject } from './named.ts';
 
 const { workspaceId: _, ...customField } = customFieldDraft.properties;
 const { workspaceId: __, ...tag } = tagDraft.properties;
@@ -27,7 +28,7 @@ const dataFlow = {
   passThrough: optional(Type.Boolean()),
 };
 
-export const configurationDocument = Type.Object({
+export const configurationDocument = namedObject('ConfigurationDocument', {
   format: Type.String({ description: 'heliograph-workspace/1' }),
   workspace: optional(Type.Object(workspace)),
   customFields: optional(list(Type.Object(customField))),
@@ -41,7 +42,7 @@ export const configurationDocument = Type.Object({
 });
 
 const items = list(object);
-export const exportedConfiguration = Type.Object({
+export const exportedConfiguration = namedObject('ExportedConfiguration', {
   format: text,
   workspace: Type.Object({ name, description: orNull(text), settings: Type.Unknown(), properties: object }),
   customFields: items,
@@ -55,7 +56,7 @@ export const exportedConfiguration = Type.Object({
 });
 
 const count = Type.Integer({ minimum: 0 });
-export const configurationReport = Type.Object({
+export const configurationReport = namedObject('ConfigurationReport', {
   created: count,
   updated: count,
   unchanged: count,

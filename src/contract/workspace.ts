@@ -4,6 +4,7 @@ import { lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { listParameters } from './list-parameters.ts';
 import { auditFields, id, list, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
 import { workspaceRetentionDays } from './retention.ts';
+import { namedObject } from './named.ts';
 
 const wallTime = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$', description: 'HH:mm' });
 const periods = list(Type.Object({ from: wallTime, to: wallTime }));
@@ -16,7 +17,7 @@ const holidays = list(Type.Object({ date: Type.String({ pattern: '^\\d{4}-\\d{2}
 const interval = oneOf(lifecycleMessageIntervals);
 const recipients = list(text);
 
-const settingsSchema = Type.Object({
+const settingsSchema = namedObject('WorkspaceSettings', {
   lifecycleMessages: Type.Boolean(),
   lifecycleMessageInterval: orNull(interval),
   lifecycleMessageRecipients: orNull(recipients),
@@ -27,7 +28,7 @@ const settingsSchema = Type.Object({
   retentionDays: orNull(workspaceRetentionDays),
 });
 
-const settingsDraft = Type.Object({
+const settingsDraft = namedObject('WorkspaceSettingsDraft', {
   lifecycleMessages: Type.Optional(Type.Boolean()),
   lifecycleMessageInterval: optional(interval),
   lifecycleMessageRecipients: optional(recipients),
@@ -38,7 +39,7 @@ const settingsDraft = Type.Object({
   retentionDays: optional(workspaceRetentionDays),
 });
 
-export const workspaceSchema = Type.Object({
+export const workspaceSchema = namedObject('Workspace', {
   id,
   organizationId: id,
   name,
@@ -50,8 +51,12 @@ export const workspaceSchema = Type.Object({
 
 const draftFields = { description: optional(text), settings: optional(settingsDraft), properties: optional(object) };
 
-export const workspaceDraft = Type.Object({ name, organizationId: id, ...draftFields });
-export const workspaceUpdate = Type.Object({ ...updateFields, name: Type.Optional(name), ...draftFields });
+export const workspaceDraft = namedObject('WorkspaceDraft', { name, organizationId: id, ...draftFields });
+export const workspaceUpdate = namedObject('WorkspaceUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});
 
 export const workspaceListQuery = Type.Object({
   ...listParameters,
@@ -64,4 +69,4 @@ export const workspaceAccessQuery = Type.Object({
   scope: Type.String({ description: 'Such as ASSET, DEVICE_TYPE or asset, deviceType' }),
   verb: Type.String({ description: 'Such as READ or read' }),
 });
-export const workspaceAccessSchema = Type.Object({ all: Type.Boolean(), ids: list(id) });
+export const workspaceAccessSchema = namedObject('WorkspaceAccess', { all: Type.Boolean(), ids: list(id) });

@@ -1,40 +1,6 @@
 // A CSV row as a sample: `timestamp`, `topic`, `deviceId` and `meta` by name, every other column a data key, nested by dots.
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 
-/** The cells of one record (RFC 4180): doubled quotes within quoted cells are one. */
-export function csvCells(record: string, separator: string): string[] {
-  const cells: string[] = [];
-  let at = 0;
-  for (;;) {
-    if (record[at] === '"') {
-      let text = '';
-      for (;;) {
-        const close = record.indexOf('"', at + 1);
-        text += record.slice(at + 1, close === -1 ? undefined : close);
-        at = close === -1 ? record.length : close + 1;
-        if (close === -1 || record[at] !== '"') break;
-        text += '"';
-      }
-      cells.push(text);
-    } else {
-      const end = record.indexOf(separator, at);
-      cells.push(record.slice(at, end === -1 ? undefined : end));
-      at = end === -1 ? record.length : end;
-    }
-    if (at >= record.length) return cells;
-    // A separator at the very end leaves an empty cell behind it.
-    at = record.indexOf(separator, at) + 1;
-    if (at === 0) return cells;
-    if (at === record.length) return [...cells, ''];
-  }
-}
-
-/** The separator a header row uses: a comma, a semicolon or a tab. */
-export function separatorOf(header: string): string {
-  const counted = [',', ';', '\t'].map((each) => ({ each, count: csvCells(header, each).length }));
-  return counted.reduce((a, b) => (b.count > a.count ? b : a)).each;
-}
-
 const ownColumns = new Set(['timestamp', 'topic', 'deviceId', 'meta', 'otherData']);
 
 /** One row under its header; empty cells are absent. */

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Json, JsonObject } from '../model/json.ts';
 import { isJsonObject } from '../model/json.ts';
-import { csvCells, csvSample, separatorOf } from './csv-sample.ts';
+import { csvCells, separatorOf } from '../model/csv.ts';
+import { csvSample } from './csv-sample.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { fileStart, type SourcePlace, type SourceRecord, sourceRecords } from './source-records.ts';
 

@@ -24,7 +24,7 @@ function bench(limits: { entriesMax?: number; statesMax?: number } = {}) {
   const tasks: (() => void)[] = [];
   const failures: unknown[] = [];
   const positions: number[] = [];
-  const disk = { broken: false };
+  const disk = { broken: false, reads: 0 };
   const status = createDeviceStatus(
     {
       records: {
@@ -33,7 +33,10 @@ function bench(limits: { entriesMax?: number; statesMax?: number } = {}) {
           batches.push(batch);
           for (const [id, state] of batch.states) states.set(id, state);
         },
-        readState: async (id) => states.get(id),
+        readState: async (id) => {
+          disk.reads += 1;
+          return states.get(id);
+        },
       },
       written: (position) => positions.push(position),
       failed: (error) => failures.push(error),
@@ -113,4 +116,36 @@ test('an entry of which nothing was written leaves the position to the entry tha
   await status.settled();
   expect(positions).toEqual([8, 9]);
   expect(batches.at(-1)!.states.get('b')).toEqual({ n: 1 });
+});
+
+test('review bug B3: states that are not written yet are found at once, however many devices send', async () => {
+  const { status, disk } = bench({ statesMax: 50, entriesMax: 100_000 });
+  const devices = 21_000;
+  for (let n = 0; n < devices; n++) status.follow(entry(n, `d${n}`, { n }));
+  const startedAt = performance.now();
+  for (let n = 0; n < devices; n++) expect(await status.stateOf(`d${n}`)).toEqual({ n });
+  expect(disk.reads).toBe(0);
+  // A look through everything that waits, as it was, takes minutes for this.
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
+test('review bug B3: a state that was read or written is not read again', async () => {
+  const { status, states, disk } = bench({ statesMax: 10 });
+  states.set('read', { n: 1 });
+  for (let twice = 0; twice < 2; twice++) expect(await status.stateOf('read')).toEqual({ n: 1 });
+  for (let twice = 0; twice < 2; twice++) expect(await status.stateOf('none')).toEqual({});
+  expect(disk.reads).toBe(2);
+  status.follow(entry(1, 'written', { n: 2 }));
+  await status.settled();
+  expect(await status.stateOf('written')).toEqual({ n: 2 });
+  expect(disk.reads).toBe(2);
+});
+
+test('a state that a later run emitted stays when an earlier one becomes durable', async () => {
+  const { status } = bench();
+  const [first, second] = [{ n: 1 }, { n: 2 }];
+  status.setState('a', first);
+  status.setState('a', second);
+  status.follow(entry(1, 'a', first));
+  expect(await status.stateOf('a')).toEqual(second);
 });

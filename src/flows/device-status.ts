@@ -3,7 +3,7 @@
 import type { JsonObject } from '../model/json.ts';
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import type { UplinkMetrics } from '../model/uplink-metrics.ts';
+import { type UplinkMetrics, withLastKnown } from '../model/uplink-metrics.ts';
 
 /** What one transaction writes. */
 export interface StatusBatch {
@@ -25,12 +25,12 @@ export interface StatusLimits {
   readonly batchWaitMs: number;
   /** A batch this large is written at once. */
   readonly entriesMax: number;
-  /** Device states kept in memory. */
+  /** Device states kept in memory besides those that are not written yet; as many as routes and plans. */
   readonly statesMax: number;
 }
 
 // The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they call `settled`.
-const statusLimits: StatusLimits = { batchWaitMs: 1_000, entriesMax: 10_000, statesMax: 20_000 };
+const statusLimits: StatusLimits = { batchWaitMs: 1_000, entriesMax: 10_000, statesMax: 100_000 };
 
 type StatusEntry = Omit<DurableEntry, 'samples'>;
 
@@ -56,17 +56,25 @@ export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = st
   let writing: StatusEntry[] = [];
   let tail: Promise<void> = Promise.resolve();
   let cancelTimer: (() => void) | undefined;
-  const states = new Map<string, JsonObject>();
+  /** Newest states by device, in the order in which they get older: emitted and not durable, durable, being written, written. */
+  const emitted = new Map<string, JsonObject>();
+  let pendingStates = new Map<string, JsonObject>();
+  let writingStates = new Map<string, JsonObject>();
+  const written = new Map<string, JsonObject>();
 
   async function writeBatch(): Promise<void> {
     if (writing.length === 0) {
       writing = pending;
+      writingStates = pendingStates;
       pending = [];
+      pendingStates = new Map();
     }
-    const batch = batchOf(writing);
+    const batch = batchOf(writing, writingStates);
     if (batch === undefined) return;
     await parts.records.write(batch);
     writing = [];
+    for (const [deviceId, state] of writingStates) remember(deviceId, state);
+    writingStates = new Map();
     parts.written(batch.position);
   }
 
@@ -92,36 +100,27 @@ export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = st
   };
 
   function remember(deviceId: string, state: JsonObject): void {
-    states.delete(deviceId);
-    states.set(deviceId, state);
-    if (states.size <= limits.statesMax) return;
-    for (const oldest of states.keys()) {
-      // A state that is only in memory or on its way must stay until the records have it.
-      if (!isPending(oldest)) {
-        states.delete(oldest);
-        return;
-      }
-    }
+    written.delete(deviceId);
+    written.set(deviceId, state);
+    if (written.size > limits.statesMax) written.delete(written.keys().next().value!);
   }
 
-  const isPending = (deviceId: string) =>
-    newestState(pending, deviceId) !== undefined || newestState(writing, deviceId) !== undefined;
+  const newest = (deviceId: string): JsonObject | undefined =>
+    emitted.get(deviceId) ?? pendingStates.get(deviceId) ?? writingStates.get(deviceId) ?? written.get(deviceId);
 
   return {
     async stateOf(deviceId) {
-      const known = states.get(deviceId);
+      const known = newest(deviceId);
       if (known !== undefined) return known;
-      const state =
-        newestState(pending, deviceId) ??
-        newestState(writing, deviceId) ??
-        (await parts.records.readState(deviceId)) ??
-        {};
-      remember(deviceId, state);
-      return state;
+      const read = (await parts.records.readState(deviceId)) ?? {};
+      // What came in while the records were read is newer.
+      const since = newest(deviceId);
+      if (since === undefined) remember(deviceId, read);
+      return since ?? read;
     },
     setState(deviceId, state) {
-      if (state === undefined) states.delete(deviceId);
-      else remember(deviceId, state);
+      if (state === undefined) emitted.delete(deviceId);
+      else emitted.set(deviceId, state);
     },
     follow(entry) {
       // Nothing of it is to be written here either, and its position is that of an entry still to come.
@@ -129,6 +128,11 @@ export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = st
       // The samples are the store's; holding them here would only cost memory.
       const { samples: _, ...kept } = entry;
       pending.push(kept);
+      if (kept.state !== undefined) {
+        pendingStates.set(kept.deviceId, kept.state);
+        // A later run of the device may have emitted another one already.
+        if (emitted.get(kept.deviceId) === kept.state) emitted.delete(kept.deviceId);
+      }
       if (pending.length >= limits.entriesMax) flushInBackground();
       else cancelTimer ??= parts.schedule(flushInBackground, limits.batchWaitMs);
     },
@@ -137,19 +141,15 @@ export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = st
   };
 }
 
-function newestState(entries: readonly StatusEntry[], deviceId: string): JsonObject | undefined {
-  return entries.findLast((entry) => entry.deviceId === deviceId && entry.state !== undefined)?.state;
-}
-
-function batchOf(entries: readonly StatusEntry[]): StatusBatch | undefined {
+function batchOf(entries: readonly StatusEntry[], states: ReadonlyMap<string, JsonObject>): StatusBatch | undefined {
   const last = entries.at(-1);
   if (last === undefined) return undefined;
   const metrics = new Map<string, UplinkMetrics>();
-  const states = new Map<string, JsonObject>();
   const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
-    if (entry.metrics !== undefined) metrics.set(entry.deviceId, entry.metrics);
-    if (entry.state !== undefined) states.set(entry.deviceId, entry.state);
+    if (entry.metrics !== undefined) {
+      metrics.set(entry.deviceId, withLastKnown(entry.metrics, metrics.get(entry.deviceId)));
+    }
     notes.push(...entry.notes);
   }
   return { position: last.position + 1, metrics, states, notes };

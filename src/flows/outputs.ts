@@ -4,7 +4,9 @@ import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { Problem } from '../model/problem.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { templateContextOf } from '../model/template-context.ts';
+import { UnreadableRecord } from '../model/unreadable-record.ts';
 
 /** Deliveries that are made together. */
 const draftsMax = 200;
@@ -14,6 +16,8 @@ export interface OutputStages {
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   /** Resolves when the deliveries are in the log; `isLast` when they, and all before them, must be on the disk. */
   readonly enqueue: (drafts: readonly DeliveryDraft[], isLast: boolean) => Promise<void>;
+  /** Writes the notes of entries whose device or data flow cannot be read; the others go on. Resolves when they are durable. */
+  readonly unreadable: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
   /** Lets others in between two batches. */
   readonly pause: () => Promise<unknown>;
   readonly now: () => EpochMs;
@@ -23,9 +27,10 @@ export interface OutputStages {
 export async function queueOutputs(entries: readonly DurableEntry[], on: OutputStages): Promise<void> {
   let drafts: DeliveryDraft[] = [];
   let isAny = false;
+  const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
     if (entry.samples.length === 0) continue;
-    const route = await routeOf(entry.deviceId, on);
+    const route = await routeOf(entry, on, notes);
     if (route === undefined || !route.outputs.some(isDelivered)) continue;
     for (const draft of draftsOf(entry, route, on.now())) {
       drafts.push(draft);
@@ -36,16 +41,32 @@ export async function queueOutputs(entries: readonly DurableEntry[], on: OutputS
       await on.pause();
     }
   }
+  if (notes.length > 0) await on.unreadable(notes);
   if (isAny || drafts.length > 0) await on.enqueue(drafts, true);
 }
 
-/** Undefined for a device that was deleted meanwhile. */
-async function routeOf(deviceId: string, on: OutputStages): Promise<UplinkRoute | undefined> {
+/** Undefined for a device that was deleted meanwhile, and for one that cannot be read, which is noted. */
+async function routeOf(
+  entry: DurableEntry,
+  on: OutputStages,
+  notes: ProcessingLogEntry[],
+): Promise<UplinkRoute | undefined> {
+  const { deviceId, position, samples } = entry;
   try {
     return await on.findRoute(deviceId);
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return undefined;
-    throw error;
+    if (!(error instanceof UnreadableRecord)) throw error;
+    notes.push({
+      id: `outputs-unreadable-${position}`,
+      deviceId,
+      timestamp: on.now(),
+      correlationId: samples[0]!.correlationId,
+      level: 'ERROR',
+      source: 'OUTPUT',
+      message: `Samples were not sent to outputs: ${error.message}`,
+    });
+    return undefined;
   }
 }
 

@@ -11,6 +11,7 @@ import {
   deviceContext,
   type TemplateContext,
   templateContextOf,
+  uplinkMetaOf,
 } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
@@ -81,7 +82,7 @@ function sourceContext(
     timestamp: sample === undefined ? null : formatInstant(sample.timestamp),
     data: sample?.data ?? null,
     meta: sample?.meta ?? null,
-    uplinkMeta: null,
+    uplinkMeta: trigger && origin.entry !== undefined ? uplinkMetaOf(origin.entry, origin.at) : null,
     trigger,
     deviceInput: !byTag,
     tagInput: byTag,

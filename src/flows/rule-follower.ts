@@ -4,15 +4,17 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import { latestDue, nextDue } from '../model/rule-schedule.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
-import { judgeSample, judgeTimed, type Triggered } from '../rules/evaluation.ts';
+import { judgeSample, judgeTimed, rememberSample, type Triggered } from '../rules/evaluation.ts';
 import type { RuleBook } from '../rules/rule-book.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import type { RecordsDb } from '../store/records/database.ts';
+import { rulesFollower } from '../store/records/recorded-positions.ts';
 import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../store/records/rule-state.ts';
+import { saveFollowerPosition } from '../store/records/follower-positions.ts';
 import { saveNextExecution } from '../store/records/rules.ts';
 import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote } from './rule-effects.ts';
-import { hopsNote, isBeyondHops, notedDevices, waitingRun } from './rule-triggers.ts';
-import { type EnqueueDeliveries, nothingToWrite, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
+import { hopsNote, isBeyondHops, notedDevices, seenSampleOf, waitingRun } from './rule-triggers.ts';
+import { type CollectedWrite, emptyWrite, type EnqueueDeliveries, writeRuleEffects } from './rule-writes.ts';
 
 const ruleFlowLimits = {
   /** Script runs of one rule that wait; what comes on top is told and left out. */
@@ -59,7 +61,6 @@ export interface RuleFollower {
 }
 
 type Triggers = { readonly triggered: Triggered; readonly origin: Origin }[];
-type Collected = { -readonly [K in keyof RuleWrite]: RuleWrite[K] extends readonly (infer T)[] ? T[] : RuleWrite[K] };
 
 export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
   const { db, book, log, now } = parts;
@@ -68,14 +69,15 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
 
   function alone<T>(work: () => Promise<T>): Promise<T> {
     const result = turn.then(async () => {
-      await book.refresh();
+      // What was evaluated without effect left no mark: a rule that is new must not see it after a crash.
+      if ((await book.refresh()) && done >= 0) await saveFollowerPosition(db, rulesFollower, done);
       return work();
     });
     turn = result.catch(() => undefined);
     return result;
   }
 
-  async function write(collected: Collected): Promise<void> {
+  async function write(collected: CollectedWrite): Promise<void> {
     collected.holds.push(
       ...book.memory.holds.takeChanged().flatMap((held) => {
         const activation = book.rule(held.ruleId)?.rule.activation;
@@ -99,14 +101,15 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     if (last === undefined) return;
     const collected = { ...emptyWrite(), position: last.position };
     if (book.size() > 0) {
-      await book.prepare(devicesOf(fresh));
+      await book.prepare(fresh);
       const triggers: Triggers = [];
       let sliceEndMs = parts.clock() + ruleFlowLimits.sliceMs;
       for (const entry of fresh) {
         if (isBeyondHops(entry)) collected.notes.push(hopsNote(entry, now()));
-        if (entry.trace?.rulesSkipped === true || isBeyondHops(entry)) continue;
+        const isPassedOver = entry.trace?.rulesSkipped === true || isBeyondHops(entry);
         for (const sample of entry.samples) {
-          judgeOne(entry, sample, triggers);
+          if (isPassedOver) rememberOne(sample);
+          else judgeOne(entry, sample, triggers);
           if (parts.clock() < sliceEndMs) continue;
           await leaveTurn();
           sliceEndMs = parts.clock() + ruleFlowLimits.sliceMs;
@@ -141,7 +144,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       correlationId: sample.correlationId,
       hops: entry.trace?.ruleHops ?? 0,
       at: now(),
-      sample: seen(sample),
+      sample: seenSampleOf(sample),
       entry,
     };
     judgeSample(plan, origin.sample!, book.memory, (compiled, reading, places, verdict) => {
@@ -151,8 +154,14 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     });
   }
 
+  /** A sample that triggers nothing is still the last one: what a rule answers must not depend on how it is looked up. */
+  function rememberOne(sample: StoredSample): void {
+    const plan = book.planOf(sample.deviceId);
+    if (plan !== undefined) rememberSample(plan, seenSampleOf(sample), book.memory);
+  }
+
   /** Makes deliveries of firings and waiting runs of scripts. */
-  async function cause(triggers: Triggers, collected: Collected): Promise<void> {
+  async function cause(triggers: Triggers, collected: CollectedWrite): Promise<void> {
     const added = new Map<string, number>();
     for (const { triggered, origin } of triggers) {
       const { compiled, verdict } = triggered;
@@ -179,7 +188,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     }
   }
 
-  function drop({ compiled, reading, places }: Triggered, origin: Origin, collected: Collected): void {
+  function drop({ compiled, reading, places }: Triggered, origin: Origin, collected: CollectedWrite): void {
     const reason = `${ruleFlowLimits.waitingMax} runs of its script wait already; this one was left out`;
     const { at, cause, deviceId, correlationId } = origin;
     const { samples } = reading;
@@ -219,7 +228,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       const latest = latestDue(schedule, due, at);
       const { activation } = compiled.rule;
       collected.due.push({ ruleId: id, activation, nextExecution: nextDue(schedule, latest, at) ?? null });
-      await book.prepareRule(compiled);
+      await book.prepareRule(compiled, done + 1);
       const origin = timedOrigin('TIMER', `timer ${latest}`, at);
       const triggered = judgeTimed(compiled, book.memory);
       if (triggered === undefined) abort(compiled, origin);
@@ -255,7 +264,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
   }
 
   async function scriptTimerRun(compiled: CompiledRule, timer: ScriptTimer, at: EpochMs) {
-    await book.prepareRule(compiled);
+    await book.prepareRule(compiled, done + 1);
     const origin = timedOrigin('SCRIPT_TIMER', `timer ${timer.id}`, at);
     const triggered = judgeTimed({ ...compiled, byTag: false }, book.memory)!;
     const trigger = await waitingRun({ ...triggered, compiled }, origin, parts.lookUp, timer.meta);
@@ -275,24 +284,4 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     },
     alone,
   };
-}
-
-function emptyWrite(): Collected {
-  return Object.fromEntries(Object.keys(nothingToWrite).map((part) => [part, []])) as unknown as Collected;
-}
-
-function seen({ deviceId, topic, timestamp, data, meta, correlationId }: StoredSample) {
-  return { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }), correlationId };
-}
-
-function devicesOf(entries: readonly DurableEntry[]) {
-  const devices = new Map<string, { workspaceId: string; before: EpochMs }>();
-  for (const { samples } of entries) {
-    for (const { deviceId, workspaceId, timestamp } of samples) {
-      const known = devices.get(deviceId);
-      if (known === undefined) devices.set(deviceId, { workspaceId, before: timestamp });
-      else known.before = Math.min(known.before, timestamp);
-    }
-  }
-  return devices;
 }

@@ -5,6 +5,7 @@ import { problem } from '../model/problem.ts';
 import { nextDue } from '../model/rule-schedule.ts';
 import type { Sample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
+import { refuseUnreadable } from '../store/unreadable.ts';
 import { planDevice } from '../rules/device-plan.ts';
 import { judgeSample, judgeTimed, type RuleMemory, type Triggered } from '../rules/evaluation.ts';
 import { createHolds } from '../rules/holds.ts';
@@ -121,7 +122,7 @@ async function samplesOf(deviceIds: readonly string[], from: EpochMs, to: EpochM
   for (const deviceId of deviceIds) {
     let taken = 0;
     const share = Math.ceil(simulationLimits.samplesMax / deviceIds.length);
-    for await (const batch of on.store.exportSamples({ deviceId, from, to })) {
+    for await (const batch of on.store.exportSamples({ deviceId, from, to, unreadable: refuseUnreadable })) {
       samples.push(...batch.slice(0, share - taken));
       taken += batch.length;
       if (taken < share) continue;

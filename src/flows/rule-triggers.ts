@@ -3,8 +3,10 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { StoredSample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
+import type { SeenSample } from '../rules/reading.ts';
 import { scriptEvent } from '../rules/script-run.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 
@@ -57,4 +59,9 @@ export function notedDevices({ sources }: CompiledRule, { deviceId }: Origin): r
   if (deviceId !== '') return [deviceId];
   const [first] = sources.flatMap(({ deviceIds }) => deviceIds);
   return first === undefined ? [] : [first];
+}
+
+/** The sample as rules remember it. */
+export function seenSampleOf({ deviceId, topic, timestamp, data, meta, correlationId }: StoredSample): SeenSample {
+  return { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }), correlationId };
 }

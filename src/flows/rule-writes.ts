@@ -52,6 +52,15 @@ export const nothingToWrite: RuleWrite = {
   done: [],
 };
 
+/** Effects while they are collected. */
+export type CollectedWrite = {
+  -readonly [K in keyof RuleWrite]: RuleWrite[K] extends readonly (infer T)[] ? T[] : RuleWrite[K];
+};
+
+export function emptyWrite(): CollectedWrite {
+  return Object.fromEntries(Object.keys(nothingToWrite).map((part) => [part, []])) as unknown as CollectedWrite;
+}
+
 export type EnqueueDeliveries = (deliveries: readonly RuleDelivery[], step: RecordsDb) => Promise<unknown>;
 
 /** What belongs to a rule that was deactivated or deleted in the meantime is left out. */

@@ -4,9 +4,12 @@ import type { RequestLimit } from '../access/request-limit.ts';
 import type { Actor } from '../model/actor.ts';
 import type { Scope, Verb } from '../model/permission.ts';
 import type { Place } from '../model/place.ts';
-import type { Principal } from '../model/principal.ts';
+import { type Principal, principalIn } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
+import { type NamedPlaces, namedPlaces } from './named-places.ts';
 import type { Access } from './route.ts';
+
+type Permissions = Pick<Extract<Access<never, never>, { readonly scope: Scope }>, 'scope' | 'verb' | 'also'>;
 
 export interface Guard {
   /** Throws Problem 401 when the headers hold no valid credential, or two. */
@@ -16,6 +19,8 @@ export interface Guard {
   ): Principal | Promise<Principal>;
   /** Throws Problem 403, or 404 for a place of another organization. Without a place only scope and verb count. */
   authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void;
+  /** The organization of what a request names; undefined when it names nothing that is there. */
+  readonly organizationOf?: ((named: NamedPlaces) => Promise<string | undefined>) | undefined;
   /** What is left of a credential's requests; absent when there is no limit. */
   readonly limit?: RequestLimit | undefined;
   /** Runs work that may change something, so that the change is told under the actor's name. */
@@ -36,10 +41,28 @@ export async function admit(
   const principal = await guard.identify(request.headers, request.method);
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
-  if ('anyCredential' in access) return principal;
-  const place = 'byParams' in access.place ? await access.place.byParams(request.params as never) : undefined;
-  guard.authorize(principal, access.scope, access.verb, place);
-  return principal;
+  if ('scope' in access && 'byParams' in access.place) {
+    const place = await access.place.byParams(request.params as never);
+    const acting = principalIn(principal, place.organizationId);
+    authorizeAll(guard, acting, access, place);
+    return acting;
+  }
+  const acting = await actingOn(principal, request.query, guard);
+  if (!('scope' in access)) return acting;
+  // Where the body names the place, the rest is asked once it is known.
+  if ('byBody' in access.place) guard.authorize(acting, access.scope, access.verb);
+  else authorizeAll(guard, acting, access, undefined);
+  return acting;
+}
+
+/** Throws Problem 404 or 403 for the first permission that is missing. */
+function authorizeAll(
+  guard: Guard,
+  principal: Principal,
+  { scope, verb, also = [] }: Permissions,
+  place: Place | undefined,
+): void {
+  for (const [asked, wanted] of [[scope, verb] as const, ...also]) guard.authorize(principal, asked, wanted, place);
 }
 
 /** Counts the request and tells in headers what is left (contract 0.2). Throws Problem 429. */
@@ -56,13 +79,30 @@ export function actorOf(principal: Principal, request: FastifyRequest): Actor {
   return { type: kind, id, name, requestId: request.id, ip: request.ip };
 }
 
-/** 404 and 403 for what only the body names. */
+/** A user of several organizations acts in that of what the request names; undecided when it names nothing. */
+async function actingOn(principal: Principal, sent: unknown, { organizationOf }: Guard): Promise<Principal> {
+  if ((principal.inOrganizations?.size ?? 0) < 2) return principal;
+  const organizationId = await organizationOf?.(namedPlaces(sent));
+  return organizationId === undefined ? principal : principalIn(principal, organizationId);
+}
+
+/** 404 and 403 for what only the body names. Returns the principal as it acts in the organization that is named by now. */
 export async function admitBody(
   access: Access<never, never>,
   body: unknown,
   principal: Principal | undefined,
   guard: Guard,
-): Promise<void> {
-  if (principal === undefined || !('scope' in access) || !('byBody' in access.place)) return;
-  guard.authorize(principal, access.scope, access.verb, await access.place.byBody(body as never, principal));
+): Promise<Principal | undefined> {
+  if (principal === undefined || !('scope' in access)) return principal && principalIn(principal);
+  if ('byBody' in access.place) {
+    const place = await access.place.byBody(body as never, principal);
+    const acting = principalIn(principal, place.organizationId);
+    authorizeAll(guard, acting, access, place);
+    return acting;
+  }
+  if (principal.inOrganizations === undefined) return principal;
+  const acting = principalIn(await actingOn(principal, body, guard));
+  // Until here it was enough to have the permission in one of the organizations.
+  authorizeAll(guard, acting, access, undefined);
+  return acting;
 }

@@ -49,7 +49,7 @@ function compile(schema: TSchema, part: string, converted: boolean): Check {
     const sent = converted ? withoutEmpty(value as Texts) : {};
     const checked = converted ? unchanged(sent, Value.Convert(schema, { ...sent })) : value;
     if (validator.Check(checked)) return checked;
-    const reasons = validator.Errors(checked).slice(0, reasonsMax);
+    const reasons = tellingErrors(validator.Errors(checked)).slice(0, reasonsMax);
     throw problem('invalidRequest', { reason: reasons.map((error) => describe(part, error)).join('; ') });
   };
 }
@@ -65,6 +65,30 @@ function unchanged(texts: Texts, converted: unknown): unknown {
   const isChanged = ([name, value]: [string, unknown]) => typeof value === 'number' && Number(texts[name]) !== value;
   if (!entries.some(isChanged)) return converted;
   return Object.fromEntries(entries.map((entry) => (isChanged(entry) ? [entry[0], texts[entry[0]]] : entry)));
+}
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params?: object;
+}
+
+/**
+ * The errors that tell what to do. A value that fits no alternative has an error for every alternative and one for their list: of those at
+ * one place, that the value is not null or fits no alternative says nothing, nor does anything about a place that has errors inside.
+ */
+function tellingErrors(errors: readonly SchemaError[]): readonly SchemaError[] {
+  const isNoise = ({ keyword, params }: SchemaError) =>
+    keyword === 'anyOf' ||
+    keyword === 'oneOf' ||
+    (keyword === 'type' && (params as { type?: unknown }).type === 'null');
+  const telling = errors.filter(
+    (error) =>
+      !isNoise(error) &&
+      !errors.some((inner) => !isNoise(inner) && inner.instancePath.startsWith(`${error.instancePath}/`)),
+  );
+  return telling.length > 0 ? telling : errors;
 }
 
 function describe(part: string, error: { instancePath: string; message: string; params?: object }): string {

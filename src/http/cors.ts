@@ -5,7 +5,7 @@ const methods = 'GET, POST, PUT, DELETE';
 const requestHeaders =
   'content-type, authorization, x-api-key, x-uplink-secret, x-device-id, x-request-id, idempotency-key, traceparent';
 const answerHeaders =
-  'x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, content-disposition';
+  'x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, content-disposition, x-incomplete, x-thinned';
 const preflightSeconds = 600;
 
 /** `origins` as browsers send them, or `*` for every one. */

@@ -37,6 +37,7 @@ beforeEach(async () => {
     fanOut,
     authenticate,
     findAssets: async (_, ids) => new Set(ids.filter((id) => id.startsWith('02'))),
+    access: { changes: () => 0, check: () => undefined },
     assetsOfTag: async () => undefined,
     replay: log.replay,
     now: () => 1_800_000_000_000,

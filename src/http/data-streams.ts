@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocketServer } from 'ws';
 import type { Replay } from '../live/catch-up.ts';
-import type { AssetsOfTag, FindAssets } from '../live/client-message.ts';
+import type { AccessChanges, AssetsOfTag, FindAssets } from '../live/client-message.ts';
 import type { FanOut } from '../live/fan-out.ts';
 import { liveLimits } from '../live/live-limits.ts';
 import { createFlusher } from '../live/outbox.ts';
@@ -21,6 +21,7 @@ export interface DataStreamsOptions {
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly access: AccessChanges;
   /** The sample store's `replay`. */
   readonly replay: Replay;
   /** The limits of what one organization may take; without them those that contract 36 names. */
@@ -32,6 +33,8 @@ export interface DataStreamsOptions {
   readonly tickMs?: number;
   /** Our own mistake, with the `errorId` that the client was told. */
   readonly failed: (errorId: string, error: unknown) => void;
+  /** Told each connection that is ended because its reader takes nothing. */
+  readonly cut?: (reason: string) => void;
 }
 
 export interface DataStreams {

@@ -1,5 +1,5 @@
 // Reads what clients write for pages, orders and lists: every form seen in a client is taken (contract 0.1).
-import { type PageRequest, pageSizeDefault, pageSizeMax, type SortOrder } from '../model/page.ts';
+import { type PageRequest, pageSizeDefault, type SortOrder } from '../model/page.ts';
 
 interface PageParameters {
   readonly page?: number | undefined;
@@ -9,9 +9,8 @@ interface PageParameters {
 
 const sortFieldsMax = 5;
 
-/** A size beyond the largest counts as the largest. */
 export function pageRequestOf(query: PageParameters, sizeDefault: number = pageSizeDefault): PageRequest {
-  const size = Math.min(query.size ?? sizeDefault, pageSizeMax);
+  const size = query.size ?? sizeDefault;
   const sorts = typeof query.sort === 'string' ? [query.sort] : (query.sort ?? []);
   return { page: query.page ?? 0, size, sort: sorts.slice(0, sortFieldsMax).flatMap(sortOrders) };
 }

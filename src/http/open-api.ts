@@ -1,66 +1,69 @@
 // The interface reference: OpenAPI 3.1 from the routes' own schemas, so that it cannot differ from what is checked.
-import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
-import type { FastifySchema } from 'fastify';
+import { sessionCookie } from '../access/session-authenticator.ts';
+import { errorSchema } from '../contract/error.ts';
+import { documentPath, operationOf } from './open-api-operation.ts';
+import { componentSchemas } from './open-api-schemas.ts';
 import type { Route } from './route.ts';
 
-export function openApiOptions(publicUrl: string): FastifyDynamicSwaggerOptions {
+const description = `IoT device data platform: capture, decode, store, query and stream what devices send.
+
+Samples are streamed live over the WebSocket at \`/v3/data-streams\`. Every GET is answered to HEAD as well, without a body.`;
+
+/** The whole document; throws when two routes or schemas have the same name. */
+export function openApiDocument(routes: readonly Route[], publicUrl: string): Readonly<Record<string, unknown>> {
+  const schemas = componentSchemas();
+  const paths: Record<string, Record<string, unknown>> = {};
+  const ids = new Set<unknown>();
+  for (const route of routes) {
+    const operation = operationOf(route, schemas.refer);
+    const { operationId } = operation;
+    if (ids.has(operationId)) throw new Error(`Two routes have the operation id ${String(operationId)}`);
+    ids.add(operationId);
+    const path = (paths[documentPath(route.path)] ??= {});
+    path[route.method.toLowerCase()] = operation;
+  }
+  const refused = { 'application/json': { schema: schemas.refer(errorSchema) } };
   return {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Heliograph',
-        description: 'IoT device data platform: capture, decode, store, query and stream what devices send.',
-        version: '3',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      servers: [{ url: publicUrl }],
-      components: {
-        securitySchemes: {
-          apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
-          bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-        },
-      },
+    openapi: '3.1.0',
+    info: {
+      title: 'Heliograph',
+      description,
+      version: '3',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    hideUntagged: true,
+    servers: [{ url: publicUrl }],
+    tags: [...new Set(routes.map(({ tag }) => tag))].sort().map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: schemas.all(),
+      responses: {
+        Refused: { description: 'Refused; `message` says why and `errorCode` is stable.', content: refused },
+        Failed: { description: 'Failed; the same request may succeed later.', content: refused },
+      },
+      parameters: { IdempotencyKey: idempotencyKey },
+      securitySchemes,
+    },
   };
 }
 
-const errorSchema = {
-  type: 'object',
-  properties: {
-    timestamp: { type: 'string', format: 'date-time' },
-    path: { type: 'string' },
-    status: { type: 'integer' },
-    error: { type: 'string' },
-    message: { type: 'string' },
-    requestId: { type: 'string' },
-    errorId: { type: 'string' },
-    traceId: { type: 'string' },
-    errorCode: { type: 'string' },
-  },
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same key within 24 hours makes nothing twice: it returns the first answer',
+  schema: { type: 'string' },
 };
 
-function described(response: object): object {
-  return { description: 'Done', ...response };
-}
-
-/** What the reference says of one route. */
-export function swaggerSchema(route: Route): FastifySchema & Record<string, unknown> {
-  const guarded = !('open' in route.access);
-  const permission = 'scope' in route.access ? `Needs \`${route.access.scope}\` \`${route.access.verb}\`.` : undefined;
-  const nothingToSay = route.response === undefined && route.method === 'DELETE';
-  const success = route.status ?? (nothingToSay ? 204 : 200);
-  return {
-    tags: [route.tag],
-    summary: route.summary,
-    ...(permission === undefined ? {} : { description: permission }),
-    ...(route.params === undefined ? {} : { params: route.params }),
-    ...(route.query === undefined ? {} : { querystring: route.query }),
-    ...(route.body === undefined ? {} : { body: route.bodyShown ?? route.body }),
-    security: guarded ? [{ apiKey: [] }, { bearer: [] }] : [],
-    response: {
-      [success]: route.response === undefined ? { description: 'Done', type: 'null' } : described(route.response),
-      '4XX': { description: 'Refused; `message` says why and `errorCode` is stable.', ...errorSchema },
-    },
-  };
-}
+const securitySchemes = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'Set by POST /v3/auth/login' },
+  csrf: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-csrf-token',
+    description: 'The `csrfToken` of the login answer, for every request by session that is no GET',
+  },
+  uplinkSecret: { type: 'apiKey', in: 'header', name: 'x-uplink-secret' },
+  uplinkSecretParameter: { type: 'apiKey', in: 'query', name: 'secret' },
+};

@@ -10,12 +10,19 @@ import type { Problem } from '../model/problem.ts';
 /** Who may call a route, and how the place of what it touches is found. */
 export type Access<P, B> =
   /** Anyone; the text says why that is right. `admit` may refuse, also later, before the body is read. */
-  | { readonly open: string; readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => unknown }
+  | {
+      readonly open: string;
+      readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => unknown;
+      /** The secret that stands for a credential, for the interface reference. */
+      readonly secret?: 'uplinkSecret';
+    }
   /** Every valid credential; the handler answers only what the principal may see. The text says why. */
   | { readonly anyCredential: string; readonly userOnly?: true }
   | {
       readonly scope: Scope;
       readonly verb: Verb;
+      /** Asked in the same place besides (contract 36). */
+      readonly also?: readonly (readonly [Scope, Verb])[];
       /** Only a signed-in user, never a key or a token (contract 35). */
       readonly userOnly?: true;
       readonly place: PlaceFinder<P, B>;
@@ -60,6 +67,9 @@ export class Answer<T> {
   }
 }
 
+/** Content type to schema. */
+type ContentTypes = Readonly<Record<string, TSchema>>;
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> {
@@ -75,9 +85,21 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
   readonly body?: B;
   /** What the interface reference shows of the body, where the handler checks more closely than `body` does. */
   readonly bodyShown?: TSchema;
-  /** Success status; default 200, 201 for POST creates is said here. */
+  /** Success status; default 200, or 204 without `response` and `answerTypes`. */
   readonly status?: number;
   readonly response?: R;
+  /** Name in the interface reference; made of method and path when absent. */
+  readonly operationId?: string;
+  /** What the permission of `access` does not cover, as sentences for the interface reference. */
+  readonly needsAlso?: string;
+  /** For the interface reference: schemas of the request body by content type, when it is not JSON alone. */
+  readonly bodyTypes?: ContentTypes;
+  /** For the interface reference: schemas of the answer by content type, when it is not JSON alone. */
+  readonly answerTypes?: ContentTypes;
+  /** For the interface reference: other answers than success and the common refusals, by status; JSON. */
+  readonly otherAnswers?: Readonly<Record<number, TSchema>>;
+  /** For the interface reference: headers that an answer may carry, with what they say. */
+  readonly answerHeaders?: Readonly<Record<string, string>>;
   readonly bodyBytesMax?: number;
   /**
    * Whether the handler reads the body itself while it comes in, bounded by `bodyBytesMax`: declare `body` as
@@ -94,6 +116,8 @@ interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R 
   readonly secretPath?: true;
   /** How refusals look where clients expect another body than that of interface 7. */
   readonly refusal?: (refused: Problem) => Answer<unknown>;
+  /** For the interface reference: the schema of those refusals. */
+  readonly refusalSchema?: TSchema;
 }
 
 type Output<R extends TSchema> = Static<R> | Answer<Static<R>> | undefined;

@@ -13,57 +13,58 @@ let base: string;
 let close: () => Promise<void>;
 
 beforeAll(async () => {
-  const app = await createServer({
-    routes: [
-      guardedRoute({
-        method: 'PUT',
-        path: '/v3/things/:thingId',
-        summary: 'Change a thing',
-        tag: 'Things',
-        access: {
-          scope: 'asset',
-          verb: 'update',
-          place: {
-            byParams: ({ thingId }) => {
-              if (thingId === 't1') return place;
-              throw problem('notFound', { what: 'thing', id: thingId });
-            },
+  const routes = [
+    guardedRoute({
+      method: 'PUT',
+      path: '/v3/things/:thingId',
+      summary: 'Change a thing',
+      tag: 'Things',
+      access: {
+        scope: 'asset',
+        verb: 'update',
+        place: {
+          byParams: ({ thingId }) => {
+            if (thingId === 't1') return place;
+            throw problem('notFound', { what: 'thing', id: thingId });
           },
         },
-        params: Type.Object({ thingId: Type.String() }),
-        query: Type.Object({ size: Type.Optional(Type.Integer({ minimum: 1 })) }),
-        body: Type.Object({ name: Type.String(), count: Type.Optional(Type.Integer()) }),
-        response: Type.Object({ name: Type.String(), size: Type.Integer() }),
-        bodyBytesMax: 1_000,
-        handle: ({ body, query }) => ({ name: body.name, size: query.size ?? 0 }),
-      }),
-      openRoute({
-        method: 'GET',
-        path: '/broken',
-        summary: 'Fails',
-        tag: 'Things',
-        access: { open: 'a test' },
-        handle: () => {
-          throw new TypeError('secret internals');
-        },
-      }),
-      openRoute({
-        method: 'DELETE',
-        path: '/gone',
-        summary: 'Deletes',
-        tag: 'Things',
-        access: { open: 'a test' },
-        handle: () => new Answer(204),
-      }),
-      openRoute({
-        method: 'GET',
-        path: '/page',
-        summary: 'A page as the console is one',
-        tag: 'Things',
-        access: { open: 'a test' },
-        handle: () => new Answer(200, '<p>', { 'content-type': 'text/html; charset=utf-8' }),
-      }),
-    ],
+      },
+      params: Type.Object({ thingId: Type.String() }),
+      query: Type.Object({ size: Type.Optional(Type.Integer({ minimum: 1 })) }),
+      body: Type.Object({ name: Type.String(), count: Type.Optional(Type.Integer()) }),
+      response: Type.Object({ name: Type.String(), size: Type.Integer() }),
+      bodyBytesMax: 1_000,
+      handle: ({ body, query }) => ({ name: body.name, size: query.size ?? 0 }),
+    }),
+    openRoute({
+      method: 'GET',
+      path: '/broken',
+      summary: 'Fails',
+      tag: 'Things',
+      access: { open: 'a test' },
+      handle: () => {
+        throw new TypeError('secret internals');
+      },
+    }),
+    openRoute({
+      method: 'DELETE',
+      path: '/gone',
+      summary: 'Deletes',
+      tag: 'Things',
+      access: { open: 'a test' },
+      handle: () => new Answer(204),
+    }),
+    openRoute({
+      method: 'GET',
+      path: '/page',
+      summary: 'A page as the console is one',
+      tag: 'Things',
+      access: { open: 'a test' },
+      handle: () => new Answer(200, '<p>', { 'content-type': 'text/html; charset=utf-8' }),
+    }),
+  ];
+  const app = await createServer({
+    routes,
     guard: {
       identify: (headers) => {
         if (headers['x-api-key'] === undefined) throw problem('unauthorized');
@@ -77,7 +78,7 @@ beforeAll(async () => {
     now: () => Date.UTC(2026, 0, 2),
     publicUrl: 'http://localhost:1',
   });
-  addDocs(app);
+  addDocs(app, routes, 'http://localhost:1');
   await app.listen({ host: '127.0.0.1', port: 0 });
   base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   close = () => app.close();
@@ -216,7 +217,7 @@ describe('the interface reference', () => {
     expect(document.openapi).toBe('3.1.0');
     const put = document.paths['/v3/things/{thingId}']!['put']!;
     expect(put.description).toBe('Needs `asset` `update`.');
-    expect(Object.keys(put.responses)).toEqual(['200', '4XX']);
+    expect(Object.keys(put.responses)).toEqual(['200', '4XX', '5XX']);
   });
 
   test('is readable at /docs without any request to another host', async () => {

@@ -1,9 +1,10 @@
 // The HTTP edge: request id, credential, route, place, body, handler, answer, in this order (docs: ARCHITECTURE.md).
 import { randomUUID } from 'node:crypto';
-import fastifySwagger from '@fastify/swagger';
+import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { problem } from '../model/problem.ts';
 import type { Principal } from '../model/principal.ts';
+import { allowedMethods } from './allowed-methods.ts';
 import { actorOf, admit, admitBody, type Guard } from './admission.ts';
 import { requestChecks } from './body-check.ts';
 import { addCors } from './cors.ts';
@@ -11,7 +12,6 @@ import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { refuseTwoHosts } from './host-header.ts';
 import { parseJsonBody } from './json-body.ts';
-import { openApiOptions, swaggerSchema } from './open-api.ts';
 import { Answer, type Route, type RouteInput } from './route.ts';
 import { addContentPolicy, setSecurityHeaders } from './security-headers.ts';
 import { streamedBody, withRestRead } from './streamed-body.ts';
@@ -20,6 +20,7 @@ const bodyBytesMaxDefault = 4 * 1024 * 1024;
 /** How long a client may take; all three are checked once a second, where Node's own default is every 30 s. */
 const standardTimeouts = { headersMs: 20_000, requestMs: 120_000, keepAliveMs: 75_000, checkMs: 1_000 } as const;
 const retryAfterSeconds = 1;
+const accountLengthMax = 254;
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
 
 /** What the edge tells about requests; log and metrics stand behind it. */
@@ -33,6 +34,8 @@ export interface EdgeEvents {
     requestId: string;
   }): void;
   failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void;
+  /** An answer 401: who asked, for which route and why it was refused. */
+  credentialRefused?(refused: { address: string; route: string; reason: string; account?: string | undefined }): void;
 }
 
 export interface ServerParts {
@@ -51,6 +54,7 @@ export interface ServerParts {
 
 interface RequestState {
   principal?: Principal;
+  refusedBy?: string;
   bodyBytes: number;
 }
 
@@ -87,14 +91,15 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       void sendFailure(parts, error, request as FastifyRequest, reply as FastifyReply),
   });
   readBodies(app);
-  // Checks run in the routes, compiled on first use, so that a cold start compiles nothing.
-  app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => sendFailure(parts, error, request, reply));
+  const methodsOf = allowedMethods(app);
   app.setNotFoundHandler(async (request) => {
     const path = pathOf(request);
+    const allow = methodsOf(path).join(', ');
+    if (allow !== '') throw problem('methodNotAllowed', { method: request.method, path, allow });
     if (path.startsWith('/v3/')) await parts.guard.identify(request.headers, request.method);
-    throw problem('noSuchRoute', { method: request.method, path });
+    throw problem('noSuchRoute', { method: request.method, path: maskedPath(path) });
   });
   app.addHook('onRequest', async (request, reply) => {
     setEdgeHeaders(parts, request, reply);
@@ -111,8 +116,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       ms: reply.elapsedTime,
       requestId: request.id,
     });
+    if (reply.statusCode === 401) parts.events.credentialRefused?.(refusalOf(request));
   });
-  await app.register(fastifySwagger, openApiOptions(parts.publicUrl));
   for (const route of parts.routes) if (route.streamedBody === undefined) addRoute(app, route, parts);
   for (const anyBodyType of [undefined, true] as const) {
     await app.register(async (streaming) => {
@@ -173,10 +178,10 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
   const { access } = route;
   const checks = requestChecks(route);
   app.route({
-    method: route.method,
+    // Load balancers and browsers ask for heads.
+    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
     url: route.path,
-    schema: swaggerSchema(route),
-    config: { route } as object,
+    config: { route },
     ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
     onRequest: async (request, reply) => {
       const principal = await admit(access, request, reply, parts.guard);
@@ -197,8 +202,8 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
           return request.signal;
         },
       };
-      await admitBody(access, input.body, principal, parts.guard);
-      const handle = () => route.handle(input as never, principal as never);
+      const acting = await admitBody(access, input.body, principal, parts.guard);
+      const handle = () => route.handle(input as never, acting as never);
       const { actAs } = parts.guard;
       const quiet = principal === undefined || actAs === undefined || route.method === 'GET';
       const handled = quiet ? handle() : actAs(actorOf(principal, request), handle);
@@ -214,7 +219,11 @@ function sendOutput(reply: FastifyReply, output: unknown, status: number): Fasti
   }
   for (const [name, value] of Object.entries(output.headers))
     reply.header(name, typeof value === 'string' ? value : [...value]);
-  return reply.code(output.status).send(output.body);
+  const { status: ownStatus, body } = output;
+  if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) return reply.code(ownStatus).send(body);
+  // A stream that nobody reads the bytes of is not read either.
+  body.destroy();
+  return reply.code(ownStatus).send();
 }
 
 function setEdgeHeaders(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
@@ -230,6 +239,7 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
     contentType: request.headers['content-type'] ?? 'none',
   };
   const known = problemOf(error, limits);
+  if (known?.status === 401) stateOf(request).refusedBy = known.problem;
   const path = shownPath(request);
   const body = errorBody(known ?? problem('internal'), { path, requestId: request.id, traceId }, parts.now());
   if (known === undefined) parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
@@ -238,15 +248,35 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
   const wait = known?.details['retryAfterSeconds'] ?? (body.status === 503 ? retryAfterSeconds : undefined);
   if (typeof wait === 'number') reply.header('retry-after', wait);
   if (body.status === 401) reply.header('www-authenticate', 'Bearer');
+  if (typeof known?.details['allow'] === 'string') reply.header('allow', known.details['allow']);
   const shaped = routeOf(request)?.refusal?.(known ?? problem('internal'));
   if (shaped !== undefined) return sendOutput(reply, shaped, body.status);
   return reply.code(body.status).header('content-type', 'application/json; charset=utf-8').send(body);
 }
 
+/** Whom the log names for a refused credential; `account` is what was typed as e-mail address, cut to what one can be long. */
+function refusalOf(request: FastifyRequest) {
+  const { refusedBy, principal } = stateOf(request);
+  const email = (request.body as { readonly email?: unknown } | null | undefined)?.email;
+  const account = typeof email === 'string' ? email.slice(0, accountLengthMax) : principal?.id;
+  const route = request.routeOptions.url ?? 'none';
+  return {
+    address: request.ip,
+    route,
+    reason: refusedBy ?? 'invalidClient',
+    ...(account === undefined ? {} : { account }),
+  };
+}
+
 /** The path as logs and error bodies may show it. */
 function shownPath(request: FastifyRequest): string {
   const route = routeOf(request);
-  return route?.secretPath ? route.path : pathOf(request);
+  return route?.secretPath ? route.path : maskedPath(pathOf(request));
+}
+
+/** Links that are mailed hold a secret, also when they are mistyped and no route has them. */
+function maskedPath(path: string): string {
+  return path.replace(/(\/(?:invitations|password-reset))\/.+/i, '$1/***');
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Replay } from '../live/catch-up.ts';
-import type { AssetsOfTag, FindAssets } from '../live/client-message.ts';
+import type { AccessChanges, AssetsOfTag, FindAssets } from '../live/client-message.ts';
 import type { FanOut } from '../live/fan-out.ts';
 import { liveLimits } from '../live/live-limits.ts';
 import { createOutbox, type Flusher } from '../live/outbox.ts';
@@ -30,9 +30,12 @@ interface StreamSocketOptions {
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly access: AccessChanges;
   readonly replay: Replay;
   readonly now: () => EpochMs;
   readonly failed: (errorId: string, error: unknown) => void;
+  /** The connection is ended because its reader takes nothing. */
+  readonly cut?: ((reason: string) => void) | undefined;
   /** The connection is closed. */
   readonly gone: (stream: StreamSocket) => void;
 }
@@ -46,7 +49,10 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
 
   const outbox = createOutbox({
     write: (bytes) => webSocket.readyState !== WebSocket.OPEN || socket.write(bytes),
-    cut: (reason) => end(1013, reason),
+    cut: (reason) => {
+      options.cut?.(reason);
+      end(1013, reason);
+    },
     flusher: options.flusher,
   });
   const session = createSession({

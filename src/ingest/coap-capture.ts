@@ -134,8 +134,9 @@ const methods: Readonly<Record<number, string>> = {
 };
 
 function noSuchThing(code: number, path: string): Problem {
-  if (path !== capturePath) return problem('noSuchRoute', { method: methods[code] ?? 'this', path });
-  return problem('methodNotAllowed', { reason: `${capturePath} takes POST` });
+  const method = methods[code] ?? 'this';
+  if (path !== capturePath) return problem('noSuchRoute', { method, path });
+  return problem('methodNotAllowed', { method, path: capturePath, allow: 'POST' });
 }
 
 /** Options that differ between the blocks of one request. */

@@ -25,8 +25,8 @@ export interface AssetFilter extends ListScope {
   readonly lora?: Readonly<Partial<Record<LoraField, string>>> | undefined;
   readonly onlineState?: OnlineState | undefined;
   readonly online?: boolean | undefined;
-  /** Filters by things that no device here has, such as a SIM card's package: their answer is empty. */
-  readonly never?: boolean | undefined;
+  readonly provider?: string | undefined;
+  readonly packageName?: string | undefined;
   /** As the client sent it (interface 2.9). */
   readonly expression?: unknown;
 }
@@ -54,9 +54,9 @@ export async function deviceFilterOf(
     throw problem('invalidRequest', { reason: 'One of organizationId, workspaceId and workspaceIds is needed' });
   }
   const reach = await listReach(records, principal, filter);
-  const { type, never, assetIds, expression, workspaceIds: _, organizationId: __, ...rest } = filter;
+  const { type, assetIds, expression, workspaceIds: _, organizationId: __, ...rest } = filter;
   // Every asset is a device.
-  const ids = never === true || (type !== undefined && type !== 'DEVICE') ? [] : assetIds;
+  const ids = type !== undefined && type !== 'DEVICE' ? [] : assetIds;
   const condition =
     expression === undefined || expression === null ? undefined : await conditionOf(records, reach, expression);
   return { ...rest, ...reach, ids, condition };

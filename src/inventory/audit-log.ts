@@ -28,13 +28,21 @@ function view({ id, timestamp, ...entry }: AuditEntry) {
 /** A workspace need not exist any more: the log outlives it. */
 function filterOf(principal: Principal, query: AuditQuery): AuditFilter {
   const { from, to, resourceType, ...rest } = query;
+  const organizationId = ownOrganization(principal, query.organizationId);
+  refuseOutOfReach(principal, query.workspaceIds ?? []);
   return {
     ...rest,
-    organizationId: ownOrganization(principal, query.organizationId),
+    organizationId,
     from: boundOf('from', from),
     to: boundOf('to', to),
     resourceType: resourceType === undefined ? undefined : resourceTypeOf(resourceType),
   };
+}
+
+/** A credential for single workspaces reads what happened there. Throws 403. */
+function refuseOutOfReach({ workspaces }: Principal, asked: readonly string[]): void {
+  if (workspaces === 'all') return;
+  if (asked.length === 0 || !asked.every((id) => workspaces.has(id))) throw problem('permissionDenied');
 }
 
 function boundOf(bound: string, value: string | undefined): number | undefined {

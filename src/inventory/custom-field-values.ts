@@ -1,5 +1,10 @@
 // What devices have in their custom fields: read from requests, checked by the field's type, shown nested (contract 4, 5).
-import type { CustomFieldMeta, CustomFieldType, CustomFieldValue } from '../model/custom-field.ts';
+import {
+  type CustomFieldMeta,
+  type CustomFieldType,
+  type CustomFieldValue,
+  customFieldTypes,
+} from '../model/custom-field.ts';
 import { formatInstant, isInstant, parseInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
@@ -17,9 +22,20 @@ export function customFieldsFrom(
     if (!isJsonObject(item)) throw problem('customFieldInvalid', { field: 'every item', reason: 'must be an object' });
     const field = fieldOf(item, fields);
     const value = item[field.type] ?? null;
+    if (value === null) refuseOtherType(item, field);
     values.set(field, value === null ? null : valueOf(field, value));
   }
   return values;
+}
+
+/** A value under another type's name would be lost without a word; nulls and `{}` are what older clients fill in. */
+function refuseOtherType(item: JsonObject, field: CustomFieldMeta): void {
+  const isFilled = (value: Json | undefined) =>
+    value !== undefined && value !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
+  const other = customFieldTypes.find((type) => type !== field.type && isFilled(item[type]));
+  if (other === undefined) return;
+  const reason = `has the type ${field.type}: send its value under ${field.type}, not under ${other}`;
+  throw problem('customFieldInvalid', { field: field.name, reason });
 }
 
 /** Throws 400 when a required field has no value; `kept` are fields that have one already. */

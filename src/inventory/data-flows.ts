@@ -3,7 +3,8 @@ import type { DeviceConnector } from '../model/connector.ts';
 import type { DataFlow, FlowOutput } from '../model/data-flow.ts';
 import { newId } from '../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
-import type { Principal } from '../model/principal.ts';
+import type { DeviceType } from '../model/device-type.ts';
+import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import {
   findDataFlow,
@@ -32,8 +33,9 @@ import {
   usersNamedMax,
 } from './change.ts';
 import { deviceConnectorView } from './device-connectors.ts';
-import { deviceTypeView } from './device-types.ts';
+import { deviceTypeView, deviceTypeWithoutScripts } from './device-types.ts';
 import { isKnownTo, outputConnectorView, type Showing } from './output-connector-view.ts';
+import { isTopic } from '../model/topic.ts';
 import { type ListScope, listReach } from './reach.ts';
 
 type Named = { readonly id: string };
@@ -62,6 +64,11 @@ function outputsFrom(sent: NonNullable<DataFlowUpdate['outputConnectors']>): Flo
   const outputs = new Map<string, FlowOutput>();
   for (const { id, topic } of sent) {
     const output = { outputConnectorId: id, topic: topic ?? '*' };
+    if (output.topic !== '*' && !isTopic(output.topic)) {
+      throw problem('invalidRequest', {
+        reason: `body outputConnectors: ${output.topic} is not a topic, nor * for all`,
+      });
+    }
     // The same connector for the same topic twice would deliver every sample twice.
     outputs.set(`${output.outputConnectorId} ${output.topic}`, output);
   }
@@ -126,7 +133,7 @@ async function detail(records: Records, principal: Principal, showing: Showing, 
   const outputs = new Map((await findOutputConnectors(records, ids)).map((output) => [output.id, output]));
   return {
     ...head(flow, connectors.get(flow.deviceConnectorId), principal),
-    deviceType: type === undefined ? null : deviceTypeView(type),
+    deviceType: type === undefined ? null : typeFor(principal, type),
     outputConnectors: flow.outputs.flatMap(({ outputConnectorId, topic }) => {
       const output = outputs.get(outputConnectorId);
       return output === undefined || !isKnownTo(showing, output.type)
@@ -134,6 +141,10 @@ async function detail(records: Records, principal: Principal, showing: Showing, 
         : [{ ...outputConnectorView(output, showing), topic }];
     }),
   };
+}
+
+function typeFor(principal: Principal, type: DeviceType) {
+  return holds(principal, 'deviceType', 'read', null) ? deviceTypeView(type) : deviceTypeWithoutScripts(type);
 }
 
 export async function createDataFlow(

@@ -79,6 +79,9 @@ export async function createDeviceConnector(
     });
   }
   const authType = draft.authType ?? 'BASIC';
+  if (authType === 'DEVICE_CREDENTIALS' && draft.connectivity === 'HTTP') {
+    throw problem('invalidRequest', { reason: 'body authType: DEVICE_CREDENTIALS is for MQTT; HTTP has BASIC' });
+  }
   const record = await change(records, async (step) => {
     const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
     const connector: DeviceConnector = {

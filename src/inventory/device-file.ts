@@ -1,9 +1,11 @@
 // Devices as files hold them, CSV or JSON: names instead of ids, so that a file fits any workspace (contract 4).
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CustomFieldValue } from '../model/custom-field.ts';
 import type { Device } from '../model/device.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Tag } from '../model/tag.ts';
-import { cellText, csvLine, csvRows } from './csv.ts';
+import { type CsvRow, csvRows, separatorOf } from '../model/csv.ts';
+import { cellText, csvLine } from './csv.ts';
 
 /** One device of a file; members that the file leaves out are absent. */
 export interface FileDevice {
@@ -22,6 +24,8 @@ export const fileColumns = [
   'excludeFromLifecycleReport',
   'properties',
 ] as const;
+/** So many devices of a file are read in one turn of the event loop. */
+export const devicesPerTurn = 500;
 const customFieldPrefix = 'customFields.';
 
 /** What cannot be read of a file, by line. */
@@ -37,7 +41,7 @@ export interface DeviceFile {
 }
 
 /** A JSON array of objects, or lines of CSV under a line of column names. */
-export function readDeviceFile(text: string, format: 'csv' | 'json'): DeviceFile {
+export async function readDeviceFile(text: string, format: 'csv' | 'json'): Promise<DeviceFile> {
   return format === 'csv' ? fromCsv(text) : fromJson(text);
 }
 
@@ -63,12 +67,16 @@ function fromJson(text: string): DeviceFile {
   return { devices, problems };
 }
 
-function fromCsv(text: string): DeviceFile {
-  const [head, ...rows] = csvRows(text);
+async function fromCsv(text: string): Promise<DeviceFile> {
+  const rows = csvRows(text, separatorOf(text, [',', ';']));
+  const head = rows.next().value as CsvRow | undefined;
   if (head === undefined) {
     return { devices: [], problems: [{ line: 1, field: null, message: 'The file has no line of column names' }] };
   }
   const columns = head.cells.map((name) => name.trim());
+  if (head.fault !== undefined) {
+    return { devices: [], problems: [{ line: head.line, field: null, message: head.fault }] };
+  }
   const problems: FileProblem[] = columns.flatMap((name, at) => {
     if (columns.indexOf(name) !== at) return [{ line: head.line, field: name, message: 'is the name of two columns' }];
     const isKnown = (fileColumns as readonly string[]).includes(name) || name.startsWith(customFieldPrefix);
@@ -82,12 +90,15 @@ function fromCsv(text: string): DeviceFile {
           },
         ];
   });
-  const devices = rows.map(({ line, cells }) => {
-    if (cells.length > columns.length) {
+  const devices: FileDevice[] = [];
+  for (const { line, cells, fault } of rows) {
+    if (fault !== undefined) problems.push({ line, field: null, message: fault });
+    else if (cells.length > columns.length) {
       problems.push({ line, field: null, message: `has ${cells.length} cells under ${columns.length} columns` });
     }
-    return { line, values: csvDevice(columns, cells, line, problems) };
-  });
+    if (fault === undefined) devices.push({ line, values: csvDevice(columns, cells, line, problems) });
+    if (devices.length % devicesPerTurn === 0) await nextTurn();
+  }
   return { devices, problems };
 }
 

@@ -1,4 +1,5 @@
 // Devices out of a file: names are looked up, every problem is told by its line, and what is right becomes an operation (contract 4).
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connectivities } from '../model/connector.ts';
 import type { CustomFieldMeta } from '../model/custom-field.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -10,7 +11,7 @@ import type { Records } from '../store/records/database.ts';
 import { serviceIdsOf } from '../store/records/devices.ts';
 import { findWorkspaceTags } from '../store/records/tags.ts';
 import { checkRequired, customFieldsFrom } from './custom-field-values.ts';
-import { type DeviceFile, type FileDevice, type FileProblem, fileColumns } from './device-file.ts';
+import { type DeviceFile, devicesPerTurn, type FileDevice, type FileProblem, fileColumns } from './device-file.ts';
 import { acceptOperation, operationLimits, type OperationItem } from './operations.ts';
 
 const textLengthMax = 10_000;
@@ -65,9 +66,10 @@ async function checkFile(
   const problems: FileProblem[] = [...file.problems];
   const seen = new Map<string, number>();
   const items: OperationItem[] = [];
-  for (const device of file.devices) {
+  for (const [i, device] of file.devices.entries()) {
     const item = itemOf(device, around, seen, problems);
     if (item !== undefined) items.push(item);
+    if (i % devicesPerTurn === 0) await nextTurn();
   }
   return { items, problems: problems.sort((one, other) => one.line - other.line) };
 }

@@ -211,7 +211,9 @@ export async function listIntegrations(
 ) {
   const reach = await listReach(records, principal, filter);
   const { rows, total } = await listRows(records, { ...reach, search: filter.search }, page);
-  return pageOf(await Promise.all(rows.map((row) => view(records, principal, row))), total, page);
+  const items: Awaited<ReturnType<typeof view>>[] = [];
+  for (const row of rows) items.push(await view(records, principal, row));
+  return pageOf(items, total, page);
 }
 
 /** The type cannot be changed; settings are replaced as a whole when they are sent. */

@@ -1,4 +1,5 @@
 // A device type library as files: which of them are types, which are data models, and what is wrong with a type (contract 7, 36).
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PayloadEncoding } from '../model/device-type.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { type DataModels, expandedSchema } from './library-schemas.ts';
@@ -58,12 +59,17 @@ export function identityOf(libraryPath: string): string {
 /** What stands at a path: a JSON document, or why it is none. */
 type Documents = ReadonlyMap<string, Json | SyntaxError>;
 
+/** So many documents are read in one turn of the event loop; one may be large. */
+const documentsPerTurn = 20;
+
 /** Every folder with a meta.json is a type; every JSON document with an absolute `$id` is a data model for the others. */
-export function readLibrary(files: LibraryFiles): Library {
+export async function readLibrary(files: LibraryFiles): Promise<Library> {
   const paths = [...files.keys()].filter(isLibraryPath).sort();
-  const documents: Documents = new Map(
-    paths.filter((path) => path.endsWith('.json')).map((path) => [path, parsed(files.get(path)!)]),
-  );
+  const documents = new Map<string, Json | SyntaxError>();
+  for (const path of paths.filter((name) => name.endsWith('.json'))) {
+    documents.set(path, parsed(files.get(path)!));
+    if (documents.size % documentsPerTurn === 0) await nextTurn();
+  }
   const models = modelsIn(documents);
   const types: LibraryType[] = [];
   const problems: LibraryNote[] = [];
@@ -73,6 +79,7 @@ export function readLibrary(files: LibraryFiles): Library {
     const folder = folderOf(path);
     if (path !== folder + metaName) continue;
     const told: LibraryNote[] = [];
+    if (types.length % documentsPerTurn === 0) await nextTurn();
     try {
       const meta = documents.get(path);
       if (meta instanceof SyntaxError) throw new Error(`is not JSON: ${meta.message}`);

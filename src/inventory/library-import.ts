@@ -75,7 +75,7 @@ export async function importLibrary(
   { files, pictures }: { readonly files: LibraryFiles; readonly pictures: LibraryPictures },
   now: number,
 ): Promise<ImportSummary> {
-  const { types, problems, warnings } = readLibrary(files);
+  const { types, problems, warnings } = await readLibrary(files);
   const told = { problems: [...problems], warnings: [...warnings] };
   const counts = { created: 0, updated: 0, unchanged: 0 };
   const byFolder = picturesByFolder(pictures);

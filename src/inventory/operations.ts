@@ -1,4 +1,5 @@
 // Operations: accepted with all their items, worked on in chunks, each durable together with its progress (contract 19).
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { newId } from '../model/ids.ts';
 import { formatInstant } from '../model/instant.ts';
@@ -61,6 +62,9 @@ function view(operation: Operation, actions: readonly OperationAction[]) {
   };
 }
 
+/** So many items are made ready in one turn of the event loop. */
+const itemsPerTurn = 1_000;
+
 /** Durable when it returns; the work is the runner's. Throws 400 for no items or too many. */
 export async function acceptOperation(
   records: Records,
@@ -88,11 +92,12 @@ export async function acceptOperation(
     done: 0,
     failed: 0,
   };
-  const actions = items.map((item, place): OperationAction => {
-    const id = newId('operationAction');
-    const { name, input } = item;
-    return { id, place, type: item.type, state: 'PENDING', input, data: { name }, started: null, completed: null };
-  });
+  const actions: OperationAction[] = [];
+  for (const [place, { type: actionType, name, input }] of items.entries()) {
+    const pending = { state: 'PENDING', input, data: { name }, started: null, completed: null } as const;
+    actions.push({ id: newId('operationAction'), place, type: actionType, ...pending });
+    if (place % itemsPerTurn === 0) await nextTurn();
+  }
   await change(records, async (step) => {
     await insertOperation(step.db, operation, actions);
     step.announce({ kind: 'operation', id: operation.id, action: 'created' });
@@ -181,7 +186,8 @@ async function runAction(
     const data = { ...action.data, name: device.name, id: device.id, deviceId: device.deviceId };
     return { ...ended, state: 'SUCCEEDED', data };
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    // A full or failing disk is no fault of the item: the operation goes on when it is well again.
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
     await sql`rollback to savepoint item`.execute(step.db);
     await sql`release savepoint item`.execute(step.db);
     return { ...ended, state: 'FAILED', data: { ...failedData(action), errorCode: error.code, error: error.message } };

@@ -4,6 +4,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { Organization } from '../model/organization.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
 import type { Principal } from '../model/principal.ts';
+import { problem } from '../model/problem.ts';
 import type { Records } from '../store/records/database.ts';
 import { insertOrganizationMember, organizationMembershipsOf } from '../store/records/members.ts';
 import {
@@ -46,13 +47,15 @@ export async function readOrganization(records: Records, id: string) {
   return view(records, found(await findOrganization(records.db, id), 'organization', id));
 }
 
-/** The user who makes an organization owns it. */
+/** The user who makes an organization owns it. Throws 403 for a user who has not proven the address. */
 export async function createOrganization(
   records: Records,
   principal: Principal,
   draft: OrganizationDraft,
   now: number,
 ) {
+  // Else whoever is invited could take any address with an organization of the own, and the owner of the address could not.
+  if ((await findUser(records.db, principal.id))?.proven !== true) throw problem('addressNotProven');
   const id = newId('organization');
   const record: Organization = {
     id,
@@ -92,14 +95,20 @@ export async function listOrganizations(
 ): Promise<Page<Awaited<ReturnType<typeof view>> | { readonly id: string; readonly name: string }>> {
   const ids = principal.kind === 'USER' ? await organizationIdsOf(records, principal) : [principal.organizationId];
   const shown = ids.slice(page.page * page.size, (page.page + 1) * page.size);
-  const items = await Promise.all(shown.map((id) => readOrganization(records, id)));
+  const items: Awaited<ReturnType<typeof view>>[] = [];
+  for (const id of shown) items.push(await readOrganization(records, id));
   return pageOf(minimal ? items.map(({ id, name }) => ({ id, name })) : items, ids.length, page);
+}
+
+/** Ids of the organizations whose membership the user has accepted. */
+export async function organizationsOf(records: Records, userId: string): Promise<string[]> {
+  const memberships = await organizationMembershipsOf(records.db, userId);
+  return memberships.filter(({ acceptedAt }) => acceptedAt !== null).map((member) => member.organizationId);
 }
 
 /** A user may be a member of several; the one the session is in comes first. */
 async function organizationIdsOf(records: Records, { id, organizationId }: Principal): Promise<string[]> {
-  const memberships = await organizationMembershipsOf(records.db, id);
-  const accepted = memberships.filter((member) => member.acceptedAt !== null).map((member) => member.organizationId);
+  const accepted = await organizationsOf(records, id);
   return [organizationId, ...accepted.filter((other) => other !== organizationId)];
 }
 

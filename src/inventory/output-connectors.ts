@@ -24,6 +24,7 @@ import { namesOfRulesUsing } from '../store/records/rules.ts';
 import { findWorkspace } from '../store/records/workspaces.ts';
 import { change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from './change.ts';
 import { isKnownTo, outputConnectorView, type Showing, sentProperties, typeNamed } from './output-connector-view.ts';
+import { checkDownlink, checkTargetDevices } from './output-references.ts';
 import { hasPropertyRules, propertiesKeys, readProperties } from './output-properties.ts';
 import { type ListScope, listReach } from './reach.ts';
 
@@ -81,7 +82,7 @@ export async function createOutputConnector(
       organizationId,
       workspaceId: draft.workspaceId,
       name: draft.name,
-      scope: draft.scope ?? (type === 'CUSTOM_DATABASE' ? 'RULE_ACTION' : 'DATA_FLOW'),
+      scope: draft.scope ?? (type === 'CUSTOM_DATABASE' || type === 'DOWNLINK' ? 'RULE_ACTION' : 'DATA_FLOW'),
       type,
       sendConsecutiveAlerts: draft.sendConsecutiveAlerts ?? false,
       invokeRuleEngine: draft.invokeRuleEngine ?? false,
@@ -90,7 +91,9 @@ export async function createOutputConnector(
       properties: properties(type, draft, null),
       ...firstVersion(now),
     };
+    checkDownlink(connector);
     available.check(connector);
+    await checkTargetDevices(step, connector);
     await insertOutputConnector(step, connector);
     step.announce({ kind: 'outputConnector', id: connector.id, action: 'created' });
     return connector;
@@ -149,7 +152,9 @@ export async function updateOutputConnector(
       properties: properties(current.type, sent, current.properties),
       ...nextVersion(current, sent.version, now),
     };
+    checkDownlink(record);
     available.check(record);
+    await checkTargetDevices(step, record, current);
     await saveOutputConnector(step, record);
     step.announce({ kind: 'outputConnector', id, action: 'updated' });
     return record;

@@ -41,14 +41,20 @@ interface OutputProperties {
   readonly read: (sent: PropertyReader) => JsonObject;
   /** Members that are secret: texts, or maps whose values are; `a.b` is member b of the object a. */
   readonly secrets: readonly string[];
+  /** Maps in which a value is secret when its key says so. */
+  readonly secretsByName?: readonly string[];
 }
+
+/** Names of headers that carry credentials; any other header is shown, because people look there for mistakes. */
+const secretName = /auth|key|token|secret|password|passwd|credential|cookie|session|signature|sign$|bearer|jwt/i;
 
 /** Types without a row are not known well enough to be made. */
 const rows: Readonly<Partial<Record<OutputConnectorType, OutputProperties>>> = {
   CUSTOM_DATABASE: { read: readCustomDatabase, secrets: [] },
   WEBHOOK: {
     read: readWebhook,
-    secrets: ['headers', 'authHeaders', 'basicCredentials', 'bearerToken', 'oauth2.clientSecret', 'hmacSecret'],
+    secrets: ['authHeaders', 'basicCredentials', 'bearerToken', 'oauth2.clientSecret', 'hmacSecret'],
+    secretsByName: ['headers'],
   },
   DOWNLINK: { read: ({ sent, refuse }) => readDownlinkAction(sent, refuse), secrets: [] },
   MAIL: { read: readMail, secrets: [] },
@@ -102,7 +108,22 @@ type Replace = (secret: string, path: readonly string[]) => string;
 function mapSecrets(type: OutputConnectorType, properties: JsonObject, replace: Replace): JsonObject {
   let mapped = properties;
   for (const name of rows[type]?.secrets ?? []) mapped = mapMember(mapped, name.split('.'), [], replace);
+  for (const name of rows[type]?.secretsByName ?? []) {
+    mapped = mapMember(mapped, [name], [], (value, path) =>
+      isSecret(path.at(-1)!, value) ? replace(value, path) : value,
+    );
+  }
   return mapped;
+}
+
+/** A header whose name is harmless may still hold what looks like a credential. */
+function isSecret(name: string, value: string): boolean {
+  return (
+    secretName.test(name) ||
+    value === secretMask ||
+    /^(basic|bearer|token|apikey) \S/i.test(value) ||
+    /\S{40,}/.test(value)
+  );
 }
 
 function mapMember(

@@ -87,8 +87,10 @@ export function logicFrom(
   sent: LogicDraft,
   inputs: readonly RuleInput[],
   actions: readonly RuleActionRef[],
+  isTimed: boolean,
 ): RuleLogic {
-  const dataSources = sourcesFrom(sent, inputs);
+  const dataSources = triggering(sourcesFrom(sent, inputs), isTimed);
+  if (isTimed) refuseTags(dataSources, inputs);
   const known = new Set(actions.map(({ id }) => id));
   const actionIds = (field: string, ids: Ids): readonly string[] => {
     const list = ids ?? [];
@@ -101,6 +103,23 @@ export function logicFrom(
   if (sent.type === 'COMPARISON') return { ...base, logicBlocks: blocksFrom(sent, dataSources, actionIds) };
   if (sent.type === 'GEO_FENCE') return { ...base, geoFenceLogicBlock: fenceFrom(sent, dataSources, actionIds) };
   return { ...base, customLogic: customFrom(sent, actionIds) };
+}
+
+/** Without a timer a data source triggers unless it reads previous values and another one triggers; what is stored says so. */
+function triggering(sources: readonly RuleDataSource[], isTimed: boolean): readonly RuleDataSource[] {
+  if (isTimed) return sources;
+  const onlyReads = sources.every(({ lastSample, triggerOnUplink }) => lastSample && !triggerOnUplink);
+  return sources.map((source) => ({
+    ...source,
+    triggerOnUplink: source.triggerOnUplink || !source.lastSample || onlyReads,
+  }));
+}
+
+/** At a due time no device of a tag is definite, so such a rule would never run. */
+function refuseTags(sources: readonly RuleDataSource[], inputs: readonly RuleInput[]): void {
+  const tag = inputs.find(({ id, type }) => type !== 'DEVICE' && sources.some(({ inputIds }) => inputIds.includes(id)));
+  if (tag === undefined) return;
+  throw invalidRule('timer.enabled', `a timer needs devices as inputs, and ${tag.id} is a tag`);
 }
 
 type ActionIds = (field: string, ids: Ids) => readonly string[];

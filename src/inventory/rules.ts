@@ -39,7 +39,7 @@ export async function createRule(records: Records, showing: Showing, draft: Rule
       active,
       inputs,
       timer,
-      logic: logicFrom(draft.logic, inputs, actions),
+      logic: logicFrom(draft.logic, inputs, actions, timer.enabled),
       actions,
       activation: 0,
       nextExecution: nextExecutionOf(active, timer, now),
@@ -90,7 +90,7 @@ export async function updateRule(
     const actions = sent.actions ? actionsFrom(sent.actions) : current.actions;
     const timer = sent.timer === undefined ? current.timer : timerFrom(sent.timer);
     // Logic that was not sent is checked again, because its inputs and actions may have changed.
-    const logic = logicFrom(sent.logic ?? current.logic, inputs, actions);
+    const logic = logicFrom(sent.logic ?? current.logic, inputs, actions, timer.enabled);
     const judged = ({ inputs, logic }: Pick<Rule, 'inputs' | 'logic'>) => ({ inputs, logic });
     const forgets = (current.active && !active) || !isDeepStrictEqual(judged({ inputs, logic }), judged(current));
     const keepsDue = active === current.active && isDeepStrictEqual(timer, current.timer);

@@ -40,9 +40,8 @@ export interface TagDraft extends TagUpdate {
 const colorPattern = /^#[0-9a-fA-F]{6}$/;
 
 function view(record: Tag, counts: ReadonlyMap<string, number>) {
-  const { organizationId: _, version: __, ...tag } = record;
-  const { created, updated } = auditView(record);
-  return { ...tag, taggedDevices: counts.get(record.id) ?? 0, created, updated };
+  const { organizationId: _, ...tag } = record;
+  return { ...tag, taggedDevices: counts.get(record.id) ?? 0, ...auditView(record) };
 }
 
 function checkColor(color: string | null): string | null {

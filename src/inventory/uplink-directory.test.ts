@@ -14,7 +14,7 @@ import { createDataFlow, updateDataFlow } from './data-flows.ts';
 import { createDeviceConnector } from './device-connectors.ts';
 import { createDeviceType, updateDeviceType } from './device-types.ts';
 import { createDevice, deleteDevice, updateDevice } from './devices.ts';
-import { createTag, deleteTag } from './tags.ts';
+import { createTag, deleteTag, updateTag } from './tags.ts';
 import { type UplinkDirectory, uplinkDirectory } from './uplink-directory.ts';
 import { createWorkspace } from './workspaces.ts';
 
@@ -35,12 +35,20 @@ let workspaceId: string;
 let secret: string;
 let otherSecret: string;
 let flowId: string;
+let reads = 0;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'directory-'));
   const announce = (change: RecordChange) => uplinks.recordChanged(change);
   records = await openRecords({ directory, announce });
-  uplinks = uplinkDirectory(records);
+  const db = new Proxy(records.db, {
+    get(target, name) {
+      if (name === 'selectFrom') reads += 1;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  uplinks = uplinkDirectory({ ...records, db });
   const audit = { created: now, updated: null, version: 0 };
   await insertUser(records.db, { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '', ...audit });
   const tenant = { id: 'o', name: 'o', description: null, logo: null, ownerId: 'u', properties: null };
@@ -135,4 +143,42 @@ test('goal 100,000 look-ups a second: a known device needs no query', async () =
   }
   const ms = performance.now() - started;
   expect(ms).toBeLessThan(1_000);
+});
+
+/** Queries of the directory while the devices are looked up once more. */
+async function readsFor(ids: readonly string[]): Promise<number> {
+  const before = reads;
+  for (const id of ids) await uplinks.byDevice(id);
+  return reads - before;
+}
+
+test('review bug B4: a change costs reads for what it concerns, and none for anybody else', async () => {
+  const theirs = (await createWorkspace(records, { organizationId: 'o', name: 'theirs' }, now)).id;
+  const tag = await createTag(records, { workspaceId, name: 'Ours' }, now);
+  const ids: string[] = [];
+  for (let n = 0; n < 50; n++) ids.push((await make(`b4-${n}`, n === 0 ? { tags: [{ id: tag.id }] } : {})).id);
+  await readsFor(ids);
+  const connector = { name: 'c', workspaceId: theirs, connectivity: 'HTTP' } as const;
+  const made: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['tag', () => createTag(records, { workspaceId: theirs, name: 'Theirs' }, now)],
+    ['tag here', () => createTag(records, { workspaceId, name: 'New' }, now)],
+    ['connector', () => createDeviceConnector(records, principal, connector, now)],
+    ['type', () => createDeviceType(records, { organizationId: 'o', name: 'b4' }, now)],
+    ['device', () => make('b4-new')],
+  ];
+  for (const [what, work] of made) {
+    await work();
+    expect([what, await readsFor(ids)]).toEqual([what, 0]);
+  }
+  const foreign = await createTag(records, { workspaceId: theirs, name: 'Foreign' }, now);
+  await updateTag(records, foreign.id, { name: 'Renamed' }, now);
+  expect(await readsFor(ids)).toBe(0);
+  await updateTag(records, tag.id, { name: 'Renamed' }, now);
+  // Device, tags and custom fields of the one that carries it.
+  expect(await readsFor(ids)).toBe(3);
+  expect((await uplinks.byDevice(ids[0]!)).tags[0]!.name).toBe('Renamed');
+  await updateDataFlow(records, principal, showing, flowId, { name: 'renamed' }, now);
+  // The flow is read once for all its devices.
+  expect(await readsFor(ids)).toBeLessThan(10);
+  expect((await uplinks.byDevice(ids[9]!)).flow.name).toBe('renamed');
 });

@@ -27,6 +27,7 @@ import {
   refuseWhenUsed,
 } from './change.ts';
 import { ownOrganization } from './reach.ts';
+import { checkCalendar } from './workspace-settings.ts';
 
 type SettingsDraft = { readonly [K in keyof WorkspaceSettings]?: WorkspaceSettings[K] | undefined };
 
@@ -52,6 +53,7 @@ function settingsFrom(current: WorkspaceSettings, sent: SettingsDraft | null | u
     Object.entries(sent).filter(([name, value]) => value !== undefined && Object.hasOwn(current, name)),
   );
   const settings: WorkspaceSettings = { ...current, ...given };
+  checkCalendar(settings);
   const { timezone } = settings;
   if (timezone !== null && openTimeZone(timezone) === undefined) {
     throw problem('unknownTimeZone', { timeZone: timezone });

@@ -7,7 +7,7 @@ import { type Frame, frameTypes } from './frame.ts';
 import { type JournalDamage, recoverJournal } from './journal-recovery.ts';
 import { type Appended, JournalWriter, type WriterOptions } from './journal-writer.ts';
 import { offsetBefore, type Segment } from './segment-list.ts';
-import { scanSegment } from './segment-scan.ts';
+import { type SegmentDamage, scanSegment } from './segment-scan.ts';
 
 const journalLimits = {
   /** What live streams may resume from, beyond what followers and the store still need: at most so much and so old. */
@@ -29,6 +29,8 @@ export interface JournalOptions {
   readonly onWriting?: WriterOptions['onWriting'];
   /** A segment is closed when it is longer; the unit in which the journal is dropped. */
   readonly segmentBytes: number;
+  /** Called when a reader steps over bytes that cannot be read, at every reading. */
+  readonly damaged?: (path: string, damage: SegmentDamage) => void;
   readonly resumeBytesMax?: number;
   readonly resumeAgeMsMax?: number;
   readonly disk?: Disk;
@@ -51,6 +53,8 @@ export interface Journal {
   /** Removes segments that lie wholly before the position and are not kept for resuming. Says how many bytes that gave back. */
   readonly dropBefore: (position: number) => Promise<number>;
   readonly bytes: () => number;
+  /** When the oldest kept entry was stored; undefined without any. */
+  readonly oldestStoredAt: () => EpochMs | undefined;
   /** What opening found. */
   readonly damage: readonly JournalDamage[];
   readonly close: () => Promise<void>;
@@ -78,10 +82,11 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     position: () => writer.durablePosition,
     nextPosition: () => writer.nextPosition,
     firstPosition: () => segments[0]?.firstPosition ?? writer.durablePosition,
-    read: (position) => readFrames(segments, () => writer.durablePosition, position, readers),
+    read: (position) => readFrames(segments, () => writer.durablePosition, position, readers, options.damaged),
     positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),
     dropBefore: (position) => dropBefore(options, segments, Math.min(position, ...[...readers].map((r) => r.position))),
     bytes: () => segments.reduce((sum, segment) => sum + segment.bytes, 0),
+    oldestStoredAt: () => segments[0]?.marks[0]?.storedAt ?? segments[0]?.lastStoredAt,
     damage: found.damage,
     close: () => writer.close(),
   };
@@ -92,6 +97,7 @@ async function* readFrames(
   durablePosition: () => number,
   from: number,
   readers: Set<{ position: number }>,
+  damaged: JournalOptions['damaged'],
 ): AsyncGenerator<readonly Frame[]> {
   // Registered, so that no segment is dropped that this reader has still to come to.
   const reader = { position: from };
@@ -103,6 +109,7 @@ async function* readFrames(
       const { bytes } = segment;
       const offset = offsetBefore(segment, (mark) => mark.position <= reader.position);
       for await (const batch of scanSegment(segment.path, offset, bytes)) {
+        if (batch.damage !== undefined) damaged?.(segment.path, batch.damage);
         const frames = batch.frames.filter((f) => f.type === frameTypes.entry && f.position >= reader.position);
         if (frames.length === 0) continue;
         yield frames;

@@ -15,17 +15,35 @@ export interface MessageContext {
   readonly now: () => EpochMs;
   readonly closed: () => boolean;
   readonly reply: (message: ServerMessage) => void;
+  /** The same for a message that is a text already. */
+  readonly replyText: (text: string) => void;
   /** Who asks: by the token of the message, else by the credential of the connection, checked again. Throws a Problem. */
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   /** Those of the devices that exist and may be read. */
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly access: AccessChanges;
   /** What a subscription that begins now covers. */
   readonly liveCoverage: (assetId: string) => Coverage;
 }
 
-/** Those of the given service device ids that exist and whose data the principal may read. */
-export type FindAssets = (principal: Principal, assetIds: readonly string[]) => Promise<ReadonlySet<string>>;
+/** Devices whose readers may have changed. */
+export interface AccessChanges {
+  /** One more with every device that changed. */
+  readonly changes: () => number;
+  /** Ends the subscriptions of these devices that may not go on. */
+  readonly check: (assetIds: readonly string[]) => void;
+}
+
+/**
+ * Those of the given service device ids that exist and whose data the principal may read. `isOver` says that nobody waits for the
+ * answer any more; what was found until then is the answer.
+ */
+export type FindAssets = (
+  principal: Principal,
+  assetIds: readonly string[],
+  isOver: () => boolean,
+) => Promise<ReadonlySet<string>>;
 
 /** Readable devices that have the tag now; undefined when the tag is unknown or forbidden. */
 export type AssetsOfTag = (principal: Principal, tagId: string) => Promise<readonly string[] | undefined>;

@@ -1,5 +1,6 @@
 // From a stored sample to every session that subscribed to it: one index, one serialisation, one message per sample and session.
 import type { EpochMs } from '../model/instant.ts';
+import type { Principal } from '../model/principal.ts';
 import type { StoredSample } from '../model/sample.ts';
 import { type Coverage, covers } from './coverage.ts';
 import type { Outbox } from './outbox.ts';
@@ -14,6 +15,8 @@ export interface Subscription {
   /** Tags it was subscribed by. */
   readonly tagIds: Set<string>;
   open: boolean;
+  /** Who was let in: asked again when the device changes. */
+  readonly grantedTo: Principal;
 }
 
 /** What one session wants of one device. */
@@ -34,6 +37,8 @@ export interface Reader {
   readonly outbox: Outbox;
   /** Takes a live sample of a held interest. */
   hold(sample: StoredSample, frame: Buffer, interest: Interest): void;
+  /** Ends subscriptions that may not go on, and tells the client. */
+  withdraw(subscriptions: readonly Subscription[]): void;
   /** The outbox took no more: this sample and all later ones must come from the store. */
   spill(): void;
 }
@@ -47,6 +52,8 @@ export interface FanOut {
   publish(samples: readonly StoredSample[], now: EpochMs): void;
   add(interest: Interest, subscription: Subscription): void;
   remove(interest: Interest, subscription: Subscription): void;
+  /** What sessions want of the device. */
+  interestsIn(assetId: string): readonly Interest[];
   /** The first and the last cursor published since the start of the process. */
   readonly firstCursor: string | undefined;
   readonly lastCursor: string | undefined;
@@ -99,6 +106,11 @@ export function createFanOut(): FanOut {
       else if (audience.byTopic.get(topic)?.delete(interest) && audience.byTopic.get(topic)!.size === 0)
         audience.byTopic.delete(topic);
       if (audience.byTopic.size === 0 && audience.wildcard.size === 0) audiences.delete(assetId);
+    },
+    interestsIn(assetId) {
+      const audience = audiences.get(assetId);
+      if (audience === undefined) return [];
+      return [...new Set([...audience.wildcard, ...[...audience.byTopic.values()].flatMap((of) => [...of])])];
     },
     get firstCursor() {
       return firstCursor;

@@ -1,13 +1,19 @@
 // The open subscriptions of one session: asset and topic, each combination once (interface 6 rules 1 to 4).
 import type { AcknowledgedItem } from '../contract/live-messages.ts';
+import type { Principal } from '../model/principal.ts';
 import type { Coverage } from './coverage.ts';
 import type { FanOut, Interest, Reader, Subscription } from './fan-out.ts';
 
 export interface SessionSubscriptions {
   find(assetId: string, topic: string | undefined): Subscription | undefined;
   /** Opens a combination that is not open. */
-  add(assetId: string, topic: string | undefined, coverage: Coverage | undefined): Subscription;
+  add(
+    asset: { readonly id: string; readonly topic: string | undefined },
+    coverage: Coverage | undefined,
+    grantedTo: Principal,
+  ): Subscription;
   remove(subscription: Subscription): void;
+  /** Closes all, the first of them at once; nothing may be added any more. */
   clear(): void;
   interest(assetId: string): Interest | undefined;
   interests(): IterableIterator<Interest>;
@@ -17,6 +23,9 @@ export interface SessionSubscriptions {
   acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[];
   readonly size: number;
 }
+
+/** So many subscriptions are closed in one turn of the event loop. */
+const removedPerTurn = 2_000;
 
 export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubscriptions {
   const interests = new Map<string, Interest>();
@@ -49,7 +58,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
       const interest = interests.get(assetId);
       return topic === undefined ? interest?.wildcard : interest?.topics.get(topic);
     },
-    add(assetId, topic, coverage) {
+    add({ id: assetId, topic }, coverage, grantedTo) {
       let interest = interests.get(assetId);
       if (interest === undefined) {
         interest = {
@@ -63,7 +72,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
         };
         interests.set(assetId, interest);
       }
-      const subscription: Subscription = { assetId, topic, coverage, tagIds: new Set(), open: true };
+      const subscription: Subscription = { assetId, topic, coverage, tagIds: new Set(), open: true, grantedTo };
       if (topic === undefined) interest.wildcard = subscription;
       else interest.topics.set(topic, subscription);
       fanOut.add(interest, subscription);
@@ -73,7 +82,16 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
     },
     remove,
     clear() {
-      for (const subscription of all()) remove(subscription);
+      const left = all();
+      const removeSome = (): void => {
+        for (let i = 0; i < removedPerTurn; i++) {
+          const { value, done } = left.next();
+          if (done === true) return;
+          remove(value);
+        }
+        setImmediate(removeSome);
+      };
+      removeSome();
     },
     interest: (assetId) => interests.get(assetId),
     interests: () => interests.values(),
@@ -90,7 +108,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
   };
 }
 
-function itemOf({ assetId, topic }: Subscription): AcknowledgedItem {
+export function itemOf({ assetId, topic }: Subscription): AcknowledgedItem {
   return { assetId, ...(topic !== undefined && { topic }), valid: true };
 }
 
@@ -109,6 +127,7 @@ function compare(a: string | undefined, b: string | undefined): number {
 
 // Merging keeps an acknowledgement of many thousand subscriptions cheap when few were added.
 function merged(left: readonly AcknowledgedItem[], right: readonly AcknowledgedItem[]): AcknowledgedItem[] {
+  if (left.length === 0) return [...right];
   const result: AcknowledgedItem[] = [];
   let at = 0;
   for (const item of right) {

@@ -4,13 +4,13 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import { createCatchUp, type Replay } from './catch-up.ts';
-import type { AssetsOfTag, FindAssets, MessageContext } from './client-message.ts';
+import type { AccessChanges, AssetsOfTag, FindAssets, MessageContext } from './client-message.ts';
 import { clientMessages } from './client-message-table.ts';
 import type { FanOut, Reader } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
 import { type LiveRefusal, refusal, refusalOf } from './live-refusal.ts';
 import type { Outbox } from './outbox.ts';
-import { createSubscriptions } from './session-subscriptions.ts';
+import { createSubscriptions, itemOf } from './session-subscriptions.ts';
 
 interface SessionOptions {
   readonly fanOut: FanOut;
@@ -21,6 +21,7 @@ interface SessionOptions {
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
+  readonly access: AccessChanges;
   readonly replay: Replay;
   /** Ends the connection because samples that were owed cannot be sent. */
   readonly end: (reason: string) => void;
@@ -53,6 +54,17 @@ export function createSession(options: SessionOptions): Session {
     outbox,
     hold: (sample, frame, interest) => catchUp.hold(sample, frame, interest),
     spill: () => catchUp.spill(),
+    withdraw(ended) {
+      const open = ended.filter((subscription) => subscription.open);
+      for (const subscription of open) subscriptions.remove(subscription);
+      if (open.length === 0) return;
+      reply({
+        type: 'unsubscribed',
+        ended: open.map((subscription) => ({ ...itemOf(subscription), valid: false })),
+        subscriptions: subscriptions.acknowledged(),
+        timestamp: formatInstant(now()),
+      });
+    },
   };
   const subscriptions = createSubscriptions(fanOut, reader);
   const catchUp = createCatchUp({
@@ -71,9 +83,11 @@ export function createSession(options: SessionOptions): Session {
     now,
     closed: () => outbox.closed,
     reply,
+    replyText: (text) => outbox.sendReply(text),
     authorize: options.authorize,
     findAssets: options.findAssets,
     assetsOfTag: options.assetsOfTag,
+    access: options.access,
     liveCoverage(assetId) {
       const settled = subscriptions.interest(assetId)?.deliveredTo ?? '';
       const { lastCursor } = fanOut;

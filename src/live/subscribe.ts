@@ -1,11 +1,18 @@
 // `subscribe`: opens the subscriptions that are allowed, acknowledges all that are open, then replays (interface 6, contract 30 and 35).
-import { type AcknowledgedItem, SubscribeMessage } from '../contract/live-messages.ts';
-import { formatInstant } from '../model/instant.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type AcknowledgedItem, type ReplyTo, SubscribeMessage } from '../contract/live-messages.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { Principal } from '../model/principal.ts';
 import type { ReplayRequest } from './catch-up.ts';
 import { clientMessage, type MessageContext } from './client-message.ts';
 import { liveLimits } from './live-limits.ts';
 import { refusal } from './live-refusal.ts';
 import { type SubscriptionTarget, targetsOf } from './subscription-target.ts';
+
+/** So many subscriptions are opened in one turn of the event loop. */
+const openedPerTurn = 1_000;
+/** So many items of an acknowledgement are written in one turn. */
+const acknowledgedPerTurn = 5_000;
 
 interface Allowed {
   /** A target with the assets it stands for; undefined when it is unknown or forbidden. */
@@ -17,35 +24,61 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   const { subscriptions, reply, now } = context;
   const targets = targetsOf(message.subscriptions ?? [], message.since);
   if (targets.length === 0) throw refusal('NO_SUBSCRIPTIONS');
-  const allowed = await allowedTargets(targets, message.accessToken || undefined, context);
+  const changesBefore = context.access.changes();
+  const principal = await context.authorize(message.accessToken || undefined);
+  const allowed = await allowedTargets(targets, principal, context);
   if (context.closed()) return;
-  refuseTooMany(allowed, context);
+  await refuseTooMany(allowed, context);
+  if (context.closed()) return;
   const requests: ReplayRequest[] = [];
   const refused: AcknowledgedItem[] = [];
+  let handled = 0;
   for (const { target, assetIds } of allowed) {
     if (assetIds === undefined) refused.push(refusedItem(target));
     for (const assetId of assetIds ?? []) {
-      const subscription = opened(assetId, target, context);
+      const subscription = opened(assetId, target, context, principal);
       if (target.start !== undefined) requests.push({ subscription, start: target.start, replyTo });
+      // The tag of a large fleet; samples of the first devices may be sent before all are acknowledged.
+      if (++handled % openedPerTurn === 0) await nextTurn();
+      if (context.closed()) return;
     }
   }
-  reply({
-    type: 'subscribed',
-    ...(replyTo !== undefined && { replyTo }),
-    subscriptions: subscriptions.acknowledged(refused),
-    timestamp: formatInstant(now()),
-  });
+  const acknowledged = subscriptions.acknowledged(refused);
+  if (acknowledged.length > acknowledgedPerTurn) {
+    context.replyText(await longAcknowledgement(acknowledged, replyTo, now()));
+  } else {
+    const to = replyTo !== undefined && { replyTo };
+    reply({ type: 'subscribed', ...to, subscriptions: acknowledged, timestamp: formatInstant(now()) });
+  }
   if (requests.length > 0) context.catchUp.request(requests);
+  // A device may have moved between the check and here.
+  if (context.access.changes() !== changesBefore) {
+    context.access.check(allowed.flatMap(({ assetIds }) => assetIds ?? []));
+  }
 });
+
+/** The text of `subscribed`, written over several turns of the event loop. */
+async function longAcknowledgement(
+  items: readonly AcknowledgedItem[],
+  replyTo: ReplyTo | undefined,
+  now: EpochMs,
+): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < items.length; from += acknowledgedPerTurn) {
+    await nextTurn();
+    parts.push(JSON.stringify(items.slice(from, from + acknowledgedPerTurn)).slice(1, -1));
+  }
+  const to = replyTo === undefined ? '' : `"replyTo":${JSON.stringify(replyTo)},`;
+  return `{"type":"subscribed",${to}"subscriptions":[${parts.join(',')}],"timestamp":"${formatInstant(now)}"}`;
+}
 
 async function allowedTargets(
   targets: readonly SubscriptionTarget[],
-  accessToken: string | undefined,
-  { authorize, findAssets, assetsOfTag }: MessageContext,
+  principal: Principal,
+  { findAssets, assetsOfTag, closed }: MessageContext,
 ): Promise<Allowed[]> {
-  const principal = await authorize(accessToken);
   const asked = new Set(targets.flatMap(({ assetId }) => assetId ?? []));
-  const found = asked.size === 0 ? asked : await findAssets(principal, [...asked]);
+  const found = asked.size === 0 ? asked : await findAssets(principal, [...asked], closed);
   const tagged = new Map<string, readonly string[] | undefined>();
   for (const { tagId } of targets) {
     if (tagId !== undefined && !tagged.has(tagId)) tagged.set(tagId, await assetsOfTag(principal, tagId));
@@ -57,27 +90,35 @@ async function allowedTargets(
   });
 }
 
-function refuseTooMany(allowed: readonly Allowed[], { subscriptions }: MessageContext): void {
+async function refuseTooMany(allowed: readonly Allowed[], { subscriptions }: MessageContext): Promise<void> {
   const max = liveLimits.subscriptionsMax;
-  let size = subscriptions.size;
+  const { size } = subscriptions;
   const asked = allowed.reduce((sum, { assetIds }) => sum + (assetIds?.length ?? 0), 0);
   // Counting what is really new is needed only near the limit.
   if (size + asked <= max) return;
   const fresh = new Set<string>();
+  let looked = 0;
   for (const { target, assetIds } of allowed) {
+    const topic = JSON.stringify(target.topic ?? null);
     for (const assetId of assetIds ?? []) {
-      if (subscriptions.find(assetId, target.topic) === undefined) fresh.add(JSON.stringify([assetId, target.topic]));
+      if (subscriptions.find(assetId, target.topic) === undefined) fresh.add(topic + assetId);
+      if (size + fresh.size > max) throw refusal('TOO_MANY_SUBSCRIPTIONS', { max });
+      if (++looked % acknowledgedPerTurn === 0) await nextTurn();
     }
   }
-  size += fresh.size;
-  if (size > max) throw refusal('TOO_MANY_SUBSCRIPTIONS', { max });
 }
 
 // With a replay to come it covers nothing yet: the replay does, and the device is held until then.
-function opened(assetId: string, { tagId, topic, start }: SubscriptionTarget, context: MessageContext) {
+function opened(
+  assetId: string,
+  { tagId, topic, start }: SubscriptionTarget,
+  context: MessageContext,
+  grantedTo: Principal,
+) {
   const coverage = start === undefined ? context.liveCoverage(assetId) : undefined;
   const subscription =
-    context.subscriptions.find(assetId, topic) ?? context.subscriptions.add(assetId, topic, coverage);
+    context.subscriptions.find(assetId, topic) ??
+    context.subscriptions.add({ id: assetId, topic }, coverage, grantedTo);
   if (tagId !== undefined) subscription.tagIds.add(tagId);
   return subscription;
 }

@@ -11,8 +11,7 @@ export const accessProblems = {
   passwordTooWeak: {
     status: 400,
     code: '40061_PASSWORD_TOO_WEAK',
-    message: (d: { lengthMin: number; lengthMax: number }) =>
-      `The password must have ${d.lengthMin} to ${d.lengthMax} characters and differ from the e-mail address`,
+    message: (d: { reason: string }) => `The password is too easily guessed: ${d.reason}`,
   },
   wrongPassword: { status: 401, code: '40160_WRONG_PASSWORD', message: 'Wrong e-mail address or password' },
   csrfTokenMissing: {
@@ -36,6 +35,12 @@ export const accessProblems = {
     code: '40363_INVITATION_TOO_HIGH',
     message:
       'This person has an open invitation that grants more than you may: wait until it is accepted, or ask a member who may do as much',
+  },
+  addressNotProven: {
+    status: 403,
+    code: '40365_ADDRESS_NOT_PROVEN',
+    message:
+      'Only a user with a proven e-mail address makes organizations: reset the password by mail, or ask the owner of the installation',
   },
   grantTooHigh: {
     status: 403,

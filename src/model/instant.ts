@@ -10,8 +10,9 @@ const isoPattern =
 // Date.UTC takes the years 0 to 99 for 1900 to 1999, so years are counted from one era later; eras have the same days.
 const eraYears = 400;
 const eraMs = 146_097 * 86_400_000;
-const earliest = Date.UTC(eraYears, 0, 1) - eraMs;
-const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+/** The bounds of what can be read and written: the years 0 to 9999. */
+export const earliest = Date.UTC(eraYears, 0, 1) - eraMs;
+export const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Reads an ISO-8601 date-time; undefined when the text is none or no such moment exists. */
 export function parseInstant(text: string): EpochMs | undefined {

@@ -14,6 +14,20 @@ export interface Principal {
   readonly workspacePermissions?: ReadonlyMap<string, Permissions>;
   /** The console session of a user. */
   readonly sessionId?: string;
+  /** The same user in every organization, the one of the session included; each reaches that organization alone. */
+  readonly inOrganizations?: ReadonlyMap<string, Principal>;
+}
+
+/**
+ * The principal as it acts in an organization: a user with the roles there; without an organization, or in one where the user is no
+ * member, as the session has it. What is returned reaches one organization alone, so that nothing of another is taken for its own.
+ */
+export function principalIn(principal: Principal, organizationId?: string | null): Principal {
+  const { inOrganizations } = principal;
+  if (inOrganizations === undefined) return principal;
+  return (
+    inOrganizations.get(organizationId ?? principal.organizationId) ?? inOrganizations.get(principal.organizationId)!
+  );
 }
 
 /**

@@ -4,7 +4,9 @@ import { inventoryProblems } from './inventory-problems.ts';
 import { accessProblems } from './access-problems.ts';
 import { loraProblems } from './lora-problems.ts';
 import { quotaProblems } from './quota-problems.ts';
+import { damageProblems } from './damage-problems.ts';
 import type { ProblemRow } from './problem-row.ts';
+import { recordsProblems } from './records-problems.ts';
 import { transportProblems } from './transport-problems.ts';
 import { ruleProblems } from './rule-problems.ts';
 
@@ -32,6 +34,8 @@ export const problems = {
   ...transportProblems,
   ...ruleProblems,
   ...deliveryProblems,
+  ...recordsProblems,
+  ...damageProblems,
   ...quotaProblems,
   invalidJson: {
     status: 400,
@@ -97,6 +101,12 @@ export const problems = {
     message: (d: { bound: string; value: string }) =>
       `${d.bound} is ${d.value}, which is no ISO-8601 date-time such as 2026-01-31T08:00:00Z`,
   },
+  unknownSortField: {
+    status: 400,
+    code: '40037_UNKNOWN_SORT_FIELD',
+    message: (d: { fields: readonly string[]; known: readonly string[] }) =>
+      `query sort: this list cannot be sorted by ${d.fields.join(', ')}; it can by ${d.known.join(', ')}`,
+  },
   sampleNotAnObject: { status: 400, code: '40040_SAMPLE_NOT_AN_OBJECT', message: 'A sample must be a JSON object' },
   sampleDataMissing: {
     status: 400,
@@ -113,7 +123,9 @@ export const problems = {
     status: 400,
     code: '40044_BACKFILL_REJECTED',
     message: (d: BackfillOutcome) =>
-      d.rejected.length === 1 ? 'The sample was rejected' : `All ${d.rejected.length} samples were rejected`,
+      d.rejected.length === 1
+        ? `The sample was rejected: ${d.rejected[0]!.message}`
+        : `All ${d.rejected.length} samples were rejected; the first: ${d.rejected[0]!.message}`,
   },
   backfillBroken: {
     status: 400,
@@ -172,7 +184,8 @@ export const problems = {
   methodNotAllowed: {
     status: 405,
     code: '40500_METHOD_NOT_ALLOWED',
-    message: (d: { reason: string }) => d.reason,
+    message: (d: { method: string; path: string; allow: string }) =>
+      `${d.path} does not take ${d.method}; allowed: ${d.allow}`,
   },
   requestTimeout: {
     status: 408,

@@ -155,7 +155,8 @@ function metricsContext(metrics: UplinkMetrics): JsonObject {
   return { uplinkId, deviceId, svcDeviceId: deviceId, timestamp: formatInstant(metrics.timestamp), ...values };
 }
 
-function uplinkMetaOf({ receivedAt, trace, metrics }: NonNullable<ContextSource['entry']>, producedAt: EpochMs) {
+/** Times and sizes of the uplink that the entry is of; `producedAt` is when the output was made (interface 2.11). */
+export function uplinkMetaOf({ receivedAt, trace, metrics }: NonNullable<ContextSource['entry']>, producedAt: EpochMs) {
   const times = trace?.times;
   const at = (time: EpochMs | undefined) => (time === undefined ? null : formatInstant(time));
   const took = (from: EpochMs | undefined, to: EpochMs | undefined) =>

@@ -23,12 +23,27 @@ export interface UplinkMetrics {
   readonly esp?: number;
   /** 1 bad, 2 medium, 3 good. */
   readonly sqi?: number;
+  /** When the device told `sqi`. */
+  readonly sqiTimestamp?: EpochMs;
   /** Percent, 0 to 100. */
   readonly batteryLevel?: number;
+  /** When the device told `batteryLevel`. */
+  readonly batteryTimestamp?: EpochMs;
 }
 
 /** What a network tells of an uplink beyond its payload. */
 export type RadioMetrics = Partial<Omit<UplinkMetrics, 'uplinkId' | 'deviceId' | 'timestamp'>>;
+
+/** The metrics with battery level and signal quality as the device told them last, and when (contract 36). */
+export function withLastKnown(metrics: UplinkMetrics, earlier: UplinkMetrics | undefined): UplinkMetrics {
+  const told = (of: UplinkMetrics) => ({
+    ...(of.sqi === undefined ? {} : { sqi: of.sqi, sqiTimestamp: of.sqiTimestamp ?? of.timestamp }),
+    ...(of.batteryLevel === undefined
+      ? {}
+      : { batteryLevel: of.batteryLevel, batteryTimestamp: of.batteryTimestamp ?? of.timestamp }),
+  });
+  return { ...metrics, ...(earlier === undefined ? {} : told(earlier)), ...told(metrics) };
+}
 
 /** From which percentage on a battery is good or medium; below it is low (contract 4). */
 export const batteryPercents = { good: 70, medium: 40 } as const;

@@ -50,3 +50,11 @@ export interface Invitation {
   readonly created: EpochMs;
   readonly expiresAt: EpochMs;
 }
+
+/** A mailed link that sets a new password. */
+export interface PasswordReset {
+  readonly tokenHash: string;
+  readonly userId: string;
+  readonly created: EpochMs;
+  readonly expiresAt: EpochMs;
+}

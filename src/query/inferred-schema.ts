@@ -18,8 +18,8 @@ export interface TopicSchema {
 }
 
 /**
- * Topic to schema, the topics with the newest samples first, then declared ones without any; at most `topicsMax`. The store knows what
- * it has measured; only objects too wide for that are read, the newest of their topic.
+ * Topic to schema, declared topics first, then those with the newest samples; at most `topicsMax`. The store knows what it has
+ * measured; only objects too wide for that are read, the newest of their topic.
  */
 export async function inferSchema(
   deviceId: string,
@@ -31,11 +31,13 @@ export async function inferSchema(
   const declaredTopics = Object.keys(declared).filter(
     (topic) => documentOf(declared[topic])['processingType'] !== 'downlink_encoder',
   );
-  const topics = [...new Set([...measured.keys(), ...declaredTopics])].slice(0, topicsMax);
+  const topics = [...new Set([...declaredTopics, ...measured.keys()])].slice(0, topicsMax);
   const schemas: [string, TopicSchema][] = [];
   for (const topic of topics) {
     let keys = measured.get(topic) ?? [];
-    if (keys.some(({ path }) => path.length === 0)) {
+    // The store tells of as many topics as are answered; a declared one may be behind them.
+    const isUntold = measured.size >= topicsMax && !measured.has(topic);
+    if (isUntold || keys.some(({ path }) => path.length === 0)) {
       const wide = await store.latestSample(deviceId, topic);
       keys = [...keys, ...(wide === undefined ? [] : keysOfWide(wide.data))];
     }

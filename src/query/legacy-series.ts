@@ -1,13 +1,15 @@
 // The two older forms of time series that clients in the field still send (contract 21).
 import { type EpochMs, formatInstant } from '../model/instant.ts';
-import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
+import { refuseUnreadable } from '../store/unreadable.ts';
 import type { ReadingStore } from './reading-store.ts';
 import type { QueriedDevice } from './accumulation.ts';
 import { dataValue } from '../model/data-value.ts';
 import { parseBound } from './interval.ts';
 import type { QueryParts } from './kpi.ts';
-import { rangeOf, sampleLimitMax, type TimestampBounds, topicOf } from './sample-query.ts';
+import type { SampleRange } from '../store/sample-store.ts';
+import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
+import { type SeriesPoint, thinning } from './thinning.ts';
 import { deviceSeries } from './time-series.ts';
 
 export interface RawSeriesBody {
@@ -16,21 +18,67 @@ export interface RawSeriesBody {
   readonly timestamp?: TimestampBounds | null;
 }
 
-/** Every value of the key among the newest `sampleLimitMax` samples of the range, oldest first as charts need them. */
+/** More points than these are thinned (contract 36). */
+const valuePointsMax = 250_000;
+
+export interface ValueSeries {
+  readonly points: readonly SeriesPoint[];
+  /** Whether points were left out. */
+  readonly thinned: boolean;
+}
+
+/**
+ * Every value of the key in the range, oldest first as charts need them; of more than `pointsMax` those that a chart needs most.
+ * Samples are read in batches, a second time when there are too many points; ends early when the signal is aborted.
+ */
 export async function rawSeries(
   deviceId: string,
   { topic, dataKey, timestamp }: RawSeriesBody,
-  store: Pick<ReadingStore, 'samples'>,
-): Promise<{ readonly dataPoints: [Json, string][]; readonly key: string }> {
-  const range = { deviceId, ...topicOf(topic), ...rangeOf(timestamp) };
-  const newestFirst = await store.samples({ ...range, limit: sampleLimitMax, skip: 0 });
-  const dataPoints: [Json, string][] = [];
-  for (const sample of newestFirst.toReversed()) {
-    const value = dataValue(sample.data, dataKey);
-    if (value !== undefined && value !== null) dataPoints.push([value, formatInstant(sample.timestamp)]);
-  }
-  return { dataPoints, key: dataKey };
+  store: Pick<ReadingStore, 'exportSamples'>,
+  signal?: AbortSignal,
+  pointsMax: number = valuePointsMax,
+): Promise<ValueSeries> {
+  const range = { deviceId, ...topicOf(topic), ...rangeOf(timestamp), unreadable: refuseUnreadable };
+  const points: SeriesPoint[] = [];
+  let total = 0;
+  await eachPoint(range, dataKey, store, signal, (point) => {
+    if (total++ < pointsMax) points.push(point);
+  });
+  if (total <= pointsMax) return { points, thinned: false };
+  points.length = 0;
+  const thinner = thinning(total, pointsMax);
+  await eachPoint(range, dataKey, store, signal, thinner.add);
+  return { points: thinner.kept(), thinned: true };
 }
+
+async function eachPoint(
+  range: SampleRange,
+  dataKey: string,
+  store: Pick<ReadingStore, 'exportSamples'>,
+  signal: AbortSignal | undefined,
+  take: (point: SeriesPoint) => void,
+): Promise<void> {
+  for await (const samples of store.exportSamples(range)) {
+    if (signal?.aborted === true) return;
+    for (const { data, timestamp } of samples) {
+      const value = dataValue(data, dataKey);
+      if (value !== undefined && value !== null) take({ value, at: timestamp });
+    }
+  }
+}
+
+/** The answer as JSON text, piece by piece. */
+export function* seriesText({ points }: ValueSeries, dataKey: string): Generator<string> {
+  yield '{"dataPoints":[';
+  for (let from = 0; from < points.length; from += pointsAPiece) {
+    const piece = points.slice(from, from + pointsAPiece).map(({ value, at }) => [value, formatInstant(at)]);
+    const text = JSON.stringify(piece);
+    yield (from === 0 ? '' : ',') + text.slice(1, -1);
+  }
+  yield `],"key":${JSON.stringify(dataKey)}}`;
+}
+
+const pointsAPiece = 5_000;
 
 export interface AggregationBody {
   readonly data: { readonly key: string; readonly topic: string };

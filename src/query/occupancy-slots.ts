@@ -10,7 +10,7 @@ import {
 } from './accumulation.ts';
 import { countedSlots, type WorkingMasks } from './counted-slots.ts';
 import type { PublicHolidays } from './public-holidays.ts';
-import { countsWorkingTime, workingMasks } from './working-hours.ts';
+import { checkWorkingInterval, countsWorkingTime, workingMasks } from './working-hours.ts';
 
 /** The slots counted in a bucket of a device. */
 export type SlotsOf = (device: QueriedDevice, from: EpochMs, to: EpochMs) => CountedSlots;
@@ -58,6 +58,8 @@ async function masksOf(
   to: EpochMs,
   { openZone, publicHolidays }: CalendarParts,
 ): Promise<WorkingMasks> {
+  // The public holidays of an interval that is refused would be those of up to ten thousand years.
+  checkWorkingInterval(from, to);
   const holidays = new Set((calendar.holidays ?? []).map(({ date }) => date));
   if (calendar.holidayRegion !== null) {
     const yearOf = (at: EpochMs) => new Date(at).getUTCFullYear();

@@ -2,6 +2,7 @@
 import { formatInstant } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
 import type { SampleRange } from '../store/sample-store.ts';
+import { refuseUnreadable } from '../store/unreadable.ts';
 import type { ReadingStore } from './reading-store.ts';
 import { csvColumns, csvHeader, csvRow } from './csv-row.ts';
 
@@ -15,9 +16,49 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
 
 type ExportingStore = Pick<ReadingStore, 'exportSamples'>;
 
-/** The text of the export, piece by piece; reading stops when the reader does. */
-export function sampleExport(range: SampleRange, format: ExportFormat, store: ExportingStore): AsyncIterable<string> {
-  return format === 'csv' ? csvText(range, store) : ndjsonText(range, store);
+export interface SampleExport {
+  /** Piece by piece; reading stops when the reader does. */
+  readonly text: AsyncIterable<string>;
+  /** Samples of the range cannot be read and are left out. */
+  readonly isIncomplete: boolean;
+}
+
+/**
+ * Resolves when the first piece is made. Samples that turn out unreadable later break the text off with Problem `samplesDamaged`, because
+ * its reader was told that it is whole; the next export knows of them.
+ */
+export async function sampleExport(
+  range: SampleRange,
+  format: ExportFormat,
+  store: ExportingStore,
+): Promise<SampleExport> {
+  let left = 0;
+  let isPromised = false;
+  const watched: SampleRange = {
+    ...range,
+    unreadable: (samples) => {
+      left++;
+      if (isPromised) refuseUnreadable(samples);
+    },
+  };
+  const pieces = format === 'csv' ? csvText(watched, store) : ndjsonText(watched, store);
+  const first = await pieces.next();
+  const isIncomplete = left > 0;
+  isPromised = !isIncomplete;
+  return { text: withFirst(first, pieces), isIncomplete };
+}
+
+async function* withFirst(
+  first: IteratorResult<string, void>,
+  rest: AsyncGenerator<string, void>,
+): AsyncGenerator<string> {
+  if (first.done === true) return;
+  try {
+    yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
 }
 
 /** One sample a line, with the fields of the samples query. */

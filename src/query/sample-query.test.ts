@@ -5,7 +5,7 @@ import type { JsonObject } from '../model/json.ts';
 import { Problem } from '../model/problem.ts';
 import type { Sample } from '../model/sample.ts';
 import { inferSchema } from './inferred-schema.ts';
-import { rawSeries } from './legacy-series.ts';
+import { rawSeries, seriesText } from './legacy-series.ts';
 import { sampleExport } from './sample-export.ts';
 import { sampleAnswer, sampleScan } from './sample-query.ts';
 
@@ -100,7 +100,8 @@ test('contract 21: the older raw series holds the values of the key, oldest firs
     sample(4, { a: null }),
   ]);
   const asked = { topic: 'default', dataKey: 'a', timestamp: { gte: '2026-03-01T12:00:00Z' } };
-  expect(await rawSeries('d1', asked, store)).toEqual({
+  const series = await rawSeries('d1', asked, store);
+  expect(JSON.parse([...seriesText(series, 'a')].join(''))).toEqual({
     dataPoints: [
       ['x', '2026-03-01T12:01:00.000Z'],
       [2, '2026-03-01T12:02:00.000Z'],
@@ -109,9 +110,18 @@ test('contract 21: the older raw series holds the values of the key, oldest firs
   });
 });
 
+test('review behaviour 14: more points than the limit are thinned to it, and the answer says so', async () => {
+  const store = await storeOf(Array.from({ length: 50 }, (_, i) => sample(i, { a: i === 20 ? 99 : 1 })));
+  const { points, thinned } = await rawSeries('d1', { topic: 'default', dataKey: 'a' }, store, undefined, 10);
+  expect([thinned, points.length]).toEqual([true, 10]);
+  expect(points.map(({ value }) => value)).toContain(99);
+  expect((await rawSeries('d1', { topic: 'default', dataKey: 'a' }, store, undefined, 50)).thinned).toBe(false);
+});
+
 describe('export', () => {
   async function textOf(format: 'csv' | 'ndjson', samples: readonly Sample[]): Promise<string> {
-    return (await Array.fromAsync(sampleExport({ deviceId: 'd1' }, format, await storeOf(samples)))).join('');
+    const { text } = await sampleExport({ deviceId: 'd1' }, format, await storeOf(samples));
+    return (await Array.fromAsync(text)).join('');
   }
   const samples = [
     sample(1, { a: 1, position: { lat: 47.5, tags: [1, 'x'] } }),
@@ -213,10 +223,10 @@ describe('interface 2.4: the inferred schema', () => {
     expect(Object.keys(await inferSchema('d1', { alarm: {} }, await storeOf([])))).toEqual(['alarm']);
   });
 
-  test('interface 8: the newest 50 topics at most, declared ones without samples last', async () => {
+  test('interface 8: the newest 50 topics at most, declared ones first', async () => {
     const samples = Array.from({ length: 60 }, (_, i) => sample(i, { a: i }, `topic${i}`));
     const topics = Object.keys(await inferSchema('d1', { declared: {} }, await storeOf(samples)));
-    expect(topics).toEqual(Array.from({ length: 50 }, (_, i) => `topic${59 - i}`));
+    expect(topics).toEqual(['declared', ...Array.from({ length: 49 }, (_, i) => `topic${59 - i}`)]);
   });
 
   test('an object too wide to be taken apart is told by the newest sample of its topic', async () => {

@@ -7,7 +7,7 @@ import type { SampleRange, SampleScan } from '../store/sample-store.ts';
 import { parseBound } from './interval.ts';
 
 const sampleLimitDefault = 8_000;
-export const sampleLimitMax = 10_000;
+const sampleLimitMax = 10_000;
 /** Stands for all topics. */
 export const everyTopic = '*';
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { openTimeZone } from '../model/time-zone.ts';
 import { weekdays, type WorkingHours } from '../model/workspace.ts';
 import { countedSlots } from './counted-slots.ts';
+import { occupancySlots } from './occupancy-slots.ts';
 import { workingMasks } from './working-hours.ts';
 
 const slotMs = 300_000;
@@ -68,4 +69,13 @@ test('contract 3: a slot counts when its start lies in a working period of a day
     ),
     { numRuns: 25 },
   );
+});
+
+test('review security 6: an interval that is too long is refused before any holiday is computed', async () => {
+  const publicHolidays = () => Promise.reject(new Error('asked for ten thousand years of holidays'));
+  const calendar = { timezone: null, workingHours: null, holidays: null, holidayRegion: 'CH-ZH' };
+  const parts = { openZone: openTimeZone, calendarOf: () => calendar, publicHolidays };
+  const [from, to] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-01-01T00:00:00Z')];
+  const answered = occupancySlots([{ id: 'd', workspaceId: 'w' }], from, to, Date.UTC(2026, 0, 1), parts);
+  await expect(answered).rejects.toMatchObject({ problem: 'badInterval' });
 });

@@ -20,6 +20,14 @@ export function countsWorkingTime(calendar: WorkspaceCalendar): boolean {
   );
 }
 
+/** Throws `badInterval` (400) when occupancy within working hours is not answered for so long. */
+export function checkWorkingInterval(from: EpochMs, to: EpochMs): void {
+  if (to - from <= workingDaysMax * dayMs) return;
+  throw problem('badInterval', {
+    reason: `occupancy within working hours is answered for up to ${workingDaysMax} days`,
+  });
+}
+
 /** The working slots between two moments; a slot counts as its start does. `holidays` are local dates `YYYY-MM-DD`. */
 export function workingMasks(
   from: EpochMs,
@@ -28,10 +36,7 @@ export function workingMasks(
   holidays: ReadonlySet<string>,
   zone: TimeZone,
 ): WorkingMasks {
-  if (to - from > workingDaysMax * dayMs) {
-    const reason = `occupancy within working hours is answered for up to ${workingDaysMax} days`;
-    throw problem('badInterval', { reason });
-  }
+  checkWorkingInterval(from, to);
   const pieces = zone.pieces(from - 3 * dayMs, to + 3 * dayMs);
   const masks = new Map<number, number>();
   // A span may reach into the next day, and a zone may be a day away from UTC.
@@ -61,9 +66,12 @@ function addSpan(
   const from = momentOfLocal(pieces, dayStart + fromMs);
   const until = momentOfLocal(pieces, dayStart + (untilMs > fromMs ? untilMs : untilMs + dayMs));
   if (from === undefined || until === undefined) return;
-  for (let slot = Math.ceil(from / slotMs); slot < until / slotMs; slot++) {
-    const hour = Math.floor(slot / slotsAnHour);
-    masks.set(hour, (masks.get(hour) ?? 0) | (1 << (slot - hour * slotsAnHour)));
+  const first = Math.ceil(from / slotMs);
+  const end = Math.ceil(until / slotMs);
+  for (let hour = Math.floor(first / slotsAnHour); hour * slotsAnHour < end; hour++) {
+    const skipped = Math.max(first - hour * slotsAnHour, 0);
+    const kept = Math.min(end - hour * slotsAnHour, slotsAnHour);
+    masks.set(hour, (masks.get(hour) ?? 0) | (((1 << kept) - 1) & ~((1 << skipped) - 1)));
   }
 }
 

@@ -68,13 +68,15 @@ export interface CompiledRule {
 export interface RuleParts {
   readonly connectors: ReadonlyMap<string, Pick<OutputConnector, 'sendConsecutiveAlerts'>>;
   readonly customLogic: ReadonlyMap<string, CustomLogicBlock>;
+  /** Whether the device is in the workspace still; inputs that were moved to another one are no inputs any more. */
+  readonly isInWorkspace?: (deviceId: string, workspaceId: string) => boolean;
 }
 
 /** Undefined when a part that it needs is gone. */
 export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefined {
   const logic = compileLogic(rule, parts);
   if (logic === undefined) return undefined;
-  const sources = compileSources(rule);
+  const sources = compileSources(rule, parts);
   const consecutive = new Map<string, boolean>();
   for (const { id } of rule.actions) {
     const connector = parts.connectors.get(id);
@@ -93,7 +95,7 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
   };
 }
 
-function compileSources({ inputs, logic, timer }: Rule): CompiledSource[] {
+function compileSources({ inputs, logic, timer, workspaceId }: Rule, { isInWorkspace }: RuleParts): CompiledSource[] {
   const { dataSources } = logic;
   // A data source of previous values reads, and does not trigger, unless there is nothing else that could.
   const onlyReads = dataSources.every(({ lastSample, triggerOnUplink }) => lastSample && !triggerOnUplink);
@@ -108,7 +110,9 @@ function compileSources({ inputs, logic, timer }: Rule): CompiledSource[] {
       source,
       watch: watchOf(source, logic),
       triggers: byUplink,
-      deviceIds: own.filter(({ type }) => type === 'DEVICE').map(({ id }) => id),
+      deviceIds: own
+        .filter(({ type, id }) => type === 'DEVICE' && (isInWorkspace?.(id, workspaceId) ?? true))
+        .map(({ id }) => id),
       hasTagged: (held) => tags.some((combination) => combinationHolds(combination, held)),
       byTag: tags.length > 0,
       tagIds: tags.flatMap(({ tagIds }) => tagIds),

@@ -45,6 +45,11 @@ export function judgeSample(plan: DevicePlan, sample: SeenSample, memory: RuleMe
   for (const watch of remembered) memory.last.put(watch.id, sample);
 }
 
+/** Remembers a sample that triggers no rule, so that it is the last one of its watches all the same. */
+export function rememberSample(plan: DevicePlan, sample: SeenSample, { last }: RuleMemory): void {
+  for (const watch of matchSample(plan, sample.topic, sample.data).remembered) last.put(watch.id, sample);
+}
+
 /** The rule at a due time; undefined when an input is a tag, of which no device is definite then (contract 13). */
 export function judgeTimed(compiled: CompiledRule, memory: RuleMemory): Triggered | undefined {
   if (compiled.byTag) return undefined;

@@ -7,15 +7,17 @@ export interface LastSamples {
   put(watchId: string, sample: SeenSample): void;
   /** What changed since the last call, and is then taken as saved. */
   takeChanged(): readonly { readonly watchId: string; readonly sample: SeenSample }[];
-  /** Whether the device's last samples are here. */
-  has(deviceId: string): boolean;
+  /**
+   * Tells which of the devices are not here and makes room for them. The others stay, whatever else is forgotten.
+   */
+  missing(deviceIds: readonly string[]): readonly string[];
   /** Begins a device with what is known of it. */
   load(deviceId: string, samples: ReadonlyMap<string, SeenSample>): void;
   forget(deviceId: string): void;
   clear(): void;
 }
 
-/** Devices kept in memory; those that were loaded first are forgotten first, and read again when they are needed. */
+/** Devices kept in memory; those that were asked for least recently are forgotten first, and read again when they are needed. */
 const devicesMax = 50_000;
 
 export function createLastSamples(): LastSamples {
@@ -36,12 +38,26 @@ export function createLastSamples(): LastSamples {
       changed.clear();
       return taken;
     },
-    has: (deviceId) => devices.has(deviceId),
-    load(deviceId, samples) {
-      // What has just been loaded for the batch under way is at the end and stays.
-      if (devices.size >= devicesMax) devices.delete(devices.keys().next().value!);
-      devices.set(deviceId, new Map(samples));
+    missing(deviceIds) {
+      const missing: string[] = [];
+      for (const id of deviceIds) {
+        const known = devices.get(id);
+        if (known === undefined) missing.push(id);
+        else {
+          devices.delete(id);
+          devices.set(id, known);
+        }
+      }
+      // Those that were asked for are at the end now, so that the room is made of others.
+      const others = devices.size - (deviceIds.length - missing.length);
+      let excess = Math.min(others, devices.size + missing.length - devicesMax);
+      for (const id of devices.keys()) {
+        if (excess-- <= 0) break;
+        devices.delete(id);
+      }
+      return missing;
     },
+    load: (deviceId, samples) => void devices.set(deviceId, new Map(samples)),
     forget: (deviceId) => void devices.delete(deviceId),
     clear() {
       devices.clear();

@@ -1,38 +1,37 @@
 // The rule book: every active rule compiled once, the plan of each device, and what rules remember; kept current through record changes.
 import type { EpochMs } from '../model/instant.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { Rule } from '../model/rule.ts';
 import { findCustomLogics } from '../store/records/custom-logic.ts';
-import type { Records } from '../store/records/database.ts';
-import { findOutputConnectors } from '../store/records/output-connectors.ts';
+import type { Records, RecordsDb } from '../store/records/database.ts';
+import { workspacesOfDevices } from '../store/records/devices.ts';
+import { findOpenOutputConnectors } from '../store/records/output-connectors.ts';
 import { findDeviceHolds, findLastSamples } from '../store/records/rule-state.ts';
 import { findActiveRules } from '../store/records/rules.ts';
 import { tagsOfDevices } from '../store/records/tags.ts';
-import type { SampleStore } from '../store/sample-store.ts';
-import { type CompiledRule, compileRule, type Watch } from './compiled-rule.ts';
-import { type DevicePlan, planDevice, takes } from './device-plan.ts';
+import { type CompiledRule, compileRule, type RuleParts } from './compiled-rule.ts';
+import type { DevicePlan } from './device-plan.ts';
 import { type RuleMemory, seenSampleFrom } from './evaluation.ts';
 import { createHolds } from './holds.ts';
+import { type SearchedStore, type SearchedWatch, searchLastSamples } from './last-sample-search.ts';
 import { createLastSamples } from './last-samples.ts';
+import { createPlans } from './plans.ts';
 import type { SeenSample } from './reading.ts';
-
-/** How far back the store is searched for a last sample that has the key. */
-const searchedSamplesMax = 100;
-/** Plans kept in memory; beyond it all are made anew as they are needed. */
-const plansMax = 100_000;
+import { createRuleIndex } from './rule-index.ts';
 
 export interface RuleBook {
   readonly memory: RuleMemory;
   readonly size: () => number;
-  /** Must be told every change of a record. */
+  /** To be called for every change of a record; nothing that `prepare` made changes before the next `refresh`. */
   recordChanged(change: RecordChange): void;
-  /** Takes in what changed. To be called by one at a time, like `prepare`. */
-  refresh(): Promise<void>;
-  /** Reads what the rules of these devices need; samples from `before` on do not count as known. */
-  prepare(devices: ReadonlyMap<string, { readonly workspaceId: string; readonly before: EpochMs }>): Promise<void>;
-  /** Reads the last samples that a timed run of the rule needs. */
-  prepareRule(compiled: CompiledRule): Promise<void>;
-  /** Undefined when no rule looks at the device. */
+  /** Takes in what changed; true when rules came, went or changed. To be called by one at a time, like `prepare`. */
+  refresh(): Promise<boolean>;
+  /** Reads what the rules of the entries' devices need; the entries are evaluated next, and with them what comes behind. */
+  prepare(entries: readonly DurableEntry[]): Promise<void>;
+  /** Reads the last samples that a timed run of the rule needs, behind the position `next` nothing counts. */
+  prepareRule(compiled: CompiledRule, next: number): Promise<void>;
+  /** Undefined when no rule looks at the device. Throws for a device that was not prepared. */
   planOf(deviceId: string): DevicePlan | undefined;
   rule(id: string): CompiledRule | undefined;
   rules(): Iterable<CompiledRule>;
@@ -40,162 +39,153 @@ export interface RuleBook {
   reset(): void;
 }
 
-export function createRuleBook(records: Pick<Records, 'db' | 'sealer'>, store: Pick<SampleStore, 'samples'>): RuleBook {
+/** `failed` is told of a rule that cannot be read or compiled; the others go on without it. */
+export function createRuleBook(
+  records: Pick<Records, 'db'>,
+  store: SearchedStore,
+  failed: (ruleId: string, error: unknown) => void,
+): RuleBook {
+  const { db } = records;
   const memory: RuleMemory = { last: createLastSamples(), holds: createHolds() };
-  const rules = new Map<string, CompiledRule>();
-  const plans = new Map<string, DevicePlan | null>();
-  const byDevice = new Map<string, Set<CompiledRule>>();
-  const byTag = new Map<string, Set<CompiledRule>>();
-  /** Since the start: a rule that was inactive for a while may have left last samples that are not the last any more. */
-  let rulesChanged = false;
+  const index = createRuleIndex();
+  const plans = createPlans(memory.last.forget);
   let stale: Set<string> | 'all' = 'all';
   let staleDevices = new Set<string>();
+  let staleTags = new Set<string>();
 
-  const parts = async (found: readonly Rule[]) => {
-    const actionIds = new Set(found.flatMap(({ actions }) => actions.map(({ id }) => id)));
-    const blockIds = new Set(found.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []));
-    const connectors = await findOutputConnectors(records, [...actionIds]);
-    const blocks = await findCustomLogics(records.db, [...blockIds]);
-    return {
-      connectors: new Map(connectors.map((connector) => [connector.id, connector])),
-      customLogic: new Map(blocks.map((block) => [block.id, block])),
-    };
-  };
-
-  const drop = (id: string): void => {
-    const known = rules.get(id);
-    if (known === undefined) return;
-    rules.delete(id);
-    memory.holds.forget(id);
-    for (const index of [byDevice, byTag]) for (const set of index.values()) set.delete(known);
+  /** What was made for the rules of a workspace is made anew: a rule may watch what none watched before. */
+  const forgetWorkspaces = (workspaceIds: Iterable<string>): void => {
+    for (const id of workspaceIds) for (const device of plans.forgetWorkspace(id)) memory.last.forget(device);
   };
 
   const take = async (found: readonly Rule[]): Promise<void> => {
-    const used = await parts(found);
+    const parts = await partsOf(db, found);
     for (const rule of found) {
-      const compiled = compileRule(rule, used);
-      if (compiled === undefined) continue;
-      rules.set(rule.id, compiled);
-      for (const { deviceIds, tagIds } of compiled.sources) {
-        for (const id of deviceIds) addTo(byDevice, id, compiled);
-        for (const id of tagIds) addTo(byTag, id, compiled);
-      }
+      const compiled = compiledOr(failed, rule, parts);
+      if (compiled !== undefined) index.add(compiled);
     }
-    for (const { ruleId, deviceId, activation, holds } of await findDeviceHolds(
-      records.db,
-      found.map(({ id }) => id),
-    )) {
-      if (rules.get(ruleId)?.rule.activation === activation) memory.holds.load(ruleId, deviceId, holds);
+    const ids = found.map(({ id }) => id);
+    for (const { ruleId, deviceId, activation, holds } of await findDeviceHolds(db, ids)) {
+      if (index.rule(ruleId)?.rule.activation === activation) memory.holds.load(ruleId, deviceId, holds);
     }
   };
 
-  const watchesOf = (deviceId: string): readonly Watch[] => {
-    const watches = new Map<string, Watch>();
-    for (const compiled of byDevice.get(deviceId) ?? []) {
-      for (const { watch } of compiled.sources) watches.set(watch.id, watch);
+  /** Rules with the device as an input change when it moves to another workspace, or out of it and back. */
+  const staleByMoves = async (deviceIds: readonly string[]): Promise<void> => {
+    const named = deviceIds.filter((id) => index.namedWorkspace(id) !== undefined);
+    const workspaces = await workspacesOfDevices(db, named);
+    for (const id of named) {
+      if (stale === 'all') return;
+      if ((workspaces.get(id) ?? index.namedWorkspace(id)) === index.namedWorkspace(id)) continue;
+      for (const ruleId of index.namedBy(id)) stale.add(ruleId);
     }
-    for (const compiled of taggedRules) for (const { watch } of compiled.sources) watches.set(watch.id, watch);
-    return [...watches.values()];
   };
-  /** Rules with tag inputs: their watches may be those of any device. */
-  let taggedRules: readonly CompiledRule[] = [];
 
-  const loadLast = async (wanted: ReadonlyMap<string, EpochMs>): Promise<void> => {
-    const missing = [...wanted.keys()].filter((id) => !memory.last.has(id));
+  const refreshRules = async (ids: Set<string> | 'all'): Promise<void> => {
+    const { rules: found, broken } = await findActiveRules(db, ids === 'all' ? undefined : [...ids]);
+    for (const { id, error } of broken) failed(id, error);
+    const changed = new Set(found.map(({ workspaceId }) => workspaceId));
+    for (const id of ids === 'all' ? index.ids() : ids) {
+      const known = index.remove(id);
+      if (known === undefined) continue;
+      memory.holds.forget(id);
+      changed.add(known.rule.workspaceId);
+    }
+    await take(found);
+    forgetWorkspaces(changed);
+  };
+
+  const loadLast = async (
+    wanted: ReadonlyMap<string, { readonly workspaceId: string; readonly before: EpochMs }>,
+    batch: readonly DurableEntry[],
+    next: number,
+  ): Promise<void> => {
+    const missing = memory.last.missing([...wanted.keys()]);
     if (missing.length === 0) return;
-    const saved = await findLastSamples(records.db, missing);
-    for (const deviceId of missing) {
-      const known = new Map<string, SeenSample>();
-      for (const row of saved) {
-        const sample = row.deviceId === deviceId ? seenSampleFrom(row.sample) : undefined;
-        if (sample !== undefined) known.set(watchId(row.topic, row.dataKey), sample);
-      }
-      for (const watch of watchesOf(deviceId)) {
-        const saved = known.get(watch.id);
-        if (saved !== undefined && !rulesChanged) continue;
-        const sample = await searched(deviceId, watch, wanted.get(deviceId)!);
-        if (sample !== undefined && sample.timestamp >= (saved?.timestamp ?? -Infinity)) known.set(watch.id, sample);
-      }
-      memory.last.load(deviceId, known);
+    const known = new Map(missing.map((id) => [id, new Map<string, SeenSample>()]));
+    for (const row of await findLastSamples(db, missing)) {
+      const sample = seenSampleFrom(row.sample);
+      if (sample !== undefined) known.get(row.deviceId)!.set(watchId(row.topic, row.dataKey), sample);
     }
-  };
-
-  const searched = async (deviceId: string, watch: Watch, to: EpochMs): Promise<SeenSample | undefined> => {
-    const topic = watch.topic === '*' ? {} : { topic: watch.topic };
-    const range = Number.isFinite(to) ? { to } : {};
-    const samples = await store.samples({ deviceId, ...topic, ...range, limit: searchedSamplesMax, skip: 0 });
-    return samples.find(({ data }) => takes(watch, data));
+    // What was saved may be outdated: while its rule was inactive, nothing was saved.
+    const watched = missing.flatMap((deviceId): SearchedWatch[] => {
+      const { workspaceId, before } = wanted.get(deviceId)!;
+      return index.watchesOf(deviceId, workspaceId).map((watch) => ({ deviceId, watch, before }));
+    });
+    const found = await searchLastSamples(store, batch, next, watched);
+    for (const [i, { deviceId, watch }] of watched.entries()) {
+      const sample = found[i];
+      const samples = known.get(deviceId)!;
+      if (sample !== undefined && sample.timestamp >= (samples.get(watch.id)?.timestamp ?? -Infinity)) {
+        samples.set(watch.id, sample);
+      }
+    }
+    for (const [deviceId, samples] of known) {
+      memory.last.load(deviceId, samples);
+      plans.relate(deviceId, wanted.get(deviceId)!.workspaceId);
+    }
   };
 
   return {
     memory,
-    size: () => rules.size,
-    recordChanged({ kind, id }) {
+    size: () => index.size,
+    recordChanged({ kind, id, action }) {
       if (kind === 'device') staleDevices.add(id);
-      else if (kind === 'tag') plans.clear();
+      // Which devices carry a tag is told by the devices; a new tag is carried by none.
+      else if (kind === 'tag' && action !== 'created') staleTags.add(id);
       else if (stale === 'all') return;
       else if (kind === 'rule') stale.add(id);
       else if (kind === 'outputConnector' || kind === 'customLogic') {
-        for (const { rule } of rules.values()) {
-          const isUsed =
-            rule.actions.some((action) => action.id === id) || rule.logic.customLogic?.customLogicId === id;
-          if (isUsed) stale.add(rule.id);
-        }
+        for (const ruleId of index.using(id)) stale.add(ruleId);
       }
     },
     async refresh() {
-      const devices = staleDevices;
+      const devices = [...staleDevices];
+      const tags = [...staleTags];
       staleDevices = new Set();
-      for (const id of devices) plans.delete(id);
+      staleTags = new Set();
       const ids = stale;
-      if (ids !== 'all' && ids.size === 0) return;
-      stale = new Set();
-      rulesChanged = ids !== 'all';
       try {
-        const found =
-          ids === 'all'
-            ? await findActiveRules(records.db)
-            : (await Promise.all([...ids].map((id) => findActiveRules(records.db, id)))).flat();
-        for (const id of ids === 'all' ? [...rules.keys()] : ids) drop(id);
-        await take(found);
+        await staleByMoves(devices);
+        stale = new Set();
+        for (const id of devices) plans.forget(id);
+        forgetWorkspaces(index.workspacesWithTags(tags));
+        if (ids !== 'all' && ids.size === 0) return false;
+        await refreshRules(ids);
+        return true;
       } catch (error) {
         stale = 'all';
+        for (const id of devices) staleDevices.add(id);
         throw error;
       }
-      taggedRules = [...rules.values()].filter((compiled) => compiled.byTag);
-      plans.clear();
-      // A rule may watch what nobody watched before; what is known of its devices is read again.
-      memory.last.clear();
     },
-    async prepare(devices) {
-      const unknown = [...devices.keys()].filter((id) => !plans.has(id));
-      if (plans.size + unknown.length > plansMax) plans.clear();
-      if (unknown.length > 0) {
-        const tags = byTag.size === 0 ? new Map<string, { id: string }[]>() : await tagsOfDevices(records.db, unknown);
-        for (const id of unknown) {
-          const held = new Set((tags.get(id) ?? []).map((tag) => tag.id));
-          const candidates = new Set(byDevice.get(id));
-          for (const tag of held) for (const compiled of byTag.get(tag) ?? []) candidates.add(compiled);
-          const { workspaceId } = devices.get(id)!;
-          const own = [...candidates].filter(({ rule }) => rule.workspaceId === workspaceId);
-          plans.set(id, planDevice(id, held, own) ?? null);
+    async prepare(entries) {
+      const devices = devicesOf(entries);
+      const unknown = plans.missing(devices);
+      const tags = index.hasTags ? await tagsOfDevices(db, unknown) : new Map<string, { id: string }[]>();
+      for (const id of unknown) {
+        const { workspaceId } = devices.get(id)!;
+        const held = new Set((tags.get(id) ?? []).map((tag) => tag.id));
+        plans.make(id, workspaceId, held, index.rulesFor(id, held, workspaceId));
+      }
+      const wanted = new Map<string, { readonly workspaceId: string; readonly before: EpochMs }>();
+      for (const [id, device] of devices) {
+        const plan = plans.of(id);
+        if (!plan?.remembers) continue;
+        wanted.set(id, device);
+        for (const other of plan.otherDevices) {
+          wanted.set(other, devices.get(other) ?? { workspaceId: device.workspaceId, before: Infinity });
         }
       }
-      const wanted = new Map<string, EpochMs>();
-      for (const [id, { before }] of devices) {
-        const plan = plans.get(id);
-        if (!plan?.remembers) continue;
-        wanted.set(id, before);
-        for (const other of plan.otherDevices) wanted.set(other, devices.get(other)?.before ?? Infinity);
-      }
-      await loadLast(wanted);
+      await loadLast(wanted, entries, entries[0]?.position ?? 0);
     },
-    async prepareRule({ sources }) {
-      await loadLast(new Map(sources.flatMap(({ deviceIds }) => deviceIds.map((id) => [id, Infinity]))));
+    async prepareRule({ sources, rule: { workspaceId } }, next) {
+      const ids = sources.flatMap(({ deviceIds }) => deviceIds);
+      await loadLast(new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])), [], next);
     },
-    planOf: (deviceId) => plans.get(deviceId) ?? undefined,
-    rule: (id) => rules.get(id),
-    rules: () => rules.values(),
+    planOf: plans.of,
+    rule: index.rule,
+    rules: index.all,
     reset() {
       stale = 'all';
       memory.last.clear();
@@ -204,10 +194,49 @@ export function createRuleBook(records: Pick<Records, 'db' | 'sealer'>, store: P
   };
 }
 
-function addTo(index: Map<string, Set<CompiledRule>>, id: string, compiled: CompiledRule): void {
-  const set = index.get(id);
-  if (set === undefined) index.set(id, new Set([compiled]));
-  else set.add(compiled);
+async function partsOf(db: RecordsDb, rules: readonly Rule[]): Promise<RuleParts> {
+  const actionIds = new Set(rules.flatMap(({ actions }) => actions.map(({ id }) => id)));
+  const blockIds = new Set(rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []));
+  const connectors = await findOpenOutputConnectors(db, [...actionIds]);
+  const blocks = await findCustomLogics(db, [...blockIds]);
+  const isInWorkspace = await inputsInWorkspace(db, rules);
+  return {
+    connectors: new Map(connectors.map((connector) => [connector.id, connector])),
+    customLogic: new Map(blocks.map((block) => [block.id, block])),
+    isInWorkspace,
+  };
+}
+
+/** Tells which devices the rules may read: those that were moved to another workspace since are none of theirs. */
+export async function inputsInWorkspace(
+  db: RecordsDb,
+  rules: readonly Rule[],
+): Promise<NonNullable<RuleParts['isInWorkspace']>> {
+  const inputs = rules.flatMap((rule) => rule.inputs.filter(({ type }) => type === 'DEVICE'));
+  const workspaces = await workspacesOfDevices(db, [...new Set(inputs.map(({ id }) => id))]);
+  // A device that was deleted is in none, and has no samples.
+  return (deviceId, workspaceId) => (workspaces.get(deviceId) ?? workspaceId) === workspaceId;
+}
+
+function compiledOr(failed: (ruleId: string, error: unknown) => void, rule: Rule, parts: RuleParts) {
+  try {
+    return compileRule(rule, parts);
+  } catch (error) {
+    failed(rule.id, error);
+    return undefined;
+  }
+}
+
+function devicesOf(entries: readonly DurableEntry[]) {
+  const devices = new Map<string, { workspaceId: string; before: EpochMs }>();
+  for (const { samples } of entries) {
+    for (const { deviceId, workspaceId, timestamp } of samples) {
+      const known = devices.get(deviceId);
+      if (known === undefined) devices.set(deviceId, { workspaceId, before: timestamp });
+      else known.before = Math.min(known.before, timestamp);
+    }
+  }
+  return devices;
 }
 
 /** What a watch is saved under: its topic, and its keys one per line. */

@@ -2,7 +2,15 @@
 import type { Json } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
-import { type JudgedRun, type RuleRun, runOf, type RunOrigin, runView } from './rule-run.ts';
+import {
+  type JudgedRun,
+  type RuleRun,
+  runOf,
+  type RunOrigin,
+  runOutcomes,
+  type RunOutcome,
+  runView,
+} from './rule-run.ts';
 
 const runLogLimits = { runsMax: 50 } as const;
 
@@ -24,6 +32,8 @@ export interface RunLog {
   /** Rules with runs that were not saved yet, at most so many; they count as saved. */
   takeChanged(max: number): readonly string[];
   forget(ruleId: string): void;
+  /** Runs since the start by outcome. */
+  readonly counts: Readonly<Record<RunOutcome, number>>;
 }
 
 type Kept = { -readonly [K in keyof JudgedRun]: JudgedRun[K] };
@@ -40,6 +50,7 @@ interface Ring {
 export function createRunLog(): RunLog {
   const rings = new Map<string, Ring>();
   const changed = new Set<string>();
+  const counts = Object.fromEntries(runOutcomes.map((outcome) => [outcome, 0])) as Record<RunOutcome, number>;
   const ringOf = (ruleId: string): Ring => {
     let ring = rings.get(ruleId);
     if (ring === undefined) rings.set(ruleId, (ring = { runs: [], next: 0, before: [], isChanged: false }));
@@ -56,11 +67,14 @@ export function createRunLog(): RunLog {
     return place;
   };
   return {
+    counts,
     add(compiled, run) {
+      counts[run.outcome] += 1;
       const ring = ringOf(compiled.rule.id);
       ring.runs[step(ring, compiled.rule.id)] = { compiled, run };
     },
     judged(compiled, origin, samples, places, verdict) {
+      counts[verdict.firings.length > 0 ? 'FIRED' : verdict.suppressed ? 'SUPPRESSED' : 'NOT_FIRED'] += 1;
       const ring = ringOf(compiled.rule.id);
       const place = step(ring, compiled.rule.id);
       const kept = ring.runs[place];

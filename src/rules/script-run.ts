@@ -23,7 +23,10 @@ export interface ScriptCause {
   readonly at: EpochMs;
 }
 
-/** The event but for the state, which is read when the script runs. `device` and `dataSources` are as templates see them. */
+/**
+ * The event but for the state, which is read when the script runs. `device` and `dataSources` are as templates see them. The guest turns
+ * `dataSourceNames` into aliases that are not enumerated (contract 36).
+ */
 export function scriptEvent(
   { rule, sources, logic }: CompiledRule,
   reading: Reading,
@@ -33,13 +36,14 @@ export function scriptEvent(
 ): JsonObject {
   const inputs: Record<string, Json> = {};
   const told: Record<string, Json> = {};
+  const names: Record<string, string> = {};
   for (const [place, { source }] of sources.entries()) {
     const value = ownValue(reading, sources, place);
     const shown = isWholeSample(source.dataKey) ? value : converted(value, source.valueType);
     const name = source.variableName ?? source.id;
     inputs[name] = shown ?? null;
     told[String(place + 1)] = dataSources[place]!;
-    told[name] = dataSources[place]!;
+    names[name] = String(place + 1);
   }
   const { id, name, description, workspaceId } = rule;
   return {
@@ -47,8 +51,10 @@ export function scriptEvent(
     timestamp: formatInstant(cause.at),
     inputs,
     properties: propertiesOf(rule, logic),
-    device,
+    // A timed run has no device (contract 36).
+    ...(device === null ? {} : { device }),
     dataSources: told,
+    dataSourceNames: names,
     numberOfInvocations: cause.numberOfInvocations,
     timer: cause.type === 'timer' ? { meta: cause.timerMeta ?? null } : null,
     rule: { id, ruleId: id, name, description, workspaceId },

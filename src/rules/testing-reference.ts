@@ -7,6 +7,8 @@ export interface ReferenceSample {
   readonly topic: string;
   readonly timestamp: number;
   readonly data: JsonObject;
+  /** Triggers nothing: an output wrote it that does not invoke the rule engine. */
+  readonly skipped?: boolean;
 }
 
 export interface ReferenceWorld {
@@ -16,14 +18,23 @@ export interface ReferenceWorld {
   readonly tags: Readonly<Record<string, readonly string[]>>;
   /** Action id to whether it fires again and again. */
   readonly consecutive: Readonly<Record<string, boolean>>;
+  /** Rules that are deactivated or activated before the sample at that place; all are active at first. */
+  readonly switches?: readonly { readonly at: number; readonly ruleId: string }[];
 }
 
 /** `rule sample cause action` of everything that fires, in order. */
-export function referenceFirings({ rules, samples, tags, consecutive }: ReferenceWorld): string[] {
+export function referenceFirings({ rules, samples, tags, consecutive, switches = [] }: ReferenceWorld): string[] {
   const fired: string[] = [];
   const held = new Map<string, boolean>();
+  const inactive = new Set<string>();
   samples.forEach((sample, at) => {
+    for (const { ruleId } of switches.filter((one) => one.at === at)) {
+      if (inactive.delete(ruleId)) continue;
+      inactive.add(ruleId);
+      for (const key of held.keys()) if (key.startsWith(`${ruleId} `)) held.delete(key);
+    }
     for (const rule of rules) {
+      if (sample.skipped === true || inactive.has(rule.id)) continue;
       const { dataSources } = rule.logic;
       const includes = (source: RuleDataSource, deviceId: string) =>
         rule.inputs.some(

@@ -134,10 +134,36 @@ function rule(id: string): fc.Arbitrary<Rule> {
     .chain((inputs) => fc.oneof({ weight: 3, arbitrary: comparison(id, inputs) }, fence(id, inputs)));
 }
 
+function identityOf({ deviceId, topic, timestamp, data }: ReferenceSample): string {
+  return JSON.stringify([deviceId, topic, timestamp, Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))]);
+}
+
 /** Rules of comparisons and geofences over three devices with tags, and a stream of samples. */
 export const randomWorld: fc.Arbitrary<ReferenceWorld> = fc.record({
   rules: fc.integer({ min: 1, max: 4 }).chain((n) => fc.tuple(...['21a', '21b', '21c', '21d'].slice(0, n).map(rule))),
-  samples: fc.array(sample, { minLength: 5, maxLength: 30 }),
+  // The store keeps identical samples once.
+  samples: fc.uniqueArray(sample, { minLength: 5, maxLength: 30, selector: identityOf }),
   tags: fc.record(Object.fromEntries(devices.map((id) => [id, fc.subarray(tagIds)]))),
   consecutive: fc.constant({ '09once': false, '09again': true }),
 });
+
+/** The same with rules that are switched off and on in between, and samples that trigger nothing. */
+export const randomHistory: fc.Arbitrary<ReferenceWorld> = randomWorld.chain((world) =>
+  fc.record({
+    rules: fc.constant(world.rules),
+    tags: fc.constant(world.tags),
+    consecutive: fc.constant(world.consecutive),
+    samples: fc.tuple(
+      ...world.samples.map((one) =>
+        fc.constantFrom(false, false, false, true).map((skipped): ReferenceSample => ({ ...one, skipped })),
+      ),
+    ),
+    switches: fc.array(
+      fc.record({
+        at: fc.nat({ max: world.samples.length - 1 }),
+        ruleId: fc.constantFrom(...world.rules.map(({ id }) => id)),
+      }),
+      { maxLength: 6 },
+    ),
+  }),
+);

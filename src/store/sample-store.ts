@@ -20,8 +20,12 @@ export interface SampleStore {
   /** The same range oldest first, in batches of bounded size, for exports of any length. */
   exportSamples(range: SampleRange): AsyncIterable<readonly Sample[]>;
 
-  /** The newest sample of the device, of one topic or of all. */
-  latestSample(deviceId: string, topic?: string): Promise<Sample | undefined>;
+  /** The newest readable sample of the device, of one topic or of all; `unreadable` as in a range. */
+  latestSample(
+    deviceId: string,
+    topic?: string,
+    unreadable?: (samples: UnreadableSamples) => void,
+  ): Promise<Sample | undefined>;
 
   /** Topics that have samples, in the order of their newest sample, newest first. */
   topics(deviceId: string): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
@@ -29,7 +33,8 @@ export interface SampleStore {
   /**
    * One partial per device and bucket, undefined exactly where the key has no value present and not null; `count` and the facet
    * of the accumulator are filled, others may be. Buckets are half-open, `edges[i]` to `edges[i + 1]`.
-   * `raw` reads samples; `hours` reads hourly aggregates, whose edges must be whole UTC hours.
+   * `raw` reads samples; `hours` reads hourly aggregates, whose edges must be whole UTC hours. Throws Problem `samplesDamaged` when some
+   * of what is to be read cannot be read.
    */
   buckets(request: BucketRequest): Promise<readonly (readonly (Partial | undefined)[])[]>;
 
@@ -41,6 +46,9 @@ export interface SampleStore {
 
   /** Durable entries from a journal position on, for followers that catch up after a restart. */
   entriesFrom(position: number): AsyncIterable<readonly DurableEntry[]>;
+
+  /** Whether some of the entries from one position on and before another are known to be lost, so that followers never get them again. */
+  isLost(from: number, to: number): boolean;
 
   /** Followers tell how far they are; the journal keeps what any of them has not seen. */
   setFollowerPosition(follower: string, position: number): void;
@@ -93,6 +101,22 @@ export interface SampleRange {
   readonly from?: EpochMs;
   /** Exclusive. */
   readonly to?: EpochMs;
+  /**
+   * Called once for each stretch of samples that the read came upon and left out because it cannot be read; an export calls it for those
+   * that are known before its first batch.
+   */
+  readonly unreadable?: ((samples: UnreadableSamples) => void) | undefined;
+}
+
+/** Stored samples of one topic that cannot be read, by the times of the first and the last. */
+export interface UnreadableSamples {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly from: EpochMs;
+  /** Inclusive. */
+  readonly to: EpochMs;
+  /** Where they are, in words for an operator. */
+  readonly place: string;
 }
 
 export interface SampleScan extends SampleRange {

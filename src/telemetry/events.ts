@@ -2,11 +2,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { isDiskFull } from '../model/disk-full.ts';
 import { damageEvents } from './damage-events.ts';
+import { accessEvents } from './access-events.ts';
 import { deliveryEvents } from './delivery-events.ts';
 import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 import { mqttEvents } from './mqtt-events.ts';
+import { readFigures } from './read-figures.ts';
 import { scriptEvents } from './script-events.ts';
+import { processEvents } from './process-events.ts';
 import { storageEvents } from './storage-events.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -17,6 +20,9 @@ const quietRoutes = new Set([
   '/health/ready',
   '/metrics',
 ]);
+
+/** Questions that are sent as POST because they are long; they change nothing. */
+const asksOnly = /\/(query|list|preview|simulate|infer-schema|filter-options(-v2)?|query\/.*)$/;
 
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
@@ -59,8 +65,11 @@ export function createTelemetry(log: Log) {
 
   return {
     ...mqttEvents(counter, log),
-    ...deliveryEvents(counter),
+    ...readFigures(registry),
     ...scriptEvents(counter, histogram),
+    ...accessEvents(counter, log),
+    ...deliveryEvents(counter, log),
+    ...processEvents(counter, gauge, log),
     ...storageEvents(gauge, log),
     ...damageEvents(damages, gauge, log),
 
@@ -76,7 +85,7 @@ export function createTelemetry(log: Log) {
       const { route, ms, ...shown } = event;
       const line = { ...shown, ms: Math.round(ms * 10) / 10 };
       if (event.status >= 500) log.warn(line, 'answered');
-      else if (quietRoutes.has(route) || (event.method === 'GET' && event.status < 400)) log.debug(line, 'answered');
+      else if (quietRoutes.has(route) || (isQuestion(event) && event.status < 400)) log.debug(line, 'answered');
       else log.info(line, 'answered');
     },
 
@@ -175,4 +184,8 @@ export function createTelemetry(log: Log) {
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
+}
+
+function isQuestion({ method, route }: { readonly method: string; readonly route: string }): boolean {
+  return method === 'GET' || (method === 'POST' && asksOnly.test(route));
 }

@@ -1,14 +1,20 @@
 // The structured log: one JSON line an event on stderr, so that stdout stays for what a person reads.
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type Logger, pino } from 'pino';
+import { type LogDestination, openLogDestination } from './log-destination.ts';
 
-export type Log = Logger;
+export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
+  /** Lines that were dropped because their reader was too slow. */
+  readonly dropped: () => number;
+  /** Resolves when all lines are written, or when the time is over. */
+  readonly flush: (withinMs: number) => Promise<void>;
+}
 
 /** `destination` is given whole lines. */
 export function createLog(
   level: string,
-  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+  destination: Partial<LogDestination> & Pick<LogDestination, 'write'> = openLogDestination(),
 ): Log {
-  return pino(
+  const logger = pino(
     {
       level,
       base: null,
@@ -20,6 +26,14 @@ export function createLog(
         censor: '[hidden]',
       },
     },
-    destination,
+    { write: (line) => destination.write(line) },
   );
+  return {
+    debug: logger.debug.bind(logger),
+    info: logger.info.bind(logger),
+    warn: logger.warn.bind(logger),
+    error: logger.error.bind(logger),
+    dropped: () => destination.dropped?.() ?? 0,
+    flush: async (withinMs) => destination.flush?.(withinMs),
+  };
 }

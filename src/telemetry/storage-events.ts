@@ -14,7 +14,17 @@ export function storageEvents(gauge: MakeGauge, log: Log) {
     state.kind === 'stopped' ? 1 : 0,
   );
   gauge('storage_full', '1 while the disk is full and samples are refused.', () => (state.kind === 'full' ? 1 : 0));
+  let recordsError: Error | undefined;
   return {
+    /** Call once, when a sync of the records failed. */
+    recordsStopped(error: Error): void {
+      recordsError = error;
+      log.error({ err: error }, 'writing records stopped: restart after repairing the disk');
+    },
+
+    /** The reason for `/health/ready`. */
+    recordsStoppedBecause: (): string | undefined => recordsError && `records stopped: ${recordsError.message}`,
+
     /** Logs each change once; what stopped for good does not change any more. */
     writingChanged(next: WritingState): void {
       if (next.kind === state.kind || state.kind === 'stopped') return;

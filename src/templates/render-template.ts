@@ -23,6 +23,7 @@ const encoders: Readonly<Record<Encoding, (value: Json | undefined) => string>> 
   json: (value) => JSON.stringify(value ?? null),
   jsonString: (value) => JSON.stringify(plain(value)).slice(1, -1),
   text: plain,
+  html: (value) => plain(value).replace(/[&<>"'`]/g, (sign) => `&#${sign.charCodeAt(0)};`),
   url: (value) => encodeURIComponent(plain(value).toWellFormed()),
 };
 

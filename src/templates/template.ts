@@ -11,10 +11,10 @@ export const templateLimits = {
 } as const;
 
 /** Where the text ends up decides how values are written into it. */
-export type TemplatePlace = 'json' | 'text' | 'url';
+export type TemplatePlace = 'json' | 'text' | 'html' | 'url';
 
-/** How one value is written: as JSON, inside a JSON string, as plain text, or as a part of a URL. */
-export type Encoding = 'json' | 'jsonString' | 'text' | 'url';
+/** How one value is written: as JSON, inside a JSON string, as plain text, as text within HTML, or as a part of a URL. */
+export type Encoding = 'json' | 'jsonString' | 'text' | 'html' | 'url';
 
 export interface Expression {
   readonly path: string;
@@ -153,6 +153,7 @@ export function canBeJson({ parts }: Template): boolean {
     json: ['"x"', '1'],
     jsonString: ['x', '1'],
     text: ['x', '1'],
+    html: ['x', '1'],
     url: ['x', '1'],
   };
   return [0, 1].some((which) => {

@@ -1,5 +1,5 @@
 // The data key check of interface 2.3: alphanumeric runs joined by single separators. No colon, unlike topics.
-import { isAlphanumeric } from './topic.ts';
+import { isAlphanumeric } from '../model/topic.ts';
 
 /** Whether the text may be a key of `data`, at any depth: `^[a-zA-Z0-9]+([._-][a-zA-Z0-9]+)*$`, in linear time. */
 export function isDataKey(text: string): boolean {

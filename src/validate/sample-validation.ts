@@ -4,7 +4,7 @@ import type { Note } from '../model/processing-note.ts';
 import { type Sample, defaultTopic } from '../model/sample.ts';
 import { type CleanedData, cleanData, isClean, isShallow, type RemovedKey } from './data-cleaning.ts';
 import { type SampleMetrics, sampleMetrics } from './sample-metrics.ts';
-import { isTopic } from './topic.ts';
+import { isTopic } from '../model/topic.ts';
 import { shortName, validationLimits } from './validation-limits.ts';
 
 export interface ValidatedSample<S extends Sample> {

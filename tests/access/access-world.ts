@@ -208,7 +208,11 @@ export async function startAccessWorld(environment: Record<string, string> = {})
   const nobody = actingBy(base, {});
   const owner = await signIn(base, 'admin@localhost');
   const other = await owner.must('POST', '/v3/organizations', { name: 'Other' });
-  const otherOwner = await signIn(base, 'admin@localhost', { organizationId: other.id });
+  // Another person, because a session reaches every organization of its user.
+  const ofOther = `/v3/organizations/${other.id}`;
+  await addMember(base, owner, ofOther, 'other-owner@example.org', 'OWNER');
+  const otherOwner = await signIn(base, 'other-owner@example.org');
+  await otherOwner.must('DELETE', `${ofOther}/members/${(await owner.must('GET', '/v3/auth/me')).id}`);
   const otherWorkspace = await otherOwner.must('POST', '/v3/workspaces', { name: 'There', organizationId: other.id });
   const second = await owner.must('POST', '/v3/workspaces', { name: 'Second', organizationId });
   const drafted = (grant: object) => ({ name: 'made', organizationId, permissions: everyPermission, ...grant });

@@ -194,7 +194,7 @@ describe('reading it', () => {
     expect(await count(`${id}&resourceType=DEVICE`)).toBe(0);
     expect((await owner.call('GET', '/v3/audit-logs?from=soon')).status).toBe(400);
     expect((await owner.call('GET', '/v3/audit-logs?action=EXPLODE')).status).toBe(400);
-    const page = await owner.must('GET', '/v3/audit-logs?size=2&page=1&sort=timestamp,asc');
+    const page = await owner.must('GET', '/v3/audit-logs?size=2&page=1&sort=timestamp,desc');
     const both = await logged('size=4');
     expect(page.content).toEqual(both.slice(2));
   });

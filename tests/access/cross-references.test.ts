@@ -236,11 +236,7 @@ const refused: Record<string, Request> = {
   'the operations of others': () => ['GET', `/v3/operations?workspaceId=${victim.workspace}`],
   'what the samples of others take': () => ['GET', `/v3/usage?workspaceId=${victim.workspace}`],
   'the workspace of others as a document': () => ['GET', `/v3/workspaces/${victim.workspace}/configuration`],
-  'KPIs of own devices and those of others': (own) => [
-    'POST',
-    '/v3/devices/query/batch',
-    { ...kpi, deviceIds: [own.device, victim.device] },
-  ],
+  'KPIs of the devices of others': () => ['POST', '/v3/devices/query/batch', { ...kpi, deviceIds: [victim.device] }],
   'KPIs of the tag of others': () => ['POST', `/v3/tags/${victim.tag}/query/raw/kpi`, kpi],
   'samples for the device of others': () => ['POST', `/v3/devices/${victim.device}/backfill`, { data: { a: 1 } }],
   'a key for the workspace of others': (own) => [

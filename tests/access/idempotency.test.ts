@@ -84,6 +84,8 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
 
 /** Tried where they belong, or not made to be repeated. */
 const elsewhere = new Set([
+  // Makes nothing that an answer tells of.
+  '/v3/auth/password-reset',
   '/v3/capture',
   // Repetitions of a frame are known by its counter.
   '/v3/capture/lora/:integrationId',

@@ -274,7 +274,8 @@ function expected(cell: Cell, who: Somebody, place: PlaceName): number {
   // Where something is to be made stands in the body, which is read for those alone who may make such things somewhere.
   const byBody = cell.path(places.own) === cell.path(places.otherOrganization);
   if (foreign) return byBody && !who.may(scope, verb, 'anywhere', 'workspace') ? 403 : 404;
-  return may && !outOfReach(cell, who, place) ? 200 : 403;
+  const mayToo = (cell.also ?? []).every((pair) => who.may(...pair, place, cell.level));
+  return may && mayToo && !outOfReach(cell, who, place) ? 200 : 403;
 }
 
 function outOfReach(cell: Cell, who: Somebody, place: PlaceName): boolean {

@@ -7,6 +7,8 @@ export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
 export interface Cell {
   /** Absent for routes that anybody, or any credential, may call. */
   readonly needs?: readonly [Scope, Verb];
+  /** Asked in the same place besides. */
+  readonly also?: readonly (readonly [Scope, Verb])[];
   readonly who: 'anybody' | 'anyCredential' | 'anyUser' | 'permitted' | 'permittedUser';
   /** Whether the record lives in a workspace or in the organization; lists are narrowed by their handlers. */
   readonly level: 'workspace' | 'organization' | 'workspaceList' | 'organizationList' | 'none';

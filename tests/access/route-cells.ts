@@ -21,6 +21,8 @@ function workspaceRecords(path: string, scope: Scope, id: keyof Fixtures, draft:
   };
 }
 
+const readsAssets = (cell: Cell): Cell => ({ ...cell, also: [['asset', 'read']] });
+
 function list(path: string, scope: Scope): Record<string, Cell> {
   const query: Paths = (of) => `${path}?workspaceId=${of.workspace}`;
   return { [`GET ${path}`]: { needs: [scope, 'read'], who: 'permitted', level: 'workspaceList', path: query } };
@@ -103,9 +105,9 @@ function members(path: string, scope: 'organization.member' | 'workspace.member'
 
 const manageList = (path: string): Cell => ({
   needs: ['organization', 'manage'],
-  who: 'permittedUser',
-  level: 'organizationList',
-  path: (of) => `${path}?organizationId=${of.organization}`,
+  who: 'permitted',
+  level: 'workspaceList',
+  path: (of) => `${path}?organizationId=${of.organization}&workspaceId=${of.workspace}`,
 });
 
 const bulk = (tail: string, verb: Verb, more: Bodies = () => ({})): Record<string, Cell> => ({
@@ -182,17 +184,23 @@ const inventory: Record<string, Cell> = {
   'GET /v3/blobs/:id': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}`),
   'GET /v3/blobs/:id/content': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}/content`),
   'DELETE /v3/blobs/:id': record('workspace', ['blob', 'delete'], (of) => `/v3/blobs/${of.blob}`),
-  ...workspaceRecords('/v3/rules', 'rule', 'rule', (of) => ({
-    name: 'x',
-    workspaceId: of.workspace,
-    ...comparisonOf(of.device),
-  })),
-  'GET /v3/rules/:id/runs': record('workspace', ['rule', 'read'], (of) => `/v3/rules/${of.rule}/runs`),
-  'POST /v3/rules/:id/simulate': record(
-    'workspace',
-    ['rule', 'read'],
-    (of) => `/v3/rules/${of.rule}/simulate`,
-    () => hour,
+  ...workspaceRecords('/v3/rules', 'rule', 'rule', (of) => ({ name: 'x', workspaceId: of.workspace })),
+  'POST /v3/rules': readsAssets(
+    record(
+      'workspace',
+      ['rule', 'create'],
+      () => '/v3/rules',
+      (of) => ({ name: 'x', workspaceId: of.workspace, ...comparisonOf(of.device) }),
+    ),
+  ),
+  'GET /v3/rules/:id/runs': readsAssets(record('workspace', ['rule', 'read'], (of) => `/v3/rules/${of.rule}/runs`)),
+  'POST /v3/rules/:id/simulate': readsAssets(
+    record(
+      'workspace',
+      ['rule', 'read'],
+      (of) => `/v3/rules/${of.rule}/simulate`,
+      () => hour,
+    ),
   ),
   'GET /v3/rules/custom': {
     needs: ['customLogic', 'read'],
@@ -240,6 +248,8 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /realms/api-keys/.well-known/openid-configuration': open('/realms/api-keys/.well-known/openid-configuration'),
   'GET /realms/api-keys/protocol/openid-connect/certs': open('/realms/api-keys/protocol/openid-connect/certs'),
   'POST /v3/auth/login': open('/v3/auth/login'),
+  'POST /v3/auth/password-reset': { ...open('/v3/auth/password-reset'), body: () => ({ email: 'x@y.z' }) },
+  'POST /v3/auth/password-reset/:token': open('/v3/auth/password-reset/t'),
   'GET /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/logout': own('/v3/auth/logout', 'anyUser'),
@@ -253,7 +263,6 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /v3/organizations': own('/v3/organizations', 'anyCredential'),
   'POST /v3/organizations': { ...own('/v3/organizations', 'anyUser'), body: () => ({ name: 'x' }) },
   'GET /v3/workspace-access': own('/v3/workspace-access?scope=ASSET&verb=READ', 'anyCredential'),
-  'PUT /v3/api-keys/:id': own('/v3/api-keys/x', 'anyCredential'),
   'POST /v3/run-script': {
     needs: ['deviceType', 'read'],
     who: 'permitted',

@@ -38,6 +38,19 @@ describe('accepted', () => {
       { topic: 'climate', timestamp: '2026-01-02T03:04:05.000Z', data: { t: 21.5 } },
     ]);
   });
+  test('review behaviour 32: query options may be percent-encoded', async () => {
+    const one = await world.device({ name: 'percent' });
+    const query = {
+      secret: one.secret,
+      deviceId: one.deviceId,
+      topic: 'a%3Ab',
+      'time%73tamp': '2026-01-02T03%3A04%3A05Z',
+    };
+    expect(await askCoap(port, { query, body: '{"t":1}' })).toMatchObject({ code: '2.01' });
+    expect(await stored(one)).toMatchObject([{ timestamp: '2026-01-02T03:04:05.000Z' }]);
+    const percent = await askCoap(port, { query: { ...idsOf(one), topic: '100%' }, body: '{"t":2}' });
+    expect(percent).toMatchObject({ code: '2.01' });
+  });
   for (const [what, asked] of [
     ['non-confirmable', { confirmable: false }],
     ['uplinkSecret as the name of the secret', { secretName: 'uplinkSecret' }],

@@ -104,7 +104,7 @@ function wanted(id: string): Record<string, unknown> {
     timer: { enabled: false, schedule: null, type: null, startAt: null, timeZone: null },
     logic: {
       type: 'COMPARISON',
-      dataSources: [{ ...sourceOf(device.id), variableName: null }],
+      dataSources: [{ ...sourceOf(device.id), variableName: null, triggerOnUplink: true }],
       logicBlocks: [
         {
           conditions: [

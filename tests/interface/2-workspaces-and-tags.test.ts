@@ -174,6 +174,7 @@ describe('contract 6: tags', () => {
     taggedDevices: 0,
     created: anyTime,
     updated: null,
+    version: 0,
     ...known,
   });
 
@@ -188,7 +189,7 @@ describe('contract 6: tags', () => {
     expect(await world.must('GET', path)).toEqual(made);
     const sent = { id: made.id, name: 'Roof', description: 'high', color: '#FFFFFF' };
     const changed = await world.must('PUT', path, sent);
-    expect(changed).toEqual(whole({ ...sent, updated: anyTime }));
+    expect(changed).toEqual(whole({ ...sent, updated: anyTime, version: 1 }));
     expect((await world.must('GET', `/v3/tags?workspaceId=${world.workspaceId}&search=oo`)).content).toEqual([changed]);
     const gone = await world.call('DELETE', path);
     expect({ status: gone.status, body: gone.body }).toEqual({ status: 204, body: '' });

@@ -132,9 +132,11 @@ describe('contract 4: the full device object, everywhere the same', () => {
       numberOfGateways: null,
       esp: null,
       sqi: 3,
+      sqiTimestamp: anyTime,
       signalQuality: 'GOOD',
       batteryLevel: 60,
       batteryLevelStatus: 'MEDIUM',
+      batteryTimestamp: anyTime,
     });
     expect(read.uplinkMetrics.uplinkId).toEqual(anyUuid);
   });

@@ -14,8 +14,8 @@ describe('contract 0.2: always JSON', () => {
   for (const [what, method, path, body, headers, status, code] of [
     ['unknown route', 'GET', '/v3/nowhere', undefined, {}, 404, '40401_NO_SUCH_ROUTE'],
     ['unknown route outside /v3', 'GET', '/nowhere', undefined, {}, 404, '40401_NO_SUCH_ROUTE'],
-    ['unknown method', 'DELETE', '/v3/assets', undefined, {}, 404, '40401_NO_SUCH_ROUTE'],
-    ['PATCH', 'PATCH', '/v3/devices/02', {}, {}, 404, '40401_NO_SUCH_ROUTE'],
+    ['another method', 'DELETE', '/v3/assets', undefined, {}, 405, '40500_METHOD_NOT_ALLOWED'],
+    ['PATCH', 'PATCH', '/v3/devices/02', {}, {}, 405, '40500_METHOD_NOT_ALLOWED'],
     ['broken JSON', 'POST', '/v3/tags', '{"name":', {}, 400, '40000_INVALID_JSON'],
     ['two values', 'POST', '/v3/tags', '{}{}', {}, 400, '40000_INVALID_JSON'],
     ['too deep', 'POST', '/v3/tags', `${'['.repeat(100)}${']'.repeat(100)}`, {}, 400, '40000_INVALID_JSON'],
@@ -74,6 +74,47 @@ describe('contract 0.2: always JSON', () => {
           message: expect.stringContaining('0000000000000000'),
         });
       });
+});
+
+describe('review behaviour 26: methods', () => {
+  test.each([
+    ['DELETE', '/v3/assets', 'GET, HEAD'],
+    ['PATCH', '/v3/devices/0200000000000000', 'DELETE, GET, HEAD, PUT'],
+    ['PUT', '/v3/api-keys/x', 'DELETE, GET, HEAD'],
+    ['GET', '/v3/capture', 'POST'],
+    ['POST', '/health/ready', 'GET, HEAD'],
+    ['POST', '/v3/openapi.json', 'GET, HEAD'],
+    ['POST', '/docs/', 'GET, HEAD'],
+  ])('%s %s is a 405 that says what is allowed', async (method, path, allow) => {
+    const answer = await world.call(method, path);
+    expectRefusal(answer, 405, '40500_METHOD_NOT_ALLOWED', { path, message: expect.stringContaining(allow) });
+    expect(answer.headers.get('allow')).toBe(allow);
+  });
+
+  test.each(['/health/live', '/metrics', '/v3/tags', '/v3/openapi.json', '/docs/', '/v3/devices/export?workspaceId='])(
+    'HEAD %s answers as GET does, without a body',
+    async (path) => {
+      const url = world.base + path + (path.endsWith('=') ? world.workspaceId : '');
+      const headers = { 'x-api-key': world.apiKey };
+      const [get, head] = [await fetch(url, { headers }), await fetch(url, { headers, method: 'HEAD' })];
+      await get.arrayBuffer();
+      expect([head.status, head.headers.get('content-type')]).toEqual([get.status, get.headers.get('content-type')]);
+      expect((await head.arrayBuffer()).byteLength).toBe(0);
+    },
+  );
+
+  test('HEAD asks for a credential where GET does, and is a 404 for an unknown record', async () => {
+    expect((await fetch(`${world.base}/v3/tags`, { method: 'HEAD' })).status).toBe(401);
+    const headers = { 'x-api-key': world.apiKey };
+    expect((await fetch(`${world.base}/v3/tags/71none`, { method: 'HEAD', headers })).status).toBe(404);
+  });
+
+  test('an unknown page of the reference is the error body; /openapi.json leads to the document', async () => {
+    expectRefusal(await world.call('GET', '/docs/nope'), 404, '40401_NO_SUCH_ROUTE', { path: '/docs/nope' });
+    const moved = await fetch(`${world.base}/openapi.json`, { redirect: 'manual' });
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, '/v3/openapi.json']);
+    expect(await (await fetch(`${world.base}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
+  });
 });
 
 describe('contract 35: ids and path', () => {

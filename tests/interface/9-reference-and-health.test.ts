@@ -8,7 +8,10 @@ interface Operation {
   readonly security: Record<string, string[]>[];
   readonly parameters?: { name: string; in: string; required: boolean; schema: object }[];
   readonly requestBody?: { content: Record<string, { schema: object }> };
-  readonly responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
+  readonly responses: Record<
+    string,
+    { $ref?: string; description?: string; content?: Record<string, { schema: object }> }
+  >;
 }
 interface OpenApi {
   readonly openapi: string;
@@ -46,6 +49,7 @@ describe('the reference at /v3/openapi.json', () => {
       const wanted = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
       expect(inPath.map(({ name }) => name).sort(), where).toEqual(wanted.sort());
       for (const parameter of operation.parameters ?? []) {
+        if ('$ref' in parameter) continue;
         expect(parameter, where).toMatchObject({ name: expect.any(String), schema: expect.any(Object) });
         expect(['path', 'query', 'header', 'cookie'], where).toContain(parameter.in);
         if (parameter.in === 'path') expect(parameter.required, where).toBe(true);
@@ -54,7 +58,8 @@ describe('the reference at /v3/openapi.json', () => {
       expect(statuses.length, where).toBeGreaterThan(0);
       for (const status of statuses) {
         expect(status, where).toMatch(/^([1-5]\d\d|[1-5]XX|default)$/);
-        expect(operation.responses[status]!.description, where).toMatch(/\S/);
+        const { $ref, description } = operation.responses[status]!;
+        if ($ref === undefined) expect(description, where).toMatch(/\S/);
       }
       for (const needed of operation.security) {
         for (const name of Object.keys(needed)) expect(document.components.securitySchemes, where).toHaveProperty(name);

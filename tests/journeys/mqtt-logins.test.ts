@@ -1,7 +1,10 @@
 // Devices that prove who they are with a token, revocation, and the ways in: TLS and WebSocket (contract 11, 18, 35).
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCertificate } from '../servers/certificate.ts';
 import {
@@ -222,4 +225,35 @@ test('a WebSocket for another subprotocol, or a wrong secret over it, is refused
   const refused = new WebSocket(url, 'chat');
   await new Promise((resolve) => refused.addEventListener('error', resolve, { once: true }));
   expect(await refusalCode(world.client({ ...device, secret: 'wrong' }, {}, url))).toBe(5);
+});
+
+test('review behaviour 32: over TLS a DISCONNECT is answered by the end of the session, not by a bare end of the connection', async () => {
+  const device = await world.mqttDevice();
+  const answered: Buffer[] = [];
+  // What the platform sends, as it stands on the wire: with TLS 1.2 the kind of a record can be read.
+  const between = createServer((near) => {
+    const far = connect(world.mqttTlsPort, '127.0.0.1');
+    far.on('data', (bytes: Buffer) => void answered.push(bytes));
+    near.pipe(far).pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+  });
+  between.listen(0, '127.0.0.1');
+  await once(between, 'listening');
+  const { port } = between.address() as AddressInfo;
+  const socket = connectTls({ port, host: '127.0.0.1', ca: authority, servername: 'localhost', maxVersion: 'TLSv1.2' });
+  const errors: unknown[] = [];
+  socket.on('error', (error) => errors.push(error));
+  const text = (value: string) =>
+    Buffer.concat([Buffer.from([value.length >> 8, value.length & 255]), Buffer.from(value)]);
+  const variable = Buffer.from([...text('MQTT'), 4, 0xc2, 0, 60]);
+  const body = Buffer.concat([variable, text('tls-end'), text(device.connectorId), text(device.secret)]);
+  socket.write(Buffer.concat([Buffer.from([0x10, body.length]), body]));
+  const [acknowledged] = (await once(socket, 'data')) as [Buffer];
+  expect([...acknowledged]).toEqual([0x20, 2, 0, 0]);
+  answered.length = 0;
+  socket.write(Buffer.from([0xe0, 0]));
+  await once(socket, 'close');
+  between.close();
+  const alert = 0x15;
+  expect([errors, Buffer.concat(answered)[0]]).toEqual([[], alert]);
 });

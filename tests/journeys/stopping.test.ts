@@ -36,7 +36,8 @@ test('review bug B2: with the records locked by another process the samples are 
   other.close();
   expect(ms).toBeLessThan(4_900);
   expect(outcome).toBeInstanceOf(AggregateError);
-  for (const error of (outcome as AggregateError).errors) expect(String(error)).toContain('database is locked');
+  for (const error of (outcome as AggregateError).errors)
+    expect(String(error)).toContain('holds the lock of records.sqlite');
   expect(sealed()).toHaveLength(1);
   const again = await startWorld({ directory });
   expect((await again.call('POST', `/v3/devices/${device.id}/query`, {})).body).toHaveLength(1);

@@ -53,7 +53,7 @@ for (const kind of kinds) {
     const bare = await world.keyFor(world.organizationId, undefined, {});
     const path = `/v3/${kind}/${made[kind].id}`;
     for (const method of ['GET', 'DELETE']) expect((await bare(method, path)).status).toBe(403);
-    expect((await bare('GET', `/v3/${kind}`)).status).toBe(kind === 'devices' ? 404 : 403);
+    expect((await bare('GET', `/v3/${kind}`)).status).toBe(kind === 'devices' ? 405 : 403);
   });
 }
 

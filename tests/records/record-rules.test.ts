@@ -96,7 +96,7 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
     uri: 'https://example.org/in',
     authType: 'BEARER',
     bearerToken: 'tok',
-    headers: { 'x-a': 'one' },
+    headers: { 'x-a': 'one', 'X-Api-Key': 'two', 'x-b': 'Bearer three' },
   };
   const { status, body } = await admin('POST', '/v3/output-connectors', {
     name: 'H',
@@ -108,7 +108,8 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
   expect(body.webhookProperties).toMatchObject({
     method: 'POST',
     bearerToken: '********',
-    headers: { 'x-a': '********' },
+    // Behavior 28: a plain header is shown, one that holds a credential is not.
+    headers: { 'x-a': 'one', 'X-Api-Key': '********', 'x-b': '********' },
   });
   expect(body).toMatchObject({ mailProperties: null, scope: 'DATA_FLOW', deleted: false, global: false });
   const changed = { ...body.webhookProperties, method: 'PUT' };
@@ -117,14 +118,14 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
   expect((await findOutputConnector(records, body.id))!.properties).toMatchObject({
     method: 'PUT',
     bearerToken: 'tok',
-    headers: { 'x-a': 'one' },
+    headers: { 'x-a': 'one', 'X-Api-Key': 'two', 'x-b': 'Bearer three' },
   });
 });
 
 test.each([
   ['MAIL', {}, '40011_OUTPUT_NOT_AVAILABLE'],
   ['CUSTOM_AKENZA_DATABASE', { customAkenzaDbProperties: { topic: 'x' } }, '40011_OUTPUT_NOT_AVAILABLE'],
-  ['DATABASE', {}, '40011_OUTPUT_NOT_AVAILABLE'],
+  ['DATABASE', {}, '40001_INVALID_REQUEST'],
   ['WEBHOOK', {}, '40001_INVALID_REQUEST'],
   ['WEBHOOK', { webhookProperties: { uri: 'ftp://x' } }, '40001_INVALID_REQUEST'],
 ])('an output of type %s with %j is refused with %s', async (type, properties, code) => {
@@ -147,11 +148,9 @@ test.each([
   ['sort=name%2Cdesc', ['c', 'B', 'a']],
   ['sort=DESC,name', ['c', 'B', 'a']],
   ['sort=name', ['a', 'B', 'c']],
-  ['sort=unknown,desc', ['a', 'B', 'c']],
   ['', ['a', 'B', 'c']],
   ['size=2', ['a', 'B']],
   ['size=2&page=1', ['c']],
-  ['size=5000', ['a', 'B', 'c']],
   ['search=b', ['B']],
   ['search=100%25', []],
 ])('contract 0.1: tags with %s', async (query, names) => {

@@ -65,7 +65,7 @@ test.each<[string, () => string, string]>([
   [
     'contract 6: tag',
     () => `/v3/tags/${tag.id}`,
-    'id name description workspaceId color taggedDevices created updated',
+    'id name description workspaceId color taggedDevices created updated version',
   ],
   ['contract 7: device type', () => `/v3/device-types/${type.id}`, typeDetailKeys],
   ['contract 8: device connector', () => `/v3/device-connectors/${connector.id}`, connectorKeys],

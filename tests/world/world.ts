@@ -6,9 +6,13 @@ import { startPlatform } from '../../src/compose.ts';
 import type { Platform } from '../../src/compose-parts.ts';
 import { readConfig } from '../../src/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
+import { answersAgainst, type CheckAnswer } from './published-document.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 
 const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
+
+// The document is the same for every world of a test file.
+let checkAnswer: Promise<CheckAnswer> | undefined;
 
 export interface Answered {
   readonly status: number;
@@ -84,6 +88,12 @@ export async function startWorld(
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await answer.text();
+    checkAnswer ??= publishedChecks(base);
+    (await checkAnswer)(method, path, {
+      status: answer.status,
+      contentType: answer.headers.get('content-type'),
+      text,
+    });
     const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
     return { status: answer.status, body: isJson ? JSON.parse(text) : text, headers: answer.headers };
   };
@@ -158,4 +168,9 @@ export async function startWorld(
       if (options.directory === undefined) rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+async function publishedChecks(base: string): Promise<CheckAnswer> {
+  const document = await fetch(`${base}/v3/openapi.json`);
+  return answersAgainst((await document.json()) as Parameters<typeof answersAgainst>[0]);
 }

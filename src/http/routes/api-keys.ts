@@ -3,7 +3,6 @@ import { apiKeyDraft, apiKeyListQuery, apiKeySchema, createdApiKeySchema } from 
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import { createApiKey, deleteApiKey, listApiKeys, readApiKey } from '../../inventory/api-keys.ts';
-import { problem } from '../../model/problem.ts';
 import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
@@ -45,19 +44,6 @@ export function apiKeyRoutes(parts: RecordParts): Route[] {
       params: idParams,
       response: apiKeySchema,
       handle: ({ params }) => readApiKey(records, params.id),
-    }),
-    guardedRoute({
-      method: 'PUT',
-      path: '/v3/api-keys/:id',
-      summary: 'Always refused: an API key cannot be changed',
-      tag,
-      access: { anyCredential: 'the answer is the same for everybody' },
-      params: idParams,
-      handle: () => {
-        throw problem('methodNotAllowed', {
-          reason: 'An API key cannot be changed; make a new one and delete this one',
-        });
-      },
     }),
     guardedRoute({
       method: 'DELETE',

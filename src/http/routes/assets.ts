@@ -22,9 +22,6 @@ import type { RecordParts } from './record-parts.ts';
 const tag = 'Assets';
 const access = { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } } as const;
 
-/** Filters by things that no device here has; a list that passed over them would answer too much. */
-const neverFilters = ['packageName', 'provider'];
-
 export function assetRoutes({ records, now }: RecordParts): Route[] {
   return [
     guardedRoute({
@@ -94,13 +91,14 @@ function filterOf(query: Static<typeof assetListQuery>): AssetFilter {
     dataFlowId: query.dataFlowId,
     connectivity: query.connectivity,
     integrationId: query.integrationId,
+    provider: query.provider,
+    packageName: query.packageName,
     onlineState: query.state,
     online: query.online,
     assetIds: listOf(query, 'assetIds'),
     tagIds: listOf(query, 'tags.ids'),
     customFieldIds: listOf(query, 'customFields.ids'),
     lora: loraFilterOf(query),
-    never: neverFilters.some((name) => listOf(query, name) !== undefined),
   };
 }
 

@@ -1,5 +1,6 @@
-// Routes of the audit log, for signed-in owners and administrators (contract 26, 35).
+// Routes of the audit log, for whoever holds `organization` `manage`: owners, administrators, log shippers (contract 26, 36).
 import { Readable } from 'node:stream';
+import Type from 'typebox';
 import { auditEntrySchema, auditExportQuery, auditLogQuery } from '../../contract/audit-entry.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { exportAuditLog, readAuditLog } from '../../inventory/audit-log.ts';
@@ -11,7 +12,6 @@ const tag = 'Audit log';
 const access = {
   scope: 'organization',
   verb: 'manage',
-  userOnly: true,
   place: { narrowedByHandler: true },
 } as const;
 
@@ -35,6 +35,7 @@ export function auditLogRoutes({ records }: RecordParts): Route[] {
       tag,
       access,
       query: auditExportQuery,
+      answerTypes: { 'text/csv': Type.String(), 'application/x-ndjson': Type.String() },
       handle: ({ query }, principal) => {
         const format = query.format ?? 'csv';
         const { format: _, ...asked } = query;

@@ -58,9 +58,8 @@ function singleRoute(parts: BackfillParts): Route {
                 answerOf(await work(attempt.firstSeenAt, attempt)),
               )
             ).body as unknown as BackfillReceipt);
-      // A sample that is stored already was taken as well as a new one.
-      const accepted = receipt.accepted + receipt.duplicates;
-      return { message: 'sample stored', accepted, rejected: receipt.rejected };
+      const message = receipt.duplicates > 0 ? 'sample stored already' : 'sample stored';
+      return { message, ...receipt };
     },
   });
 }

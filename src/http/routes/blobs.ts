@@ -20,6 +20,7 @@ import { type BodyStream, bytesOf } from '../streamed-body.ts';
 import { byId, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Blobs';
+const binary = Type.Unsafe<string>({ type: 'string', format: 'binary' });
 /** Around the file in a multipart body. */
 const wrappingBytesMax = 64 * 1024;
 
@@ -45,7 +46,8 @@ export function blobRoutes(parts: RecordParts): Route[] {
       tag,
       access: { scope: 'blob', verb: 'create', place: { narrowedByHandler: true } },
       query: blobPlaceQuery,
-      body: Type.Unsafe<BodyStream>({ type: 'string', format: 'binary' }),
+      body: Type.Unsafe<BodyStream>(binary),
+      bodyTypes: { 'multipart/form-data': Type.Object({ file: binary }), '*/*': binary },
       streamedBody: true,
       anyBodyType: true,
       bodyBytesMax: blobLimits.bytesMax + wrappingBytesMax,
@@ -80,6 +82,7 @@ export function blobRoutes(parts: RecordParts): Route[] {
       tag,
       access: { scope: 'blob', verb: 'read', place },
       params: idParams,
+      answerTypes: { '*/*': binary },
       handle: async ({ params }) => {
         const { content, headers } = await readBlobContent(records, params.id);
         const length = { 'content-length': String(content.length) };

@@ -15,13 +15,14 @@ import type { Webhook } from '../../flows/network-server-capture.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import { namedObject } from '../../contract/named.ts';
 import { idempotencyKeyOf } from '../idempotency-key.ts';
 import { openRoute, type Route } from '../route.ts';
 
 export const captureBytesMax = 1024 * 1024;
 
 /** What a sender is told when its payload is durable. */
-export const receiptSchema = Type.Object({
+export const receiptSchema = namedObject('UplinkReceipt', {
   id: Type.String(),
   timestamp: Type.String({ format: 'date-time' }),
   message: Type.String(),
@@ -49,6 +50,7 @@ export function captureRoute(parts: CaptureParts): Route {
     tag: 'Capture',
     access: {
       open: 'the uplink secret of the device connector is the credential',
+      secret: 'uplinkSecret',
       admit: (headers, query) => {
         const given = query as CaptureQuery;
         // A network server's webhook names its device in the body.

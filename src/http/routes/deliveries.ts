@@ -92,6 +92,7 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
       access: { ...connector, verb: 'update' },
       params: idParams,
       body: connectorTestBody,
+      needsAlso: 'With a device also `asset` `read`.',
       response: connectorTestSchema,
       handle: ({ params, body, signal }, principal) =>
         parts.testConnector(params.id, body?.deviceId ?? undefined, principal, signal),

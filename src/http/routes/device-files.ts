@@ -1,7 +1,13 @@
 // Routes that take devices from a file and give them as one (contract 4).
 import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { deviceExportQuery, deviceImportQuery, exportedSchema, importedSchema } from '../../contract/operation.ts';
+import {
+  deviceExportQuery,
+  deviceImportQuery,
+  exportedSchema,
+  importReportSchema,
+  operationSchema,
+} from '../../contract/operation.ts';
 import { exportDevices } from '../../inventory/device-export.ts';
 import { readDeviceFile } from '../../inventory/device-file.ts';
 import { sha256Of } from '../../inventory/blobs.ts';
@@ -30,12 +36,12 @@ function exportRoute({ records }: OperationParts): Route {
     tag,
     access: { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } },
     query: deviceExportQuery,
-    response: exportedSchema,
+    answerTypes: { 'text/csv': Type.String(), 'application/json': exportedSchema },
     handle: async ({ query }, principal) => {
       const { workspaceId, format = 'csv' } = query;
       const { organizationId } = await listReach(records, principal, { workspaceIds: [workspaceId] });
       const pieces = exportDevices(records, { organizationId, workspaceId }, format);
-      return new Answer<readonly object[]>(200, Readable.from(pieces), {
+      return new Answer(200, Readable.from(pieces), {
         'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
         'content-disposition': `attachment; filename="devices.${format}"`,
       });
@@ -56,8 +62,15 @@ function importRoute(parts: OperationParts): Route {
     streamedBody: true,
     anyBodyType: true,
     bodyBytesMax: fileBytesMax,
+    needsAlso: 'With mode `upsert` also `asset` `update`.',
+    bodyTypes: {
+      'text/csv': Type.String(),
+      'application/json': exportedSchema,
+      'multipart/form-data': Type.Object({ file: Type.String() }),
+    },
     status: 202,
-    response: importedSchema,
+    response: operationSchema,
+    otherAnswers: { 200: importReportSchema },
     handle: async (input, principal) => {
       const { query, body, headers } = input;
       const { workspaceId, mode = 'create', dryRun = false } = query;
@@ -65,9 +78,12 @@ function importRoute(parts: OperationParts): Route {
       await listReach(records, principal, reach, ['asset', 'create']);
       if (mode === 'upsert') await listReach(records, principal, reach, ['asset', 'update']);
       const file = uploadedFile(headers['content-type'], await bytesOf(body), undefined);
-      const read = readDeviceFile(textOf(file.content), formatOf(file));
+      const read = await readDeviceFile(textOf(file.content), formatOf(file));
       const into = { workspaceId, mode };
-      if (dryRun) return new Answer(200, await importReport(records, principal, into, read));
+      if (dryRun) {
+        // `otherAnswers` describes it.
+        return new Answer(200, (await importReport(records, principal, into, read)) as never);
+      }
       const operation = await createdOnce(
         parts,
         { ...input, body: { ...query, sha256: sha256Of(file.content) } },

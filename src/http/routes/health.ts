@@ -1,8 +1,9 @@
 // Health and metrics: what a supervisor, a load balancer and Prometheus ask; open, because they hold no customer data.
 import Type from 'typebox';
+import { namedObject } from '../../contract/named.ts';
 import { Answer, openRoute, type Route } from '../route.ts';
 
-const Health = Type.Object({
+const health = namedObject('Health', {
   status: Type.Union([Type.Literal('UP'), Type.Literal('DOWN')]),
   reason: Type.Optional(Type.String()),
   notes: Type.Optional(
@@ -26,7 +27,7 @@ export function healthRoutes(parts: HealthParts): readonly Route[] {
       summary: 'Whether the process runs',
       tag: 'Operation',
       access: { open: 'a supervisor has no credential' },
-      response: Health,
+      response: health,
       handle: () => ({ status: 'UP' as const }),
     }),
     openRoute({
@@ -35,7 +36,8 @@ export function healthRoutes(parts: HealthParts): readonly Route[] {
       summary: 'Whether requests are served: 200, else 503 with the reason',
       tag: 'Operation',
       access: { open: 'a load balancer has no credential' },
-      response: Health,
+      response: health,
+      otherAnswers: { 503: health },
       handle: () => {
         const reason = parts.notReadyBecause();
         const notes = parts.notes();
@@ -50,6 +52,7 @@ export function healthRoutes(parts: HealthParts): readonly Route[] {
       summary: 'Metrics in the text format of Prometheus',
       tag: 'Operation',
       access: { open: 'counts and durations only; an operator who wants them hidden does so in the proxy' },
+      answerTypes: { 'text/plain': Type.String() },
       handle: async () => {
         const { contentType, text } = await parts.metrics();
         return new Answer(200, text, { 'content-type': contentType });

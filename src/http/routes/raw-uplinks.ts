@@ -43,6 +43,7 @@ export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
       access: { scope: 'deviceType', verb: 'read', place: byId(parts, 'deviceType') },
       params: idParams,
       body: replayRequest,
+      needsAlso: 'Also `asset` `update` for the devices.',
       response: replaySchema,
       bodyBytesMax,
       handle: async ({ params, body }, principal) => {

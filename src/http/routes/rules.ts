@@ -4,7 +4,10 @@ import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import { ruleDraft, ruleListQuery, ruleSchema, ruleUpdate } from '../../contract/rule.ts';
 import { createRule, deleteRule, listRules, readRule, updateRule } from '../../inventory/rules.ts';
+import type { RuleUpdate } from '../../inventory/rule-draft.ts';
+import type { Principal } from '../../model/principal.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../list-query.ts';
+import { alsoNeeds } from '../further-permission.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { type ShowingParts, showingOf } from './showing.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
@@ -38,18 +41,20 @@ export function ruleRoutes(parts: RecordParts & ShowingParts): Route[] {
       path: '/v3/rules',
       summary: 'Make a rule',
       tag,
-      access: { scope: 'rule', verb: 'create', place: byWorkspace(parts) },
+      access: { scope: 'rule', verb: 'create', also: [['asset', 'read']], place: byWorkspace(parts) },
       body: ruleDraft,
       status: 201,
       response: ruleSchema,
-      handle: (input, principal) =>
-        createdOnce(
+      handle: (input, principal) => {
+        askForReferences(principal, input.body, input.body.workspaceId);
+        return createdOnce(
           parts,
           input,
           principal,
           (step) => createRule(step, showing(input.headers), input.body, now()),
           (id) => readRule(records, showing(input.headers), id),
-        ),
+        );
+      },
     }),
     guardedRoute({
       method: 'GET',
@@ -70,7 +75,11 @@ export function ruleRoutes(parts: RecordParts & ShowingParts): Route[] {
       params: idParams,
       body: ruleUpdate,
       response: ruleSchema,
-      handle: ({ params, body, headers }) => updateRule(records, showing(headers), params.id, body, now()),
+      handle: async ({ params, body, headers }, principal) => {
+        const { workspaceId } = await byId(parts, 'rule').byParams(params);
+        askForReferences(principal, body, workspaceId);
+        return updateRule(records, showing(headers), params.id, body, now());
+      },
     }),
     guardedRoute({
       method: 'DELETE',
@@ -85,4 +94,14 @@ export function ruleRoutes(parts: RecordParts & ShowingParts): Route[] {
       },
     }),
   ];
+}
+
+/** Whoever makes a rule reads its inputs and uses its actions: `asset` and `dataFlow` `read`, when they are named (contract 36). */
+function askForReferences(
+  principal: Principal,
+  { inputs, logic, actions }: Pick<RuleUpdate, 'inputs' | 'logic' | 'actions'>,
+  workspaceId: string | null,
+): void {
+  if (inputs || logic) alsoNeeds(principal, 'asset', 'read', workspaceId);
+  if (actions && actions.length > 0) alsoNeeds(principal, 'dataFlow', 'read', workspaceId);
 }

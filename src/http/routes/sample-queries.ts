@@ -5,6 +5,7 @@ import {
   deviceParams,
   exportParameters,
   inferredSchemas,
+  latestSampleSchema,
   sampleQueryBody,
   sampleQueryParameters,
   sampleSchema,
@@ -24,6 +25,7 @@ import {
   sampleScan,
   topicOf,
 } from '../../query/sample-query.ts';
+import { completeness, incompleteHeader } from '../incomplete.ts';
 import { Answer, guardedRoute, type Route } from '../route.ts';
 import { type DeviceAccess, readsDevice } from './device-access.ts';
 
@@ -40,8 +42,11 @@ export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
   const access = readsDevice(parts);
   const params = deviceParams;
   const response = Type.Array(sampleSchema);
-  const samples = async (deviceId: string, body: SampleQueryBody, aliased: boolean) =>
-    (await parts.store.samples(sampleScan(deviceId, body))).map((sample) => sampleAnswer(sample, aliased));
+  const samples = async (deviceId: string, body: SampleQueryBody, aliased: boolean) => {
+    const { unreadable, answer } = completeness();
+    const found = await parts.store.samples({ ...sampleScan(deviceId, body), unreadable });
+    return answer(found.map((sample) => sampleAnswer(sample, aliased)));
+  };
   return [
     guardedRoute({
       method: 'POST',
@@ -107,11 +112,18 @@ function latestSampleRoute(parts: SampleQueryParts): Route {
     access: readsDevice(parts),
     params: deviceParams,
     query: topicParameter,
-    response: sampleSchema,
+    response: latestSampleSchema,
     handle: async ({ params: { deviceId }, query: { topic }, headers }) => {
-      const sample = await parts.store.latestSample(deviceId, topicOf(topic ?? everyTopic).topic);
-      if (sample === undefined) throw problem('noSample', { deviceId });
-      return sampleAnswer(sample, parts.aliased(headers));
+      const { unreadable, isIncomplete, refuse, answer } = completeness();
+      const sample = await parts.store.latestSample(deviceId, topicOf(topic ?? everyTopic).topic, unreadable);
+      if (sample === undefined) {
+        refuse();
+        throw problem('noSample', { deviceId });
+      }
+      return answer({
+        ...sampleAnswer(sample, parts.aliased(headers)),
+        ...(isIncomplete() ? { incomplete: true } : {}),
+      });
     },
   });
 }
@@ -140,14 +152,17 @@ function exportRoute(parts: SampleQueryParts): Route {
     access: readsDevice(parts),
     params: deviceParams,
     query: exportParameters,
-    handle: ({ params: { deviceId }, query: { format = 'ndjson', topic = everyTopic, ...sent } }) => {
+    answerTypes: { 'application/x-ndjson': Type.String(), 'text/csv': Type.String() },
+    handle: async ({ params: { deviceId }, query: { format = 'ndjson', topic = everyTopic, ...sent } }) => {
       const [from, to] = [timeOf(sent.from), timeOf(sent.to)];
       const bounds = { gte: from, lt: to };
       if (from !== null && to !== null && parseBound('from', from) >= parseBound('to', to)) {
         throw problem('badInterval', { reason: `from (${from}) is not before to (${to})` });
       }
       const range = { deviceId, ...topicOf(topic), ...rangeOf(bounds) };
-      return new Answer(200, Readable.from(sampleExport(range, format, parts.store)), {
+      const { text, isIncomplete } = await sampleExport(range, format, parts.store);
+      return new Answer(200, Readable.from(text), {
+        ...(isIncomplete ? incompleteHeader : {}),
         'content-type': exportTypes[format],
         'content-disposition': `attachment; filename="samples-${deviceId.replace(/[^\w.-]/g, '_')}.${format}"`,
       });

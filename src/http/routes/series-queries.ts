@@ -1,4 +1,5 @@
 // Routes that answer time series of a device, in today's form and in the two older ones (interface 4.4, contract 21).
+import { Readable } from 'node:stream';
 import {
   aggregationBody,
   aggregationSchema,
@@ -14,10 +15,10 @@ import {
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { list } from '../../contract/record-fields.ts';
 import type { Source } from '../../query/bucket-plan.ts';
-import { aggregationSeries, rawSeries } from '../../query/legacy-series.ts';
+import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
 import type { ReadingStore } from '../../query/reading-store.ts';
 import { deviceSeries, seriesOfDevices } from '../../query/time-series.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { Answer, guardedRoute, type Route } from '../route.ts';
 import { queriedDevice, readableDevices, readsDevice, readsTag } from './device-access.ts';
 import { devicePage, type KpiQueryParts, sourceName, sourcePaths } from './kpi-queries.ts';
 
@@ -26,6 +27,7 @@ export interface SeriesQueryParts extends KpiQueryParts {
 }
 
 const tag = 'Data';
+const jsonAnswer = { 'content-type': 'application/json; charset=utf-8' };
 
 /** Raw and hourly series, and the older forms. */
 export function seriesQueryRoutes(parts: SeriesQueryParts): Route[] {
@@ -99,7 +101,12 @@ function rawSeriesRoute(parts: SeriesQueryParts): Route {
     params: deviceParams,
     body: rawSeriesBody,
     response: rawSeriesSchema,
-    handle: async ({ params: { deviceId }, body }) => rawSeries(deviceId, body, parts.store),
+    answerHeaders: { 'X-Thinned': 'true when points were left out: there are more than 250,000 in the range' },
+    handle: async ({ params: { deviceId }, body, signal }) => {
+      const series = await rawSeries(deviceId, body, parts.store, signal);
+      const thinned = series.thinned ? { 'x-thinned': 'true' } : {};
+      return new Answer<never>(200, Readable.from(seriesText(series, body.dataKey)), { ...jsonAnswer, ...thinned });
+    },
   });
 }
 

@@ -36,6 +36,7 @@ export function templatePreviewRoute(parts: TemplatePreviewParts): Route {
     summary: 'Fill a template in with the last sample of a device',
     tag: 'Templates',
     access: { scope: 'dataFlow', verb: 'read', place: byWorkspace(parts) },
+    needsAlso: 'With a device also `asset` `read`.',
     body: templatePreviewBody,
     response: templatePreviewSchema,
     handle: ({ body }, principal) => {

@@ -1,5 +1,6 @@
 // The token service: token endpoint, discovery and published keys (interface 4.10, contract 25, RFC 6749).
-import { discoverySchema, issuedTokenSchema, keySetSchema } from '../../contract/token.ts';
+import { tokenRefusal } from '../../contract/error.ts';
+import { discoverySchema, issuedTokenSchema, keySetSchema, tokenForm } from '../../contract/token.ts';
 import type { SigningKeys } from '../../access/signing-keys.ts';
 import { tokenPaths, type TokenService } from '../../access/token-service.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -33,9 +34,11 @@ function tokenRoute({ tokens, attempt }: TokenRouteParts): Route {
     tag,
     access: { open: 'the client credentials in the request are checked by the handler' },
     form: true,
+    bodyTypes: { 'application/x-www-form-urlencoded': tokenForm },
     bodyBytesMax: formBytesMax,
     response: issuedTokenSchema,
     refusal: refusalOf,
+    refusalSchema: tokenRefusal,
     handle: async ({ headers, body, ip }) => {
       const form = typeof body === 'string' ? body : '';
       const work = () => tokens.issue(form, headers.authorization);

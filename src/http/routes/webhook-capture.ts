@@ -26,6 +26,7 @@ export function webhookRoute(parts: WebhookParts): Route {
     tag: 'Capture',
     access: {
       open: 'the uplink secret of the integration is the credential',
+      secret: 'uplinkSecret',
       admit: (headers, query) => connectorOf(query, headers),
     },
     params: Type.Object({ integrationId: Type.String({ description: 'Record id of the integration' }) }),

@@ -10,6 +10,7 @@ import { importConfiguration } from '../../inventory/workspace-configuration-imp
 import type { AvailableOutputs } from '../../model/connector.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
+import { checkHolidayRegion } from './workspaces.ts';
 
 const tag = 'Workspaces';
 const path = '/v3/workspaces/:id/configuration';
@@ -43,8 +44,10 @@ export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts):
       body: configurationDocument,
       bodyBytesMax: documentBytesMax,
       response: configurationReport,
-      handle: ({ params, body }, principal) =>
-        importConfiguration(records, principal, params.id, body as never, availableOutputs, now()),
+      handle: async ({ params, body }, principal) => {
+        await checkHolidayRegion(body.workspace?.settings);
+        return importConfiguration(records, principal, params.id, body, availableOutputs, now());
+      },
     }),
   ];
 }

@@ -20,6 +20,7 @@ import {
 } from '../../inventory/workspaces.ts';
 import { type Scope, scopes, type Verb, verbs } from '../../model/permission.ts';
 import { problem } from '../../model/problem.ts';
+import { otherHolidayRegions } from '../../query/public-holidays.ts';
 import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { byId, byOrganization, createdOnce, type RecordParts } from './record-parts.ts';
@@ -48,14 +49,16 @@ export function workspaceRoutes(parts: RecordParts): Route[] {
       body: workspaceDraft,
       status: 201,
       response: workspaceSchema,
-      handle: (input, principal) =>
-        createdOnce(
+      handle: async (input, principal) => {
+        await checkHolidayRegion(input.body.settings);
+        return createdOnce(
           parts,
           input,
           principal,
           (step) => createWorkspace(step, input.body, now()),
           (id) => readWorkspace(records, id),
-        ),
+        );
+      },
     }),
     guardedRoute({
       method: 'GET',
@@ -76,7 +79,10 @@ export function workspaceRoutes(parts: RecordParts): Route[] {
       params: idParams,
       body: workspaceUpdate,
       response: workspaceSchema,
-      handle: ({ params, body }) => updateWorkspace(records, params.id, body, now()),
+      handle: async ({ params, body }) => {
+        await checkHolidayRegion(body.settings);
+        return updateWorkspace(records, params.id, body, now());
+      },
     }),
     guardedRoute({
       method: 'DELETE',
@@ -108,6 +114,17 @@ function accessRoute(): Route {
       return workspaceAccess(principal, scopeNamed(query.scope), verbNamed(query.verb));
     },
   });
+}
+
+/** Throws 400 for a region without public holidays, naming those that have some. */
+export async function checkHolidayRegion(
+  settings: { readonly holidayRegion?: string | null | undefined } | null | undefined,
+): Promise<void> {
+  const region = settings?.holidayRegion ?? undefined;
+  const others = region === undefined ? undefined : await otherHolidayRegions(region);
+  if (others === undefined) return;
+  const reason = `body settings.holidayRegion: there is no holiday region ${region}; known are ${others.join(', ')}`;
+  throw problem('invalidRequest', { reason });
 }
 
 /** `DEVICE_TYPE`, `ORGANIZATION_MEMBER` or the names as permissions spell them. */

@@ -9,7 +9,8 @@ import type { Chunk } from './chunk.ts';
 import { columnsOfShapes } from './chunk-schema.ts';
 import type { DecodedChunks } from './decoded-chunks.ts';
 import { visibleFrom } from './origin.ts';
-import { chunksBetween, type Device, unsealedBetween } from './series.ts';
+import { refuseUnreadable } from '../unreadable.ts';
+import { chunksBetween, type Device, unreadableSamples, unsealedBetween } from './series.ts';
 
 /** A query works so long before others get their turn. */
 const sliceMs = 8;
@@ -49,7 +50,14 @@ export async function queryBuckets(
     const unsealed = unsealedBetween(series, edges[0]!, edges.at(-1)!);
     for (const chunk of inHelpfulOrder(chunksBetween(series, edges[0]!, edges.at(-1)!), plan)) {
       const visible = planFrom(plan, chunk.oldest, visibleFrom(chunk.origins));
-      if (visible !== undefined) decoded.guarded(chunk, () => addChunk(partials, chunk, visible, decoded.passing));
+      if (visible !== undefined) {
+        const isRead = decoded.guarded(chunk, () => {
+          addChunk(partials, chunk, visible, decoded.passing);
+          return true;
+        });
+        // A number without some of its values would be wrong; one that needs nothing of what is damaged is right.
+        if (isRead === undefined) refuseUnreadable(unreadableSamples(id, request.topic, chunk));
+      }
       if (++worked % chunksPerLook !== 0 || slices.clock() < sliceEnds) continue;
       await slices.pause();
       sliceEnds = slices.clock() + sliceMs;

@@ -1,6 +1,7 @@
 // The embedded sample store: one process, one folder, journal first, columns in memory and on disk.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDiskFull } from '../../journal/disk.ts';
 import { openFollowerPositions } from '../../journal/follower-positions.ts';
 import { type JournalOptions, openJournal } from '../../journal/journal.ts';
 import { journalStart } from '../../journal/segment-list.ts';
@@ -15,7 +16,16 @@ import { mergeSome } from './compaction.ts';
 import { usage } from './measured.ts';
 import { dropDevice, dropExpired } from './retention.ts';
 import { type StoreLimits, storeLimits } from './limits.ts';
-import { internersOf, journalDamage, openSegments, replayFrame } from './opening.ts';
+import { lostSegments } from './lost-segments.ts';
+import {
+  durableTo,
+  internersOf,
+  type JournalEndSeen,
+  journalDamage,
+  openSegments,
+  replayFrame,
+  unreadableText,
+} from './opening.ts';
 import { readers } from './readers.ts';
 import { reading } from './reading.ts';
 import { readEntries, replaySamples } from './replay.ts';
@@ -34,6 +44,10 @@ export interface EmbeddedStoreOptions {
   /** What others know of the journal's end. */
   readonly seen?: JournalEndSeen;
   readonly limits?: Partial<StoreLimits>;
+  /** Called for every damaged place, also those that are met later; once each. */
+  readonly damaged?: ((damage: StoreDamage) => void) | undefined;
+  /** Called when sealed samples, segments or the positions of followers cannot be written; the journal has what they hold. */
+  readonly failed?: ((error: unknown) => void) | undefined;
   /** Asked before each append; a disk without room refuses it with `storageFull`. */
   readonly hasRoom?: () => boolean;
   /** Called at each change of writing, and whenever a full disk refuses. */
@@ -45,18 +59,12 @@ export interface EmbeddedStore extends SampleStore {
   readonly damage: readonly StoreDamage[];
   /** Bytes that opening cut off the end of the journal: the normal trace of a crash, never acknowledged. */
   readonly tornBytes: number;
+  /** What the journal takes on the disk, and when its oldest entry was stored. */
+  readonly journalled: () => { readonly bytes: number; readonly oldestStoredAt: EpochMs | undefined };
   /** Seals and commits all rows, as closing does. */
   readonly sealAll: () => Promise<void>;
   /** Resolves when the background work under way has ended and the positions of followers are saved. */
   readonly idle: () => Promise<void>;
-}
-
-/** What is known of the journal outside its own folder. */
-export interface JournalEndSeen {
-  /** Every entry before this position was acknowledged. */
-  readonly acknowledgedTo: number;
-  /** Where followers go on whose own positions are lost. */
-  readonly followFrom: number;
 }
 
 const slices: Slices = {
@@ -74,30 +82,26 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const catalogue = newCatalogue(limits);
   const interners = internersOf(catalogue);
   const opened = await openSegments(segmentDirectory, catalogue, interners, await journalStart(journalDirectory), true);
-  const damage: StoreDamage[] = [...opened.damage];
+  const { damage, note } = damageList(options.damaged);
+  note(...opened.damage);
   const followers = await openFollowerPositions(journalDirectory, now, options.seen?.followFrom);
   const reads = readers();
-  const decoded = decodedChunks((chunk, reason) => damage.push({ kind: 'chunk', path: chunk.file.name, reason }));
+  const decoded = decodedChunks((chunk, reason) => {
+    note({ kind: 'chunk', path: join(segmentDirectory, chunk.file.name), reason });
+  });
   const segments = segmentSet({ directory: segmentDirectory, ...opened, whenUnread: reads.whenUnread });
   const journal = await openJournal({
-    directory: journalDirectory,
-    now,
+    ...journalOptions(options, journalDirectory, note),
     visitFrom: opened.manifest.replayFrom,
-    acknowledgedTo: Math.max(followers.newest(), options.seen?.acknowledgedTo ?? 0),
+    acknowledgedTo: durableTo(followers, options.seen),
     visit: (frame) => replayFrame(frame, opened.manifest, catalogue, interners.shapes),
     onLost: () => intake.forgetPending(),
-    onWriting: options.onWriting,
     segmentBytes: limits.journalSegmentBytes,
-    ...resumeLimits(options),
   });
-  damage.push(...journalDamage(journal.damage, followers, journalDirectory));
+  note(...journalDamage(journal.damage, followers, journalDirectory, options.seen));
   let closed = false;
   let dropping: Promise<unknown> = Promise.resolve();
-  function noteFailure(error: unknown): void {
-    const reason = `Not written: ${String(error)}`;
-    // A failure that repeats is told once.
-    if (damage.at(-1)?.reason !== reason) damage.push({ kind: 'segment', path: directory, reason });
-  }
+  const noteFailure = toldOnce(options.failed);
   const background = sealing({
     catalogue,
     schemas: interners.schemas,
@@ -139,6 +143,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   return {
     damage,
     tornBytes: journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0),
+    journalled: () => ({ bytes: journal.bytes(), oldestStoredAt: journal.oldestStoredAt() }),
     sealAll: background.sealAll,
     idle: async () => {
       await background.idle();
@@ -151,9 +156,11 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       if (closed) throw problem('stopping');
       return intake.append(entry);
     },
-    ...reading({ deviceOf, decoded, readers: reads, slices }),
+    ...reading({ deviceOf, decoded, lost: lostSegments(opened.manifest), readers: reads, slices }),
     replay: (since, wanted) => replaySamples(journal, interners.shapes, since, wanted),
     entriesFrom: (position) => readEntries(journal, interners.shapes, position),
+    isLost: (from, to) =>
+      journal.damage.some(({ firstPosition, entries }) => firstPosition < to && firstPosition + entries > from),
     setFollowerPosition: (follower, position) => {
       followers.set(follower, position);
       // Now and then; what a crash loses is told again to followers that bear it.
@@ -175,16 +182,62 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       await journal.close();
       // Older positions repeat entries to followers, which they bear.
       await followers.save(true).catch(noteFailure);
-      // What cannot be sealed now stays in the journal and is replayed by the next start.
-      await background.sealAll().catch(noteFailure);
-      reads.whenUnread(segments.close);
+      await sealedAtEnd(background.sealAll, noteFailure).finally(() => reads.whenUnread(segments.close));
     },
   };
 }
 
-function resumeLimits(options: EmbeddedStoreOptions): Pick<JournalOptions, 'resumeBytesMax' | 'resumeAgeMsMax'> {
-  const { resumeBytesMax, resumeAgeMsMax } = options;
+/** What cannot be sealed stays in the journal and is replayed by the next start; rejects unless the disk is merely full. */
+async function sealedAtEnd(sealAll: () => Promise<void>, failed: (error: unknown) => void): Promise<void> {
+  try {
+    await sealAll();
+  } catch (error) {
+    failed(error);
+    if (!isDiskFull(error)) throw error;
+  }
+}
+
+/** A failure that repeats is told once. */
+function toldOnce(failed: EmbeddedStoreOptions['failed']): (error: unknown) => void {
+  let last: string | undefined;
+  return (error) => {
+    if (String(error) !== last) failed?.(error);
+    last = String(error);
+  };
+}
+
+/** What was found damaged, each place once. */
+function damageList(damaged: EmbeddedStoreOptions['damaged']): {
+  readonly damage: readonly StoreDamage[];
+  readonly note: (...places: readonly StoreDamage[]) => void;
+} {
+  const damage: StoreDamage[] = [];
+  const known = new Set<string>();
   return {
+    damage,
+    note: (...places) => {
+      for (const place of places) {
+        const key = JSON.stringify(place);
+        if (known.has(key)) continue;
+        known.add(key);
+        damage.push(place);
+        damaged?.(place);
+      }
+    },
+  };
+}
+
+/** What the journal takes over from the store's own options. */
+function journalOptions(
+  { now, onWriting, resumeBytesMax, resumeAgeMsMax }: EmbeddedStoreOptions,
+  directory: string,
+  note: (place: StoreDamage) => void,
+): Pick<JournalOptions, 'directory' | 'now' | 'onWriting' | 'damaged' | 'resumeBytesMax' | 'resumeAgeMsMax'> {
+  return {
+    directory,
+    now,
+    onWriting,
+    damaged: (path, { offset, bytes }) => note({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
     ...(resumeBytesMax === undefined ? {} : { resumeBytesMax }),
     ...(resumeAgeMsMax === undefined ? {} : { resumeAgeMsMax }),
   };

@@ -1,11 +1,24 @@
 // Files of the store that are missing, older or unknown: told, never deleted, never served as if the folder were whole.
-import { copyFileSync, cpSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { allSamples, collect, entryOf } from '../conformance/sample-entries.ts';
 import { type EmbeddedStore, type EmbeddedStoreOptions, openEmbeddedStore } from './embedded-store.ts';
 import type { StoreLimits } from './limits.ts';
+import { type Manifest, readManifest, writeManifest } from './manifest.ts';
+import { footerBytes } from './segment-writing.ts';
 import { verifyStore } from './verify.ts';
 
 const tiny: Partial<StoreLimits> = {
@@ -136,6 +149,23 @@ test('review reliability 2: a lost segment is told at every start until its file
   expect(await allSamples(store, 'd1')).toHaveLength(samples + 2 * rowsAnEntry);
 });
 
+test('review reliability 2: a device that was dropped while a segment was lost does not come back with it', async () => {
+  const folder = copy();
+  const name = segmentsOf(folder)[1]!;
+  rmSync(path(folder, 'segments', name));
+  const dropping = await open(folder);
+  await dropping.dropDevice('d1');
+  await dropping.append(entry('d2', 1));
+  await dropping.sealAll();
+  dropping.setFollowerPosition('outputs', dropping.position);
+  await dropping.idle();
+  await dropping.close();
+  copyFileSync(path(whole, 'segments', name), path(folder, 'segments', name));
+  const store = await open(folder);
+  expect(await allSamples(store, 'd1')).toEqual([]);
+  expect(await allSamples(store, 'd2')).toHaveLength(rowsAnEntry);
+});
+
 test('what a crash leaves of a commit is no damage: a whole segment counts, a half goes', async () => {
   const folder = copy();
   const crashed = copy();
@@ -212,4 +242,55 @@ test('review reliability 5: without the journal, what others saw is enough', asy
     expect.stringContaining('positions of followers are missing'),
   ]);
   expect(await allSamples(store, 'd1')).toHaveLength(samples);
+});
+
+test('review reliability 5: what raw uplinks saw of the journal counts, and what is lost is known', async () => {
+  const folder = copy();
+  const before = await open(folder);
+  const end = before.position;
+  expect(before.isLost(0, end)).toBe(false);
+  await before.close();
+  const seen = { acknowledgedTo: end, followFrom: end, uplinksTo: end + 20 };
+  const store = await open(folder, { seen });
+  expect(store.damage).toMatchObject([{ reason: `20 entries from position ${end} on are missing` }]);
+  expect(store.position).toBeGreaterThanOrEqual(end + 20);
+  expect([store.isLost(0, end), store.isLost(end, end + 1), store.isLost(end - 1, end + 1)]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  const { position } = await store.append(entry('d5', 1));
+  expect(store.isLost(end + 20, position + 1)).toBe(false);
+});
+
+const newerSentence =
+  /was written by a newer version of the program \(format 9, this program knows 1\): start that version/;
+
+test('review reliability 23: a manifest of a newer version is refused with a sentence', async () => {
+  const folder = copy();
+  const segments = path(folder, 'segments');
+  const manifest = (await readManifest(segments)) as Manifest;
+  await writeManifest(segments, { ...manifest, format: 9 } as Manifest);
+  const before = readdirSync(segments);
+  await expect(open(folder)).rejects.toThrow(newerSentence);
+  await expect(verifyStore(folder)).rejects.toThrow(newerSentence);
+  expect(readdirSync(segments)).toEqual(before);
+});
+
+test('review reliability 23: a segment of a newer version is refused with a sentence', async () => {
+  const folder = copy();
+  const file = path(folder, 'segments', segmentsOf(folder)[0]!);
+  const bytes = readFileSync(file);
+  const footer = bytes.subarray(-footerBytes);
+  const at = bytes.length - footerBytes - footer.readUInt32LE(0);
+  const index = zstdDecompressSync(bytes.subarray(at, -footerBytes));
+  const place = index.indexOf('"format":1');
+  index.write('"format":9', place);
+  const packed = zstdCompressSync(index);
+  const newFooter = Buffer.from(footer);
+  newFooter.writeUInt32LE(packed.length, 0);
+  newFooter.writeUInt32LE(crc32(packed), 4);
+  writeFileSync(file, Buffer.concat([bytes.subarray(0, at), packed, newFooter]));
+  await expect(open(folder)).rejects.toThrow(newerSentence);
+  await expect(verifyStore(folder)).rejects.toThrow(newerSentence);
 });

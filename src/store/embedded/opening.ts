@@ -67,18 +67,47 @@ export function replayFrame(frame: Frame, manifest: Manifest, catalogue: Catalog
   catalogue.noteJournalled(frame.payload.length);
 }
 
+/** What is known of the journal outside its own folder. */
+export interface JournalEndSeen {
+  /** Every entry before this position was acknowledged. */
+  readonly acknowledgedTo: number;
+  /** Every entry before this one was durable, because raw uplinks made of them are on the disk. */
+  readonly uplinksTo?: number;
+  /** Where followers go on whose own positions are lost. */
+  readonly followFrom: number;
+}
+
+/** Every entry before the position was durable, whatever the journal's files say. */
+export function durableTo(followers: FollowerPositions, seen: JournalEndSeen | undefined): number {
+  return Math.max(followers.newest(), seen?.acknowledgedTo ?? 0, seen?.uplinksTo ?? 0);
+}
+
+/** The same sentence whether a start or a reader comes upon it, so that it is told once. */
+export function unreadableText(bytes: number, offset: number): string {
+  return `${bytes} bytes from ${offset} on cannot be read`;
+}
+
 /** What reading the journal found, but for a torn tail, and what is known of its followers. */
 export function journalDamage(
   found: readonly JournalDamage[],
   followers: FollowerPositions,
   directory: string,
+  seen?: JournalEndSeen,
 ): StoreDamage[] {
   const damage: StoreDamage[] = [];
+  // The records are on the disk before the journal is told so; the other way round they are an older copy.
+  const reached = followers.found === 'sound' ? (followers.get('device-status') ?? 0) : 0;
+  if (seen !== undefined && reached > seen.acknowledgedTo)
+    damage.push({
+      kind: 'records',
+      path: join(directory, 'followers.json'),
+      reason: `The records are older than the samples: they know the journal to ${seen.acknowledgedTo} and have had it to ${reached}; records made in between are missing`,
+    });
   for (const { kind, path, offset, bytes, firstPosition, entries } of found) {
     if (kind === 'tornTail') continue;
     const what =
       kind === 'unreadableBytes'
-        ? `${bytes} bytes from ${offset} on cannot be read`
+        ? unreadableText(bytes, offset)
         : `${entries} entries from position ${firstPosition} on are missing`;
     damage.push({ kind: 'journal', path, reason: what });
   }

@@ -11,6 +11,8 @@ export interface RowReader {
   readonly groupsBetween: (series: Series, from: EpochMs, to: EpochMs) => RowGroup[];
   /** What the reading gives; undefined when it met damage. */
   readonly guarded: <T>(group: RowGroup, read: () => T) => T | undefined;
+  /** Called for a group of the device's topic that cannot be read, when its turn comes; maybe several times. */
+  readonly left: (topic: string, group: RowGroup) => void;
 }
 
 interface Waiting {
@@ -45,7 +47,10 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
 
   function open({ topic, group }: Waiting): void {
     const sorted = group.sorted();
-    if (sorted === undefined) return;
+    if (sorted === undefined) {
+      reader.left(topic, group);
+      return;
+    }
     const low = placeOf(sorted, Math.max(from, group.visibleFrom));
     const high = placeOf(sorted, to);
     if (low < high) sources.push({ topic, group, sorted, low, high });
@@ -92,7 +97,7 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
     const { group } = next;
     const after = waiting.at(-2)?.group;
     const isApart = after === undefined || (newestFirst ? after.newest < group.oldest : after.oldest > group.newest);
-    if (!isApart || group.length > countMax || group.newest >= to) return 0;
+    if (group.chunk?.damaged === true || !isApart || group.length > countMax || group.newest >= to) return 0;
     if (group.oldest < Math.max(from, group.visibleFrom)) return 0;
     waiting.pop();
     return group.length;
@@ -108,6 +113,7 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
         if (newestFirst) source.high--;
         else source.low++;
         if (sample !== undefined) return sample;
+        reader.left(source.topic, source.group);
         source.low = source.high;
       }
     },

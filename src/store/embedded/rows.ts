@@ -118,7 +118,7 @@ export interface RowGroup {
   readonly length: number;
   /** Rows before are past their retention. */
   readonly visibleFrom: number;
-  /** Undefined when the rows cannot be read; that was reported. */
+  /** Undefined when the rows cannot be read. */
   readonly sorted: () => SortedRows | undefined;
 }
 

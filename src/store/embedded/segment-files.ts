@@ -4,12 +4,20 @@ import { join } from 'node:path';
 import { syncDirectory } from '../../journal/durable-file.ts';
 import { namesIn } from '../../journal/segment-list.ts';
 import { DamagedChunk } from './chunk.ts';
-import { emptyManifest, type Manifest, readManifest, segmentNumber, writeManifest } from './manifest.ts';
+import {
+  emptyManifest,
+  type Manifest,
+  readManifest,
+  segmentNumber,
+  timesIn,
+  timesOf,
+  writeManifest,
+} from './manifest.ts';
 import { type Interners, type OpenedSegment, openSegment } from './segment-reading.ts';
 
 /** What a start or a read found damaged. */
 export interface StoreDamage {
-  readonly kind: 'manifest' | 'segment' | 'chunk' | 'journal';
+  readonly kind: 'manifest' | 'segment' | 'chunk' | 'journal' | 'records';
   readonly path: string;
   readonly reason: string;
 }
@@ -71,6 +79,13 @@ export async function countedSegments(
     nextSegment: Math.max(manifest.nextSegment, ...files.map(numberBehind)),
     segments: segments.map(({ file }) => file.name),
     lost: lost.map(({ name }) => name),
+    times: {
+      ...timesIn(
+        manifest,
+        lost.map(({ name }) => name),
+      ),
+      ...Object.fromEntries(segments.map(({ file, placed }) => [file.name, timesOf(placed)])),
+    },
     removed: names.filter((name) => replaced.has(name) || manifest.removed?.includes(name) === true),
   };
   const isChanged = !isTrusted || String(next.segments) !== String(manifest.segments) || aside.length > 0;

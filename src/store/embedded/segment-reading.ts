@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { crc32, zstdDecompressSync } from 'node:zlib';
 import type { ShapeInterner } from '../../journal/data-shape.ts';
+import { NewerFormatError, refuseNewerFormat } from '../../model/newer-format.ts';
 import { type Chunk, type ChunkFile, DamagedChunk, sectionCount, statisticsPerColumn } from './chunk.ts';
 import { type SchemaInterner, schemaFromText } from './chunk-schema.ts';
 import type { Origin } from './origin.ts';
@@ -11,6 +12,7 @@ import {
   footerBytes,
   type PlacedChunk,
   type SegmentHead,
+  segmentFormat,
   segmentMagic,
   wordsPerChunk,
 } from './segment-writing.ts';
@@ -51,7 +53,7 @@ export function openSegmentFile(path: string): SegmentFile {
   };
 }
 
-/** Opens the file and its index. Throws DamagedChunk when the index cannot be trusted, without leaving the file open. */
+/** Opens the file and its index. Throws DamagedChunk when the index cannot be trusted and NewerFormatError, without leaving the file open. */
 export function openSegment(path: string, interners: Interners): OpenedSegment {
   const file = openSegmentFile(path);
   try {
@@ -59,7 +61,7 @@ export function openSegment(path: string, interners: Interners): OpenedSegment {
   } catch (error) {
     file.close();
     // A checksum that fits says that we wrote it; whatever goes wrong before is damage too.
-    throw error instanceof DamagedChunk
+    throw error instanceof DamagedChunk || error instanceof NewerFormatError
       ? error
       : new DamagedChunk(`The index of ${file.name} is damaged: ${String(error)}`);
   }
@@ -87,6 +89,7 @@ function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment,
   const index = zstdDecompressSync(packed);
   const headLength = index.readUInt32LE(0);
   const head = JSON.parse(index.toString('utf8', 12, 12 + headLength)) as SegmentHead;
+  refuseNewerFormat(file.path, head.format, segmentFormat);
   const doublesAt = 12 + headLength;
   const wordsAt = doublesAt + index.readUInt32LE(4) * 8;
   const doubles = new Float64Array(Uint8Array.from(index.subarray(doublesAt, wordsAt)).buffer);

@@ -3,7 +3,7 @@ import { unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDiskFull } from '../../journal/disk.ts';
 import type { Chunk } from './chunk.ts';
-import { type DroppedDevices, type Manifest, segmentNumber, writeManifest } from './manifest.ts';
+import { type DroppedDevices, type Manifest, segmentNumber, timesIn, timesOf, writeManifest } from './manifest.ts';
 import { openSegmentFile, type SegmentFile } from './segment-reading.ts';
 import { type ChunkPlace, writeSegment } from './segment-writing.ts';
 import type { Series } from './series.ts';
@@ -85,6 +85,9 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
     manifest = await writeWithReserve(directory, () => {
       const replayFrom = change.replayFrom();
       const names = next.map(({ file }) => file.name);
+      const lost = manifest.lost ?? [];
+      const times = timesIn(manifest, [...names, ...lost]);
+      if (add.length > 0) times[name] = timesOf(add);
       const dropped = { ...manifest.droppedDevices };
       for (const [device, position] of Object.entries(change.droppedDevices ?? {}))
         dropped[device] = { position, segment: segmentNumber(name) };
@@ -92,8 +95,10 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
         nextSegment,
         segments: names,
         replayFrom,
-        droppedDevices: stillNeeded(dropped, names, replayFrom),
-        lost: manifest.lost ?? [],
+        // A lost segment may come back, with what was dropped meanwhile.
+        droppedDevices: stillNeeded(dropped, [...names, ...lost], replayFrom),
+        lost,
+        times,
         removed: [...left, ...remove.map(({ file }) => file.name)],
       };
     });

@@ -9,6 +9,8 @@ import { numberIn } from '../../journal/numbering.ts';
 import type { Chunk } from './chunk.ts';
 import { sectionCount, statisticsPerColumn } from './chunk.ts';
 
+/** A larger one is of a newer version of the program, whose chunks would read as damage. */
+export const segmentFormat = 1;
 export const segmentMagic = 0x3153_4c48;
 export const footerBytes = 16;
 const writeBytes = 1024 * 1024;
@@ -27,6 +29,8 @@ export type ChunkPlace = Pick<Chunk, 'offset' | 'stats' | 'statsAt' | 'ends' | '
 
 /** The names in an index; chunks refer to them by number. */
 export interface SegmentHead {
+  /** Of the segment and its chunks; absent is 1. */
+  readonly format?: number;
   /** Segments whose contents are in this one: they count no more, whatever the manifest says. */
   readonly replaces: readonly string[];
   readonly devices: readonly string[];
@@ -150,6 +154,7 @@ async function encodeIndex(
     endsAt += sectionCount(schema);
   }
   const head: SegmentHead = {
+    format: segmentFormat,
     replaces,
     devices: [...names['devices']!.keys()],
     topics: [...names['topics']!.keys()],

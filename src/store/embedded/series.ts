@@ -1,6 +1,7 @@
 // What the store knows in memory: devices, and for each topic its sealed chunks, unsealed rows, and samples that wait for their fsync.
 import type { EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
+import type { UnreadableSamples } from '../sample-store.ts';
 import type { Chunk } from './chunk.ts';
 import type { DecodedChunks } from './decoded-chunks.ts';
 import type { OpenRows } from './open-rows.ts';
@@ -98,7 +99,7 @@ function newestOf({ chunks, closing, open }: Series): EpochMs {
   return groups.reduce((newest, group) => Math.max(newest, group.newest), Number.NEGATIVE_INFINITY);
 }
 
-/** The chunks that may have rows from `from` on and before `to`, by their oldest row. */
+/** The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones among them. */
 export function chunksBetween({ chunks, newestSoFar }: Series, from: EpochMs, to: EpochMs): Chunk[] {
   let end = 0;
   for (let high = chunks.length; end < high; ) {
@@ -109,9 +110,15 @@ export function chunksBetween({ chunks, newestSoFar }: Series, from: EpochMs, to
   const found: Chunk[] = [];
   for (let i = end - 1; i >= 0 && newestSoFar[i]! >= from; i--) {
     const chunk = chunks[i]!;
-    if (chunk.newest >= from && !chunk.damaged) found.push(chunk);
+    if (chunk.newest >= from) found.push(chunk);
   }
   return found.reverse();
+}
+
+/** What a damaged chunk held, as readers are told. */
+export function unreadableSamples(deviceId: string, topic: string, chunk: Chunk): UnreadableSamples {
+  const { oldest: from, newest: to, file, offset } = chunk;
+  return { deviceId, topic, from, to, place: `${file.name} at ${offset}` };
 }
 
 /** The unsealed rows of the series that may lie between the times. */
@@ -130,7 +137,7 @@ export function groupsBetween(series: Series, from: EpochMs, to: EpochMs, decode
       newest: chunk.newest,
       length: chunk.rows,
       visibleFrom: visibleFrom(chunk.origins),
-      sorted: () => decoded.sorted(chunk),
+      sorted: () => (chunk.damaged ? undefined : decoded.sorted(chunk)),
     }),
   );
   return [...sealed, ...unsealedBetween(series, from, to)];
@@ -161,7 +168,7 @@ function dataAtInstant(series: Series, timestamp: EpochMs, decoded: DecodedChunk
   for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
     for (const row of rows.rowsAt(timestamp)) found.push(dataAt(rows, row));
   for (const chunk of chunksBetween(series, timestamp, timestamp + 1)) {
-    const sorted = decoded.sorted(chunk);
+    const sorted = chunk.damaged ? undefined : decoded.sorted(chunk);
     if (sorted === undefined) continue;
     for (
       let place = placeOf(sorted, timestamp);

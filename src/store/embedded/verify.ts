@@ -19,8 +19,7 @@ import {
 import { isNumeric } from './chunk-schema.ts';
 import { columnHours, hoursOf } from './hour-section.ts';
 import { storeLimits } from './limits.ts';
-import type { JournalEndSeen } from './embedded-store.ts';
-import { internersOf, journalDamage, openSegments } from './opening.ts';
+import { durableTo, internersOf, type JournalEndSeen, journalDamage, openSegments } from './opening.ts';
 import type { StoreDamage } from './segment-files.ts';
 import { dataAt, metaAt } from './rows.ts';
 import { SealedRows } from './sealed-rows.ts';
@@ -75,10 +74,10 @@ export async function verifyStore(directory: string, seen?: JournalEndSeen): Pro
       journalEntries++;
       journalSamples += [...decodeEntry(payload, interners.shapes).rows()].length;
     },
-    acknowledgedTo: Math.max(followers.newest(), manifest.replayFrom, seen?.acknowledgedTo ?? 0),
+    acknowledgedTo: Math.max(durableTo(followers, seen), manifest.replayFrom),
     repair: false,
   });
-  damage.push(...journalDamage(journal.damage, followers, journalDirectory));
+  damage.push(...journalDamage(journal.damage, followers, journalDirectory, seen));
   const tornBytes = journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0);
   return { segments: segments.length, chunks, sealedSamples, hours, journalEntries, journalSamples, tornBytes, damage };
 }

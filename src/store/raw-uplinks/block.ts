@@ -5,9 +5,6 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import type { Sample } from '../../model/sample.ts';
 import type { RadioMetrics } from '../../model/uplink-metrics.ts';
 
-/** The frame type of a block; journal frames have others. */
-export const blockFrameType = 16;
-
 /** One uplink as it stands in a block: device id first, so that those of others are passed over unread. */
 type Line = readonly [
   deviceId: string,

@@ -6,6 +6,7 @@ import type { RawUplink } from '../../model/raw-uplink.ts';
 import { compressLines, deviceOfLine, isLineOf } from './block.ts';
 import { type RawUplinkLimits, rawUplinkLimits } from './limits.ts';
 import { type ClosedSegment, openClosedSegments } from './closed-segments.ts';
+import { type DurableMark, missingSegment, readDurableMark, removeDurableMark } from './durable-mark.ts';
 import { listNewestFirst, type RawUplinkPage, type RawUplinkRange } from './reading.ts';
 import {
   copySegment,
@@ -27,6 +28,8 @@ export interface RawUplinkStoreOptions {
   readonly bytesMax: number;
   /** The journal gives uplinks again from this position on; undefined when nothing was ever followed. */
   readonly followedFrom: number | undefined;
+  /** Whether the journal lost some of the entries from a position on and before another; what it cannot give again is not cut off. */
+  readonly isLost?: (from: number, to: number) => boolean;
   /** Is told of bytes that cannot be read, when opening and when reading meets them. */
   readonly damaged: (damage: RawUplinkDamage) => void;
   readonly limits?: Partial<RawUplinkLimits>;
@@ -55,7 +58,12 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
   const limits: RawUplinkLimits = { ...rawUplinkLimits, ...options.limits };
   await mkdir(directory, { recursive: true });
   const { closed, left } = await openClosedSegments(directory, damaged);
-  const resume = left === undefined ? undefined : await resumed(left, options);
+  const mark = await readDurableMark(directory);
+  const halved = left === undefined ? undefined : await closedShort(left, mark, options);
+  if (halved !== undefined) closed.push(halved);
+  const isOpenThere = left !== undefined || closed.some(({ sequence }) => sequence === mark?.sequence);
+  if (mark !== undefined && !isOpenThere) damaged(missingSegment(directory, mark));
+  const resume = left === undefined || halved !== undefined ? undefined : await resumed(left, options);
   const files = await listSegmentFiles(directory);
   const newest = resume?.contents ?? closed.at(-1)?.head;
   const writer = new SegmentWriter({
@@ -162,13 +170,42 @@ function closedSegment({ contents, ...name }: WrittenSegment): ClosedSegment {
   return { ...name, head, to: blocks.reduce((to, block) => Math.max(to, block.to), Number.NEGATIVE_INFINITY) };
 }
 
-/** What a stop left open; after a crash, blocks that the journal gives again are cut off, since not all of them need be there. */
+/**
+ * The open segment when it is shorter than what was synced of it: told, and closed as it is, so that nothing is cut off it; undefined when it
+ * is whole.
+ */
+async function closedShort(
+  left: ClosedSegment['path'],
+  mark: DurableMark | undefined,
+  { directory, damaged }: RawUplinkStoreOptions,
+): Promise<ClosedSegment | undefined> {
+  const name = (await listSegmentFiles(directory)).find(({ path }) => path === left)!;
+  if (mark === undefined || mark.sequence !== name.sequence) return undefined;
+  const { size } = await stat(left);
+  const scanned = await scanSegmentFile(left, size);
+  if (scanned.end >= mark.bytes) return undefined;
+  scanned.damage.forEach(damaged);
+  damaged({ path: left, offset: scanned.end, bytes: mark.bytes - scanned.end });
+  await replaceFile(indexPath(left), encodeIndex(scanned.contents));
+  await removeDurableMark(directory);
+  return closedSegment({ ...name, contents: scanned.contents, bytes: size });
+}
+
+/**
+ * What a stop left open. After a crash, blocks that the journal gives again are cut off, since not all of them need be there; where the
+ * journal lost some of it, all blocks stay, and what it gives again is passed over.
+ */
 async function resumed(
   left: ClosedSegment['path'],
   options: RawUplinkStoreOptions,
 ): Promise<WrittenSegment | undefined> {
   const name = (await listSegmentFiles(options.directory)).find(({ path }) => path === left)!;
-  const scanned = await scanSegmentFile(left, (await stat(left)).size, options.followedFrom);
+  const { followedFrom, isLost = () => false } = options;
+  const { size } = await stat(left);
+  const whole = await scanSegmentFile(left, size);
+  const end = whole.contents.lastPosition + 1;
+  const isCut = followedFrom !== undefined && followedFrom < end && !isLost(followedFrom, end);
+  const scanned = isCut ? await scanSegmentFile(left, size, followedFrom) : whole;
   scanned.damage.forEach(options.damaged);
   return { ...name, contents: scanned.contents, bytes: scanned.end };
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { realDisk } from '../../journal/disk.ts';
 import { frameHeaderBytes, readFrame, writeFrame } from '../../journal/frame.ts';
 import { scanSegment } from '../../journal/segment-scan.ts';
-import { blockFrameType, deviceOfLine, linesOf, uplinkOf } from './block.ts';
+import { deviceOfLine, linesOf, uplinkOf } from './block.ts';
+import { blockFrameType, rawUplinkFormat, refuseNewerBlock } from './format.ts';
 import { type BlockPlace, emptyContents, type SegmentContents } from './segment-index.ts';
 
 /** Bytes of a segment that cannot be read; what they held is lost. */
@@ -57,7 +58,7 @@ export interface ScannedSegment {
 
 /**
  * Reads a segment of so many bytes, to its end or to the first block with uplinks from a position on. A torn tail lies behind `end`
- * and is no damage.
+ * and is no damage. Throws NewerFormatError for blocks of a newer version of the program.
  */
 export async function scanSegmentFile(
   path: string,
@@ -72,6 +73,7 @@ export async function scanSegmentFile(
     if (batch.damage !== undefined) damage.push({ path, ...batch.damage });
     let offset = batch.offset;
     for (const frame of batch.frames) {
+      refuseNewerBlock(path, frame.type);
       if (frame.position >= before) return { contents, end: offset, damage };
       const frameBytes = frameHeaderBytes + frame.payload.length;
       addBlock(contents, { offset, bytes: frameBytes }, linesOf(frame.payload), frame.position);
@@ -120,7 +122,7 @@ function receivedAtOf(line: string): number {
 /** The frame of a block. */
 export function frameOf(block: Buffer, position: number, storedAt: number): Buffer {
   const frame = Buffer.allocUnsafeSlow(frameHeaderBytes + block.length);
-  writeFrame(frame, 0, { type: blockFrameType, position, storedAt }, block);
+  writeFrame(frame, 0, { type: blockFrameType + rawUplinkFormat - 1, position, storedAt }, block);
   return frame;
 }
 

@@ -3,6 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
+import { rawUplinkFormat, refuseNewerUplinks } from './format.ts';
 
 export interface BlockPlace {
   /** Of its frame in the file. */
@@ -14,6 +15,8 @@ export interface BlockPlace {
 }
 
 export interface SegmentHead {
+  /** Of the index and its segment; absent is 1. */
+  readonly format?: number;
   readonly blocks: readonly BlockPlace[];
   readonly devices: number;
   readonly uplinks: number;
@@ -45,7 +48,7 @@ const pairBytes = 8;
 
 export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentContents): Buffer {
   const ids = [...devices.keys()].toSorted();
-  const head: SegmentHead = { blocks, devices: ids.length, uplinks, lastPosition };
+  const head: SegmentHead = { format: rawUplinkFormat, blocks, devices: ids.length, uplinks, lastPosition };
   const headBytes = Buffer.from(JSON.stringify(head));
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUInt32LE(crc32(headBytes), 0);
@@ -76,10 +79,11 @@ function pairsOf(counts: readonly BlockCount[]): Buffer {
   return bytes;
 }
 
-/** The head of an index file; undefined when there is none or it is damaged. */
+/** The head of an index file; undefined when there is none or it is damaged. Throws NewerFormatError for one of a newer version. */
 export async function readHead(path: string): Promise<SegmentHead | undefined> {
   return withFile(path, async (file) => {
     const found = await headOf(file);
+    if (found !== undefined) refuseNewerUplinks(path, found.head.format);
     return found?.head;
   });
 }

@@ -5,6 +5,7 @@ import { replaceFile, syncDirectory } from '../../journal/durable-file.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { RawUplink } from '../../model/raw-uplink.ts';
 import { compressLines, lineOf } from './block.ts';
+import { removeDurableMark, writeDurableMark } from './durable-mark.ts';
 import type { RawUplinkLimits } from './limits.ts';
 import { addBlock, frameOf, indexPath, type SegmentName, segmentName } from './segment-file.ts';
 import { emptyContents, encodeIndex, type SegmentContents } from './segment-index.ts';
@@ -123,7 +124,11 @@ export class SegmentWriter {
   async sync(): Promise<void> {
     const seen = this.#seen;
     await this.#flush();
-    if (this.#segment !== undefined && this.#unsyncedBytes > 0) await realDisk.sync(this.#segment.file.fd);
+    if (this.#segment !== undefined && this.#unsyncedBytes > 0) {
+      await realDisk.sync(this.#segment.file.fd);
+      const { sequence, bytes } = this.#segment;
+      await writeDurableMark(this.#parts.directory, { sequence, bytes });
+    }
     this.#unsyncedBytes = 0;
     this.#unsyncedSince = undefined;
     this.#durable = seen;
@@ -151,6 +156,7 @@ export class SegmentWriter {
     if (segment === undefined) return undefined;
     await replaceFile(indexPath(segment.path), encodeIndex(segment.contents));
     await segment.file.close();
+    await removeDurableMark(this.#parts.directory);
     this.#segment = undefined;
     const { file: _closed, ...written } = segment;
     return written;

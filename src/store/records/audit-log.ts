@@ -64,8 +64,8 @@ export async function listAuditEntries(
   filter: AuditFilter,
   page: PageRequest,
 ): Promise<Rows<AuditEntry>> {
-  const newestFirst = { ...page, sort: [{ field: 'sequence', direction: 'desc' }] } as const;
-  const { rows, total } = await pageOfRows(filtered(db, filter), newestFirst, { sequence: 'sequence' });
+  const sort = page.sort.length > 0 ? page.sort : ([{ field: 'timestamp', direction: 'desc' }] as const);
+  const { rows, total } = await pageOfRows(filtered(db, filter), { ...page, sort }, { timestamp: 'sequence' });
   return { rows: rows.map(fromRow), total };
 }
 

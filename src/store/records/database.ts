@@ -1,21 +1,17 @@
 // Opens the records database of a data folder, brings it to this program's version and hands out Kysely.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { Kysely, SqliteAdapter, sql } from 'kysely';
 import type { Actor } from '../../model/actor.ts';
 import { type Quotas, standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
+import { openConnection } from './connection.ts';
 import { changesLists, type KeptLists, keptLists } from './kept-lists.ts';
 import { migrate } from './migrations.ts';
 import { keepCheckWord } from './records-check.ts';
 import type { RecordTables } from './schema.ts';
 import { type Sealer, sealerOf, secretsKey } from './sealed-text.ts';
-import { sqliteDialect } from './sqlite-dialect.ts';
-
-const busyTimeoutMs = 5_000;
-const busyTimeoutAtStopMs = 200;
-const cacheKiB = 32 * 1024;
+import { elsewhereDialect, sqliteDialect, withoutSync } from './sqlite-dialect.ts';
 
 /** Kysely itself or a transaction of it. */
 export type RecordsDb = Kysely<RecordTables>;
@@ -27,6 +23,10 @@ export interface Records {
   readonly announce: (change: RecordChange) => void;
   /** Sees what is committed, also while a transaction of `db` is under way. For reading alone. */
   readonly committed: RecordsDb;
+  /** For reads that may take long, such as filters over all devices: they hold up nothing else. Sees what is committed. */
+  readonly elsewhere: RecordsDb;
+  /** Resolves when the transactions that are open now have ended. */
+  readonly transactionsEnded: () => Promise<void>;
   /** In whose name the request under way changes things; undefined for the platform itself. */
   readonly actor: () => Actor | undefined;
   readonly now: () => number;
@@ -36,6 +36,8 @@ export interface Records {
 }
 
 export interface OpenRecords extends Records {
+  /** Waits only briefly from now on for another process that holds the write lock: for a stop, which must not hang on it. */
+  hurry(): void;
   close(): Promise<void>;
 }
 
@@ -52,32 +54,38 @@ export async function openRecords(options: {
   readonly actor?: (() => Actor | undefined) | undefined;
   readonly now?: (() => number) | undefined;
   readonly quotas?: Quotas | undefined;
+  /** Told once, when the disk failed: from then on nothing is written any more, and writers are refused with `recordsStopped`. */
+  readonly stopped?: ((error: Error) => void) | undefined;
 }): Promise<OpenRecords> {
   mkdirSync(options.directory, { recursive: true });
-  const path = join(options.directory, 'records.sqlite');
-  const database = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: busyTimeoutMs });
-  database.exec('pragma journal_mode = wal');
-  database.exec('pragma synchronous = full');
-  database.exec(`pragma cache_size = -${cacheKiB}`);
+  const { announce, actor = () => undefined, now = Date.now } = options;
+  const { quotas = standardQuotas, stopped = () => undefined } = options;
   let written = 0;
+  let isChanging = false;
   const ran = (statement: string): void => {
-    if (changesLists(statement)) written += 1;
+    // What a transaction changed is seen by others only from its commit on.
+    const isCommit = statement === 'commit' && isChanging;
+    if (!isCommit && !changesLists(statement)) return;
+    written += 1;
+    isChanging = !isCommit;
   };
-  const db = new Kysely<RecordTables>({ dialect: sqliteDialect(database, ran) });
+  const connection = openConnection(join(options.directory, 'records.sqlite'), { ran, stopped });
+  const db = new Kysely<RecordTables>({ dialect: sqliteDialect(connection) });
   try {
     // New indexes begin without statistics, and the query planner would pass them over.
     if (await migrate(db)) await refreshStatistics(db);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     await keepCheckWord(db, sealer);
-    const reader = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs });
-    const committed = new Kysely<RecordTables>({ dialect: sqliteDialect(reader) });
-    const { announce, actor = () => undefined, now = Date.now, quotas = standardQuotas } = options;
-    const close = async () => {
-      await committed.destroy();
-      await db.destroy();
+    const elsewhere = new Kysely<RecordTables>({ dialect: elsewhereDialect(connection) });
+    return {
+      ...{ db, sealer, announce, elsewhere, actor, now, quotas },
+      // Reads outside of a transaction never see what is not committed.
+      committed: db,
+      transactionsEnded: connection.idle,
+      lists: keptLists(() => written),
+      hurry: connection.hurry,
+      close: () => db.destroy(),
     };
-    const lists = keptLists(() => written);
-    return { db, sealer, announce, committed, actor, now, lists, quotas, close };
   } catch (error) {
     await db.destroy();
     throw error;
@@ -85,24 +93,11 @@ export async function openRecords(options: {
 }
 
 /**
- * A transaction whose commit does not wait for the disk, for what can be made again from the journal: the caller's thread never
- * stands still. After a power cut the newest of them may be missing, whole; the next commit of any other kind makes them durable.
+ * A transaction whose commit does not wait for the disk, for what can be made again from the journal. After a power cut the newest
+ * of them may be missing, whole; the next commit of any other kind makes them durable.
  */
 export function lazyTransaction<T>(db: RecordsDb, work: (step: RecordsDb) => Promise<T>): Promise<T> {
-  return db.connection().execute(async (connection) => {
-    await sql`pragma synchronous = normal`.execute(connection);
-    try {
-      return await connection.transaction().execute(work);
-    } finally {
-      await sql`pragma synchronous = full`.execute(connection);
-    }
-  });
-}
-
-/** Waits only briefly from now on for another process that holds the write lock: for a stop, which must not hang on it. */
-export async function hurryLocks(db: RecordsDb): Promise<void> {
-  if (!(db.getExecutor().adapter instanceof SqliteAdapter)) return;
-  await sql`pragma busy_timeout = ${sql.lit(busyTimeoutAtStopMs)}`.execute(db);
+  return withoutSync(db, (unsynced) => unsynced.transaction().execute(work));
 }
 
 /**

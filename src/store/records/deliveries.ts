@@ -104,9 +104,7 @@ export async function listDeliveries(
 ): Promise<Rows<Delivery>> {
   const query = db.selectFrom('deliveries').selectAll().where(matching(filter));
   const columns = { created: 'sequence', updated: 'updated', state: 'state', tries: 'tries', nextAt: 'nextAt' };
-  const sort = page.sort.some(({ field }) => Object.hasOwn(columns, field))
-    ? page.sort
-    : [{ field: 'created', direction: 'desc' as const }];
+  const sort = page.sort.length > 0 ? page.sort : [{ field: 'created', direction: 'desc' as const }];
   const { rows, total } = await pageOfRows(query, { ...page, sort }, columns, undefined, 'sequence');
   return { rows: rows.map(fromRow), total };
 }

@@ -77,7 +77,7 @@ export async function listDeviceConfigurations(
   page: PageRequest,
 ): Promise<Rows<DeviceConfiguration>> {
   const columns = { id: 'version', name: 'version', version: 'version', created: 'created' };
-  const isKnown = page.sort.some(({ field }) => Object.hasOwn(columns, field));
+  const isKnown = page.sort.length > 0;
   const sort = isKnown ? page.sort : [{ field: 'version', direction: 'desc' as const }];
   const { rows, total } = await pageOfRows(kept(db, deviceId), { ...page, sort }, columns, undefined, 'version');
   return { rows: rows.map(fromRow), total };

@@ -2,7 +2,7 @@
 import type { CredentialAlgorithm, DeviceCredential } from '../../model/device-credential.ts';
 import type { Device } from '../../model/device.ts';
 import type { Records, RecordsDb } from './database.ts';
-import { findDevice } from './devices.ts';
+import { deviceFromRow } from './devices.ts';
 
 export async function insertDeviceCredential(db: RecordsDb, record: DeviceCredential): Promise<void> {
   await db.insertInto('deviceCredentials').values(record).execute();
@@ -23,15 +23,14 @@ export async function findDevicesWithCredentials(
   records: Pick<Records, 'db' | 'sealer'>,
   physicalDeviceId: string,
 ): Promise<Device[]> {
-  const query = records.db.selectFrom('devices').select('devices.id').where('devices.deviceId', '=', physicalDeviceId);
+  const query = records.db.selectFrom('devices').selectAll('devices').where('devices.deviceId', '=', physicalDeviceId);
   const owned = query.where((eb) =>
     eb.exists(
       eb.selectFrom('deviceCredentials').select('id').whereRef('deviceCredentials.deviceId', '=', 'devices.id'),
     ),
   );
   const rows = await owned.orderBy('devices.id').limit(devicesOfOneIdMax).execute();
-  const devices = await Promise.all(rows.map(({ id }) => findDevice(records, id)));
-  return devices.filter((device) => device !== undefined);
+  return rows.map((row) => deviceFromRow(row, records.sealer));
 }
 
 export async function removeDeviceCredential(db: RecordsDb, id: string): Promise<void> {

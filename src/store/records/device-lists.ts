@@ -8,6 +8,7 @@ import { meets } from './asset-filter.ts';
 import { contains, isOneOf, keyOf, toFlag } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
 import { deviceFromRow } from './devices.ts';
+import { jsonSql } from './json-sql.ts';
 import { pageOfLongList, pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from './list.ts';
 
 const deviceSortColumns = {
@@ -28,6 +29,10 @@ export interface DeviceFilter extends WorkspaceFilter {
   readonly onlineState?: OnlineState | undefined;
   readonly online?: boolean | undefined;
   readonly integrationId?: string | undefined;
+  /** Provider of the device's integration. */
+  readonly provider?: string | undefined;
+  /** Member `packageName` of the device's properties. */
+  readonly packageName?: string | undefined;
   /** Devices that have a value of any of these custom fields. */
   readonly customFieldIds?: readonly string[] | undefined;
   /** LoRa properties by dotted name, in any case. */
@@ -37,15 +42,17 @@ export interface DeviceFilter extends WorkspaceFilter {
 
 /** `now` decides who is online. */
 export async function listDevices(
-  { db, sealer, lists }: Pick<Records, 'db' | 'sealer' | 'lists'>,
+  { db, elsewhere, sealer, lists }: Pick<Records, 'db' | 'elsewhere' | 'sealer' | 'lists'>,
   filter: DeviceFilter,
   page: PageRequest,
   now: number,
 ): Promise<Rows<Device>> {
-  const query = db
+  // To find and to count may read every device; a transaction sees its own changes only where it is.
+  const searched = db.isTransaction ? db : elsewhere;
+  const query = searched
     .selectFrom('devices')
     .select('devices.id')
-    .where(isWanted(db, filter, now));
+    .where(isWanted(searched, filter, now));
   if (!page.sort.some((order) => order.field === 'uplinkMetrics.timestamp')) {
     return inFull({ db, sealer }, await pageOfLongList(lists, query, page, deviceSortColumns, 'devices'));
   }
@@ -72,6 +79,8 @@ function isWanted(db: RecordsDb, filter: DeviceFilter, now: number): Expression<
     filter.dataFlowId === undefined ? undefined : isOneOf('devices.dataFlowId', [filter.dataFlowId]),
     filter.connectivity === undefined ? undefined : isOneOf('devices.connectivity', [filter.connectivity]),
     filter.integrationId === undefined ? undefined : isOneOf('devices.integrationId', [filter.integrationId]),
+    filter.provider === undefined ? undefined : isOfProvider(filter.provider),
+    filter.packageName === undefined ? undefined : isPackage(db, filter.packageName),
     filter.search ? contains('devices.searchText', filter.search) : undefined,
     tagIds && isAmong('deviceTags', 'tagId', tagIds),
     customFieldIds && isAmong('deviceCustomFields', 'metaId', customFieldIds),
@@ -82,6 +91,15 @@ function isWanted(db: RecordsDb, filter: DeviceFilter, now: number): Expression<
   ];
   const given = conditions.filter((condition) => condition !== undefined);
   return sql<SqlBool>`${sql.join(given, sql` and `)}`;
+}
+
+function isOfProvider(provider: string) {
+  const ids = sql`select id from integrations where provider = ${provider}`;
+  return sql<SqlBool>`${sql.ref('devices.integrationId')} in (${ids})`;
+}
+
+function isPackage(db: RecordsDb, packageName: string) {
+  return sql<SqlBool>`${jsonSql(db).text(sql.ref('devices.properties'), 'packageName')} = ${packageName}`;
 }
 
 function isAmong(table: 'deviceTags' | 'deviceCustomFields', column: string, ids: readonly string[]) {

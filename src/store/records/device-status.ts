@@ -1,6 +1,6 @@
 // What is known of each device's last uplink, and the state its decoder keeps.
 import type { JsonObject } from '../../model/json.ts';
-import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
+import { type UplinkMetrics, withLastKnown } from '../../model/uplink-metrics.ts';
 import { fromJsonText, toJsonText } from './columns.ts';
 import type { RecordsDb } from './database.ts';
 
@@ -10,11 +10,20 @@ const rowsPerStatement = 100;
 /** Keeps the newest metrics of each device; older ones and repetitions change nothing. The transaction is the caller's. */
 export async function saveUplinkMetrics(step: RecordsDb, metrics: readonly UplinkMetrics[]): Promise<void> {
   for (let from = 0; from < metrics.length; from += rowsPerStatement) {
-    const rows = metrics.slice(from, from + rowsPerStatement).map((known) => ({
-      deviceId: known.deviceId,
-      lastUplinkAt: known.timestamp,
-      uplinkMetrics: toJsonText(known),
-    }));
+    const some = metrics.slice(from, from + rowsPerStatement);
+    // What a device told earlier of its battery and signal stays until it tells it anew.
+    const untold = some.filter(({ sqi, batteryLevel }) => sqi === undefined || batteryLevel === undefined);
+    const earlier = await findUplinkMetrics(
+      step,
+      untold.map(({ deviceId }) => deviceId),
+    );
+    const rows = some
+      .map((told) => withLastKnown(told, earlier.get(told.deviceId)))
+      .map((known) => ({
+        deviceId: known.deviceId,
+        lastUplinkAt: known.timestamp,
+        uplinkMetrics: toJsonText(known),
+      }));
     await step
       .insertInto('deviceStatus')
       .values(rows)

@@ -54,6 +54,9 @@ export async function findDeviceType(db: RecordsDb, id: string): Promise<DeviceT
   return row && fromRow(row);
 }
 
+/** Scripts and schemas make rows large. */
+const typesPerStatement = 100;
+
 /** The types that came from a library into the organization; null for those of the installation. */
 export async function findLibraryTypes(db: RecordsDb, organizationId: string | null): Promise<DeviceType[]> {
   const query = db.selectFrom('deviceTypes').selectAll().where('libraryPath', 'is not', null);
@@ -61,7 +64,14 @@ export async function findLibraryTypes(db: RecordsDb, organizationId: string | n
     organizationId === null
       ? query.where('organizationId', 'is', null)
       : query.where('organizationId', '=', organizationId);
-  return (await own.execute()).map(fromRow);
+  const found: DeviceType[] = [];
+  for (let after = ''; ; ) {
+    const rows = await own.where('id', '>', after).orderBy('id').limit(typesPerStatement).execute();
+    for (const row of rows) found.push(fromRow(row));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < typesPerStatement) return found;
+    after = last.id;
+  }
 }
 
 /** Id, name and picture alone: scripts and schemas are large. */

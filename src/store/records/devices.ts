@@ -24,6 +24,9 @@ import type { Sealer } from './sealed-text.ts';
 type Table = RecordTables['devices'];
 type Store = Pick<Records, 'db' | 'sealer'>;
 
+/** Fewer than any engine's limit of parameters. */
+const idsPerQuery = 500;
+
 function toRow(record: Device, sealer: Sealer): Insertable<Table> {
   return {
     ...record,
@@ -111,6 +114,17 @@ export async function findDeviceNames(db: RecordsDb, ids: readonly string[]): Pr
   return query.execute();
 }
 
+/** Service device id to workspace; unknown devices are absent. */
+export async function workspacesOfDevices(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
+    const rows = await db.selectFrom('devices').select(['id', 'workspaceId']).where('id', 'in', some).execute();
+    for (const { id, workspaceId } of rows) found.set(id, workspaceId);
+  }
+  return found;
+}
+
 export async function findDeviceByDeviceId(
   { db, sealer }: Store,
   organizationId: string,
@@ -160,6 +174,21 @@ export async function serviceIdsOf(
     const some = deviceIds.slice(from, from + idsPerStatement);
     const rows = await query.where('organizationId', '=', organizationId).where('deviceId', 'in', some).execute();
     for (const { deviceId, ...row } of rows) found.set(deviceId, row);
+  }
+  return found;
+}
+
+/** Where devices live, by service id; unknown ones are absent. `isOver` is asked between statements and ends the search. */
+export async function placesOfDevices(
+  db: RecordsDb,
+  ids: readonly string[],
+  isOver: () => boolean = () => false,
+): Promise<Map<string, { readonly organizationId: string; readonly workspaceId: string }>> {
+  const found = new Map<string, { readonly organizationId: string; readonly workspaceId: string }>();
+  for (let from = 0; from < ids.length && !isOver(); from += idsPerStatement) {
+    const some = ids.slice(from, from + idsPerStatement);
+    const query = db.selectFrom('devices').select(['id', 'organizationId', 'workspaceId']).where('id', 'in', some);
+    for (const { id, ...place } of await query.execute()) found.set(id, place);
   }
   return found;
 }

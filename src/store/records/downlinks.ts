@@ -122,7 +122,7 @@ export async function listDownlinks(
   let query = db.selectFrom('downlinks').selectAll().where('deviceId', '=', filter.deviceId);
   if (filter.state !== undefined) query = query.where('state', '=', filter.state);
   const columns = { created: 'created', updated: 'updated', state: 'state', sequence: 'sequence' };
-  const isOrdered = page.sort.some(({ field }) => Object.hasOwn(columns, field));
+  const isOrdered = page.sort.length > 0;
   const sort = isOrdered ? page.sort : ([{ field: 'sequence', direction: 'desc' }] as const);
   const { rows, total } = await pageOfRows(query, { ...page, sort }, columns);
   return { rows: rows.map(fromRow), total };

@@ -1,6 +1,7 @@
 // Pages of rows: total, order and the part asked for, the same for every table.
 import { type ReferenceExpression, type SelectQueryBuilder, sql } from 'kysely';
 import type { PageRequest } from '../../model/page.ts';
+import { problem } from '../../model/problem.ts';
 import type { KeptLists } from './kept-lists.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -24,8 +25,8 @@ export const sortColumns: Readonly<Record<string, string>> = {
 const readAtOnceMax = 2_500;
 
 /**
- * One page. `columns` says which fields may order it and the column each stands for; other fields are passed over,
- * because clients send fields of their own. Without any: name, then id; `id` always settles what is left (contract 35).
+ * One page. `columns` says which fields may order it and the column of each; another field is a 400 (contract 36). Without any: name,
+ * then id; `id` always settles what is left (contract 35).
  */
 export async function pageOfRows<T extends keyof RecordTables, O>(
   query: SelectQueryBuilder<RecordTables, T, O>,
@@ -101,10 +102,14 @@ function inOrder<T extends keyof RecordTables, O>(
   idColumn: string,
   isReversed = false,
 ): SelectQueryBuilder<RecordTables, T, O> {
-  const orders = request.sort.flatMap((order) => {
-    const column = Object.hasOwn(columns, order.field) ? columns[order.field] : undefined;
-    return column === undefined ? [] : [{ column, direction: order.direction }];
-  });
+  const unknown = request.sort.filter(({ field }) => !Object.hasOwn(columns, field)).map(({ field }) => field);
+  if (unknown.length > 0) {
+    throw problem('unknownSortField', {
+      fields: unknown.map((field) => field.slice(0, 100)),
+      known: Object.keys(columns),
+    });
+  }
+  const orders = request.sort.map(({ field, direction }) => ({ column: columns[field]!, direction }));
   if (orders.length === 0) orders.push({ column: columns['name'] ?? idColumn, direction: 'asc' });
   orders.push({ column: idColumn, direction: 'asc' });
   const prefix = table === undefined ? '' : `${table}.`;

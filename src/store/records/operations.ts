@@ -75,7 +75,7 @@ export async function listOperations(
   let query = db.selectFrom('operations').selectAll().where('organizationId', '=', filter.organizationId);
   if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   const columns = { started: 'started', completed: 'completed', type: 'type' };
-  const isKnown = page.sort.some(({ field }) => Object.hasOwn(columns, field));
+  const isKnown = page.sort.length > 0;
   const sort = isKnown ? page.sort : [{ field: 'started', direction: 'desc' as const }];
   const { rows, total } = await pageOfRows(query, { ...page, sort }, columns);
   return { rows: rows.map(fromRow), total };

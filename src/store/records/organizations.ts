@@ -1,7 +1,7 @@
 // Organizations in the records store.
 import type { Insertable, Selectable } from 'kysely';
 import type { Organization } from '../../model/organization.ts';
-import { fromJsonTextOrNull, searchTextOf, toJsonTextOrNull } from './columns.ts';
+import { fromJsonTextOrNull, isOneOf, searchTextOf, toJsonTextOrNull } from './columns.ts';
 import type { RecordsDb } from './database.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -18,6 +18,13 @@ function fromRow({ searchText: _, properties, ...columns }: Selectable<Table>): 
 
 export async function insertOrganization(db: RecordsDb, record: Organization): Promise<void> {
   await db.insertInto('organizations').values(toRow(record)).execute();
+}
+
+/** Id and name of those that exist, by id. */
+export async function findOrganizationNames(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const query = db.selectFrom('organizations').select(['id', 'name']).where(isOneOf('id', ids));
+  return new Map((await query.execute()).map(({ id, name }) => [id, name]));
 }
 
 export async function findOrganization(db: RecordsDb, id: string): Promise<Organization | undefined> {

@@ -2,6 +2,7 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { OutputConnector, OutputConnectorType, OutputScope } from '../../model/connector.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import { UnreadableRecord } from '../../model/unreadable-record.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from './columns.ts';
 import type { Records, RecordsDb } from './database.ts';
@@ -11,6 +12,9 @@ import type { Sealer } from './sealed-text.ts';
 
 type Table = RecordTables['outputConnectors'];
 type Store = Pick<Records, 'db' | 'sealer'>;
+
+/** Fewer than any engine's limit of parameters. */
+const idsPerQuery = 500;
 
 const connectorSortColumns = { ...sortColumns, type: 'type', scope: 'scope' };
 
@@ -25,7 +29,11 @@ function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
   };
 }
 
-function fromRow({ searchText: _, ...row }: Selectable<Table>, sealer: Sealer): OutputConnector {
+function fromRow(row: Selectable<Table>, sealer: Sealer): OutputConnector {
+  return { ...openFromRow(row), properties: row.properties === null ? null : openProperties(row.properties, sealer) };
+}
+
+function openFromRow(row: Selectable<Table>): OpenOutputConnector {
   return {
     id: row.id,
     organizationId: row.organizationId,
@@ -37,7 +45,6 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>, sealer: Sealer): 
     invokeRuleEngine: fromFlag(row.invokeRuleEngine),
     useCustomPayload: fromFlag(row.useCustomPayload),
     customPayload: row.customPayload,
-    properties: row.properties === null ? null : openProperties(row.properties, sealer),
     created: row.created,
     updated: row.updated,
     version: row.version,
@@ -46,7 +53,7 @@ function fromRow({ searchText: _, ...row }: Selectable<Table>, sealer: Sealer): 
 
 function openProperties(sealed: string, sealer: Sealer): JsonObject {
   const value: unknown = JSON.parse(sealer.open(sealed));
-  if (!isJsonObject(value)) throw new Error('The properties of an output connector are no object');
+  if (!isJsonObject(value)) throw new UnreadableRecord('The properties of an output connector are no object');
   return value;
 }
 
@@ -62,6 +69,20 @@ export async function findOutputConnectors({ db, sealer }: Store, ids: readonly 
     .where('id', 'in', [...ids])
     .execute();
   return rows.map((row) => fromRow(row, sealer));
+}
+
+/** Output connectors without their sealed properties, which a wrong key or damage makes unreadable. */
+export type OpenOutputConnector = Omit<OutputConnector, 'properties'>;
+
+/** Reads what is not sealed, so that one unreadable connector holds up none of the others. */
+export async function findOpenOutputConnectors(db: RecordsDb, ids: readonly string[]): Promise<OpenOutputConnector[]> {
+  const found: OpenOutputConnector[] = [];
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
+    const rows = await db.selectFrom('outputConnectors').selectAll().where('id', 'in', some).execute();
+    for (const row of rows) found.push(openFromRow(row));
+  }
+  return found;
 }
 
 export async function findOutputConnector(store: Store, id: string): Promise<OutputConnector | undefined> {

@@ -82,7 +82,7 @@ export async function listProcessingLog(
     { field: 'sequence', direction: 'desc' },
   ] as const;
   const columns = { timestamp: 'timestamp', sequence: 'sequence', level: 'level', source: 'source' };
-  const sort = page.sort.some(({ field }) => Object.hasOwn(columns, field)) ? page.sort : newestFirst;
+  const sort = page.sort.length > 0 ? page.sort : newestFirst;
   const { rows, total } = await pageOfRows(query, { ...page, sort }, columns);
   return { rows: rows.map(fromRow), total };
 }

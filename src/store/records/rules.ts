@@ -11,6 +11,9 @@ import type { RecordTables } from './schema.ts';
 
 type Table = RecordTables['rules'];
 
+/** Fewer than any engine's limit of parameters. */
+const idsPerQuery = 500;
+
 const ruleSortColumns = { ...sortColumns, active: 'active', nextExecution: 'nextExecution' };
 
 /** What rules refer to. */
@@ -82,11 +85,28 @@ export async function findRule(db: RecordsDb, id: string): Promise<Rule | undefi
   return row && fromRow(row);
 }
 
-/** Every active rule of the installation, or one of them. */
-export async function findActiveRules(db: RecordsDb, id?: string): Promise<Rule[]> {
-  let query = db.selectFrom('rules').selectAll().where('active', '=', 1);
-  if (id !== undefined) query = query.where('id', '=', id);
-  return (await query.orderBy('id').execute()).map(fromRow);
+/** The active rules of the installation, or those with the ids; `broken` are rows that cannot be read. */
+export async function findActiveRules(
+  db: RecordsDb,
+  ids?: readonly string[],
+): Promise<{ readonly rules: readonly Rule[]; readonly broken: readonly { id: string; error: unknown }[] }> {
+  const rules: Rule[] = [];
+  const broken: { id: string; error: unknown }[] = [];
+  const take = (rows: readonly Selectable<Table>[]) => {
+    for (const row of rows) {
+      try {
+        rules.push(fromRow(row));
+      } catch (error) {
+        broken.push({ id: row.id, error });
+      }
+    }
+  };
+  const query = db.selectFrom('rules').selectAll().where('active', '=', 1).orderBy('id');
+  if (ids === undefined) take(await query.execute());
+  for (let from = 0; ids !== undefined && from < ids.length; from += idsPerQuery) {
+    take(await query.where(isOneOf('id', ids.slice(from, from + idsPerQuery))).execute());
+  }
+  return { rules, broken };
 }
 
 /** `customLogicIds` or ids of inputs: old clients send those of inputs under the name of custom logic. */

@@ -2,6 +2,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { UnreadableRecord } from '../../model/unreadable-record.ts';
 import { DataFolderError } from '../data-folder.ts';
 
 const keyBytes = 32;
@@ -13,7 +14,7 @@ const keyName = 'secrets.key';
 export interface Sealer {
   /** The text, unreadable without the key. */
   seal(text: string): string;
-  /** The text again; throws when the key is another one or the text was changed. */
+  /** The text again; throws UnreadableRecord when the key is another one or the text was changed. */
   open(sealed: string): string;
 }
 
@@ -61,12 +62,18 @@ export function sealerOf(key: Buffer): Sealer {
     },
     open(sealed) {
       const [marker, encoded = ''] = sealed.split('.');
-      if (marker !== form) throw new Error('A sealed text has an unknown form');
+      if (marker !== form) throw new UnreadableRecord('A sealed text has an unknown form');
       const bytes = Buffer.from(encoded, 'base64');
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes));
       decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
       const body = bytes.subarray(nonceBytes + tagBytes);
-      return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+      try {
+        return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+      } catch (error) {
+        throw new UnreadableRecord('A sealed text cannot be opened: the secrets key is another one, or it is damaged', {
+          cause: error,
+        });
+      }
     },
   };
 }

@@ -1,6 +1,6 @@
-// Console sessions and open invitations in the records store; both are found by the hash of a secret.
+// Console sessions, open invitations and password resets in the records store; all are found by the hash of a secret.
 import type { EpochMs } from '../../model/instant.ts';
-import type { Invitation, Session } from '../../model/user.ts';
+import type { Invitation, PasswordReset, Session } from '../../model/user.ts';
 import type { RecordsDb } from './database.ts';
 
 export async function insertSession(db: RecordsDb, session: Session): Promise<void> {
@@ -71,4 +71,23 @@ export async function findInvitation(db: RecordsDb, tokenHash: string, now: Epoc
 
 export async function removeInvitation(db: RecordsDb, id: string): Promise<void> {
   await db.deleteFrom('invitations').where('id', '=', id).execute();
+}
+
+/** Replaces an open one of the same user. */
+export async function replacePasswordReset(db: RecordsDb, reset: PasswordReset): Promise<void> {
+  await removePasswordResetsOf(db, reset.userId);
+  await db.insertInto('passwordResets').values(reset).execute();
+}
+
+export async function findPasswordReset(
+  db: RecordsDb,
+  tokenHash: string,
+  now: EpochMs,
+): Promise<PasswordReset | undefined> {
+  const query = db.selectFrom('passwordResets').selectAll().where('tokenHash', '=', tokenHash);
+  return query.where('expiresAt', '>', now).executeTakeFirst();
+}
+
+export async function removePasswordResetsOf(db: RecordsDb, userId: string): Promise<void> {
+  await db.deleteFrom('passwordResets').where('userId', '=', userId).execute();
 }

@@ -1,79 +1,107 @@
-// Kysely over the SQLite built into Node: one connection, statements compiled once and kept.
-import type { DatabaseSync, StatementSync, SQLInputValue } from 'node:sqlite';
+// Kysely over the records connection: transactions of the one writer, and reads that wait for nobody.
 import {
-  CompiledQuery,
+  type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type Kysely,
   type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import type { OpenTransaction, RecordsConnection } from './connection.ts';
+import type { StatementResult } from './statements.ts';
 
-const statementsMax = 500;
-
-interface Prepared {
-  readonly statement: StatementSync;
-  readonly returnsRows: boolean;
-  readonly isSelect: boolean;
+/** The records connection lines its callers up itself; the lock of Kysely wakes all that wait at every release. */
+class OwnOrderAdapter extends SqliteAdapter {
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
 }
 
-/** The dialect for an open database; ending Kysely closes the database. `ran` is told every statement but a select before it runs. */
-export function sqliteDialect(database: DatabaseSync, ran: (statement: string) => void = () => {}): Dialect {
+function dialect(createDriver: () => Driver): Dialect {
   return {
-    createDriver: () => sqliteDriver(database, ran),
+    createDriver,
     createQueryCompiler: () => new SqliteQueryCompiler(),
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new OwnOrderAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   };
 }
 
-// The adapter says that there is one connection, so Kysely itself lets one user in at a time.
-function sqliteDriver(database: DatabaseSync, ran: (statement: string) => void): Driver {
-  const connection = sqliteConnection(database, ran);
-  const run = async (sql: string) => void (await connection.executeQuery(CompiledQuery.raw(sql)));
-  return {
+/** Ending Kysely closes the connection. */
+export function sqliteDialect(connection: RecordsConnection): Dialect {
+  return dialect(() => ({
     init: async () => {},
-    acquireConnection: async () => connection,
-    // Taking the write lock at once keeps a transaction from failing halfway when another process writes.
-    beginTransaction: () => run('begin immediate'),
-    commitTransaction: () => run('commit'),
-    rollbackTransaction: () => run('rollback'),
+    acquireConnection: async () => new Lane(connection),
+    beginTransaction: async (lane) => {
+      (lane as Lane).transaction = await connection.begin();
+    },
+    commitTransaction: async (lane) => (lane as Lane).end((transaction, isLazy) => transaction.commit(isLazy)),
+    rollbackTransaction: async (lane) => (lane as Lane).end((transaction) => transaction.rollback()),
     releaseConnection: async () => {},
-    destroy: async () => database.close(),
-  };
+    destroy: () => connection.close(),
+  }));
 }
 
-function sqliteConnection(database: DatabaseSync, ran: (statement: string) => void): DatabaseConnection {
-  const prepared = new Map<string, Prepared>();
-
-  const prepare = (sql: string): Prepared => {
-    let known = prepared.get(sql);
-    if (known === undefined) {
-      const statement = database.prepare(sql);
-      known = { statement, returnsRows: statement.columns().length > 0, isSelect: /^\s*select\b/i.test(sql) };
-      // The oldest leaves first; texts that recur are soon back.
-      if (prepared.size >= statementsMax) prepared.delete(prepared.keys().next().value!);
-      prepared.set(sql, known);
-    }
-    return known;
+/** Selects on a thread of their own; ending Kysely closes nothing. */
+export function elsewhereDialect(connection: RecordsConnection): Dialect {
+  const refuse = async () => {
+    throw new Error('This is for reading alone');
   };
+  return dialect(() => ({
+    init: async () => {},
+    acquireConnection: async () => ({
+      executeQuery: async <R>({ sql, parameters }: CompiledQuery) =>
+        answerOf<R>(await connection.readElsewhere(sql, parameters)),
+      streamQuery: () => {
+        throw new Error('Rows of another thread do not come one by one');
+      },
+    }),
+    beginTransaction: refuse,
+    commitTransaction: refuse,
+    rollbackTransaction: refuse,
+    releaseConnection: async () => {},
+    destroy: async () => {},
+  }));
+}
 
-  return {
-    async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-      const { statement, returnsRows, isSelect } = prepare(query.sql);
-      if (!isSelect) ran(query.sql);
-      const parameters = query.parameters as readonly SQLInputValue[];
-      if (returnsRows) return { rows: statement.all(...parameters) as R[] };
-      const { changes } = statement.run(...parameters);
-      return { rows: [], numAffectedRows: BigInt(changes) };
-    },
-    async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-      // A statement of its own: the kept one may be run again while rows are still taken from this one.
-      const statement = database.prepare(query.sql);
-      const parameters = query.parameters as readonly SQLInputValue[];
-      for (const row of statement.iterate(...parameters)) yield { rows: [row as R] };
-    },
-  };
+/** What Kysely takes for a connection: one caller's statements, within a transaction or without. */
+class Lane implements DatabaseConnection {
+  readonly #connection: RecordsConnection;
+  transaction: OpenTransaction | undefined;
+  isLazy = false;
+
+  constructor(connection: RecordsConnection) {
+    this.#connection = connection;
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return answerOf<R>(await (this.transaction ?? this.#connection).run(sql, parameters));
+  }
+
+  async *streamQuery<R>({ sql, parameters }: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    for (const row of this.#connection.rows(sql, parameters)) yield { rows: [row as R] };
+  }
+
+  async end(how: (transaction: OpenTransaction, isLazy: boolean) => Promise<void>): Promise<void> {
+    if (this.transaction !== undefined) await how(this.transaction, this.isLazy);
+    // A commit that fails is still to be rolled back.
+    this.transaction = undefined;
+  }
+}
+
+function answerOf<R>({ rows, changed }: StatementResult): QueryResult<R> {
+  const answer = { rows: rows as R[] };
+  return changed === undefined ? answer : { ...answer, numAffectedRows: BigInt(changed) };
+}
+
+/** The commits of the database handed to `work` wait for no disk; with other databases they do. */
+export function withoutSync<Tables, T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+  return db.connection().execute(async (one) => {
+    await one.getExecutor().provideConnection(async (lane) => {
+      if (lane instanceof Lane) lane.isLazy = true;
+    });
+    return work(one);
+  });
 }

@@ -1,0 +1,74 @@
+// Password reset: a mailed link sets a new password, proves the address and ends every session of the user (contract 36).
+import { randomBytes } from 'node:crypto';
+import type { EpochMs } from '../model/instant.ts';
+import { problem } from '../model/problem.ts';
+import type { User } from '../model/user.ts';
+import type { Records } from '../store/records/database.ts';
+import { secretHash } from '../store/records/sealed-text.ts';
+import {
+  findPasswordReset,
+  removePasswordResetsOf,
+  removeSessionsOf,
+  replacePasswordReset,
+} from '../store/records/sessions.ts';
+import { findUser, findUserByEmail, saveUser } from '../store/records/users.ts';
+import { newPasswordHash } from './password.ts';
+
+const tokenBytes = 32;
+const tokenLengthMax = 100;
+const lifetimeMs = 3_600_000;
+
+export interface PasswordResetMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Makes a link and returns the mail that holds it; undefined when no user with a password has the address. */
+export async function preparePasswordReset(
+  { db }: Pick<Records, 'db'>,
+  email: string,
+  { publicUrl, now }: { readonly publicUrl: string; readonly now: EpochMs },
+): Promise<PasswordResetMail | undefined> {
+  const user = await findUserByEmail(db, email.trim().toLowerCase());
+  if (user === undefined || user.passwordHash === null) return undefined;
+  const token = randomBytes(tokenBytes).toString('base64url');
+  const reset = { tokenHash: secretHash(token), userId: user.id, created: now, expiresAt: now + lifetimeMs };
+  await db.transaction().execute((step) => replacePasswordReset(step, reset));
+  return {
+    to: user.email,
+    subject: 'New password for Heliograph',
+    text: [
+      'Somebody, probably you, asked for a new password for this address.',
+      `To choose it, open this link within ${lifetimeMs / 60_000} minutes; it works once:`,
+      `${publicUrl}/password-reset/${token}`,
+      'If it was not you, nothing happens unless the link is opened.',
+    ].join('\n\n'),
+  };
+}
+
+/** Sets the password and ends every session. Throws 404 for a link that is unknown, used or too old, 400 for a weak password. */
+export async function resetPassword(records: Records, token: string, password: string, now: EpochMs): Promise<User> {
+  const hash = token.length > tokenLengthMax ? '' : secretHash(token);
+  const { email } = await userOfReset(records, hash, now);
+  const passwordHash = await newPasswordHash(password, email);
+  const { changed, ended } = await records.db.transaction().execute(async (db) => {
+    // Of two that use the link at once, the second finds nothing.
+    const user = await userOfReset({ db }, hash, now);
+    const saved: User = { ...user, passwordHash, proven: true, updated: now, version: user.version + 1 };
+    await saveUser(db, saved);
+    await removePasswordResetsOf(db, user.id);
+    return { changed: saved, ended: await removeSessionsOf(db, user.id) };
+  });
+  for (const id of ended) records.announce({ kind: 'session', id, action: 'deleted' });
+  records.announce({ kind: 'user', id: changed.id, action: 'updated' });
+  return changed;
+}
+
+async function userOfReset({ db }: Pick<Records, 'db'>, hash: string, now: EpochMs): Promise<User> {
+  const reset = await findPasswordReset(db, hash, now);
+  const user = reset && (await findUser(db, reset.userId));
+  // The token is a secret, so the refusal does not repeat it.
+  if (user === undefined) throw problem('notFound', { what: 'open password reset', id: 'that was sent' });
+  return user;
+}

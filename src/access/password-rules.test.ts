@@ -1,0 +1,47 @@
+// What is guessed first is refused, and nothing else.
+import { describe, expect, test } from 'vitest';
+import { weaknessOf } from './password-rules.ts';
+
+const email = 'ada.lovelace@engines.example';
+
+describe('review security 18: refused', () => {
+  test.each([
+    'short',
+    '1234567890',
+    '0987654321',
+    'qwertyuiop',
+    'QWERTYUIOP',
+    'aaaaaaaaaaaa',
+    'abababababab',
+    'abcdefghijkl',
+    'abc123abc123',
+    'password123',
+    'Password2026!',
+    'P@ssw0rd2026',
+    'basketball',
+    'sunshine1234',
+    'football!!!!',
+    '1qaz2wsx3edc',
+    'ada.lovelace@engines.example',
+    'lovelace2026',
+    'Engines1234!',
+    'x'.repeat(201),
+  ])('%s', (password) => {
+    expect(weaknessOf(password, email)).toEqual(expect.any(String));
+  });
+});
+
+describe('taken', () => {
+  test.each([
+    'correct horse battery staple',
+    'first password of the owner',
+    'stolen-password-1',
+    'Tr0ub4dor&3xyz',
+    'kX9#mQ2$vL5p',
+    'lovelace wrote programs in 1843',
+    'mein Hund heisst Waldi',
+    '\u5bc6\u7801\u662f\u4e00\u4e2a\u5f88\u957f\u7684\u53e5\u5b50',
+  ])('%s', (password) => {
+    expect(weaknessOf(password, email)).toBeUndefined();
+  });
+});

@@ -1,0 +1,63 @@
+// Password rules: what is guessed first is refused, told by the reason (NIST SP 800-63B section 5.1.1.2).
+import { commonPasswords } from './common-passwords.ts';
+
+const passwordLength = { min: 10, max: 200 } as const;
+const distinctMin = 5;
+/** Parts of the e-mail address from this length on count. */
+const addressPartMin = 4;
+/** Characters that must be left beside what is common. */
+const ownCharactersMin = 5;
+const keyboardRows = ['1234567890', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm', 'qwertzuiop', 'yxcvbnm', 'azertyuiop'];
+
+/** Why the password is too easily guessed; undefined for a good one. */
+export function weaknessOf(password: string, email: string): string | undefined {
+  const { min, max } = passwordLength;
+  if (password.length < min || password.length > max) return `it must have ${min} to ${max} characters`;
+  const text = password.toLowerCase();
+  if (new Set(text).size < distinctMin) return `it must have at least ${distinctMin} different characters`;
+  if (/^(.{1,6})\1+.{0,2}$/.test(text)) return 'it repeats one short part';
+  if (isSequence(text)) return 'it is a sequence of neighbors, such as 12345 or qwert';
+  if (isCommon(text)) return 'it is among the most used passwords';
+  if (isOfAddress(text, email.toLowerCase())) return 'it is made of the e-mail address';
+  return undefined;
+}
+
+function isSequence(text: string): boolean {
+  let steps = 0;
+  for (let at = 1; at < text.length; at += 1) if (areNeighbors(text[at - 1]!, text[at]!)) steps += 1;
+  return steps >= (3 / 4) * (text.length - 1);
+}
+
+function areNeighbors(one: string, other: string): boolean {
+  if (Math.abs(one.charCodeAt(0) - other.charCodeAt(0)) <= 1) return true;
+  return keyboardRows.some((row) => row.includes(one + other) || row.includes(other + one));
+}
+
+const lookalikes: Readonly<Record<string, string>> = {
+  0: 'o',
+  1: 'i',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  7: 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+};
+
+/** As it is, with letters for the digits that look like them, and without the digits and signs at its ends. */
+function isCommon(text: string): boolean {
+  const bare = (word: string) => word.replace(/^[^a-z]+|[^a-z]+$/g, '');
+  const spelled = text.replace(/[013457@$!]/g, (sign) => lookalikes[sign]!);
+  const core = bare(text);
+  const inner = core.replace(/[013457@$!]/g, (sign) => lookalikes[sign]!);
+  return [text, spelled, core, inner, bare(spelled)].some((word) => commonPasswords.has(word));
+}
+
+function isOfAddress(text: string, email: string): boolean {
+  let left = text;
+  for (const part of [email, ...email.split(/[^a-z0-9]+/)].sort((one, other) => other.length - one.length)) {
+    if (part.length >= addressPartMin) left = left.replaceAll(part, '');
+  }
+  return left !== text && left.replace(/[^a-z]/g, '').length < ownCharactersMin;
+}

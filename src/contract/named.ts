@@ -1,0 +1,12 @@
+// Names of schemas: the OpenAPI document lists a named schema once and refers to it everywhere else.
+import Type, { type TProperties, type TSchema } from 'typebox';
+
+/** Gives a new schema its name in the OpenAPI document, as its `title`; two different schemas cannot share one. */
+export function named<T extends TSchema>(title: string, schema: T): T {
+  return Object.assign(schema, { title });
+}
+
+/** An object schema with a name of its own in the OpenAPI document. */
+export function namedObject<P extends TProperties>(title: string, properties: P) {
+  return named(title, Type.Object(properties));
+}

@@ -1,0 +1,64 @@
+// The outputs journey: what cannot be read is noted and left out, and the samples of all other devices go out.
+import { expect, test } from 'vitest';
+import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { DeliveryDraft } from '../model/delivery.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import { UnreadableRecord } from '../model/unreadable-record.ts';
+import { queueOutputs } from './outputs.ts';
+
+const entryOf = (deviceId: string, position: number): DurableEntry => ({
+  deviceId,
+  receivedAt: 0,
+  notes: [],
+  position,
+  duplicates: 0,
+  samples: [
+    {
+      deviceId,
+      topic: 'default',
+      timestamp: 0,
+      data: {},
+      organizationId: 'o',
+      workspaceId: 'w',
+      dataFlowId: 'f',
+      correlationId: `c${position}`,
+      storedAt: 0,
+      stored: true,
+      cursor: String(position),
+    },
+  ],
+});
+
+const entries = [entryOf('a', 1), entryOf('broken', 2), entryOf('b', 3)];
+
+async function queued(error: Error) {
+  const drafts: DeliveryDraft[] = [];
+  const notes: ProcessingLogEntry[] = [];
+  await queueOutputs(entries, {
+    findRoute(id) {
+      if (id === 'broken') throw error;
+      const device = { id, deviceId: id, organizationId: 'o', workspaceId: 'w' };
+      const outputs = [{ connector: { id: 'target', type: 'WEBHOOK' }, topic: '*' }];
+      return { device, tags: [], customFields: {}, outputs } as unknown as UplinkRoute;
+    },
+    enqueue: async (some) => void drafts.push(...some),
+    unreadable: async (some) => void notes.push(...some),
+    pause: async () => undefined,
+    now: () => 7,
+  });
+  return { sent: drafts.map(({ deviceId }) => deviceId), notes };
+}
+
+test('review reliability 6: a device whose records cannot be read is noted, and holds up no other', async () => {
+  const { sent, notes } = await queued(new UnreadableRecord('the secrets key is another one'));
+  expect(sent).toEqual(['a', 'b']);
+  expect(notes).toMatchObject([
+    { id: 'outputs-unreadable-2', deviceId: 'broken', correlationId: 'c2', level: 'ERROR', source: 'OUTPUT' },
+  ]);
+  expect(notes[0]!.message).toContain('the secrets key is another one');
+});
+
+test('any other failure is tried again with all of them', async () => {
+  await expect(queued(new Error('database is locked'))).rejects.toThrow('database is locked');
+});

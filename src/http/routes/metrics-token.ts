@@ -1,0 +1,27 @@
+// The operator's token for `/metrics` (`METRICS_TOKEN`): without one the figures are open to everybody.
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { problem } from '../../model/problem.ts';
+import type { Route } from '../route.ts';
+
+/** The routes, of which `/metrics` asks for the token when there is one. */
+export function withMetricsToken(routes: readonly Route[], token: string | undefined): readonly Route[] {
+  if (token === undefined) return routes;
+  return routes.map((route) =>
+    route.path !== '/metrics'
+      ? route
+      : {
+          ...route,
+          access: {
+            open: 'the token of METRICS_TOKEN is asked for',
+            admit: ({ authorization }) => refuseOthers(token, authorization),
+          },
+        },
+  );
+}
+
+/** Compares hashes, so that the time says nothing about the token. Throws Problem 401. */
+function refuseOthers(token: string, authorization: string | undefined): void {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  const sent = /^bearer +(.+)$/i.exec(authorization ?? '')?.[1] ?? '';
+  if (!timingSafeEqual(hash(sent), hash(token))) throw problem('unauthorized');
+}

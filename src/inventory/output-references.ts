@@ -1,0 +1,45 @@
+// What an output connector refers to: the devices it writes to or commands are of its workspace (contract 9, 36).
+import type { OutputConnector } from '../model/connector.ts';
+import type { Json } from '../model/json.ts';
+import { problem } from '../model/problem.ts';
+import { workspacesOfDevices } from '../store/records/devices.ts';
+import type { Step } from './change.ts';
+import { propertiesKeys } from './output-properties.ts';
+
+type Connector = Pick<OutputConnector, 'type' | 'properties' | 'workspaceId'>;
+
+/**
+ * Throws 400 for the first device that is in another workspace or nowhere; both are told in the same words, so that nothing is learned
+ * of other tenants. What is stored already is not asked again: a device may be gone since.
+ */
+export async function checkTargetDevices(step: Step, connector: Connector, stored?: Connector): Promise<void> {
+  const known = new Set(stored === undefined ? [] : targetsOf(stored).map(([, id]) => id));
+  const targets = targetsOf(connector).filter(([, id]) => !known.has(id));
+  const ids = targets.map(([, id]) => id);
+  const workspaces = await workspacesOfDevices(step.db, ids);
+  for (const [field, id] of targets) {
+    if (workspaces.get(id) === connector.workspaceId) continue;
+    throw problem('unknownReference', { field: `body ${field}`, what: 'device', id, place: 'workspace' });
+  }
+}
+
+function targetsOf({ type, properties }: Connector): (readonly [field: string, id: string])[] {
+  if (type === 'CUSTOM_DATABASE' && properties?.['useCurrentDevice'] !== true) {
+    return textsOf([properties?.['targetDeviceId']]).map((id) => [`${propertiesKeys[type]}.targetDeviceId`, id]);
+  }
+  if (type !== 'DOWNLINK') return [];
+  const ids = properties?.['targetDeviceIds'];
+  return textsOf(Array.isArray(ids) ? ids : []).map((id, i) => [`${propertiesKeys[type]}.targetDeviceIds.${i}`, id]);
+}
+
+function textsOf(values: readonly (Json | undefined)[]): string[] {
+  return values.filter((value) => typeof value === 'string');
+}
+
+/** Throws 400 for a downlink that no rule can send. */
+export function checkDownlink({ type, scope }: Pick<OutputConnector, 'type' | 'scope'>): void {
+  if (type !== 'DOWNLINK') return;
+  if (scope !== 'RULE_ACTION') {
+    throw problem('invalidRequest', { reason: 'body scope: an output connector of type DOWNLINK is a RULE_ACTION' });
+  }
+}

@@ -1,0 +1,21 @@
+// Refusals of the records database.
+import type { ProblemRow } from './problem-row.ts';
+
+export const recordsProblems = {
+  recordsFailed: {
+    status: 503,
+    code: '50304_RECORDS_FAILED',
+    message: (d: { reason: string }) => `The disk refused to read or write the records: ${d.reason}`,
+  },
+  recordsBusy: {
+    status: 503,
+    code: '50305_RECORDS_BUSY',
+    message: 'Another program holds the lock of records.sqlite; nothing was stored',
+  },
+  recordsStopped: {
+    status: 503,
+    code: '50306_RECORDS_STOPPED',
+    message: (d: { reason: string }) =>
+      `Writing records has stopped after a disk error (${d.reason}); a restart is needed`,
+  },
+} as const satisfies Record<string, ProblemRow>;

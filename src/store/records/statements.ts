@@ -1,0 +1,53 @@
+// Statements of one SQLite connection: compiled once and kept.
+import type { DatabaseSync, StatementSync, SQLInputValue } from 'node:sqlite';
+
+const statementsMax = 500;
+
+/** What a statement answers: its rows, or how many rows it changed. */
+export interface StatementResult {
+  readonly rows: unknown[];
+  readonly changed?: number | bigint;
+}
+
+export interface Statements {
+  run(text: string, parameters: readonly unknown[]): StatementResult;
+  /** Row by row, by a statement of its own: the kept one may run again while rows are still taken. */
+  rows(text: string, parameters: readonly unknown[]): Iterable<unknown>;
+}
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly returnsRows: boolean;
+}
+
+/** Throws what SQLite throws. */
+export function statementsOf(database: DatabaseSync): Statements {
+  const prepared = new Map<string, Prepared>();
+
+  const prepare = (text: string): Prepared => {
+    let known = prepared.get(text);
+    if (known === undefined) {
+      const statement = database.prepare(text);
+      known = { statement, returnsRows: statement.columns().length > 0 };
+      // The oldest is evicted first; texts that recur are soon back.
+      if (prepared.size >= statementsMax) prepared.delete(prepared.keys().next().value!);
+      prepared.set(text, known);
+    }
+    return known;
+  };
+
+  return {
+    run(text, parameters) {
+      const { statement, returnsRows } = prepare(text);
+      const values = parameters as readonly SQLInputValue[];
+      if (returnsRows) return { rows: statement.all(...values) };
+      return { rows: [], changed: statement.run(...values).changes };
+    },
+    rows: (text, parameters) => database.prepare(text).iterate(...(parameters as readonly SQLInputValue[])),
+  };
+}
+
+/** Whether a statement reads alone. */
+export function isSelect(text: string): boolean {
+  return /^\s*select\b/i.test(text);
+}

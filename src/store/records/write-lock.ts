@@ -1,0 +1,34 @@
+// Write lock: one writer at a time, in the order of asking; each release wakes exactly one.
+
+export interface WriteLock {
+  /** Resolves with the function that releases the lock. */
+  take(): Promise<() => void>;
+  /** Resolves when everything that holds the lock or waits for it now is done. */
+  idle(): Promise<void>;
+}
+
+export function createWriteLock(): WriteLock {
+  const waiting = new Set<() => void>();
+  let isHeld = false;
+
+  const release = (): void => {
+    const [next] = waiting;
+    if (next === undefined) isHeld = false;
+    else {
+      waiting.delete(next);
+      next();
+    }
+  };
+  const take = async (): Promise<() => void> => {
+    if (isHeld) await new Promise<void>((resolve) => void waiting.add(resolve));
+    isHeld = true;
+    return release;
+  };
+
+  return {
+    take,
+    async idle() {
+      if (isHeld) (await take())();
+    },
+  };
+}

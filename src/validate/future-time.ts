@@ -1,0 +1,16 @@
+// Samples dated far ahead: they are stored as they are, and the device's owner is told, for charts will not show them.
+import { type EpochMs, formatInstant } from '../model/instant.ts';
+import type { Sample } from '../model/sample.ts';
+import type { ValidatedSample } from './sample-validation.ts';
+
+const aheadMaxMs = 86_400_000;
+
+/** The validated sample, with a note when it is dated more than a day after `now`. */
+export function withFutureNote<S extends Sample>(validated: ValidatedSample<S>, now: EpochMs): ValidatedSample<S> {
+  const { timestamp } = validated.sample;
+  if (timestamp <= now + aheadMaxMs) return validated;
+  const at = formatInstant(timestamp);
+  const message = `The sample is dated ${at}, more than a day ahead: check the clock of the device`;
+  const note = { level: 'WARN', source: 'UPLINK', message, details: { timestamp: at } } as const;
+  return { ...validated, notes: [...validated.notes, note] };
+}

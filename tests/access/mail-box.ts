@@ -1,0 +1,51 @@
+// A real mail server for tests, and what came in.
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import { expect } from 'vitest';
+
+export interface Mail {
+  readonly to: string;
+  readonly text: string;
+}
+
+export interface MailBox {
+  readonly mails: Mail[];
+  readonly url: string;
+  /** The newest mail to the address, as soon as it is there, `beyond` so many before it. */
+  newest(address: string, beyond?: number): Promise<Mail>;
+  close(): Promise<void>;
+}
+
+export async function openMailBox(): Promise<MailBox> {
+  const mails: Mail[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, { envelope }, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        // Long lines are folded by a sign of equality at their end.
+        const text = Buffer.concat(chunks)
+          .toString()
+          .replaceAll('=\r\n', '')
+          .replaceAll('=3D', '=')
+          .replaceAll('\r', '');
+        mails.push({ to: envelope.rcptTo.map(({ address }) => address).join(), text });
+        done();
+      });
+    },
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as AddressInfo;
+  const of = (address: string) => mails.filter(({ to }) => to === address);
+  return {
+    mails,
+    url: `smtp://127.0.0.1:${port}`,
+    async newest(address, beyond = 0) {
+      await expect.poll(() => of(address).length, { timeout: 20_000 }).toBeGreaterThan(beyond);
+      return of(address).at(-1)!;
+    },
+    close: () => new Promise<void>((resolve) => server.close(resolve)),
+  };
+}

@@ -1,0 +1,119 @@
+// The published OpenAPI document as programs use it: valid by the standard's own schema, and compiled by a generator of clients.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createClient } from '@hey-api/openapi-ts';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startWorld, type World } from '../world/world.ts';
+
+interface Operation {
+  readonly operationId: string;
+  readonly description: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema: object }>> }>>;
+}
+
+let world: World;
+let folder: string;
+let text: string;
+let paths: Record<string, Record<string, Operation>>;
+
+beforeAll(async () => {
+  world = await startWorld();
+  text = await (await fetch(`${world.base}/v3/openapi.json`)).text();
+  paths = JSON.parse(text).paths;
+  // Beside the packages, whose types the generated code uses.
+  folder = mkdtempSync(join(import.meta.dirname, '../../node_modules/.openapi-client-'));
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await world.close();
+});
+
+const operations = () =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ where: `${method.toUpperCase()} ${path}`, operation })),
+  );
+
+describe('review behaviour 24: the document', () => {
+  test('is valid by the schema of OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(JSON.parse(text) as Record<string, unknown>);
+    expect(result).toMatchObject({ valid: true });
+  });
+
+  test('compiles in a generator of clients, and its output in TypeScript', { timeout: 120_000 }, async () => {
+    const [input, output] = [join(folder, 'openapi.json'), join(folder, 'client')];
+    writeFileSync(input, text);
+    await createClient({ input, output, logs: { level: 'silent' }, plugins: ['@hey-api/typescript', '@hey-api/sdk'] });
+    const types = readFileSync(join(output, 'types.gen.ts'), 'utf8');
+    for (const name of ['Device', 'DevicePage', 'RuleDraft', 'TimeSeries', 'Error'])
+      expect(types).toMatch(new RegExp(`export type ${name} = `));
+    expect(readFileSync(join(output, 'sdk.gen.ts'), 'utf8')).toContain('export const postDeviceQueryRawKpi = ');
+    const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+    const compilerOptions = {
+      noEmit: true,
+      strict: true,
+      skipLibCheck: true,
+      target: 'es2022',
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      types: [],
+      lib: ['es2022', 'dom', 'dom.iterable'],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['client/index.ts'] }));
+    const compiling = promisify(execFile)(process.execPath, [compiler, '-p', folder]);
+    expect(await compiling.catch(({ stdout }: { stdout: string }) => stdout)).toMatchObject({ stdout: '' });
+  });
+
+  test('names each operation once, and every schema of a body', () => {
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9]+$/);
+    // Named schemas instead of the same text in every operation.
+    expect(text.length).toBeLessThan(360_000);
+  });
+
+  test.each([
+    ['POST /v3/auth/logout', '204'],
+    ['PUT /v3/auth/password', '204'],
+    ['POST /v3/devices/{id}/downlink', '204'],
+    ['POST /v3/devices/import', '202'],
+  ])('%s tells its status %s', (where, status) => {
+    const found = operations().find((one) => one.where === where)!;
+    expect(Object.keys(found.operation.responses)).toContain(status);
+  });
+
+  test.each([
+    ['GET /metrics', ['text/plain']],
+    ['GET /v3/blobs/{id}/content', ['*/*']],
+    ['GET /v3/devices/{deviceId}/export', ['application/x-ndjson', 'text/csv']],
+    ['GET /v3/devices/export', ['text/csv', 'application/json']],
+    ['GET /v3/audit-logs/export', ['text/csv', 'application/x-ndjson']],
+  ])('%s tells its content types', (where, types) => {
+    const found = operations().find((one) => one.where === where)!;
+    expect(Object.keys(found.operation.responses['200']!.content!)).toEqual(types);
+  });
+
+  test.each([
+    ['POST /v3/devices/import', ['text/csv', 'application/json', 'multipart/form-data']],
+    ['POST /v3/blobs', ['multipart/form-data', '*/*']],
+    ['POST /realms/api-keys/protocol/openid-connect/token', ['application/x-www-form-urlencoded']],
+  ])('%s tells the content types that it takes', (where, types) => {
+    const found = operations().find((one) => one.where === where)!;
+    expect(Object.keys(found.operation.requestBody!.content)).toEqual(types);
+  });
+
+  test('tells who may call: sessions with their csrf token, and routes for signed-in users alone', () => {
+    const of = (where: string) => operations().find((one) => one.where === where)!.operation;
+    expect(of('GET /v3/tags').security).toEqual([{ apiKey: [] }, { bearer: [] }, { session: [] }]);
+    expect(of('POST /v3/tags').security).toEqual([{ apiKey: [] }, { bearer: [] }, { session: [], csrf: [] }]);
+    expect(of('GET /v3/auth/me').security).toEqual([{ session: [] }]);
+    expect(of('POST /v3/api-keys').security).toEqual([{ session: [], csrf: [] }]);
+    expect(of('POST /v3/api-keys').description).toMatch(/`organization` `manage`\. Only for signed-in users/);
+    expect(of('POST /v3/capture').security).toEqual([{ uplinkSecret: [] }, { uplinkSecretParameter: [] }]);
+    for (const { where, operation } of operations()) expect(operation.description, where).toMatch(/^Needs /);
+  });
+});

@@ -1,0 +1,63 @@
+// A slow disk under the records: only the request that waits for it is slow.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ask, measuredSettings, waitsDuring } from './many-devices.ts';
+import { startProcess } from './platform-process.ts';
+
+const syncMs = 300;
+const hasCompiler = process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0;
+if (!hasCompiler) console.log('slow disk: left out, because it needs Linux and gcc to slow the syncs of a process');
+
+test.runIf(hasCompiler)(
+  `review reliability 12: with ${syncMs} ms per sync no commit of the records holds the event loop`,
+  { timeout: 60_000 },
+  async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'heliograph-slow-disk-'));
+    const shim = join(directory, 'shim.so');
+    execFileSync('gcc', ['-shared', '-fPIC', '-o', shim, join(import.meta.dirname, 'slow-sync-shim.c'), '-ldl']);
+    const notes = join(directory, 'syncs-on-the-main-thread');
+    const first = await startProcess(join(directory, 'data'));
+    const workspaceId = first.idOf('Workspace')!;
+    await first.end('SIGTERM');
+    const platform = await startProcess(join(directory, 'data'), {
+      ...measuredSettings(directory),
+      LD_PRELOAD: shim,
+      SLOW_SYNC_MS: String(syncMs),
+      SLOW_SYNC_FILE: notes,
+    });
+    try {
+      const syncs = () => (existsSync(notes) ? readFileSync(notes).length : 0);
+      const before = syncs();
+      // The start syncs on the main thread, which shows that the shim is there and counts.
+      expect(before).toBeGreaterThan(0);
+      const idle = await waitsDuring(
+        platform.target,
+        directory,
+        () => new Promise((done) => void setTimeout(done, 500)),
+      );
+      const tookMs: number[] = [];
+      const written = await waitsDuring(platform.target, directory, async () => {
+        for (let i = 0; i < 8; i++) {
+          const startedAt = performance.now();
+          await ask(platform.target, 'POST', '/v3/tags', { workspaceId, name: `tag ${i}` });
+          tookMs.push(performance.now() - startedAt);
+        }
+      });
+      const round = Math.round;
+      console.log(
+        `slow disk: a tag took ${round(Math.min(...tookMs))} to ${round(Math.max(...tookMs))} ms; longest wait of a probe ` +
+          `${round(written.longestMs)} ms, idle ${round(idle.longestMs)} ms; longest turn ${round(written.turnMs)} ms`,
+      );
+      // An answer waits for the disk, and nothing else does.
+      expect(Math.min(...tookMs)).toBeGreaterThanOrEqual(syncMs);
+      expect(syncs()).toBe(before);
+      expect(written.turnMs).toBeLessThan(50);
+    } finally {
+      await platform.end('SIGKILL');
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+);
