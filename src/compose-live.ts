@@ -56,7 +56,7 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
       if (!permitted(() => authorize(asking, 'asset', 'read', place))) return undefined;
       return deviceIdsOfTag(records.elsewhere, tagId);
     },
-    quotas: parts.config.quotas,
+    counts: parts.openCounts,
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
     now,
@@ -65,7 +65,8 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
   });
   parts.followChanges(access.recordChanged);
   parts.followChanges(streamRevocation(streams, parts.access.sessions, failed));
-  parts.quotaUse.readBy('webSockets', streams.sessionsOf);
+  parts.quotaUse.readBy('webSockets', parts.openCounts.webSockets.usedBy);
+  parts.quotaUse.readBy('subscriptionItems', parts.openCounts.subscriptionItems.usedBy);
   telemetry.gauge('live_sessions', 'Open connections of the data stream.', () => streams.sessions);
   telemetry.gauge('live_devices', 'Devices with live subscriptions.', () => fanOut.size);
   return streams;

@@ -23,6 +23,7 @@ import { downLevelsOf, levelsMatch } from './ingest/mqtt-topic.ts';
 import type { PushConfiguration } from './inventory/device-configurations.ts';
 import type { UplinkRoute } from './inventory/uplink-directory.ts';
 import { problem } from './model/problem.ts';
+import type { QuotaCount } from './model/quota-count.ts';
 import { findDeviceConfiguration } from './store/records/device-configurations.ts';
 import { findDeviceConnector } from './store/records/device-connectors.ts';
 import { findDeviceCredentials, findDevicesWithCredentials } from './store/records/device-credentials.ts';
@@ -85,6 +86,7 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
         () => logIn(credential, login),
         (outcome) => 'refused' in outcome,
       ),
+    countWebSocket: (organizationId, conn) => countedUntilClose(parts.openCounts.webSockets, organizationId, conn),
     reachable(session, subscription) {
       for (const tell of connected) tell(subscription.id);
       pushOnConnect(parts, broker!, session, subscription).catch((error: unknown) =>
@@ -140,6 +142,13 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
       },
     ),
   };
+}
+
+function countedUntilClose(count: QuotaCount, organizationId: string, conn: Duplex): boolean {
+  if (conn.closed) return true;
+  if (!count.take(organizationId, 1)) return false;
+  conn.once('close', () => count.give(organizationId, 1));
+  return true;
 }
 
 function ports(

@@ -20,7 +20,7 @@ export interface OutputEffects {
 
 export function outputEffects(parts: Parts, uplinks: Uplinks): OutputEffects {
   const { records, telemetry, newId } = parts;
-  const budget = createRuleBudget(parts.config.ruleSamplesPerUplink);
+  const budget = createRuleBudget(parts.config.quotas.ruleSamples);
   return {
     writeSample: (sample) => writeSample(sample, parts, uplinks, budget),
     async save(tried) {
@@ -41,7 +41,7 @@ export function outputEffects(parts: Parts, uplinks: Uplinks): OutputEffects {
 async function writeSample(
   written: WrittenSample,
   { directory, now, newId }: Parts,
-  { appendEntry }: Uplinks,
+  { appendEntry, admit }: Uplinks,
   budget: RuleBudget,
 ): ReturnType<WriteSample> {
   try {
@@ -51,10 +51,10 @@ async function writeSample(
     const { deviceId, topic, timestamp, data, meta, correlationId, ruleHops, invokeRules } = written;
     const sample: Sample = { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }) };
     if (!budget.take(device.organizationId, correlationId)) {
-      const reason = `rules made ${budget.max} samples from one uplink already (RULE_SAMPLES_PER_UPLINK)`;
+      const reason = `rules made ${budget.max} samples from one uplink already (limit ruleSamples)`;
       return { ok: false, retry: false, reason };
     }
-    const validated = validateSample(sample);
+    const validated = (await admit(deviceId, [validateSample(sample)]))[0]!;
     const { organizationId, workspaceId } = device;
     const origin = { organizationId, workspaceId, dataFlowId: flow.id, correlationId, stored: true };
     const receivedAt = now();

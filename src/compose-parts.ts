@@ -3,6 +3,7 @@ import type { Access } from './compose-access.ts';
 import type { Config } from './config.ts';
 import type { OperationRunner } from './flows/operation-runner.ts';
 import type { QuotaUse } from './inventory/quota-use.ts';
+import type { OpenCounts } from './model/quota-count.ts';
 import type { UplinkDirectory } from './inventory/uplink-directory.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import type { Route } from './http/route.ts';
@@ -50,6 +51,8 @@ export interface Parts {
   readonly followChanges: (follow: (change: RecordChange) => void) => void;
   /** What organizations use of their quotas. */
   readonly quotaUse: QuotaUse;
+  /** What they have open just now, counted in one place for everybody who opens. */
+  readonly openCounts: OpenCounts;
   readonly now: () => number;
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */

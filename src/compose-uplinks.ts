@@ -20,6 +20,7 @@ import type { Principal } from './model/principal.ts';
 import { Problem } from './model/problem.ts';
 import type { StoredSample } from './model/sample.ts';
 import type { Uplink } from './model/uplink.ts';
+import { storedNames } from './query/measured-properties.ts';
 import { runScript } from './scripting/run-script.ts';
 import { createScriptMachine, type ScriptMachine } from './scripting/script-machine.ts';
 import { hasDeviceTypes } from './store/records/device-types.ts';
@@ -30,6 +31,7 @@ import { dropOldKeptAnswers } from './store/records/idempotency-keys.ts';
 import { lazyTransaction } from './store/records/database.ts';
 import { appendProcessingLog, dropOldProcessingLog } from './store/records/processing-log.ts';
 import type { Telemetry } from './telemetry/events.ts';
+import { type DeviceNames, deviceNames } from './validate/device-names.ts';
 import { withFutureNote } from './validate/future-time.ts';
 import { validateSample } from './validate/sample-validation.ts';
 
@@ -42,6 +44,8 @@ export interface Uplinks {
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
   /** Makes an entry durable that did not come from a decoder, and tells everybody who follows. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
+  /** Cuts samples down to what their device may have. */
+  readonly admit: DeviceNames['admit'];
   readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
   /** The state of the device's decoder. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
@@ -89,6 +93,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const marks = marking(parts, () => statusPosition);
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
+  const { admit } = deviceNames(parts.config.quotas, (deviceId) => storedNames(store, deviceId));
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
   const stages: UplinkStages = {
     intake,
@@ -96,6 +101,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     setState: status.setState,
     decode: decodeUplink(scripts),
     validate: (sample) => withFutureNote(validateSample(sample), now()),
+    admit,
     append: (entry) => store.append(entry),
     announce: (entry) => {
       for (const note of entry.notes) telemetry.noted(note);
@@ -125,7 +131,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     validate,
     now,
   };
-  const backfillStages: BackfillStages = { findRoute: findDevice, validate, append, announce, stopping, newId };
+  const backfillStages: BackfillStages = { findRoute: findDevice, validate, admit, append, announce, stopping, newId };
   return {
     capture: (input) => capture(input, captureStages),
     handleUplink: takeUplink,
@@ -134,6 +140,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
       announce(durable);
       return durable;
     },
+    admit,
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
     backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),

@@ -32,6 +32,7 @@ import { createServer } from './http/server.ts';
 import { actorOfOperation } from './inventory/operation-actor.ts';
 import { runOperationChunk } from './inventory/operations.ts';
 import { quotaUse } from './inventory/quota-use.ts';
+import { openCounts } from './model/quota-count.ts';
 import type { TellNetworkServer } from './inventory/registration.ts';
 import { uplinkDirectory } from './inventory/uplink-directory.ts';
 import type { Actor } from './model/actor.ts';
@@ -203,7 +204,8 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   closers.push('operations', () => operations.close());
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
-  const later = { followChanges, useNetworkServers, quotaUse: quotaUse(records, config.quotas) };
+  const counts = { quotaUse: quotaUse(records, config.quotas), openCounts: openCounts(config.quotas) };
+  const later = { followChanges, useNetworkServers, ...counts };
   const diskIsFull = disk.isFull;
   return {
     config,

@@ -22,7 +22,6 @@ test('an empty environment gives the documented defaults', () => {
     revealConnectorSecrets: false,
     egressAllow: [],
     rawUplinkRetentionMs: 7 * 86_400_000,
-    ruleSamplesPerUplink: 1_000,
     rawUplinkBytesMax: 2 ** 31,
     demo: false,
   });

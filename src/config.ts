@@ -47,7 +47,6 @@ export interface Config {
   /** How long what devices sent is kept as they sent it; 0 keeps nothing. */
   readonly rawUplinkRetentionMs: number;
   /** Samples that rules may make from one uplink, however many rules hand them on. */
-  readonly ruleSamplesPerUplink: number;
   readonly rawUplinkBytesMax: number;
   readonly demo: boolean;
   /** Script worker threads. */
@@ -112,13 +111,6 @@ export function readConfig(environment: Environment = process.env): Config {
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
     egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
     rawUplinkRetentionMs: durationOf('RAW_UPLINK_RETENTION', text('RAW_UPLINK_RETENTION'), 'P7D'),
-    ruleSamplesPerUplink: wholeNumberOf(
-      'RULE_SAMPLES_PER_UPLINK',
-      text('RULE_SAMPLES_PER_UPLINK'),
-      1_000,
-      1,
-      1_000_000,
-    ),
     rawUplinkBytesMax: wholeNumberOf('RAW_UPLINK_BYTES', text('RAW_UPLINK_BYTES'), 2 ** 31, 64 * 2 ** 20, 2 ** 50),
     demo: flagOf('DEMO', text('DEMO')),
     scriptWorkers: wholeNumberOf(

@@ -26,6 +26,7 @@ function bench(append?: (entry: JournalEntry, count: number) => Promise<DurableE
   const on: BackfillStages = {
     findRoute: () => route,
     validate: validateSample,
+    admit: (_, samples) => samples,
     append: async (entry) => {
       const count = entries.push(entry);
       return append === undefined ? durable(entry, count) : append(entry, count);

@@ -9,6 +9,7 @@ import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { Problem, problem } from '../model/problem.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { Sample } from '../model/sample.ts';
+import type { DeviceNames } from '../validate/device-names.ts';
 import type { ValidatedSample } from '../validate/sample-validation.ts';
 import { storedTopicsOf } from './capture.ts';
 import type { Attempt } from './idempotency.ts';
@@ -53,6 +54,8 @@ export interface BackfillStages {
   /** Throws Problem 404 for an unknown device. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   readonly validate: (sample: Sample) => ValidatedSample<Sample>;
+  /** Cuts down what is new beyond the limits of the device. */
+  readonly admit: DeviceNames['admit'];
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
   /** Asked before every batch; true ends the request with 503. */
@@ -87,7 +90,7 @@ export async function backfill(input: Backfill, on: BackfillStages): Promise<Bac
       if (progress.read + elements.length > backfillLimits.samplesMax)
         throw problem('backfillTooLarge', { ...outcomeOf(progress), limit: samplesLimit });
       const part = partOf(elements, progress, input.attempt);
-      const entry = entryOf(elements, { origin, storedTopics, input, progress, on });
+      const entry = await entryOf(elements, { origin, storedTopics, input, progress, on });
       if (entry === undefined) continue;
       const batch = storeBatch(entry, part, progress, on);
       // A failure is told when its turn to be awaited comes.
@@ -161,11 +164,13 @@ interface BatchContext {
 }
 
 /** The entry of a group; undefined when nothing of it can be stored. */
-function entryOf(elements: readonly Json[], context: BatchContext): JournalEntry | undefined {
+async function entryOf(elements: readonly Json[], context: BatchContext): Promise<JournalEntry | undefined> {
   const { origin, storedTopics, progress, on } = context;
   const { deviceId, receivedAt } = context.input;
   const samples: JournalEntry['samples'][number][] = [];
   const notes: ProcessingLogEntry[] = [];
+  const checked: ValidatedSample<Sample>[] = [];
+  const indices: number[] = [];
   for (const element of elements) {
     const index = progress.read++;
     const read = readBackfillSample(element, receivedAt);
@@ -173,13 +178,16 @@ function entryOf(elements: readonly Json[], context: BatchContext): JournalEntry
       progress.rejected.push({ index, ...read });
       continue;
     }
-    const validated = on.validate(sampleOf(read, deviceId));
+    checked.push(on.validate(sampleOf(read, deviceId)));
+    indices.push(index);
+  }
+  for (const [i, validated] of (await on.admit(deviceId, checked)).entries()) {
     const { topic, timestamp, data, meta } = validated.sample;
     const stored = storedTopics === '*' || storedTopics.has(topic);
     // One form for all of them, however they came in: the store reads them over and over.
     const entry = { deviceId, topic, timestamp, data, ...origin, stored };
     samples.push(meta === undefined ? entry : { ...entry, meta });
-    if (validated.notes.length > 0) addNotes(notes, validated, index, context);
+    if (validated.notes.length > 0) addNotes(notes, validated, indices[i]!, context);
   }
   return samples.length === 0 ? undefined : { deviceId, receivedAt, samples, notes };
 }

@@ -32,6 +32,8 @@ export interface UplinkStages {
   readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
   readonly validate: (sample: Sample) => Validated;
+  /** Cuts down what is new beyond the limits of the device. */
+  readonly admit: (deviceId: string, samples: readonly Validated[]) => readonly Validated[] | Promise<readonly Validated[]>;
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
   readonly newId: () => string;
@@ -56,7 +58,9 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
   const scriptStart = on.now();
   const decoded = await on.decode(uplink, state);
   const scriptEnd = on.now();
-  const validated = decoded.samples.map(on.validate);
+  const checked = on.admit(device.id, decoded.samples.map(on.validate));
+  // Most devices are known: no turn is waited for them.
+  const validated = checked instanceof Promise ? await checked : checked;
   if (decoded.state !== undefined) on.setState(device.id, decoded.state);
   const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
   return {

@@ -10,7 +10,8 @@ import { createFlusher } from '../live/outbox.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { Problem, problem } from '../model/problem.ts';
-import { quotaDetails, type Quotas, standardQuotas } from '../model/quota.ts';
+import { standardQuotas } from '../model/quota.ts';
+import { openCounts, type OpenCounts } from '../model/quota-count.ts';
 import { pathOf, refuseHandshake } from './handshake-refusal.ts';
 import { type StreamCredentials, streamCredentials } from './stream-credentials.ts';
 import { type StreamSocket, openStreamSocket } from './stream-socket.ts';
@@ -24,8 +25,8 @@ export interface DataStreamsOptions {
   readonly access: AccessChanges;
   /** The sample store's `replay`. */
   readonly replay: Replay;
-  /** The limits of what one organization may take; without them those that contract 36 names. */
-  readonly quotas?: Quotas;
+  /** What organizations have open, within their limits; without it they have nothing else open, and the limits of contract 36. */
+  readonly counts?: OpenCounts;
   /** Whether somebody else serves the upgrades of a path. */
   readonly isElsewhere?: (path: string) => boolean;
   readonly now: () => EpochMs;
@@ -41,8 +42,6 @@ export interface DataStreams {
   /** Ends the sessions of revoked credentials at once with 4401; returns how many. */
   endSessions(revoked: (principal: Principal) => boolean): number;
   readonly sessions: number;
-  /** Open connections of an organization. */
-  sessionsOf(organizationId: string): number;
   /** Refuses new connections, ends all with 1001 and waits until they are gone. */
   close(): Promise<void>;
 }
@@ -60,8 +59,7 @@ export const dataStreamLimits = {
 /** Takes over the `upgrade` event of the HTTP server. */
 export function attachDataStreams(server: Server, options: DataStreamsOptions): DataStreams {
   const sockets = new Set<StreamSocket>();
-  const openBy = new Map<string, number>();
-  const { quotas = standardQuotas } = options;
+  const { counts = openCounts(standardQuotas) } = options;
   const flusher = createFlusher(setImmediate);
   const webSockets = new WebSocketServer({
     noServer: true,
@@ -81,18 +79,6 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
     return { principal: await options.authenticate(credentials), credentials };
   }
 
-  /** Throws when the organization has as many connections as it may. */
-  function checkQuota({ organizationId }: Principal): void {
-    if ((openBy.get(organizationId) ?? 0) < quotas.webSockets) return;
-    throw problem('quotaBusy', { ...quotaDetails(quotas, 'webSockets'), retryAfterSeconds: 10 });
-  }
-
-  function count({ organizationId }: Principal, change: 1 | -1): void {
-    const open = (openBy.get(organizationId) ?? 0) + change;
-    if (open === 0) openBy.delete(organizationId);
-    else openBy.set(organizationId, open);
-  }
-
   async function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const ignore = () => socket.destroy();
     socket.on('error', ignore);
@@ -101,13 +87,14 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
       const { principal, credentials } = await admitted(request);
       if (socket.destroyed) return;
       if (stopping) throw problem('stopping');
-      checkQuota(principal);
+      if (!counts.webSockets.take(principal.organizationId, 1)) throw counts.webSockets.refusal();
+      // A broken handshake ends here, without ever being a stream.
+      socket.once('close', () => counts.webSockets.give(principal.organizationId, 1));
       socket.setTimeout(0);
       socket.off('error', ignore);
       webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const stream = openStreamSocket({ webSocket, socket, principal, credentials, flusher, ...options, gone });
+        const stream = openStreamSocket({ webSocket, socket, principal, credentials, flusher, ...options, counts, gone });
         sockets.add(stream);
-        count(principal, 1);
       });
     } catch (thrown) {
       const refused = thrown instanceof Problem ? thrown : problem('internal');
@@ -117,7 +104,7 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
   }
 
   function gone(stream: StreamSocket): void {
-    if (sockets.delete(stream)) count(stream.principal, -1);
+    sockets.delete(stream);
     if (sockets.size === 0) allGone?.();
   }
 
@@ -140,7 +127,6 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
     get sessions() {
       return sockets.size;
     },
-    sessionsOf: (organizationId) => openBy.get(organizationId) ?? 0,
     async close() {
       stopping = true;
       const empty = new Promise<void>((resolve) => (allGone = resolve));

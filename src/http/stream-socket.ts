@@ -10,6 +10,7 @@ import { createOutbox, type Flusher } from '../live/outbox.ts';
 import { createSession } from '../live/session.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
+import type { OpenCounts } from '../model/quota-count.ts';
 import type { StreamCredentials } from './stream-credentials.ts';
 
 export interface StreamSocket {
@@ -31,6 +32,7 @@ interface StreamSocketOptions {
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
   readonly access: AccessChanges;
+  readonly counts: OpenCounts;
   readonly replay: Replay;
   readonly now: () => EpochMs;
   readonly failed: (errorId: string, error: unknown) => void;
@@ -57,6 +59,8 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
   });
   const session = createSession({
     ...options,
+    organizationId: principal.organizationId,
+    items: options.counts.subscriptionItems,
     outbox,
     newErrorId: randomUUID,
     authorize: (accessToken) => options.authenticate(accessToken === undefined ? options.credentials : { accessToken }),

@@ -15,6 +15,8 @@ import { type RoutedDevice, routeOf } from './mqtt-route.ts';
 
 export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
+  /** Counts a WebSocket until its connection closes; false when the organization may have no more. */
+  readonly countWebSocket: (organizationId: string, conn: Duplex) => boolean;
   /** A session can be sent messages of the device from now on; told once per session and device and kind of topic. */
   readonly reachable: (session: MqttSession, subscription: DeviceSubscription) => void;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
@@ -83,7 +85,7 @@ export async function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<
       client.emit('error', new Error(why));
     });
     const client = aedes.handle(conn, request);
-    const session = newSession(client, conn, passage, address);
+    const session = newSession(client, conn, passage, { address, isWebSocket: request !== undefined });
     sessions.set(client, session);
     conn.once('close', () => {
       passage.close();

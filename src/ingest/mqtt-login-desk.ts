@@ -1,4 +1,5 @@
 // The login of MQTT connections: a bounded number at once, each with the bounds that the broker sets.
+import type { Duplex } from 'node:stream';
 import type { ConnectPacket } from 'aedes';
 import { Problem } from '../model/problem.ts';
 import { mqttLimits } from './mqtt-limits.ts';
@@ -19,6 +20,7 @@ export interface LoginDesk {
 
 export function loginDesk(parts: {
   readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
+  readonly countWebSocket: (organizationId: string, conn: Duplex) => boolean;
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
 }): LoginDesk {
   const waiting: (() => void)[] = [];
@@ -46,6 +48,12 @@ export function loginDesk(parts: {
       return loginRefusal(returnCodes.notAuthorized, 'not authorized');
     }
     const { identity } = outcome;
+    if (session.client.closed) return loginRefusal(returnCodes.serverUnavailable, 'gone');
+    if (session.isWebSocket && !parts.countWebSocket(identity.organizationId, session.conn)) {
+      const { organizationId } = identity;
+      parts.refused('quotaReached', { address, clientId, organizationId, reason: 'limit webSockets' });
+      return loginRefusal(returnCodes.serverUnavailable, 'too many connections');
+    }
     session.identity = identity;
     session.passage.loggedIn();
     // Client ids are only unique within a connector; without this, tenants could end each other's connections.

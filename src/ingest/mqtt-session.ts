@@ -28,6 +28,7 @@ export interface MqttSession {
   readonly passage: Passage;
   /** Remote address. */
   readonly address: string;
+  readonly isWebSocket: boolean;
   clientId: string;
   /** Topic of the message that is published when the connection breaks. */
   willTopic: string | undefined;
@@ -51,12 +52,12 @@ export interface MqttSession {
   lastNumber: number;
 }
 
-export function newSession(client: Client, conn: Duplex, passage: Passage, address: string): MqttSession {
+export function newSession(client: Client, conn: Duplex, passage: Passage, from: Pick<MqttSession, 'address' | 'isWebSocket'>): MqttSession {
   return {
     client,
     conn,
     passage,
-    address,
+    ...from,
     clientId: '',
     willTopic: undefined,
     identity: undefined,

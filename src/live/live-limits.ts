@@ -1,8 +1,6 @@
 // Limits of one live session and what happens at each of them.
 
 export const liveLimits = {
-  /** Open subscriptions; the message that would pass it is refused whole with TOO_MANY_SUBSCRIPTIONS. */
-  subscriptionsMax: 100_000,
   /** Bytes of one message; larger ones are refused with MESSAGE_TOO_LARGE and the connection stays open. */
   messageBytesMax: 4 * 1024 * 1024,
   /** Bytes of one WebSocket message that are read at all; beyond it the connection ends with 1009. */

@@ -1,5 +1,6 @@
 // The refusals of the live stream: one stable errorCode and one sentence each (interface 7, contract 35).
 import { Problem } from '../model/problem.ts';
+import { quotaTable } from '../model/quota.ts';
 
 const refusals = {
   INVALID_JSON: (d: { reason: string }) => `The message is not valid JSON: ${d.reason}`,
@@ -12,7 +13,7 @@ const refusals = {
   INVALID_SUBSCRIPTION: (d: { index: number }) =>
     `Subscription ${d.index} must have exactly one of assetId and tagId; nothing of this message was applied`,
   TOO_MANY_SUBSCRIPTIONS: (d: { max: number }) =>
-    `More than ${d.max} subscriptions; nothing of this message was applied`,
+    `This organization may have ${d.max} ${quotaTable.subscriptionItems.what} (limit subscriptionItems); nothing of this message was applied`,
   CURSOR_TOO_OLD: (d: { oldestCursor: string }) =>
     `The cursor is older than what is kept; the oldest is ${d.oldestCursor}. The subscription is live`,
   INTERNAL: () => 'Internal error',

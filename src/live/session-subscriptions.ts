@@ -4,9 +4,18 @@ import type { Principal } from '../model/principal.ts';
 import type { Coverage } from './coverage.ts';
 import type { FanOut, Interest, Reader, Subscription } from './fan-out.ts';
 
+/** The room that the organization has for open subscriptions, over all of its connections. */
+export interface SubscriptionRoom {
+  readonly max: number;
+  /** False when there is not so much room; then nothing is taken. */
+  readonly take: (amount: number) => boolean;
+  readonly give: (amount: number) => void;
+}
+
 export interface SessionSubscriptions {
+  readonly room: SubscriptionRoom;
   find(assetId: string, topic: string | undefined): Subscription | undefined;
-  /** Opens a combination that is not open. */
+  /** Opens a combination that is not open; the room for it was taken. Closing it gives the room back. */
   add(
     asset: { readonly id: string; readonly topic: string | undefined },
     coverage: Coverage | undefined,
@@ -22,14 +31,17 @@ export interface SessionSubscriptions {
   /** All open ones and the refused items, sorted by asset id, then topic; items of tags last. */
   acknowledged(refused?: readonly AcknowledgedItem[]): AcknowledgedItem[];
   readonly size: number;
+  /** How many were ever opened. */
+  readonly opened: number;
 }
 
 /** So many subscriptions are closed in one turn of the event loop. */
 const removedPerTurn = 2_000;
 
-export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubscriptions {
+export function createSubscriptions(fanOut: FanOut, reader: Reader, room: SubscriptionRoom): SessionSubscriptions {
   const interests = new Map<string, Interest>();
   let size = 0;
+  let opened = 0;
   /** The acknowledged items in order; undefined when something was removed. */
   let sorted: AcknowledgedItem[] | undefined = [];
   let added: AcknowledgedItem[] = [];
@@ -43,6 +55,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
     fanOut.remove(interest, subscription);
     if (interest.wildcard === undefined && interest.topics.size === 0) interests.delete(subscription.assetId);
     size--;
+    room.give(1);
     sorted = undefined;
   }
 
@@ -54,6 +67,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
   }
 
   return {
+    room,
     find(assetId, topic) {
       const interest = interests.get(assetId);
       return topic === undefined ? interest?.wildcard : interest?.topics.get(topic);
@@ -77,6 +91,7 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
       else interest.topics.set(topic, subscription);
       fanOut.add(interest, subscription);
       size++;
+      opened++;
       added.push(itemOf(subscription));
       return subscription;
     },
@@ -104,6 +119,9 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader): SessionSubs
     },
     get size() {
       return size;
+    },
+    get opened() {
+      return opened;
     },
   };
 }

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFanOut } from './fan-out.ts';
+import { standardQuotas } from '../model/quota.ts';
 import { liveLimits } from './live-limits.ts';
 import { openTestSession, type Received, storedSample, testLog } from './testing-session.ts';
 
@@ -123,17 +124,18 @@ describe('subscribe', () => {
     expect(session.subscriptions).toBe(2);
   });
 
-  test(`at most ${liveLimits.subscriptionsMax} subscriptions; beyond, nothing of the message applies`, async () => {
+  test('at most as many subscriptions as the quota says; beyond, nothing of the message applies', async () => {
+    const max = standardQuotas.subscriptionItems;
     const assets = Array.from({ length: 10 }, (_, i) => `02${i}`);
     const { send, session } = openTestSession({ assets });
-    const topics = Array.from({ length: liveLimits.subscriptionsMax / 10 }, (_, i) => `t${i}`);
+    const topics = Array.from({ length: max / 10 }, (_, i) => `t${i}`);
     for (const assetId of assets)
       await send({ type: 'subscribe', subscriptions: topics.map((topic) => one(assetId, topic)) });
-    expect(session.subscriptions).toBe(liveLimits.subscriptionsMax);
+    expect(session.subscriptions).toBe(max);
     const [error] = await send({ type: 'subscribe', subscriptions: [one('021', 't1'), one('021', 'more')] });
     expect(error!.errorCode).toBe('TOO_MANY_SUBSCRIPTIONS');
     const [ack] = await send({ type: 'subscribe', subscriptions: [one('021', 't1')] });
-    expect(ack!.subscriptions).toHaveLength(liveLimits.subscriptionsMax);
+    expect(ack!.subscriptions).toHaveLength(max);
   });
 });
 

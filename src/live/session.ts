@@ -3,6 +3,7 @@ import type { ErrorMessage, ReplyTo, ServerMessage } from '../contract/live-mess
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
+import type { QuotaCount } from '../model/quota-count.ts';
 import { createCatchUp, type Replay } from './catch-up.ts';
 import type { AccessChanges, AssetsOfTag, FindAssets, MessageContext } from './client-message.ts';
 import { clientMessages } from './client-message-table.ts';
@@ -13,6 +14,9 @@ import type { Outbox } from './outbox.ts';
 import { createSubscriptions, itemOf } from './session-subscriptions.ts';
 
 interface SessionOptions {
+  /** Whose connection it is, and the count of open subscriptions of organizations (contract 36). */
+  readonly organizationId: string;
+  readonly items: QuotaCount;
   readonly fanOut: FanOut;
   readonly outbox: Outbox;
   readonly now: () => EpochMs;
@@ -66,7 +70,11 @@ export function createSession(options: SessionOptions): Session {
       });
     },
   };
-  const subscriptions = createSubscriptions(fanOut, reader);
+  const subscriptions = createSubscriptions(fanOut, reader, {
+    max: options.items.max,
+    take: (amount) => options.items.take(options.organizationId, amount),
+    give: (amount) => options.items.give(options.organizationId, amount),
+  });
   const catchUp = createCatchUp({
     replay: options.replay,
     fanOut,

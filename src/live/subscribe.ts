@@ -5,7 +5,6 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import type { ReplayRequest } from './catch-up.ts';
 import { clientMessage, type MessageContext } from './client-message.ts';
-import { liveLimits } from './live-limits.ts';
 import { refusal } from './live-refusal.ts';
 import { type SubscriptionTarget, targetsOf } from './subscription-target.ts';
 
@@ -28,21 +27,16 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
   const principal = await context.authorize(message.accessToken || undefined);
   const allowed = await allowedTargets(targets, principal, context);
   if (context.closed()) return;
-  await refuseTooMany(allowed, context);
-  if (context.closed()) return;
-  const requests: ReplayRequest[] = [];
-  const refused: AcknowledgedItem[] = [];
-  let handled = 0;
-  for (const { target, assetIds } of allowed) {
-    if (assetIds === undefined) refused.push(refusedItem(target));
-    for (const assetId of assetIds ?? []) {
-      const subscription = opened(assetId, target, context, principal);
-      if (target.start !== undefined) requests.push({ subscription, start: target.start, replyTo });
-      // The tag of a large fleet; samples of the first devices may be sent before all are acknowledged.
-      if (++handled % openedPerTurn === 0) await nextTurn();
-      if (context.closed()) return;
-    }
+  const taken = await takeRoom(allowed, context);
+  const sizeBefore = subscriptions.opened;
+  let requests: readonly ReplayRequest[] | undefined;
+  try {
+    requests = await openAll(allowed, replyTo, context, principal);
+  } finally {
+    subscriptions.room.give(taken - (subscriptions.opened - sizeBefore));
   }
+  if (requests === undefined) return;
+  const refused = allowed.flatMap(({ target, assetIds }) => (assetIds === undefined ? [refusedItem(target)] : []));
   const acknowledged = subscriptions.acknowledged(refused);
   if (acknowledged.length > acknowledgedPerTurn) {
     context.replyText(await longAcknowledgement(acknowledged, replyTo, now()));
@@ -56,6 +50,27 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
     context.access.check(allowed.flatMap(({ assetIds }) => assetIds ?? []));
   }
 });
+
+/** Opens what is allowed; undefined when the session ended meanwhile. */
+async function openAll(
+  allowed: readonly Allowed[],
+  replyTo: ReplyTo | undefined,
+  context: MessageContext,
+  principal: Principal,
+): Promise<readonly ReplayRequest[] | undefined> {
+  const requests: ReplayRequest[] = [];
+  let handled = 0;
+  for (const { target, assetIds } of allowed) {
+    for (const assetId of assetIds ?? []) {
+      if (context.closed()) return undefined;
+      const subscription = opened(assetId, target, context, principal);
+      if (target.start !== undefined) requests.push({ subscription, start: target.start, replyTo });
+      // The tag of a large fleet; samples of the first devices may be sent before all are acknowledged.
+      if (++handled % openedPerTurn === 0) await nextTurn();
+    }
+  }
+  return context.closed() ? undefined : requests;
+}
 
 /** The text of `subscribed`, written over several turns of the event loop. */
 async function longAcknowledgement(
@@ -90,22 +105,23 @@ async function allowedTargets(
   });
 }
 
-async function refuseTooMany(allowed: readonly Allowed[], { subscriptions }: MessageContext): Promise<void> {
-  const max = liveLimits.subscriptionsMax;
-  const { size } = subscriptions;
+/** Takes room for all that may become open and returns how much; refuses the message when there is none. */
+async function takeRoom(allowed: readonly Allowed[], { subscriptions }: MessageContext): Promise<number> {
+  const { room } = subscriptions;
   const asked = allowed.reduce((sum, { assetIds }) => sum + (assetIds?.length ?? 0), 0);
   // Counting what is really new is needed only near the limit.
-  if (size + asked <= max) return;
+  if (room.take(asked)) return asked;
   const fresh = new Set<string>();
   let looked = 0;
   for (const { target, assetIds } of allowed) {
     const topic = JSON.stringify(target.topic ?? null);
     for (const assetId of assetIds ?? []) {
       if (subscriptions.find(assetId, target.topic) === undefined) fresh.add(topic + assetId);
-      if (size + fresh.size > max) throw refusal('TOO_MANY_SUBSCRIPTIONS', { max });
       if (++looked % acknowledgedPerTurn === 0) await nextTurn();
     }
   }
+  if (!room.take(fresh.size)) throw refusal('TOO_MANY_SUBSCRIPTIONS', { max: room.max });
+  return fresh.size;
 }
 
 // With a replay to come it covers nothing yet: the replay does, and the device is held until then.

@@ -2,6 +2,8 @@
 import type { JsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
+import { standardQuotas } from '../model/quota.ts';
+import { quotaCount, type QuotaCount } from '../model/quota-count.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { Replay } from './catch-up.ts';
 import { startsBefore } from './coverage.ts';
@@ -95,6 +97,7 @@ interface TestWorld {
   readonly tags?: Readonly<Record<string, readonly string[]>>;
   readonly log?: TestLog;
   readonly fanOut?: FanOut;
+  readonly items?: QuotaCount;
 }
 
 export function openTestSession(world: TestWorld = {}): TestSession {
@@ -144,6 +147,8 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     flusher: createFlusher(setImmediate),
   });
   const session = createSession({
+    organizationId: testPrincipal.organizationId,
+    items: world.items ?? quotaCount(standardQuotas, 'subscriptionItems'),
     fanOut,
     outbox,
     now: () => 1_800_000_000_000,

@@ -1,6 +1,7 @@
 // Which keys samples have, with the types of their values: the paths that the store has measured as nested properties.
 import { isJsonObject, type JsonObject } from '../model/json.ts';
-import type { MeasuredTopic, MeasuredType } from '../store/sample-store.ts';
+import type { MeasuredTopic, MeasuredType, SampleStore } from '../store/sample-store.ts';
+import { keyPaths } from '../validate/key-paths.ts';
 
 export interface MeasuredProperty {
   /** JSON Schema names. */
@@ -37,4 +38,22 @@ export function keysOfWide(data: JsonObject): MeasuredTopic['keys'] {
     if (Array.isArray(value)) return { path: [key], types: ['array'] };
     return { path: [key], types: [isJsonObject(value) ? 'object' : (typeof value as MeasuredType)] };
   });
+}
+
+/**
+ * The topics and keys that a device has, as the limits of contract 36 count them; paths are joined by `/`. Objects that the store does not
+ * take apart count with the keys of their topic's newest sample.
+ */
+export async function storedNames(
+  store: Pick<SampleStore, 'measuredKeys' | 'latestSample'>,
+  deviceId: string,
+): Promise<Map<string, Set<string>>> {
+  const names = new Map<string, Set<string>>();
+  for (const { topic, keys } of await store.measuredKeys(deviceId, Infinity)) {
+    const isWide = keys.some(({ path }) => path.length === 0);
+    const newest = isWide ? await store.latestSample(deviceId, topic) : undefined;
+    const paths = keys.filter(({ path }) => path.length > 0).map(({ path }) => path.join('/'));
+    names.set(topic, new Set(newest === undefined ? paths : [...paths, ...keyPaths(newest.data)]));
+  }
+  return names;
 }

@@ -69,10 +69,10 @@ export interface SampleStore {
   readonly position: number;
 
   /**
-   * The keys ever measured, for each of the 50 topics with the newest samples; nothing is read for it. An object's keys have paths of
+   * The keys ever measured, for each of `topicsMax` topics, 50 without it, with the newest samples; nothing is read for it. An object's keys have paths of
    * their own, `object` stands for objects too deep or wide to be taken apart.
    */
-  measuredKeys(deviceId: string): Promise<readonly MeasuredTopic[]>;
+  measuredKeys(deviceId: string, topicsMax?: number): Promise<readonly MeasuredTopic[]>;
 
   /** Samples and the bytes they take, by workspace. */
   usage(): Promise<ReadonlyMap<string, WorkspaceUsage>>;

@@ -38,31 +38,36 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
     );
   }
   const cleaned = cleanData(sample.data);
-  if (cleaned.removed.length > 0) meta.svcDataKeyValidation = keyValidation(meta.svcDataKeyValidation, cleaned.removed);
-  noteCleaning(cleaned, notes);
+  if (cleaned.removed.length > 0) meta.svcDataKeyValidation = removedKeysMeta(meta.svcDataKeyValidation, cleaned.removed);
+  noteCleaning({ ...cleaned, what: 'invalid' }, notes);
+  for (const path of cleaned.notFinite)
+    notes.push(warning(`The number at ${path} is not finite: stored as null`, { path }));
   const { meta: _, ...rest } = sample;
   const topic = topicOk ? sample.topic : defaultTopic;
   const checked = { ...rest, topic, data: cleaned.data, ...(Object.keys(meta).length > 0 && { meta }) };
   return { sample: checked as unknown as S, notes, metrics: sampleMetrics(cleaned.data) };
 }
 
-// Entries are defined, not assigned: a path can be `__proto__`.
-function keyValidation(given: Json | undefined, removed: readonly RemovedKey[]): JsonObject {
+/** `svcDataKeyValidation` with what was removed added to it. Entries are defined, not assigned: a path can be `__proto__`. */
+export function removedKeysMeta(given: Json | undefined, removed: readonly RemovedKey[]): JsonObject {
   const entries = new Map<string, Json>(isJsonObject(given) ? Object.entries(given) : []);
   for (const { path, message, value } of removed) entries.set(path, { message, value });
   return Object.fromEntries(entries);
 }
 
-function noteCleaning(cleaned: CleanedData, notes: Note[]): void {
+/** Notes the removed keys, the first ones singly; `what` says of what sort they are. */
+export function noteCleaning(
+  cleaned: Pick<CleanedData, 'removed' | 'removedMore'> & { readonly what: 'invalid' | 'new' },
+  notes: Note[],
+): void {
   const noted = cleaned.removed.slice(0, validationLimits.keyNotesMax);
   for (const { path, message } of noted)
     notes.push(warning(`${message} at ${path}: removed from the sample`, { path }));
   const more = cleaned.removed.length - noted.length + cleaned.removedMore;
-  if (more > 0) notes.push(warning(`${more} further invalid data keys were removed from the sample`));
-  for (const path of cleaned.notFinite)
-    notes.push(warning(`The number at ${path} is not finite: stored as null`, { path }));
+  if (more > 0) notes.push(warning(`${more} further ${cleaned.what} data keys were removed from the sample`));
 }
 
-function warning(message: string, details?: JsonObject): Note {
+/** A note of the processing log. */
+export function warning(message: string, details?: JsonObject): Note {
   return { level: 'WARN', source: 'UPLINK', message, ...(details && { details }) };
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { standardQuotas } from '../../src/model/quota.ts';
 import { openLive } from '../world/live-socket.ts';
+import { startMqttWorld } from '../world/mqtt-world.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../world/restricted-keys.ts';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -114,6 +115,59 @@ test('review security 14: an organization has so many WebSockets, and another on
     first.close();
     await expect.poll(used).toBe(1);
     (await open(other.apiKey)).close();
+  } finally {
+    await other.close();
+  }
+});
+
+test('review security 14: MQTT over WebSocket counts as a WebSocket, plain MQTT does not', async () => {
+  const other = await startMqttWorld({ environment: { QUOTA_WEBSOCKETS: '2' } });
+  try {
+    const device = await other.mqttDevice();
+    const webSockets = other.base.replace('http', 'ws');
+    const used = async () =>
+      (await other.must('GET', '/v3/usage')).quotas.find((each: { limit: string }) => each.limit === 'webSockets').used;
+    const first = await other.client(device, { clientId: 'one' }, `${webSockets}/mqtt`);
+    await other.client(device, { clientId: 'plain' });
+    const stream = await openLive(`${webSockets}/v3/data-streams?xApiKey=${other.apiKey}`);
+    expect(await used()).toBe(2);
+    await expect(other.client(device, { clientId: 'two' }, `${webSockets}/mqtt`)).rejects.toThrow(/server unavailable/i);
+    await other.client(device, { clientId: 'plain too' });
+    first.end(true);
+    await expect.poll(used).toBe(1);
+    await other.client(device, { clientId: 'three' }, `${webSockets}/mqtt`);
+    expect(await used()).toBe(2);
+    stream.close();
+  } finally {
+    await other.close();
+  }
+});
+
+test('review security 14: subscription items are counted over all connections of an organization', async () => {
+  const other = await startWorld({ environment: { QUOTA_SUBSCRIPTION_ITEMS: '3' } });
+  try {
+    const { id } = await other.device();
+    const open = () => openLive(`${other.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${other.apiKey}`);
+    const [first, second] = [await open(), await open()];
+    const subscribe = (...topics: string[]) => ({
+      type: 'subscribe',
+      subscriptions: topics.map((topic) => ({ assetId: id, topic })),
+    });
+    const used = async () =>
+      (await other.must('GET', '/v3/usage')).quotas.find(
+        (each: { limit: string }) => each.limit === 'subscriptionItems',
+      ).used;
+    expect(await first.ask(subscribe('aa', 'bb'))).toMatchObject({ type: 'subscribed' });
+    const refused = await second.ask(subscribe('aa', 'bb'));
+    expect(refused).toMatchObject({ type: 'error', errorCode: 'TOO_MANY_SUBSCRIPTIONS' });
+    expect(refused['message']).toContain('3 subscription items (limit subscriptionItems)');
+    expect(await second.ask(subscribe('aa'))).toMatchObject({ type: 'subscribed' });
+    // What is open already needs no room.
+    expect(await first.ask(subscribe('bb', 'aa'))).toMatchObject({ type: 'subscribed' });
+    expect(await used()).toBe(3);
+    first.close();
+    await expect.poll(used).toBe(1);
+    expect(await second.ask(subscribe('bb', 'cc'))).toMatchObject({ type: 'subscribed' });
   } finally {
     await other.close();
   }

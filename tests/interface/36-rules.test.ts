@@ -9,7 +9,7 @@ let clockAheadMs = 0;
 beforeAll(async () => {
   sink = await startActionSink();
   world = await startWorld({
-    environment: { ...sinkEnvironment, RULE_SAMPLES_PER_UPLINK: '20' },
+    environment: { ...sinkEnvironment, QUOTA_RULE_SAMPLES: '20' },
     now: () => Date.now() + clockAheadMs,
   });
 });

@@ -5,7 +5,7 @@ import type { MeasuredTopic, MeasuredType, WorkspaceUsage } from '../sample-stor
 import type { Catalogue } from './catalogue.ts';
 import type { Device, Series } from './series.ts';
 
-const topicsMax = 50;
+const topicsStandard = 50;
 /** What an unsealed row is counted as; sealed ones count with what they take on disk. */
 const unsealedRowBytes = 48;
 
@@ -20,7 +20,7 @@ const typeOfKind: Readonly<Record<LeafKind, MeasuredType>> = {
 };
 
 /** See the port. */
-export function measuredKeys(device: Device): MeasuredTopic[] {
+export function measuredKeys(device: Device, topicsMax = topicsStandard): MeasuredTopic[] {
   const topics = [...device.topics.values()].filter(({ newest }) => Number.isFinite(newest));
   topics.sort((a, b) => b.newest - a.newest);
   return topics.slice(0, topicsMax).map((series) => ({ topic: series.topic, keys: keysOf(series) }));

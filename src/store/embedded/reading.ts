@@ -138,9 +138,9 @@ export function reading({ deviceOf, decoded, lost, readers, slices }: ReadingPar
         end();
       }
     },
-    measuredKeys: async (deviceId) => {
+    measuredKeys: async (deviceId, topicsMax) => {
       const device = deviceOf(deviceId);
-      return device === undefined ? [] : measuredKeys(device);
+      return device === undefined ? [] : measuredKeys(device, topicsMax);
     },
   };
 }
