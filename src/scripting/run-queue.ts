@@ -50,7 +50,7 @@ export interface RunQueue<Run extends Waiting> {
 
 /** The runs of one tenant and kind, and its account. */
 interface Line<Run> {
-  readonly key: string;
+  readonly tenant: string;
   readonly kind: RunKind;
   runs: Run[];
   /** Index of the first run that still waits; the array is cut now and then. */
@@ -77,11 +77,12 @@ const weights: Readonly<Record<Lane, number>> = { quick: 8, slow: 4, trial: 1 };
 const quantumMs = 1;
 const expectedMsAtFirst = 0.5;
 const headMax = 1_024;
-/** Tenants that are remembered; the longest idle are forgotten, and with them what they owe. */
+/** Tenants of a kind that are remembered; the longest idle are forgotten, and with them what they owe. */
 const linesMax = 10_000;
 
 export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: () => number): RunQueue<Run> {
-  const lines = new Map<string, Line<Run>>();
+  /** By kind, then tenant: one name for both would have to be put together for every run. */
+  const lines: Readonly<Record<RunKind, Map<string, Line<Run>>>> = { live: new Map(), trial: new Map() };
   const lanes: Readonly<Record<Lane, LaneState<Run>>> = {
     quick: { ring: new Map(), spent: 0 },
     slow: { ring: new Map(), spent: 0 },
@@ -92,37 +93,36 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
   let size = 0;
 
   const waitingIn = (line: Line<Run>): number => line.runs.length - line.head;
-  const keyOf = ({ tenant, kind }: Waiting): string => (kind === 'trial' ? `trial ${tenant}` : `live ${tenant}`);
 
-  const forgetIdle = (): void => {
-    for (const [key, line] of lines) {
-      if (lines.size <= linesMax) return;
-      if (waitingIn(line) === 0 && line.underWay === 0) lines.delete(key);
+  const forgetIdle = (kind: RunKind): void => {
+    for (const [tenant, line] of lines[kind]) {
+      if (lines[kind].size <= linesMax) return;
+      if (waitingIn(line) === 0 && line.underWay === 0) lines[kind].delete(tenant);
     }
   };
 
   const lineOf = (run: Run): Line<Run> => {
-    const key = keyOf(run);
-    let line = lines.get(key);
+    const { tenant, kind } = run;
+    let line = lines[kind].get(tenant);
     if (line === undefined) {
-      const lane = run.kind === 'trial' ? 'trial' : 'quick';
+      const lane = kind === 'trial' ? 'trial' : 'quick';
       const account = { balanceMs: quantumMs, expectedMs: expectedMsAtFirst, idleSince: now() };
-      line = { key, kind: run.kind, runs: [], head: 0, bytes: 0, underWay: 0, lane, ...account };
-      lines.set(key, line);
-      if (lines.size > linesMax) forgetIdle();
+      line = { tenant, kind, runs: [], head: 0, bytes: 0, underWay: 0, lane, ...account };
+      lines[kind].set(tenant, line);
+      if (lines[kind].size > linesMax) forgetIdle(kind);
     }
     return line;
   };
 
   /** Puts a line into its lane's ring, or takes it out, as its state demands; its turn stays where it is. */
   const place = (line: Line<Run>): void => {
-    const { key } = line;
+    const { tenant } = line;
     const { ring } = lanes[line.lane];
     const isBarred = line.kind === 'trial' && line.underWay >= limits.trialsRunningMax;
-    if (waitingIn(line) === 0 || isBarred) ring.delete(key);
-    else if (!ring.has(key)) {
+    if (waitingIn(line) === 0 || isBarred) ring.delete(tenant);
+    else if (!ring.has(tenant)) {
       if (ring.size === 0) catchUp(line.lane);
-      ring.set(key, line);
+      ring.set(tenant, line);
     }
   };
 
@@ -136,7 +136,7 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
     if (line.kind === 'trial') return;
     const lane = line.expectedMs > limits.quickMsMax / (line.lane === 'slow' ? 2 : 1) ? 'slow' : 'quick';
     if (lane === line.lane) return;
-    lanes[line.lane].ring.delete(line.key);
+    lanes[line.lane].ring.delete(line.tenant);
     line.lane = lane;
   };
 
@@ -168,8 +168,8 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       const line = ring.values().next().value!;
       if (line.balanceMs > 0) return line;
       line.balanceMs += quantumMs;
-      ring.delete(line.key);
-      ring.set(line.key, line);
+      ring.delete(line.tenant);
+      ring.set(line.tenant, line);
     }
   };
 
@@ -189,7 +189,7 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       return lanes.slow.ring.size + lanes.trial.ring.size > 0;
     },
     trials(tenant) {
-      const line = lines.get(`trial ${tenant}`);
+      const line = lines.trial.get(tenant);
       return line === undefined ? { waiting: 0, underWay: 0 } : { waiting: waitingIn(line), underWay: line.underWay };
     },
     push(run) {
@@ -239,10 +239,10 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       if (waitingIn(line) > 0 || line.underWay > 0) return;
       line.idleSince = now();
       // The longest idle stands first.
-      if (lines.delete(line.key)) lines.set(line.key, line);
+      if (lines[line.kind].delete(line.tenant)) lines[line.kind].set(line.tenant, line);
     },
     remove(run) {
-      const line = lines.get(keyOf(run));
+      const line = lines[run.kind].get(run.tenant);
       const at = line?.runs.indexOf(run, line.head) ?? -1;
       if (line === undefined || at < 0) return false;
       line.runs.splice(at, 1);
@@ -252,8 +252,10 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       return true;
     },
     drain() {
-      const all = [...lines.values()].flatMap((line) => line.runs.slice(line.head));
-      lines.clear();
+      const every = [lines.live, lines.trial].flatMap((kind) => [...kind.values()]);
+      const all = every.flatMap((line) => line.runs.slice(line.head));
+      lines.live.clear();
+      lines.trial.clear();
       for (const { ring } of Object.values(lanes)) ring.clear();
       taken.clear();
       size = 0;

@@ -121,12 +121,13 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
       return;
     }
     const { results, cpuShare, last, returned, forgotten } = message;
+    const ends = message.ends.length === 0 ? undefined : new Map(message.ends);
     for (let i = 0; i < results.length; i += resultItems) {
       const run = take(results[i] as number);
       if (run === undefined) continue;
       const ms = results[i + 2] as number;
       events.ran(run, ms * cpuShare);
-      run.finish(results[i + 1] as string, ms, results[i + 3] as RunOutcome);
+      run.finish(results[i + 1] as string, ms, ends?.get(run.number) ?? 'ended');
     }
     for (const id of forgotten) known.delete(id);
     const back = returned.map((number) => take(number)!);
@@ -166,12 +167,13 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
       const flat: (number | string)[] = [];
       for (const run of batch) {
         runs.set(run.number, run);
-        const compileCpuMs = run.kind === 'trial' ? limits.compileCpuMs : limits.liveCompileCpuMs;
-        flat.push(run.number, run.script?.id ?? checkOnly, run.mode, run.event, compileCpuMs);
+        flat.push(run.number, run.script?.id ?? checkOnly, run.mode, run.event);
       }
+      // A trial travels alone.
+      const compileCpuMs = batch[0]?.kind === 'trial' ? limits.compileCpuMs : limits.liveCompileCpuMs;
       batches += 1;
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
-      worker.postMessage({ scripts, runs: flat } satisfies ToWorker);
+      worker.postMessage({ scripts, compileCpuMs, runs: flat } satisfies ToWorker);
     },
     watch(now) {
       if (isGone || !silence.isTooLong(now)) return;

@@ -100,40 +100,47 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
     return script.compiled;
   };
 
-  const runOne = async (script: CachedScript, { run, mode, event, compileCpuMs }: Asked): Promise<Ended> => {
-    const compiled = await compiledOf(run, script, compileCpuMs).catch(refusalOf);
-    if (compiled instanceof SourceTooLong) return [`[${errorEntry({ message: compiled.message })}]`, 'refused'];
+  const runCompiled = (script: CachedScript, compiled: Compiled, { run, mode, event }: Asked): Ended => {
     if ('error' in compiled) return [`[${errorEntry(compiled.error)}]`, 'ended'];
     recorder.begin(run, recorderPhases.running);
     const end = engine.run(compiled, event, mode, script.tenant !== lastTenant);
     recorder.end();
     lastTenant = script.tenant;
-    const text = recorder.text();
-    if (engine.worn) await engine.renew();
-    return [text, end];
+    return [recorder.text(), end];
   };
 
-  const checkOne = async (run: number, source: string): Promise<Ended> => {
+  const runNew = async (script: CachedScript, asked: Asked): Promise<Ended> => {
+    const compiled = await compiledOf(asked.run, script, asked.compileCpuMs).catch(refusalOf);
+    if (compiled instanceof SourceTooLong) return [`[${errorEntry({ message: compiled.message })}]`, 'refused'];
+    return runCompiled(script, compiled, asked);
+  };
+
+  // Most runs have nothing to wait for, and a promise for each would cost more than the rest of this file.
+  const runOne = (script: CachedScript, asked: Asked): Ended | Promise<Ended> =>
+    script.compiled === undefined ? runNew(script, asked) : runCompiled(script, script.compiled, asked);
+
+  const checkOne = (run: number, source: string): Ended => {
     recorder.begin(run, recorderPhases.compiling);
     const text = errorsOf(engine, source);
     recorder.end();
     lastTenant = undefined;
-    if (engine.worn) await engine.renew();
     return [text, 'ended'];
   };
 
-  const runBatch = async (runs: readonly (number | string)[]): Promise<void> => {
+  const runBatch = async ({ runs, compileCpuMs }: ToWorker): Promise<void> => {
     const startedAt = performance.now();
     let before = startedAt;
     let answered = { at: startedAt, cpu: cpuMs() };
     let results: (number | string)[] = [];
+    let ends: [number, RunOutcome][] = [];
     const returned: number[] = [];
     /** Durations are those of the clock; how much of them the thread really ran is told once for all. */
     const answerWith = (rest: { last: boolean; returned: readonly number[]; forgotten: readonly number[] }): void => {
       const cpu = cpuMs();
       const passed = performance.now() - answered.at;
-      answer({ results, cpuShare: passed > 0 ? Math.min(1, (cpu - answered.cpu) / passed) : 1, ...rest });
+      answer({ results, ends, cpuShare: passed > 0 ? Math.min(1, (cpu - answered.cpu) / passed) : 1, ...rest });
       results = [];
+      ends = [];
       answered = { at: performance.now(), cpu };
     };
     for (let i = 0; i < runs.length; i += runItems) {
@@ -149,11 +156,14 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
         run,
         mode: runs[i + 2] as number,
         event: runs[i + 3] as string,
-        compileCpuMs: runs[i + 4] as number,
+        compileCpuMs,
       };
-      const [text, end] = await (script === undefined ? checkOne(run, asked.event) : runOne(script, asked));
+      const ended = script === undefined ? checkOne(run, asked.event) : runOne(script, asked);
+      const [text, end] = ended instanceof Promise ? await ended : ended;
+      if (engine.worn) await engine.renew();
       const now = performance.now();
-      results.push(run, text, now - before, end);
+      results.push(run, text, now - before);
+      if (end !== 'ended') ends.push([run, end]);
       before = now;
       // Nobody waits for another one's slow script.
       if (now - answered.at > answerAfterMs && i + runItems < runs.length) {
@@ -163,9 +173,9 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
     answerWith({ last: true, returned, forgotten: scripts.trim() });
   };
 
-  return async ({ scripts: added, runs }) => {
-    for (const { id, tenant, source } of added) scripts.add(id, tenant, source);
-    await runBatch(runs);
+  return async (message) => {
+    for (const { id, tenant, source } of message.scripts) scripts.add(id, tenant, source);
+    await runBatch(message);
   };
 }
 

@@ -19,15 +19,19 @@ export interface ScriptRegistration {
 
 export interface ToWorker {
   readonly scripts: readonly ScriptRegistration[];
-  /** For each run five items: its number, the script's id, the mode, the event as JSON, CPU milliseconds to parse its source. */
+  /** CPU milliseconds to parse the source of any of the runs. */
+  readonly compileCpuMs: number;
+  /** For each run four items: its number, the script's id, the mode, the event as JSON. */
   readonly runs: readonly (number | string)[];
 }
 
 export type FromWorker =
   | 'ready'
   | {
-      /** For each finished run four items: its number, its entries as a JSON array, its duration in ms, how it ended. */
+      /** For each finished run three items: its number, its entries as a JSON array, its duration in ms. */
       readonly results: readonly (number | string)[];
+      /** How runs ended that did not end by themselves, by their numbers. */
+      readonly ends: readonly (readonly [number, RunOutcome])[];
       /** The part of these durations during which the thread had a processor. */
       readonly cpuShare: number;
       /** Whether the batch is done; a slow one is answered in parts. */
@@ -38,8 +42,8 @@ export type FromWorker =
       readonly forgotten: readonly number[];
     };
 
-export const runItems = 5;
-export const resultItems = 4;
+export const runItems = 4;
+export const resultItems = 3;
 
 /**
  * How a run ended: `late` by the limit of CPU time, `refused` because its source takes too long to compile, `stuck` with its

@@ -164,8 +164,10 @@
   /** `dataSourceNames` gives data sources a second name, which is read and not listed: whoever walks them meets each once (contract 36). */
   function take(eventText) {
     event = parse(eventText);
-    const names = isObject(event) ? event.dataSourceNames : undefined;
-    if (!isObject(names) || !isObject(event.dataSources)) return;
+    // Most events have none, and every step here is one of every run.
+    if (event === null || event.dataSourceNames === undefined) return;
+    const names = event.dataSourceNames;
+    if (!isObject(event) || !isObject(names) || !isObject(event.dataSources)) return;
     const sources = event.dataSources;
     for (const name in names) {
       if (hasOwn(sources, name)) continue;
