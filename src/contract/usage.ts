@@ -27,7 +27,9 @@ export const usageSchema = namedObject('Usage', {
         limit: Type.String({ description: 'Name of the limit, as refusals tell it' }),
         per: Type.String({ description: 'What it is counted for: organization, device or uplink' }),
         max: Type.Integer(),
-        used: Type.Union([Type.Integer(), Type.Null()], { description: 'Null for limits of single devices and uplinks' }),
+        used: Type.Union([Type.Integer(), Type.Null()], {
+          description: 'Null for limits of single devices and uplinks',
+        }),
       }),
       { description: 'Only for credentials that reach the whole organization' },
     ),

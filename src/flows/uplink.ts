@@ -33,7 +33,10 @@ export interface UplinkStages {
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
   readonly validate: (sample: Sample) => Validated;
   /** Cuts down what is new beyond the limits of the device. */
-  readonly admit: (deviceId: string, samples: readonly Validated[]) => readonly Validated[] | Promise<readonly Validated[]>;
+  readonly admit: (
+    deviceId: string,
+    samples: readonly Validated[],
+  ) => readonly Validated[] | Promise<readonly Validated[]>;
   readonly append: (entry: JournalEntry) => Promise<DurableEntry>;
   readonly announce: (entry: DurableEntry) => void;
   readonly newId: () => string;

@@ -93,7 +93,16 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
       socket.setTimeout(0);
       socket.off('error', ignore);
       webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const stream = openStreamSocket({ webSocket, socket, principal, credentials, flusher, ...options, counts, gone });
+        const stream = openStreamSocket({
+          webSocket,
+          socket,
+          principal,
+          credentials,
+          flusher,
+          ...options,
+          counts,
+          gone,
+        });
         sockets.add(stream);
       });
     } catch (thrown) {

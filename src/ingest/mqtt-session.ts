@@ -52,7 +52,12 @@ export interface MqttSession {
   lastNumber: number;
 }
 
-export function newSession(client: Client, conn: Duplex, passage: Passage, from: Pick<MqttSession, 'address' | 'isWebSocket'>): MqttSession {
+export function newSession(
+  client: Client,
+  conn: Duplex,
+  passage: Passage,
+  from: Pick<MqttSession, 'address' | 'isWebSocket'>,
+): MqttSession {
   return {
     client,
     conn,

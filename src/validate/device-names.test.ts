@@ -1,8 +1,8 @@
 // The limits of topics and data keys: exact at the boundary, however the samples come, and without asking the store for each.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
+import { keyPaths } from '../model/key-paths.ts';
 import { deviceNames } from './device-names.ts';
-import { keyPaths } from './key-paths.ts';
 import { validateSample } from './sample-validation.ts';
 
 const limits = { topics: 20, dataKeys: 100 };
@@ -17,7 +17,10 @@ function bench() {
   });
   const send = async (topic: string, data: JsonObject, count = 1) => {
     const one = validateSample({ deviceId: 'd', topic, timestamp: 0, data });
-    const admitted = await admit('d', Array.from({ length: count }, () => one));
+    const admitted = await admit(
+      'd',
+      Array.from({ length: count }, () => one),
+    );
     for (const { sample } of admitted) {
       const names = stored.get(sample.topic) ?? new Set();
       stored.set(sample.topic, names);

@@ -1,10 +1,11 @@
 // How many topics and data keys a device may have: new ones beyond the limit are left out of the sample, noted, never lost in silence (contract 36).
 import { hash, randomUUID } from 'node:crypto';
+import { keyPaths } from '../model/key-paths.ts';
 import { type Quotas, quotaTable } from '../model/quota.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
-import { keyPaths, withoutKeys } from './key-paths.ts';
 import { noteCleaning, removedKeysMeta, type ValidatedSample, warning } from './sample-validation.ts';
 import { shortName } from './validation-limits.ts';
+import { withoutKeys } from './without-keys.ts';
 
 type Validated = ValidatedSample<Sample>;
 
@@ -17,7 +18,10 @@ export interface DeviceNames {
    * store must be asked. A new key beyond `dataKeys` goes to `meta.svcDataKeyValidation`, a sample of a new topic beyond `topics` to the
    * topic `default`, as what interface 2.3 finds invalid.
    */
-  readonly admit: (deviceId: string, samples: readonly Validated[]) => readonly Validated[] | Promise<readonly Validated[]>;
+  readonly admit: (
+    deviceId: string,
+    samples: readonly Validated[],
+  ) => readonly Validated[] | Promise<readonly Validated[]>;
 }
 
 interface Known {
@@ -86,7 +90,8 @@ export function deviceNames(limits: Pick<Quotas, 'topics' | 'dataKeys'>, storedN
     // The topic `default` is always open.
     const topics = topic === defaultTopic ? 0 : 1;
     const isFar =
-      known.keys + paths.length <= limits.dataKeys * countedPart && known.topics + topics <= limits.topics * countedPart;
+      known.keys + paths.length <= limits.dataKeys * countedPart &&
+      known.topics + topics <= limits.topics * countedPart;
     if (!isFar) return undefined;
     known.keys += paths.length;
     known.topics += topics;
@@ -119,7 +124,8 @@ export function deviceNames(limits: Pick<Quotas, 'topics' | 'dataKeys'>, storedN
     known.topics = exact.size;
     const isWhole = !isTopicRefused && refused.size === 0;
     if (isWhole) remember(known, signature);
-    if (known.keys <= limits.dataKeys * anewPart && known.topics <= limits.topics * anewPart) leaveExact(deviceId, known);
+    if (known.keys <= limits.dataKeys * anewPart && known.topics <= limits.topics * anewPart)
+      leaveExact(deviceId, known);
     return isWhole ? validated : cutDown(validated, storedTopic, refused, limits);
   }
 
@@ -167,9 +173,7 @@ function cutDown(
   if (topic !== sample.topic) {
     const message = `topic ${shortName(sample.topic)} is beyond the ${limits.topics} ${quotaTable.topics.what} that a device may have (limit topics)`;
     meta.svcTopicValidation = { message };
-    notes.push(
-      warning(`${message}: the sample is stored with topic ${topic}`, { topic: shortName(sample.topic) }),
-    );
+    notes.push(warning(`${message}: the sample is stored with topic ${topic}`, { topic: shortName(sample.topic) }));
   }
   const message = `beyond the ${limits.dataKeys} ${quotaTable.dataKeys.what} that a device may have (limit dataKeys)`;
   const { data, removed, removedMore } = withoutKeys(sample.data, refused, message);

@@ -38,7 +38,8 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
     );
   }
   const cleaned = cleanData(sample.data);
-  if (cleaned.removed.length > 0) meta.svcDataKeyValidation = removedKeysMeta(meta.svcDataKeyValidation, cleaned.removed);
+  if (cleaned.removed.length > 0)
+    meta.svcDataKeyValidation = removedKeysMeta(meta.svcDataKeyValidation, cleaned.removed);
   noteCleaning({ ...cleaned, what: 'invalid' }, notes);
   for (const path of cleaned.notFinite)
     notes.push(warning(`The number at ${path} is not finite: stored as null`, { path }));

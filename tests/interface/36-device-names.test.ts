@@ -52,7 +52,9 @@ test('review security 14: a device has so many data keys and topics, before and 
   expect(await messages()).toContain(`${message} at fresh: removed from the sample`);
 
   const path = `/v3/devices/${device.id}/backfill/bulk`;
-  const backfilled = await world.call('POST', path, [{ topic: 'aa', timestamp: '2026-02-01T00:00:00.000Z', data: { a1: 5, late: 6 } }]);
+  const backfilled = await world.call('POST', path, [
+    { topic: 'aa', timestamp: '2026-02-01T00:00:00.000Z', data: { a1: 5, late: 6 } },
+  ]);
   expect(backfilled.status, JSON.stringify(backfilled.body)).toBeLessThan(300);
   const latest = await world.must('GET', `/v3/devices/${device.id}/query/latest-sample`);
   expect(latest.data).toEqual({ a1: 5 });

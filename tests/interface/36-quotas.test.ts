@@ -131,7 +131,9 @@ test('review security 14: MQTT over WebSocket counts as a WebSocket, plain MQTT 
     await other.client(device, { clientId: 'plain' });
     const stream = await openLive(`${webSockets}/v3/data-streams?xApiKey=${other.apiKey}`);
     expect(await used()).toBe(2);
-    await expect(other.client(device, { clientId: 'two' }, `${webSockets}/mqtt`)).rejects.toThrow(/server unavailable/i);
+    await expect(other.client(device, { clientId: 'two' }, `${webSockets}/mqtt`)).rejects.toThrow(
+      /server unavailable/i,
+    );
     await other.client(device, { clientId: 'plain too' });
     first.end(true);
     await expect.poll(used).toBe(1);

@@ -1,27 +1,8 @@
-// The data keys of a sample as paths. A path is the keys from the root joined by `/`, which no data key contains; arrays are one value.
+// Takes keys out of a sample's data, keeping what was taken out for `meta`.
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { hasKey } from '../model/key-paths.ts';
 import type { RemovedKey } from './data-cleaning.ts';
 import { shortName, validationLimits } from './validation-limits.ts';
-
-/** Paths of all values that are no objects, and of objects without a key, in their order. The data must be valid (interface 2.3). */
-export function keyPaths(data: JsonObject): string[] {
-  const paths: string[] = [];
-  collect(data, '', paths);
-  return paths;
-}
-
-function collect(object: JsonObject, prefix: string, into: string[]): void {
-  for (const key in object) {
-    const value = object[key]!;
-    if (isJsonObject(value) && hasKey(value)) collect(value, `${prefix}${key}/`, into);
-    else into.push(prefix + key);
-  }
-}
-
-function hasKey(object: JsonObject): boolean {
-  for (const _ in object) return true;
-  return false;
-}
 
 export interface ReducedData {
   readonly data: JsonObject;
