@@ -54,7 +54,7 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
       if (place === undefined) return undefined;
       const asking = principalIn(principal, place.organizationId);
       if (!permitted(() => authorize(asking, 'asset', 'read', place))) return undefined;
-      return deviceIdsOfTag(records.elsewhere, tagId);
+      return deviceIdsOfTag(records.elsewhere(asking.organizationId), tagId);
     },
     quotas: parts.config.quotas,
     isElsewhere: (path) => path === mqttSocketPath,

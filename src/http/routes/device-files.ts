@@ -89,7 +89,7 @@ function importRoute(parts: OperationParts): Route {
         { ...input, body: { ...query, sha256: sha256Of(file.content) } },
         principal,
         (step) => importDevices(step, principal, into, read, now()),
-        (id) => readOperation(records, id, 'none'),
+        (id) => readOperation(records, id),
       );
       startOperation(operation.id);
       return operation;

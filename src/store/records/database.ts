@@ -23,8 +23,11 @@ export interface Records {
   readonly announce: (change: RecordChange) => void;
   /** Sees what is committed, also while a transaction of `db` is under way. For reading alone. */
   readonly committed: RecordsDb;
-  /** For reads that may take long, such as filters over all devices: they hold up nothing else. Sees what is committed. */
-  readonly elsewhere: RecordsDb;
+  /**
+   * For reads that may take long, such as filters over all devices: they hold up nothing else, and of another organization only
+   * what is under way. Sees what is committed.
+   */
+  readonly elsewhere: (organizationId: string) => RecordsDb;
   /** Resolves when the transactions that are open now have ended. */
   readonly transactionsEnded: () => Promise<void>;
   /** In whose name the request under way changes things; undefined for the platform itself. */
@@ -76,7 +79,8 @@ export async function openRecords(options: {
     if (await migrate(db)) await refreshStatistics(db);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     await keepCheckWord(db, sealer);
-    const elsewhere = new Kysely<RecordTables>({ dialect: elsewhereDialect(connection) });
+    const elsewhere = (organizationId: string) =>
+      new Kysely<RecordTables>({ dialect: elsewhereDialect(connection, organizationId) });
     return {
       ...{ db, sealer, announce, elsewhere, actor, now, quotas },
       // Reads outside of a transaction never see what is not committed.
