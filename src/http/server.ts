@@ -11,10 +11,10 @@ import { addCors } from './cors.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { refuseTwoHosts } from './host-header.ts';
-import { parseJsonBody } from './json-body.ts';
+import { parseJsonBody, parseLargeJsonBody } from './json-body.ts';
 import { Answer, type Route, type RouteInput } from './route.ts';
 import { addContentPolicy, setSecurityHeaders } from './security-headers.ts';
-import { streamedBody, withRestRead } from './streamed-body.ts';
+import { bytesOf, streamedBody, withBodyRead, withRestRead } from './streamed-body.ts';
 
 const bodyBytesMaxDefault = 4 * 1024 * 1024;
 /** How long a client may take; all three are checked once a second, where Node's own default is every 30 s. */
@@ -118,7 +118,13 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     });
     if (reply.statusCode === 401) parts.events.credentialRefused?.(refusalOf(request));
   });
-  for (const route of parts.routes) if (route.streamedBody === undefined) addRoute(app, route, parts);
+  const isLarge = ({ bodyBytesMax = 0 }: Route) => bodyBytesMax > bodyBytesMaxDefault;
+  const read = parts.routes.filter((route) => route.streamedBody === undefined);
+  for (const route of read) if (!isLarge(route)) addRoute(app, route, parts);
+  await app.register(async (large) => {
+    readLargeBodies(large);
+    for (const route of read) if (isLarge(route)) addRoute(large, route, parts);
+  });
   for (const anyBodyType of [undefined, true] as const) {
     await app.register(async (streaming) => {
       leaveBodies(streaming, anyBodyType === true ? '*' : jsonType);
@@ -146,6 +152,17 @@ function readBodies(app: FastifyInstance): void {
     const contentType = request.headers['content-type'];
     if (contentType === undefined && routeOf(request)?.jsonOfAnyType) return readJson(request, body as Buffer, done);
     done(problem('unsupportedMediaType', { contentType: contentType ?? 'none' }));
+  });
+}
+
+/** Bodies that are taken together and parsed in many turns of the event loop. */
+function readLargeBodies(app: FastifyInstance): void {
+  app.removeContentTypeParser(jsonType);
+  app.addContentTypeParser(jsonType, async (request: FastifyRequest) => {
+    const limit = routeOf(request)?.bodyBytesMax;
+    const bytes = await withBodyRead(bytesOf(streamedBody(request.raw, limit)), request.raw);
+    stateOf(request).bodyBytes = bytes.length;
+    return parseLargeJsonBody(bytes);
   });
 }
 

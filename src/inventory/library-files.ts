@@ -59,16 +59,23 @@ export function identityOf(libraryPath: string): string {
 /** What stands at a path: a JSON document, or why it is none. */
 type Documents = ReadonlyMap<string, Json | SyntaxError>;
 
-/** So many documents are read in one turn of the event loop; one may be large. */
-const documentsPerTurn = 20;
+/** Documents are read in one turn of the event loop until so much time has passed; a longer document is no part of a library. */
+const turnMsMax = 8;
+const documentLengthMax = 4 * 1024 * 1024;
 
 /** Every folder with a meta.json is a type; every JSON document with an absolute `$id` is a data model for the others. */
 export async function readLibrary(files: LibraryFiles): Promise<Library> {
   const paths = [...files.keys()].filter(isLibraryPath).sort();
   const documents = new Map<string, Json | SyntaxError>();
+  let turnStart = performance.now();
+  const rest = async (): Promise<void> => {
+    if (performance.now() - turnStart < turnMsMax) return;
+    await nextTurn();
+    turnStart = performance.now();
+  };
   for (const path of paths.filter((name) => name.endsWith('.json'))) {
     documents.set(path, parsed(files.get(path)!));
-    if (documents.size % documentsPerTurn === 0) await nextTurn();
+    await rest();
   }
   const models = modelsIn(documents);
   const types: LibraryType[] = [];
@@ -79,7 +86,7 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
     const folder = folderOf(path);
     if (path !== folder + metaName) continue;
     const told: LibraryNote[] = [];
-    if (types.length % documentsPerTurn === 0) await nextTurn();
+    await rest();
     try {
       const meta = documents.get(path);
       if (meta instanceof SyntaxError) throw new Error(`is not JSON: ${meta.message}`);
@@ -95,6 +102,7 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
 }
 
 function parsed(text: string): Json | SyntaxError {
+  if (text.length > documentLengthMax) return new SyntaxError(`it has more than ${documentLengthMax} characters`);
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
