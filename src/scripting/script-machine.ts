@@ -84,7 +84,9 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
   const pool = createThreadPool(options.workers ?? Math.max(1, availableParallelism() - 1), limits, queue, troubled);
   let nextNumber = 1;
 
-  const restTimer = setInterval(() => pool.rest(performance.now()), limits.restIntervalMs);
+  const restTimer = setInterval(() => {
+    if (pool.rest(performance.now())) registry.clear();
+  }, limits.restIntervalMs);
   restTimer.unref();
 
   const enqueue = (run: NewRun, signal?: AbortSignal): Promise<RunAnswer> =>

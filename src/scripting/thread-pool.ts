@@ -12,8 +12,11 @@ export interface ThreadPool {
   /** Why no run can be taken any more. */
   error(): Error | undefined;
   readonly threads: number;
-  /** To be called now and then: ends and replaces threads that were idle for long. */
-  rest(now: number): void;
+  /**
+   * To be called now and then: ends and replaces threads that were idle for long. True when none of those that are left was
+   * ever given a script.
+   */
+  rest(now: number): boolean;
   close(): Promise<void>;
 }
 
@@ -160,7 +163,7 @@ export function createThreadPool(
       return working.size + (spare === undefined ? 0 : 1);
     },
     rest(now) {
-      if (failure !== undefined || parts === undefined || queue.size > 0) return;
+      if (failure !== undefined || parts === undefined || queue.size > 0) return false;
       if (now - slowAt > limits.reserveIdleMs) wanted = size;
       const isIdle = now - ranAt > limits.idleMs;
       if (isIdle) keepsSpare = false;
@@ -173,6 +176,7 @@ export function createThreadPool(
         if (thread.batches === 0 && thread.isReady && (isTooMany || (isIdle && thread.isUsed))) end(thread);
       }
       fill();
+      return [...working].every((thread) => !thread.isUsed);
     },
     async close() {
       failAll(problem('stopping'));
