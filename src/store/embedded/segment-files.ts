@@ -9,6 +9,7 @@ import {
   type Manifest,
   readManifest,
   segmentNumber,
+  type Times,
   timesIn,
   timesOf,
   writeManifest,
