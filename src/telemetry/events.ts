@@ -66,7 +66,7 @@ export function createTelemetry(log: Log) {
   return {
     ...mqttEvents(counter, log),
     ...readFigures(registry),
-    ...scriptEvents(counter, histogram),
+    ...scriptEvents(counter, histogram, log),
     ...accessEvents(counter, log),
     ...deliveryEvents(counter, log),
     ...processEvents(counter, gauge, log),
