@@ -54,7 +54,7 @@ export interface Config {
   readonly scriptWorkers: number;
   /** The process that started this one to run it on the pinned Node, and ends with it; see bin/pinned-node.js. */
   readonly wrapperPid: number | undefined;
-  /** What one organization, device or uplink may take. */
+  /** What one organization or uplink may take. */
   readonly quotas: Quotas;
 }
 

@@ -25,9 +25,9 @@ export const usageSchema = namedObject('Usage', {
     Type.Array(
       Type.Object({
         limit: Type.String({ description: 'Name of the limit, as refusals tell it' }),
-        per: Type.String({ description: 'What it is counted for: organization, device or uplink' }),
+        per: Type.String({ description: 'What it is counted for: organization or uplink' }),
         max: Type.Integer(),
-        used: Type.Union([Type.Integer(), Type.Null()], { description: 'Null for limits of devices and uplinks' }),
+        used: Type.Union([Type.Integer(), Type.Null()], { description: 'Null for limits of single uplinks' }),
       }),
       { description: 'Only for credentials that reach the whole organization' },
     ),

@@ -11,7 +11,7 @@ export interface QuotaView {
   /** Whose limit it is. */
   readonly per: string;
   readonly max: number;
-  /** Null for limits of single devices and uplinks. */
+  /** Null for limits of single uplinks. */
   readonly used: number | null;
 }
 

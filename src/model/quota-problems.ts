@@ -4,7 +4,7 @@ import type { ProblemRow } from './problem-row.ts';
 interface Reached {
   readonly limitName: string;
   readonly limitMax: number;
-  /** Whose limit it is: organization, device or uplink. */
+  /** Whose limit it is: organization or uplink. */
   readonly per: string;
   readonly what: string;
 }

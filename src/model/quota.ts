@@ -1,10 +1,10 @@
-// Quotas: what one organization, device or uplink may take. One row for each, with its variable, its default and its words.
+// Quotas: what one organization or uplink may take. One row for each, with its variable, its default and its words.
 
 export interface QuotaRow {
   /** The environment variable that sets it. */
   readonly variable: string;
   readonly standard: number;
-  readonly per: 'organization' | 'device' | 'uplink';
+  readonly per: 'organization' | 'uplink';
   /** What is counted, as a refusal says it. */
   readonly what: string;
 }
@@ -31,8 +31,6 @@ export const quotaTable = {
     per: 'organization',
     what: 'waiting runs of run-script',
   },
-  dataKeys: { variable: 'QUOTA_DATA_KEYS', standard: 10_000, per: 'device', what: 'data keys' },
-  topics: { variable: 'QUOTA_TOPICS', standard: 1_000, per: 'device', what: 'topics' },
   ruleSamples: { variable: 'QUOTA_RULE_SAMPLES', standard: 1_000, per: 'uplink', what: 'samples made by rules' },
 } as const satisfies Readonly<Record<string, QuotaRow>>;
 

@@ -166,3 +166,29 @@ for (const [name, body] of endless) test(`endless: ${name}`, () => endsWith(with
 for (const [name, body] of stuck) test(`stuck in a builtin: ${name}`, () => endsWith(within(body), refused));
 for (const [name, body] of bombs) test(`bomb: ${name}`, () => endsWith(within(body), refused));
 for (const [name, body] of recursions) test(`recursion: ${name}`, () => endsWith(within(body), refused));
+
+// Whole sources: what hurts is to read them. `consume` comes first, so that a source which is read to its end runs.
+const parsed: [string, string][] = [
+  ['names that are compared with each other', Array.from({ length: 65_000 }, (_, i) => `let a${i};`).join('')],
+  ['statements', '0;'.repeat(499_000)],
+  ['brackets', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
+  ['functions in functions', `${'()=>'.repeat(200_000)}0`],
+  ['templates in templates', `${'`${'.repeat(100_000)}0${'}`'.repeat(100_000)}`],
+  ['classes in classes', `${'(class{[a]=1;m(){'.repeat(30_000)}${'}})'.repeat(30_000)}`],
+  ['a regular expression of great length', `/${'(a|b)*'.repeat(150_000)}/`],
+  ['regular expressions', '/a*b/;'.repeat(160_000)],
+  ['unary operators', `${'!'.repeat(900_000)}0`],
+  ['a chain of members', `0${'.a'.repeat(400_000)}`],
+  ['a conditional chain', `${'0?0:'.repeat(200_000)}0`],
+  ['destructuring', `var ${'[a,'.repeat(100_000)}b${']'.repeat(100_000)}=0`],
+];
+for (const [name, text] of parsed) {
+  test(`source: ${name}`, async () => {
+    const source = `function consume() {}\n${text}`;
+    const startedAt = performance.now();
+    const { emits } = await machine.run({ tenant: 'attacker', source, event: {}, kind: 'trial' });
+    expect(performance.now() - startedAt).toBeLessThan(wallMsMax);
+    expect(emits.every(({ type }) => type === 'ERROR')).toBe(true);
+    await nextRunIsRight();
+  });
+}

@@ -50,6 +50,7 @@ export interface RunQueue<Run extends Waiting> {
 
 /** The runs of one tenant and kind, and its account. */
 interface Line<Run> {
+  readonly key: string;
   readonly kind: RunKind;
   runs: Run[];
   /** Index of the first run that still waits; the array is cut now and then. */
@@ -86,11 +87,12 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
     slow: { ring: new Map(), spent: 0 },
     trial: { ring: new Map(), spent: 0 },
   };
-  const charged = new Map<Run, number>();
+  /** Runs that were taken: whose they are, and what was taken from the balance for them. */
+  const taken = new Map<Run, { readonly line: Line<Run>; readonly ms: number }>();
   let size = 0;
 
   const waitingIn = (line: Line<Run>): number => line.runs.length - line.head;
-  const keyOf = ({ tenant, kind }: Waiting): string => `${kind} ${tenant}`;
+  const keyOf = ({ tenant, kind }: Waiting): string => (kind === 'trial' ? `trial ${tenant}` : `live ${tenant}`);
 
   const forgetIdle = (): void => {
     for (const [key, line] of lines) {
@@ -105,7 +107,7 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
     if (line === undefined) {
       const lane = run.kind === 'trial' ? 'trial' : 'quick';
       const account = { balanceMs: quantumMs, expectedMs: expectedMsAtFirst, idleSince: now() };
-      line = { kind: run.kind, runs: [], head: 0, bytes: 0, underWay: 0, lane, ...account };
+      line = { key, kind: run.kind, runs: [], head: 0, bytes: 0, underWay: 0, lane, ...account };
       lines.set(key, line);
       if (lines.size > linesMax) forgetIdle();
     }
@@ -113,7 +115,8 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
   };
 
   /** Puts a line into its lane's ring, or takes it out, as its state demands; its turn stays where it is. */
-  const place = (key: string, line: Line<Run>): void => {
+  const place = (line: Line<Run>): void => {
+    const { key } = line;
     const { ring } = lanes[line.lane];
     const isBarred = line.kind === 'trial' && line.underWay >= limits.trialsRunningMax;
     if (waitingIn(line) === 0 || isBarred) ring.delete(key);
@@ -129,11 +132,11 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
     if (busy.length > 0) lanes[lane].spent = Math.max(lanes[lane].spent, Math.min(...busy.map(({ spent }) => spent)));
   };
 
-  const changeLane = (key: string, line: Line<Run>): void => {
+  const changeLane = (line: Line<Run>): void => {
     if (line.kind === 'trial') return;
     const lane = line.expectedMs > limits.quickMsMax / (line.lane === 'slow' ? 2 : 1) ? 'slow' : 'quick';
     if (lane === line.lane) return;
-    lanes[line.lane].ring.delete(key);
+    lanes[line.lane].ring.delete(line.key);
     line.lane = lane;
   };
 
@@ -143,7 +146,7 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
     line.balanceMs = Math.min(quantumMs, line.balanceMs + now() - line.idleSince);
   };
 
-  const shift = (key: string, line: Line<Run>): Run => {
+  const shift = (line: Line<Run>): Run => {
     const run = line.runs[line.head]!;
     line.head += 1;
     size -= 1;
@@ -154,29 +157,27 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
     }
     line.underWay += 1;
     line.balanceMs -= line.expectedMs;
-    charged.set(run, line.expectedMs);
-    place(key, line);
+    taken.set(run, { line, ms: line.expectedMs });
+    place(line);
     return run;
   };
 
   /** The line whose turn it is. Whoever has nothing left gets its share for the next round and goes to the end. */
-  const nextIn = (ring: Map<string, Line<Run>>): [string, Line<Run>] => {
+  const nextIn = (ring: Map<string, Line<Run>>): Line<Run> => {
     for (;;) {
-      const first = ring.entries().next().value!;
-      const [key, line] = first;
-      if (line.balanceMs > 0) return first;
+      const line = ring.values().next().value!;
+      if (line.balanceMs > 0) return line;
       line.balanceMs += quantumMs;
-      ring.delete(key);
-      ring.set(key, line);
+      ring.delete(line.key);
+      ring.set(line.key, line);
     }
   };
 
   /** Undoes the taking. */
   const uncharge = (run: Run): Line<Run> => {
-    const line = lineOf(run);
-    line.underWay -= 1;
-    line.balanceMs += charged.get(run) ?? 0;
-    charged.delete(run);
+    const { line, ms } = taken.get(run) ?? { line: lineOf(run), ms: 0 };
+    if (taken.delete(run)) line.underWay -= 1;
+    line.balanceMs += ms;
     return line;
   };
 
@@ -202,7 +203,7 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       line.runs.push(run);
       line.bytes += run.bytes;
       size += 1;
-      place(keyOf(run), line);
+      place(line);
       return 'taken';
     },
     putBack(runs) {
@@ -212,7 +213,7 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
         else line.runs[--line.head] = run;
         line.bytes += run.bytes;
         size += 1;
-        place(keyOf(run), line);
+        place(line);
       }
     },
     take(count, alsoSlow) {
@@ -223,7 +224,7 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       const { ring } = lanes[lane];
       const runs: Run[] = [];
       const most = lane === 'quick' ? count : 1;
-      while (runs.length < most && ring.size > 0) runs.push(shift(...nextIn(ring)));
+      while (runs.length < most && ring.size > 0) runs.push(shift(nextIn(ring)));
       return { lane, runs };
     },
     settle(run, ms) {
@@ -231,16 +232,14 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       line.balanceMs -= ms;
       // One long run counts at once, many short ones make good for it.
       line.expectedMs = ms > line.expectedMs ? (line.expectedMs + ms) / 2 : line.expectedMs * 0.9 + ms * 0.1;
-      const key = keyOf(run);
-      changeLane(key, line);
+      changeLane(line);
       // To the lane in which its tenant now is: no quick tenant pays for the run that showed another to be slow.
       lanes[line.lane].spent += ms / weights[line.lane];
-      place(key, line);
+      place(line);
       if (waitingIn(line) > 0 || line.underWay > 0) return;
       line.idleSince = now();
       // The longest idle stands first.
-      lines.delete(key);
-      lines.set(key, line);
+      if (lines.delete(line.key)) lines.set(line.key, line);
     },
     remove(run) {
       const line = lines.get(keyOf(run));
@@ -249,14 +248,14 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       line.runs.splice(at, 1);
       line.bytes -= run.bytes;
       size -= 1;
-      place(keyOf(run), line);
+      place(line);
       return true;
     },
     drain() {
       const all = [...lines.values()].flatMap((line) => line.runs.slice(line.head));
       lines.clear();
       for (const { ring } of Object.values(lanes)) ring.clear();
-      charged.clear();
+      taken.clear();
       size = 0;
       return all;
     },

@@ -4,6 +4,8 @@ import type { ScriptRegistration } from './worker-messages.ts';
 export interface ScriptRegistry {
   /** The registration of the tenant's source, the same as last time unless it was forgotten since. */
   of(tenant: string, source: string): ScriptRegistration;
+  /** Forgets all. */
+  clear(): void;
 }
 
 /** Makes a registry of at most so many scripts and characters; the least recently registered make room. */
@@ -34,6 +36,11 @@ export function createScriptRegistry(scriptsMax: number, charsMax: number): Scri
       const sources = byTenant.get(tenant) ?? new Map<string, ScriptRegistration>();
       byTenant.set(tenant, sources.set(source, registration));
       return registration;
+    },
+    clear() {
+      byTenant.clear();
+      all.clear();
+      chars = 0;
     },
   };
 }

@@ -12,16 +12,24 @@ export interface ThreadPool {
   /** Why no run can be taken any more. */
   error(): Error | undefined;
   readonly threads: number;
-  /** To be called now and then: ends and replaces threads that were idle for long. */
-  rest(now: number): void;
+  /**
+   * To be called now and then: ends and replaces threads that were idle for long. True when none of those that are left was
+   * ever given a script.
+   */
+  rest(now: number): boolean;
   close(): Promise<void>;
 }
 
 /** Slow runs may occupy all threads but one, so there must be two. */
 const threadsWithReserve = 2;
 
-/** Starts the threads in the background. */
-export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQueue<PendingRun>): ThreadPool {
+/** Starts the threads in the background; `troubled` is told why a thread died or was ended, and why none can be had any more. */
+export function createThreadPool(
+  size: number,
+  limits: ScriptLimits,
+  queue: RunQueue<PendingRun>,
+  troubled: (why: string) => void,
+): ThreadPool {
   const working = new Set<ScriptThread>();
   const ending = new Set<Promise<void>>();
   let spare: ScriptThread | undefined;
@@ -54,7 +62,8 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
         queue.putBack(returned);
         dispatch();
       },
-      gone(returned, wasReady, again) {
+      gone(returned, wasReady, again, why) {
+        troubled(wasReady ? why : `A script worker did not start: ${why}`);
         working.delete(thread);
         if (spare === thread) spare = undefined;
         queue.putBack(returned);
@@ -128,7 +137,10 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
     parts = { module, layout: await surveyMemory(module), limits };
     if (failure === undefined) fill();
   };
-  begin().catch((error: unknown) => failAll(error as Error));
+  begin().catch((error: unknown) => {
+    troubled(`No script worker can be started: ${(error as Error).message}`);
+    failAll(error as Error);
+  });
 
   const end = (thread: ScriptThread): void => {
     working.delete(thread);
@@ -151,7 +163,7 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
       return working.size + (spare === undefined ? 0 : 1);
     },
     rest(now) {
-      if (failure !== undefined || parts === undefined || queue.size > 0) return;
+      if (failure !== undefined || parts === undefined || queue.size > 0) return false;
       if (now - slowAt > limits.reserveIdleMs) wanted = size;
       const isIdle = now - ranAt > limits.idleMs;
       if (isIdle) keepsSpare = false;
@@ -164,6 +176,7 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
         if (thread.batches === 0 && thread.isReady && (isTooMany || (isIdle && thread.isUsed))) end(thread);
       }
       fill();
+      return [...working].every((thread) => !thread.isUsed);
     },
     async close() {
       failAll(problem('stopping'));
