@@ -14,7 +14,8 @@ const topic = Type.String({ minLength: 1, maxLength: textMax, description: 'Topi
 const dataKey = Type.String({
   minLength: 1,
   maxLength: textMax,
-  description: 'Key of the value; first looked up as it stands, then as a path such as position.latitude',
+  description:
+    'Key of the value; first looked up as it stands, then as a path such as position.latitude or, into arrays, list.0.key',
 });
 const timeZone = orNull(
   Type.String({ maxLength: textMax, description: "IANA time zone of the buckets; the workspace's, else UTC" }),
@@ -25,7 +26,7 @@ const accumulation = {
   accumulator: Type.String({
     maxLength: textMax,
     description:
-      'MIN, MAX, AVG, SUM, COUNT, FIRST, LAST (or NONE), DISTINCT_COUNT, MATCHED_COUNT, UNMATCHED_COUNT, OCCUPANCY',
+      'MIN, MAX, AVG, SUM, COUNT, FIRST, LAST (or NONE), DISTINCT_COUNT, MATCHED_COUNT, UNMATCHED_COUNT, OCCUPANCY. FIRST and LAST of a value that is neither number nor boolean are null',
   }),
   interval: Type.Object({
     from: time('ISO-8601 date-time, inclusive'),
