@@ -1,5 +1,6 @@
 // Contract 36: a preview of a template and a test of an output ask `dataFlow` `read`, and `asset` `read` with a device.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Permissions } from '../../src/model/permission.ts';
 import { type AccessWorld, startAccessWorld } from './access-world.ts';
 
 let open: AccessWorld;
@@ -26,7 +27,13 @@ const trials: Readonly<Record<string, (deviceId: object) => readonly [string, ob
   ],
   'the test of an output': (of) => [`/v3/output-connectors/${output}/test`, of],
 };
-const cases = Object.keys(trials).flatMap((what) => [
+interface Case {
+  readonly what: string;
+  readonly permissions: Permissions;
+  readonly plain: boolean;
+  readonly withDevice: boolean;
+}
+const cases: readonly Case[] = Object.keys(trials).flatMap((what): Case[] => [
   { what, permissions: { dataFlow: ['read'] }, plain: true, withDevice: false },
   { what, permissions: { dataFlow: ['read'], asset: ['read'] }, plain: true, withDevice: true },
   { what, permissions: { asset: ['read'] }, plain: false, withDevice: false },
