@@ -92,6 +92,7 @@ export async function composeRules(
     clock: () => performance.now(),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     position: await evaluatedPosition(parts),
+    failed: failed('evaluating a rule'),
   });
   const timers = createRuleTimers({
     nextTime: () => nextRuleTime(db),
