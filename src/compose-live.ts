@@ -60,6 +60,8 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
     now,
+    trustedProxies: parts.config.trustedProxies,
+    refused: telemetry.credentialRefused,
     cut: telemetry.liveSocketCut,
     failed: (errorId, error) => telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });

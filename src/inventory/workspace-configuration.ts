@@ -95,7 +95,7 @@ export async function knownSections(
   const types = await all((page) => listDeviceTypes(records, principal, { details: true }, page));
   const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
   const outputs = await all((page) => listOutputConnectors(records, principal, configurationShowing, scope, page));
-  const flows = await all((page) => listDataFlows(records, principal, scope, page));
+  const flows = await all((page) => listDataFlows(records, principal, configurationShowing, scope, page));
   const outputName = naming(outputs);
   return {
     customFields: section(fields, ({ type, description, required, selectOptions }) => ({

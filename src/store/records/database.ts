@@ -5,6 +5,7 @@ import { Kysely, SqliteAdapter, sql } from 'kysely';
 import type { Actor } from '../../model/actor.ts';
 import { type Quotas, standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
+import { syncFolder } from '../data-folder.ts';
 import { openConnection } from './connection.ts';
 import { changesLists, type KeptLists, keptLists } from './kept-lists.ts';
 import { migrate } from './migrations.ts';
@@ -79,6 +80,8 @@ export async function openRecords(options: {
     if (await migrate(db)) await refreshStatistics(db);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     await keepCheckWord(db, sealer);
+    // SQLite syncs what it writes into its files; that the files are there is for us to keep.
+    syncFolder(options.directory);
     const elsewhere = (organizationId: string) =>
       new Kysely<RecordTables>({ dialect: elsewhereDialect(connection, organizationId) });
     return {
