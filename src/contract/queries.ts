@@ -1,7 +1,7 @@
 // The wire form of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
-import { listParameters } from './list-parameters.ts';
+import { pageParameters } from './list-parameters.ts';
 import { named, namedObject } from './named.ts';
 
 const textMax = 1_000;
@@ -101,7 +101,7 @@ export const seriesBody = namedObject('SeriesBody', { ...accumulation, bucketInt
 export const batchSeriesBody = namedObject('BatchSeriesBody', { ...accumulation, bucketInterval, deviceIds });
 
 /** Pages of KPIs are in the order of the devices. */
-export const kpiPageQuery = Type.Object({ page: listParameters.page, size: listParameters.size });
+export const kpiPageQuery = Type.Object(pageParameters);
 
 const kpi = Type.Union([Type.Number(), Type.Null()]);
 export const kpiSchema = namedObject('Kpi', {

@@ -29,7 +29,7 @@ export function dataFlowRoutes(parts: RecordParts & ShowingParts): Route[] {
       summary: 'Data flows of workspaces',
       tag,
       access: { scope: 'dataFlow', verb: 'read', place: { narrowedByHandler: true } },
-      query: Type.Object(workspaceListParameters),
+      query: Type.Object(workspaceListParameters()),
       response: pageSchema(dataFlowItemSchema),
       handle: ({ query, headers }, principal) => {
         const filter = { ...listScopeOf(query), search: query.search };
