@@ -41,7 +41,9 @@ interface Asked {
 }
 
 /** One for the process: the library keeps nothing of who asked. */
-let thread: { readonly worker: Worker; readonly asked: Map<number, Asked>; idle: NodeJS.Timeout | undefined } | undefined;
+let thread:
+  | { readonly worker: Worker; readonly asked: Map<number, Asked>; idle: NodeJS.Timeout | undefined }
+  | undefined;
 let lastId = 0;
 
 function ask(region: string, year: number | undefined): Promise<readonly string[] | undefined> {

@@ -131,7 +131,9 @@ test('many reads of one tenant elsewhere cost another tenant one of them', async
 });
 
 test('what SQLite refuses elsewhere is told like here', async () => {
-  await expect(connection.readElsewhere('tenant', 'select * from "nothing"', [])).rejects.toThrow('no such table: nothing');
+  await expect(connection.readElsewhere('tenant', 'select * from "nothing"', [])).rejects.toThrow(
+    'no such table: nothing',
+  );
   expect((await connection.readElsewhere('tenant', 'select 1 as one', [])).rows).toEqual([{ one: 1 }]);
 });
 
