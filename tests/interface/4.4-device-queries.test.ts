@@ -1,5 +1,6 @@
 // Interface 4.4 and 4.7 against a whole platform: samples, KPIs and series of one device.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkedFetch } from '../world/checked-fetch.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let world: World;
@@ -133,6 +134,6 @@ test('contract 35: exports', async () => {
 
 test('interface 5: an unknown device is a 404, no credential a 401', async () => {
   expect((await world.call('POST', '/v3/devices/0200000000000000/query', {})).status).toBe(404);
-  const answer = await fetch(world.base + path('/topics'));
+  const answer = await checkedFetch(world.base, 'GET', path('/topics'), {});
   expect(answer.status).toBe(401);
 });
