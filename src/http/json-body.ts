@@ -24,6 +24,6 @@ export async function parseLargeJsonBody(bytes: Uint8Array): Promise<Json | unde
   }
 }
 
-function invalidJson(error: unknown): Problem | unknown {
+function invalidJson(error: unknown): unknown {
   return error instanceof JsonFault ? problem('invalidJson', { reason: error.message }) : error;
 }

@@ -9,8 +9,8 @@ type Place = { readonly organizationId: string; readonly workspaceId: string };
 /** The devices that an output connector, as records or documents show it, writes to or commands. */
 function targetsOf(item: Item): string[] {
   const { customDatabaseProperties: custom, downlinkProperties: downlink } = item;
-  const one = isJsonObject(custom as Json) ? [(custom as JsonObject)['targetDeviceId']] : [];
-  const many = isJsonObject(downlink as Json) ? (downlink as JsonObject)['targetDeviceIds'] : [];
+  const one = isJsonObject(custom) ? [(custom as JsonObject)['targetDeviceId']] : [];
+  const many = isJsonObject(downlink) ? (downlink as JsonObject)['targetDeviceIds'] : [];
   return [...one, ...(Array.isArray(many) ? many : [])].filter((id) => typeof id === 'string');
 }
 
@@ -18,11 +18,11 @@ function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>
   const nameOf = (id: Json | undefined): Json => (typeof id === 'string' ? (named.get(id) ?? id) : (id ?? null));
   const { customDatabaseProperties: custom, downlinkProperties: downlink } = item;
   const changed: Record<string, unknown> = { ...item };
-  if (isJsonObject(custom as Json)) {
+  if (isJsonObject(custom)) {
     const properties = custom as JsonObject;
     changed['customDatabaseProperties'] = { ...properties, targetDeviceId: nameOf(properties['targetDeviceId']) };
   }
-  if (isJsonObject(downlink as Json)) {
+  if (isJsonObject(downlink)) {
     const { targetDeviceIds: ids, ...properties } = downlink as JsonObject;
     const targets = Array.isArray(ids) ? { targetDeviceIds: ids.map(nameOf) } : {};
     changed['downlinkProperties'] = { ...properties, ...targets };

@@ -186,7 +186,7 @@ class Cutter {
   /** Parses the ended members of all open levels, from the outermost in. */
   #flush(): void {
     for (const [depth, level] of this.#levels.entries()) {
-      if (level.value === undefined) this.#materialize(level, this.#levels[depth - 1]!);
+      if (level.value === undefined) this.#materialize(level, this.#levels[depth - 1]);
       if (level.memberStart > level.groupStart) {
         this.#take(level, level.memberStart - 1);
         level.groupStart = level.memberStart;
