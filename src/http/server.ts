@@ -11,10 +11,11 @@ import { addCors } from './cors.ts';
 import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { refuseTwoHosts } from './host-header.ts';
-import { parseJsonBody, parseLargeJsonBody } from './json-body.ts';
+import { parseJsonBody } from './json-body.ts';
+import { leaveBodies, readLargeBodies } from './large-bodies.ts';
 import { Answer, type Route, type RouteInput } from './route.ts';
 import { addContentPolicy, setSecurityHeaders } from './security-headers.ts';
-import { bytesOf, streamedBody, withBodyRead, withRestRead } from './streamed-body.ts';
+import { streamedBody, withRestRead } from './streamed-body.ts';
 
 const bodyBytesMaxDefault = 4 * 1024 * 1024;
 /** How long a client may take; all three are checked once a second, where Node's own default is every 30 s. */
@@ -122,7 +123,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   const read = parts.routes.filter((route) => route.streamedBody === undefined);
   for (const route of read) if (!isLarge(route)) addRoute(app, route, parts);
   await app.register(async (large) => {
-    readLargeBodies(large);
+    readLargeBodies(large, jsonType, routeOf, (request, bytes) => void (stateOf(request).bodyBytes = bytes));
     for (const route of read) if (isLarge(route)) addRoute(large, route, parts);
   });
   for (const anyBodyType of [undefined, true] as const) {
@@ -155,17 +156,6 @@ function readBodies(app: FastifyInstance): void {
   });
 }
 
-/** Bodies that are taken together and parsed in many turns of the event loop. */
-function readLargeBodies(app: FastifyInstance): void {
-  app.removeContentTypeParser(jsonType);
-  app.addContentTypeParser(jsonType, async (request: FastifyRequest) => {
-    const limit = routeOf(request)?.bodyBytesMax;
-    const bytes = await withBodyRead(bytesOf(streamedBody(request.raw, limit)), request.raw);
-    stateOf(request).bodyBytes = bytes.length;
-    return parseLargeJsonBody(bytes);
-  });
-}
-
 type BodyDone = (error: Error | null, body?: unknown) => void;
 
 function readJson(request: FastifyRequest, bytes: Buffer, done: BodyDone): void {
@@ -183,12 +173,6 @@ function isJson(text: string): boolean {
 
 function routeOf(request: FastifyRequest): Route | undefined {
   return (request.routeOptions?.config as { readonly route?: Route } | undefined)?.route;
-}
-
-/** Routes that read their body themselves are given it unread. */
-function leaveBodies(app: FastifyInstance, type: RegExp | string): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(type, (_request, _payload, done) => done(null));
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void {

@@ -1,5 +1,5 @@
-// Parses JSON of any length in short turns of the event loop: the bytes are cut between the members of its containers, at whatever
-// level they lie, and groups of members parsed at once. Cutting knows brackets, commas and strings alone; the parser sees the rest.
+// Parses JSON of any length in short turns of the event loop: groups of members are parsed at once.
+// The bytes are cut between the members of containers, at whatever level they lie. Cutting knows brackets, commas and strings alone; the parser sees the rest.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { JsonFault, jsonDepthMax, parseJsonText } from './json-text.ts';
