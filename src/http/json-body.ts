@@ -2,7 +2,7 @@
 import { JsonFault, parseJsonText } from '../model/json-text.ts';
 import type { Json } from '../model/json.ts';
 import { parseLargeJson } from '../model/large-json.ts';
-import { type Problem, problem } from '../model/problem.ts';
+import { problem } from '../model/problem.ts';
 
 /** Parses a body; undefined for an empty one. Throws Problem `invalidJson` with the reason and place. */
 export function parseJsonBody(text: string): Json | undefined {
