@@ -35,10 +35,14 @@ export async function composeCoap(
       admit: (request) => directory.bySecret(request.secret, request.deviceId),
       capture,
       parseJson: parseJsonBody,
-      errorBody: (error, path) => {
+      errorBody: (error, path, sender) => {
         const request = { path, requestId: randomUUID(), traceId: traceIdOf(undefined) };
         const refused = error instanceof Problem ? error : problem('internal');
         const body = errorBody(refused, request, now());
+        if (refused.status === 401) {
+          const [address = ''] = sender.split(' ');
+          telemetry.credentialRefused({ address, route: 'CoAP /v3/capture', reason: refused.problem });
+        }
         if (refused !== error) telemetry.failed(error, { ...request, errorId: body.errorId });
         return body;
       },

@@ -111,6 +111,7 @@ export function composeDeliveries(
           for (const note of notes) telemetry.noted(note);
           await appendProcessingLog(records.db, notes);
         },
+        failed: (error) => telemetry.backgroundFailed('queueing outputs', error),
         pause,
         now,
       }),

@@ -54,12 +54,14 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
       if (place === undefined) return undefined;
       const asking = principalIn(principal, place.organizationId);
       if (!permitted(() => authorize(asking, 'asset', 'read', place))) return undefined;
-      return deviceIdsOfTag(records.elsewhere, tagId);
+      return deviceIdsOfTag(records.elsewhere(asking.organizationId), tagId);
     },
     counts: parts.openCounts,
     isElsewhere: (path) => path === mqttSocketPath,
     replay: (start, wanted) => store.replay(start, wanted),
     now,
+    trustedProxies: parts.config.trustedProxies,
+    refused: telemetry.credentialRefused,
     cut: telemetry.liveSocketCut,
     failed: (errorId, error) => telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });

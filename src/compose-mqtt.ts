@@ -11,6 +11,7 @@ import { parseJsonBody } from './http/json-body.ts';
 import { attachMqttSocket } from './http/mqtt-socket.ts';
 import { tokenAudiences } from './ingest/device-token.ts';
 import type { DuplicateFilter } from './ingest/duplicate-filter.ts';
+import { certificateWatch } from './ingest/mqtt-certificate.ts';
 import { type BrokerParts, type MqttBroker, openMqttBroker } from './ingest/mqtt-broker.ts';
 import { mqttLimits } from './ingest/mqtt-limits.ts';
 import { type Certificate, listenMqtt, type MqttListener } from './ingest/mqtt-listeners.ts';
@@ -152,7 +153,7 @@ function countedUntilClose(count: QuotaCount, organizationId: string, conn: Dupl
 }
 
 function ports(
-  { config, now }: Parts,
+  { config, now, telemetry }: Parts,
   accept: (conn: Duplex, address: string, request?: IncomingMessage) => void,
   closeBroker: () => Promise<void>,
   tick: () => void,
@@ -163,12 +164,18 @@ function ports(
     async listen(server) {
       const { host, mqttPort, mqttTlsPort, trustedProxies } = config;
       const certificate = certificateIn(config);
+      let look: () => Promise<void> = async () => undefined;
       if (mqttPort !== 0) listeners.push(await listenMqtt({ host, port: mqttPort }, undefined, accept));
       if (mqttTlsPort !== 0 && certificate !== undefined) {
-        listeners.push(await listenMqtt({ host, port: mqttTlsPort }, certificate, accept));
+        const listener = await listenMqtt({ host, port: mqttTlsPort }, certificate, accept);
+        listeners.push(listener);
+        look = certificateLook(config, certificate, listener, telemetry);
       }
       closers.push(attachMqttSocket(server, { accept, trustedProxies, now }));
-      const timer = setInterval(tick, expiryCheckMs);
+      const timer = setInterval(() => {
+        tick();
+        void look();
+      }, expiryCheckMs);
       closers.push(() => clearInterval(timer));
     },
     async close() {
@@ -189,6 +196,19 @@ function certificateIn({ mqttTlsCert, mqttTlsKey }: Config): Certificate | undef
     }
   };
   return { cert: read('MQTT_TLS_CERT', mqttTlsCert), key: read('MQTT_TLS_KEY', mqttTlsKey) };
+}
+
+function certificateLook(
+  { mqttTlsCert: cert, mqttTlsKey: key }: Config,
+  certificate: Certificate,
+  listener: MqttListener,
+  telemetry: Parts['telemetry'],
+): () => Promise<void> {
+  return certificateWatch({ cert: cert!, key: key! }, certificate, {
+    renew: (found) => listener.renew(found),
+    renewed: telemetry.mqttCertificateRenewed,
+    failed: (error) => telemetry.backgroundFailed('renewing the certificate of MQTT', error),
+  });
 }
 
 function loginPartsOf({ config, records, now }: Parts): LoginParts {

@@ -207,7 +207,10 @@ function deviceAccess(parts: Parts): DeviceAccess {
   return {
     placeOfDevice,
     placeOfTag: (id) => placeOf(records, 'tag', id),
-    devicesOfTag: (tagId) => devicesOfTag(records.elsewhere, tagId),
+    devicesOfTag: async (tagId) => {
+      const { organizationId } = await placeOf(records, 'tag', tagId);
+      return devicesOfTag(records.elsewhere(organizationId ?? ''), tagId);
+    },
     authorize,
     aliased: vendorNamed(parts),
   };

@@ -64,7 +64,6 @@ export async function composeRules(
 ): Promise<Rules> {
   const { records, store, telemetry, directory, now, newId } = parts;
   const { db } = records;
-  const { scripts: machine } = uplinks;
   const book = createRuleBook(records, store, (ruleId, error) =>
     telemetry.backgroundFailed(`reading rule ${ruleId}`, error),
   );
@@ -92,6 +91,7 @@ export async function composeRules(
     clock: () => performance.now(),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     position: await evaluatedPosition(parts),
+    failed: failed('evaluating a rule'),
   });
   const timers = createRuleTimers({
     nextTime: () => nextRuleTime(db),
@@ -102,7 +102,7 @@ export async function composeRules(
   });
   const scripts: RuleScripts = createRuleScripts({
     db,
-    scripts: machine,
+    scripts: uplinks.scripts,
     holds: book.memory.holds,
     ruleOf: (id) => follower.alone(async () => book.rule(id)),
     enqueueDeliveries,

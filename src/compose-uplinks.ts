@@ -195,6 +195,7 @@ function openScripts(parts: Parts): Pick<ScriptMachine, 'run' | 'close'> & { war
       workers: config.scriptWorkers,
       limits: { trialsRunningMax, trialsWaitingMax },
       ran: telemetry.scriptRan,
+      troubled: telemetry.scriptThreadLost,
     }));
   telemetry.gauge('script_runs_waiting', 'Script runs that wait for a thread.', () => machine?.waiting ?? 0);
   telemetry.gauge('script_threads', 'Threads that run scripts.', () => machine?.threads ?? 0);

@@ -1,7 +1,7 @@
 // The mixed load of a soak: captures and MQTT publishes at a steady rate, queries, live sockets, one of which never reads.
 import { connectAsync } from 'mqtt';
 import { WebSocket } from 'ws';
-import { httpRequest, openConnections } from './http.ts';
+import { httpRequest, openPatientConnection } from './http.ts';
 import { apiKey, type Platform } from './platform.ts';
 
 const tickMs = 20;
@@ -61,11 +61,12 @@ async function requestSteadily(
   counts: Counts,
   requestOf: (i: number) => Uint8Array,
 ): Promise<Close> {
-  const connections = await openConnections(target, lanes);
+  // Connections that the platform closed because they were idle for long are opened again.
+  const connections = await Promise.all(Array.from({ length: lanes }, () => openPatientConnection(target)));
   const idle = [...connections];
   let closed = false;
   const stop = steadily(perSecond, (i) => {
-    const connection = idle.pop();
+    const connection = idle.shift();
     // The rate is what the platform is given, not what it must manage: without an idle connection one is left out.
     if (connection === undefined || closed) return;
     counts.sent++;
@@ -74,7 +75,10 @@ async function requestSteadily(
         if (status >= 300) counts.failed++;
         idle.push(connection);
       },
-      () => counts.failed++,
+      () => {
+        counts.failed++;
+        idle.push(connection);
+      },
     );
   });
   return () => {

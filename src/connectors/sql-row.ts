@@ -1,6 +1,6 @@
 // One row of a target table out of a message: the INSERT of each dialect and the values of its columns.
 import type { SqlColumn, SqlProperties } from '../model/target-properties.ts';
-import { valueAt } from '../templates/render-template.ts';
+import { valueAt } from '../model/data-value.ts';
 import type { OutboundMessage } from './connector.ts';
 import { PermanentRefusal } from './send-failure.ts';
 

@@ -27,4 +27,7 @@ export const apiKeyDraft = namedObject('ApiKeyDraft', {
   ...grantDraft,
 });
 
-export const apiKeyListQuery = Type.Object({ ...listParameters, organizationId: Type.Optional(Type.String()) });
+export const apiKeyListQuery = Type.Object({
+  ...listParameters(['id', 'name', 'description', 'created', 'lastUsed']),
+  organizationId: Type.Optional(Type.String()),
+});

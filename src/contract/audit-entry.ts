@@ -41,5 +41,5 @@ const filters = {
   action: Type.Optional(oneOf(auditActions)),
 };
 
-export const auditLogQuery = Type.Object({ ...listParameters, ...filters });
+export const auditLogQuery = Type.Object({ ...listParameters(['timestamp']), ...filters });
 export const auditExportQuery = Type.Object({ ...filters, format: Type.Optional(oneOf(['csv', 'ndjson'])) });

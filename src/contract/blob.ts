@@ -1,6 +1,6 @@
 // The wire form of blobs (contract 31).
 import Type from 'typebox';
-import { workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
 import { id, orNull, text, time } from './record-fields.ts';
 import { namedObject } from './named.ts';
 
@@ -15,7 +15,7 @@ export const blobSchema = namedObject('Blob', {
   created: time,
 });
 
-export const blobListQuery = Type.Object(workspaceListParameters);
+export const blobListQuery = Type.Object(workspaceListParameters([...commonSortFields, 'size', 'contentType']));
 
 export const blobPlaceQuery = Type.Object({
   organizationId: Type.Optional(Type.String()),

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { customFieldTypes } from '../model/custom-field.ts';
 import type { Json } from '../model/json.ts';
-import { listParameter, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
 import {
   auditFields,
   id,
@@ -45,7 +45,10 @@ export const customFieldUpdate = namedObject('CustomFieldUpdate', {
   type: optional(text),
   ...draftFields,
 });
-export const customFieldListQuery = Type.Object({ ...workspaceListParameters, type: listParameter });
+export const customFieldListQuery = Type.Object({
+  ...workspaceListParameters([...commonSortFields, 'type', 'required']),
+  type: listParameter,
+});
 export const customFieldDeleteQuery = Type.Object({
   force: Type.Optional(Type.Boolean({ description: 'Removes the values of devices too' })),
 });

@@ -81,4 +81,4 @@ export const customLogicUpdate = namedObject('CustomLogicUpdate', {
   ...draftFields,
 });
 
-export const customLogicListQuery = Type.Object({ ...listParameters, organizationId: Type.Optional(Type.String()) });
+export const customLogicListQuery = Type.Object({ ...listParameters(), organizationId: Type.Optional(Type.String()) });

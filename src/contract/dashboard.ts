@@ -1,6 +1,6 @@
 // The wire form of dashboards and their groups (contract 32).
 import Type from 'typebox';
-import { workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
 import { auditFields, id, name, object, optional, orNull, text, updateFields } from './record-fields.ts';
 import { namedObject } from './named.ts';
 
@@ -28,8 +28,8 @@ export const dashboardUpdate = namedObject('DashboardUpdate', {
   ...draftFields,
 });
 
-export const dashboardGroupListQuery = Type.Object(workspaceListParameters);
+export const dashboardGroupListQuery = Type.Object(workspaceListParameters());
 export const dashboardListQuery = Type.Object({
-  ...workspaceListParameters,
+  ...workspaceListParameters([...commonSortFields, 'groupId']),
   groupId: Type.Optional(Type.String()),
 });

@@ -26,7 +26,7 @@ export const deliverySchema = namedObject('Delivery', {
 });
 
 export const deliveryListQuery = Type.Object({
-  ...listParameters,
+  ...listParameters(['created', 'updated', 'state', 'tries', 'nextAt']),
   state: listParameter,
   deviceId: Type.Optional(Type.String()),
 });

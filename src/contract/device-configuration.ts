@@ -16,7 +16,7 @@ export const deviceConfigurationDraft = namedObject('DeviceConfigurationDraft', 
   configuration: object,
 });
 export const deviceConfigurationQuery = Type.Object({
-  ...listParameters,
+  ...listParameters(['id', 'name', 'version', 'created']),
   workspaceId: Type.Optional(Type.String()),
 });
 export const configurationParams = Type.Object({ id, version: Type.Integer({ minimum: 1 }) });

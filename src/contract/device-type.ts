@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { deviceTypeKinds, payloadEncodings } from '../model/device-type.ts';
 import type { Json } from '../model/json.ts';
-import { listParameter, listParameters } from './list-parameters.ts';
+import { commonSortFields, listParameter, listParameters } from './list-parameters.ts';
 import { auditFields, id, list, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
 import { named, namedObject } from './named.ts';
 
@@ -88,7 +88,7 @@ export const deviceTypeUpdate = namedObject('DeviceTypeUpdate', {
 });
 
 export const deviceTypeListQuery = Type.Object({
-  ...listParameters,
+  ...listParameters([...commonSortFields, 'type']),
   organizationId: Type.Optional(Type.String()),
   types: listParameter,
   details: Type.Optional(Type.Boolean()),

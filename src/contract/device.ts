@@ -5,7 +5,7 @@ import { onlineStates } from '../model/device.ts';
 import { filterTypes } from '../model/filter-type.ts';
 import { customFieldValueSchema } from './custom-field.ts';
 import { nestedIntegrationSchema } from './integration.ts';
-import { listParameter, listParameters, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, listParameter, listParameters, workspaceListParameters } from './list-parameters.ts';
 import {
   auditFields,
   id,
@@ -89,7 +89,11 @@ export const deviceSchema = namedObject('Device', {
   ...auditFields,
 });
 
-const deviceId = Type.String({ minLength: 1, maxLength: 200, description: 'Physical device id, unique' });
+const deviceId = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'Physical device id, unique in the organization',
+});
 const onlineTimeoutMax = 366 * 86_400;
 const draftFields = {
   connectivity: optional(connectivity),
@@ -121,8 +125,17 @@ export const deviceUpdate = namedObject('DeviceUpdate', {
 
 export const deviceByDeviceIdQuery = Type.Object({ deviceId: Type.String({ description: 'Physical device id' }) });
 
+const assetSortFields = [
+  ...commonSortFields,
+  'deviceId',
+  'connectivity',
+  'workspaceId',
+  'dataFlowId',
+  'uplinkMetrics.timestamp',
+];
+
 export const assetListQuery = Type.Object({
-  ...workspaceListParameters,
+  ...workspaceListParameters(assetSortFields),
   type: Type.Optional(Type.String()),
   assetIds: listParameter,
   dataFlowId: Type.Optional(Type.String()),
@@ -136,7 +149,7 @@ export const assetListQuery = Type.Object({
   'customFields.ids': listParameter,
 });
 
-export const assetListPageQuery = Type.Object(listParameters);
+export const assetListPageQuery = Type.Object(listParameters(assetSortFields));
 export const assetListBody = namedObject('AssetListBody', {
   organizationId: optional(id),
   workspaceIds: optional(list(id)),

@@ -43,6 +43,6 @@ export const downlinkSchema = namedObject('Downlink', {
 });
 
 export const downlinkListQuery = Type.Object({
-  ...listParameters,
+  ...listParameters(['created', 'updated', 'state', 'sequence']),
   state: Type.Optional(oneOf(downlinkStates)),
 });

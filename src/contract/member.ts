@@ -27,7 +27,7 @@ export const invitedMemberSchema = namedObject('InvitedMember', {
   ),
 });
 export const memberParams = Type.Object({ id: Type.String(), userId: Type.String() });
-export const memberListQuery = Type.Object(listParameters);
+export const memberListQuery = Type.Object(listParameters(['name', 'email', 'role', 'created']));
 
 export const organizationMemberDraft = namedObject('OrganizationMemberDraft', { email, role: anyRole });
 export const organizationMemberUpdate = namedObject('OrganizationMemberUpdate', { role: anyRole });

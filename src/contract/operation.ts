@@ -42,7 +42,7 @@ export const operationSchema = namedObject('Operation', {
 export const operationQuery = Type.Object({
   actions: Type.Optional(oneOf(['all', 'failed', 'none'])),
 });
-export const operationListQuery = Type.Object(workspaceListParameters);
+export const operationListQuery = Type.Object(workspaceListParameters(['started', 'completed', 'type']));
 
 const { workspaceId: _, ...draftFields } = deviceDraft.properties;
 const { id: __, ...updateFields } = deviceUpdate.properties;

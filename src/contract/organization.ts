@@ -39,4 +39,4 @@ export const organizationUpdate = namedObject('OrganizationUpdate', {
   properties: optional(object),
 });
 
-export const organizationListQuery = Type.Object({ ...listParameters, minimal: Type.Optional(Type.Boolean()) });
+export const organizationListQuery = Type.Object({ ...listParameters(), minimal: Type.Optional(Type.Boolean()) });

@@ -1,7 +1,7 @@
 // The wire form of output connectors: all property objects, the unused ones null (contract 9, 34).
 import Type from 'typebox';
 import { outputScopes } from '../model/connector.ts';
-import { listParameter, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { describedOutputTypes, outputPropertySchemas, propertiesMember } from './output-properties.ts';
 import { auditFields, id, name, object, oneOf, optional, orNull, updateFields } from './record-fields.ts';
@@ -92,7 +92,7 @@ export const outputConnectorUpdate = namedObject('OutputConnectorUpdate', {
 });
 
 export const outputConnectorListQuery = Type.Object({
-  ...workspaceListParameters,
+  ...workspaceListParameters([...commonSortFields, 'type', 'scope']),
   scope: Type.Optional(oneOf(outputScopes)),
   type: listParameter,
   global: Type.Optional(Type.Boolean()),

@@ -17,7 +17,7 @@ export const processingLogSchema = namedObject('ProcessingLogEntry', {
 });
 
 export const processingLogQuery = Type.Object({
-  ...listParameters,
+  ...listParameters(['timestamp', 'sequence', 'level', 'source']),
   from: Type.Optional(Type.String({ description: 'ISO-8601 date-time, inclusive' })),
   to: Type.Optional(Type.String({ description: 'ISO-8601 date-time, exclusive' })),
   level: Type.Optional(levels),

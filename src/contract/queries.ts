@@ -1,7 +1,7 @@
 // The wire form of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
-import { listParameters } from './list-parameters.ts';
+import { pageParameters } from './list-parameters.ts';
 import { named, namedObject } from './named.ts';
 
 const textMax = 1_000;
@@ -14,7 +14,8 @@ const topic = Type.String({ minLength: 1, maxLength: textMax, description: 'Topi
 const dataKey = Type.String({
   minLength: 1,
   maxLength: textMax,
-  description: 'Key of the value; first looked up as it stands, then as a path such as position.latitude',
+  description:
+    'Key of the value; first looked up as it stands, then as a path such as position.latitude or, into arrays, list.0.key',
 });
 const timeZone = orNull(
   Type.String({ maxLength: textMax, description: "IANA time zone of the buckets; the workspace's, else UTC" }),
@@ -25,7 +26,7 @@ const accumulation = {
   accumulator: Type.String({
     maxLength: textMax,
     description:
-      'MIN, MAX, AVG, SUM, COUNT, FIRST, LAST (or NONE), DISTINCT_COUNT, MATCHED_COUNT, UNMATCHED_COUNT, OCCUPANCY',
+      'MIN, MAX, AVG, SUM, COUNT, FIRST, LAST (or NONE), DISTINCT_COUNT, MATCHED_COUNT, UNMATCHED_COUNT, OCCUPANCY. FIRST and LAST of a value that is neither number nor boolean are null',
   }),
   interval: Type.Object({
     from: time('ISO-8601 date-time, inclusive'),
@@ -100,7 +101,7 @@ export const seriesBody = namedObject('SeriesBody', { ...accumulation, bucketInt
 export const batchSeriesBody = namedObject('BatchSeriesBody', { ...accumulation, bucketInterval, deviceIds });
 
 /** Pages of KPIs are in the order of the devices. */
-export const kpiPageQuery = Type.Object({ page: listParameters.page, size: listParameters.size });
+export const kpiPageQuery = Type.Object(pageParameters);
 
 const kpi = Type.Union([Type.Number(), Type.Null()]);
 export const kpiSchema = namedObject('Kpi', {

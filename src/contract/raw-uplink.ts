@@ -14,7 +14,7 @@ const interval = {
   to: Type.Optional(Type.String({ description: 'ISO-8601 time of receipt, exclusive' })),
 };
 
-export const rawUplinkQuery = Type.Object({ ...listParameters, ...interval });
+export const rawUplinkQuery = Type.Object({ ...listParameters(['timestamp']), ...interval });
 
 const rawUplinkFields = {
   id,

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { comparisonOperators, logicTypes, ruleInputTypes, ruleTimerTypes, valueTypes } from '../model/rule.ts';
-import { listParameter, workspaceListParameters } from './list-parameters.ts';
+import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
 import {
   auditFields,
   id,
@@ -219,7 +219,7 @@ export const configuredRule = namedObject('ConfiguredRule', {
 });
 
 export const ruleListQuery = Type.Object({
-  ...workspaceListParameters,
+  ...workspaceListParameters([...commonSortFields, 'active', 'nextExecution']),
   customLogicBlockId: listParameter,
   inputIds: listParameter,
 });

@@ -29,5 +29,15 @@ export const discoverySchema = namedObject('TokenDiscovery', {
 });
 
 export const keySetSchema = namedObject('KeySet', {
-  keys: Type.Array(Type.Object({ kty: Type.String(), kid: Type.String() })),
+  keys: Type.Array(
+    Type.Object({
+      kty: Type.String(),
+      crv: Type.String(),
+      x: Type.String(),
+      y: Type.String(),
+      kid: Type.String(),
+      alg: Type.String(),
+      use: Type.String(),
+    }),
+  ),
 });

@@ -59,7 +59,7 @@ export const workspaceUpdate = namedObject('WorkspaceUpdate', {
 });
 
 export const workspaceListQuery = Type.Object({
-  ...listParameters,
+  ...listParameters(),
   organizationId: Type.Optional(Type.String()),
   name: Type.Optional(Type.String()),
 });

@@ -32,22 +32,25 @@ const entryOf = (deviceId: string, position: number): DurableEntry => ({
 
 const entries = [entryOf('a', 1), entryOf('broken', 2), entryOf('b', 3)];
 
-async function queued(error: Error) {
+async function queued(error: Error, breakRoute?: (route: UplinkRoute) => UplinkRoute) {
+  const failures: string[] = [];
   const drafts: DeliveryDraft[] = [];
   const notes: ProcessingLogEntry[] = [];
   await queueOutputs(entries, {
     findRoute(id) {
-      if (id === 'broken') throw error;
+      if (id === 'broken' && breakRoute === undefined) throw error;
       const device = { id, deviceId: id, organizationId: 'o', workspaceId: 'w' };
       const outputs = [{ connector: { id: 'target', type: 'WEBHOOK' }, topic: '*' }];
-      return { device, tags: [], customFields: {}, outputs } as unknown as UplinkRoute;
+      const route = { device, tags: [], customFields: {}, outputs } as unknown as UplinkRoute;
+      return id === 'broken' && breakRoute !== undefined ? breakRoute(route) : route;
     },
     enqueue: async (some) => void drafts.push(...some),
     unreadable: async (some) => void notes.push(...some),
+    failed: ({ message, cause }) => void failures.push(`${message}: ${String(cause)}`),
     pause: async () => undefined,
     now: () => 7,
   });
-  return { sent: drafts.map(({ deviceId }) => deviceId), notes };
+  return { sent: drafts.map(({ deviceId }) => deviceId), notes, failures };
 }
 
 test('review reliability 6: a device whose records cannot be read is noted, and holds up no other', async () => {
@@ -61,4 +64,20 @@ test('review reliability 6: a device whose records cannot be read is noted, and 
 
 test('any other failure is tried again with all of them', async () => {
   await expect(queued(new Error('database is locked'))).rejects.toThrow('database is locked');
+});
+
+test('review rules 1: an output that throws while its deliveries are made is noted and told, and holds up no other', async () => {
+  const thrown = (route: UplinkRoute): UplinkRoute => ({
+    ...route,
+    get tags(): never {
+      throw new RangeError('nobody thought of this');
+    },
+  });
+  const { sent, notes, failures } = await queued(new Error('not used'), thrown);
+  expect(sent).toEqual(['a', 'b']);
+  expect(notes).toMatchObject([
+    { id: 'outputs-failed-2', deviceId: 'broken', correlationId: 'c2', level: 'ERROR', source: 'OUTPUT' },
+  ]);
+  expect(notes[0]!.message).not.toContain('nobody thought of this');
+  expect(failures).toEqual([expect.stringContaining('RangeError: nobody thought of this')]);
 });

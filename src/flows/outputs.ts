@@ -5,6 +5,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { Problem } from '../model/problem.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
+import type { StoredSample } from '../model/sample.ts';
 import { templateContextOf } from '../model/template-context.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
 
@@ -18,6 +19,8 @@ export interface OutputStages {
   readonly enqueue: (drafts: readonly DeliveryDraft[], isLast: boolean) => Promise<void>;
   /** Writes the notes of entries whose device or data flow cannot be read; the others go on. Resolves when they are durable. */
   readonly unreadable: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
+  /** Told of samples whose deliveries could not be made, once an entry; they are noted, and the others go on. */
+  readonly failed: (error: Error) => void;
   /** Lets others in between two batches. */
   readonly pause: () => Promise<unknown>;
   readonly now: () => EpochMs;
@@ -32,7 +35,14 @@ export async function queueOutputs(entries: readonly DurableEntry[], on: OutputS
     if (entry.samples.length === 0) continue;
     const route = await routeOf(entry, on, notes);
     if (route === undefined || !route.outputs.some(isDelivered)) continue;
-    for (const draft of draftsOf(entry, route, on.now())) {
+    const draftsFailed = (error: unknown): void => {
+      const { deviceId, position } = entry;
+      on.failed(new Error(`Deliveries of device ${deviceId}, entry ${position}, cannot be made`, { cause: error }));
+      const message =
+        'Samples were not sent to outputs: an internal error, which the log of the platform tells, kept them from it';
+      notes.push(noteOf(entry, 'failed', message, on.now()));
+    };
+    for (const draft of draftsOf(entry, route, on.now(), draftsFailed)) {
       drafts.push(draft);
       if (drafts.length < draftsMax) continue;
       await on.enqueue(drafts, false);
@@ -51,23 +61,26 @@ async function routeOf(
   on: OutputStages,
   notes: ProcessingLogEntry[],
 ): Promise<UplinkRoute | undefined> {
-  const { deviceId, position, samples } = entry;
   try {
-    return await on.findRoute(deviceId);
+    return await on.findRoute(entry.deviceId);
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return undefined;
     if (!(error instanceof UnreadableRecord)) throw error;
-    notes.push({
-      id: `outputs-unreadable-${position}`,
-      deviceId,
-      timestamp: on.now(),
-      correlationId: samples[0]!.correlationId,
-      level: 'ERROR',
-      source: 'OUTPUT',
-      message: `Samples were not sent to outputs: ${error.message}`,
-    });
+    notes.push(noteOf(entry, 'unreadable', `Samples were not sent to outputs: ${error.message}`, on.now()));
     return undefined;
   }
+}
+
+/** Its id is made of what it is about, so that repeating it changes nothing. */
+function noteOf(
+  { deviceId, position, samples }: DurableEntry,
+  what: 'unreadable' | 'failed',
+  message: string,
+  timestamp: EpochMs,
+): ProcessingLogEntry {
+  const { correlationId } = samples[0]!;
+  const id = `outputs-${what}-${position}`;
+  return { id, deviceId, timestamp, correlationId, level: 'ERROR', source: 'OUTPUT', message };
 }
 
 type Output = FlowRoute['outputs'][number];
@@ -77,27 +90,48 @@ function isDelivered({ connector }: Output): boolean {
   return connector.type !== 'DATABASE';
 }
 
-function* draftsOf(entry: DurableEntry, route: UplinkRoute, producedAt: EpochMs): Generator<DeliveryDraft> {
-  const { device } = route;
+/** A sample that throws is left out; `failed` is told of the first of the entry. */
+function* draftsOf(
+  entry: DurableEntry,
+  route: UplinkRoute,
+  producedAt: EpochMs,
+  failed: (error: unknown) => void,
+): Generator<DeliveryDraft> {
+  let isTold = false;
   for (const sample of entry.samples) {
-    const outputs = route.outputs.filter((output) => isDelivered(output) && isFor(output, sample.topic));
-    if (outputs.length === 0) continue;
-    const context = templateContextOf({ ...route, sample, entry, producedAt });
-    // A connector that the flow names twice gets the sample once: both drafts have one key.
-    for (const { connector } of outputs) {
-      yield {
-        idempotencyKey: `${sample.cursor} ${connector.id}`,
-        connectorId: connector.id,
-        organizationId: device.organizationId,
-        workspaceId: device.workspaceId,
-        deviceId: device.id,
-        correlationId: sample.correlationId,
-        cause: 'DATA_FLOW',
-        context,
-        ...(entry.trace?.ruleHops === undefined ? {} : { ruleHops: entry.trace.ruleHops }),
-      };
+    let drafts: readonly DeliveryDraft[] = [];
+    try {
+      drafts = draftsOfSample(entry, sample, route, producedAt);
+    } catch (error) {
+      if (!isTold) failed(error);
+      isTold = true;
     }
+    yield* drafts;
   }
+}
+
+function draftsOfSample(
+  entry: DurableEntry,
+  sample: StoredSample,
+  route: UplinkRoute,
+  producedAt: EpochMs,
+): DeliveryDraft[] {
+  const { device } = route;
+  const outputs = route.outputs.filter((output) => isDelivered(output) && isFor(output, sample.topic));
+  if (outputs.length === 0) return [];
+  const context = templateContextOf({ ...route, sample, entry, producedAt });
+  // A connector that the flow names twice gets the sample once: both drafts have one key.
+  return outputs.map(({ connector }) => ({
+    idempotencyKey: `${sample.cursor} ${connector.id}`,
+    connectorId: connector.id,
+    organizationId: device.organizationId,
+    workspaceId: device.workspaceId,
+    deviceId: device.id,
+    correlationId: sample.correlationId,
+    cause: 'DATA_FLOW',
+    context,
+    ...(entry.trace?.ruleHops === undefined ? {} : { ruleHops: entry.trace.ruleHops }),
+  }));
 }
 
 function isFor({ topic }: Output, sampleTopic: string): boolean {

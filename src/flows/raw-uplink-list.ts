@@ -3,6 +3,7 @@ import { formatInstant, parseInstant, plusRestored } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';
 import { problem } from '../model/problem.ts';
+import { refuseUnknownFields } from '../model/sort-order.ts';
 import type { RawUplink } from '../model/raw-uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../store/raw-uplinks/reading.ts';
 
@@ -35,10 +36,32 @@ export async function listRawUplinks(
   page: PageRequest,
   list: (range: RawUplinkRange) => Promise<RawUplinkPage>,
 ): Promise<Page<RawUplinkView>> {
-  const range = { deviceId, ...intervalOf(interval), skip: page.page * page.size, limit: page.size };
-  const { uplinks, total } = await list(range);
+  refuseUnknownFields(page.sort, ['timestamp']);
+  const range = { deviceId, ...intervalOf(interval) };
+  const isOldestFirst = page.sort[0]?.direction === 'asc';
+  const { uplinks, total } = isOldestFirst
+    ? await oldestFirst(range, page, list)
+    : await list({ ...range, skip: page.page * page.size, limit: page.size });
   return pageOf(uplinks.map(rawUplinkView), total, page);
 }
+
+// The store reads from the newest on: the page is counted from the other end, again when uplinks came in between.
+async function oldestFirst(
+  range: Pick<RawUplinkRange, 'deviceId' | 'from' | 'to'>,
+  { page, size }: PageRequest,
+  list: (range: RawUplinkRange) => Promise<RawUplinkPage>,
+): Promise<RawUplinkPage> {
+  let { total } = await list({ ...range, skip: 0, limit: 0 });
+  for (let left = triesOldestFirst; ; left--) {
+    const end = Math.max(0, total - page * size);
+    const skip = Math.max(0, end - size);
+    const found = await list({ ...range, skip, limit: end - skip });
+    if (found.total === total || left === 0) return { uplinks: found.uplinks.toReversed(), total: found.total };
+    ({ total } = found);
+  }
+}
+
+const triesOldestFirst = 3;
 
 export function rawUplinkView({ id, deviceId, receivedAt, payload }: RawUplink): RawUplinkView {
   const { topic, timestamp, body, bodyBytes } = payload;

@@ -4,7 +4,14 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import { latestDue, nextDue } from '../model/rule-schedule.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
-import { judgeSample, judgeTimed, rememberSample, type Triggered } from '../rules/evaluation.ts';
+import {
+  judgeSample,
+  judgeTimed,
+  rememberSample,
+  type Triggered,
+  type Visit,
+  type VisitFailed,
+} from '../rules/evaluation.ts';
 import type { RuleBook } from '../rules/rule-book.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import type { RecordsDb } from '../store/records/database.ts';
@@ -12,8 +19,9 @@ import { rulesFollower } from '../store/records/recorded-positions.ts';
 import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../store/records/rule-state.ts';
 import { saveFollowerPosition } from '../store/records/follower-positions.ts';
 import { saveNextExecution } from '../store/records/rules.ts';
-import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote } from './rule-effects.ts';
-import { hopsNote, isBeyondHops, notedDevices, seenSampleOf, waitingRun } from './rule-triggers.ts';
+import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
+import { isolated, type Misses, missesOf } from './rule-misses.ts';
+import { firedEffects, hopsNote, isBeyondHops, seenSampleOf, waitingRun } from './rule-triggers.ts';
 import { type CollectedWrite, emptyWrite, type EnqueueDeliveries, writeRuleEffects } from './rule-writes.ts';
 
 const ruleFlowLimits = {
@@ -49,6 +57,8 @@ export interface RuleFollowerParts {
   readonly pause: (ms: number) => Promise<void>;
   /** The position that was saved last. */
   readonly position: number;
+  /** Told of a rule that failed, once a batch; it is noted, and the others go on. */
+  readonly failed: (error: Error) => void;
 }
 
 export interface RuleFollower {
@@ -100,6 +110,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     const last = fresh.at(-1);
     if (last === undefined) return;
     const collected = { ...emptyWrite(), position: last.position };
+    const misses = missesOf(collected, parts);
     if (book.size() > 0) {
       await book.prepare(fresh);
       const triggers: Triggers = [];
@@ -108,14 +119,14 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
         if (isBeyondHops(entry)) collected.notes.push(hopsNote(entry, now()));
         const isPassedOver = entry.trace?.rulesSkipped === true || isBeyondHops(entry);
         for (const sample of entry.samples) {
-          if (isPassedOver) rememberOne(sample);
-          else judgeOne(entry, sample, triggers);
+          if (isPassedOver) rememberOne(sample, misses);
+          else judgeOne(entry, sample, triggers, misses);
           if (parts.clock() < sliceEndMs) continue;
           await leaveTurn();
           sliceEndMs = parts.clock() + ruleFlowLimits.sliceMs;
         }
       }
-      await cause(triggers, collected);
+      await cause(triggers, collected, misses);
     }
     const startedMs = parts.clock();
     await write(collected);
@@ -134,9 +145,10 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     if (busyMs > pauseMs) await parts.pause(Math.min(busyPauseMsMax, busyMs * busyShare));
   }
 
-  function judgeOne(entry: DurableEntry, sample: StoredSample, triggers: Triggers): void {
+  function judgeOne(entry: DurableEntry, sample: StoredSample, triggers: Triggers, misses: Misses): void {
     const plan = book.planOf(sample.deviceId);
     if (plan === undefined) return;
+    const seen = seenSampleOf(sample);
     const origin: Origin = {
       cause: 'UPLINK',
       key: sample.cursor,
@@ -144,77 +156,64 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       correlationId: sample.correlationId,
       hops: entry.trace?.ruleHops ?? 0,
       at: now(),
-      sample: seenSampleOf(sample),
+      sample: seen,
       entry,
     };
-    judgeSample(plan, origin.sample!, book.memory, (compiled, reading, places, verdict) => {
+    const judged: Visit = (compiled, reading, places, verdict) => {
       if (verdict !== undefined) log.judged(compiled, origin, reading.samples, places, verdict);
       if (verdict?.firings.length === 0) return;
       triggers.push({ triggered: { compiled, reading, places, verdict }, origin });
-    });
+    };
+    const failed: VisitFailed = (compiled, places, error) => misses.failed(compiled, origin, places, error);
+    try {
+      judgeSample(plan, seen, book.memory, judged, failed);
+    } catch (error) {
+      misses.sampleFailed(sample, origin.at, error);
+    }
   }
 
   /** A sample that triggers nothing is still the last one: what a rule answers must not depend on how it is looked up. */
-  function rememberOne(sample: StoredSample): void {
+  function rememberOne(sample: StoredSample, misses: Misses): void {
     const plan = book.planOf(sample.deviceId);
-    if (plan !== undefined) rememberSample(plan, seenSampleOf(sample), book.memory);
+    try {
+      if (plan !== undefined) rememberSample(plan, seenSampleOf(sample), book.memory);
+    } catch (error) {
+      misses.sampleFailed(sample, now(), error);
+    }
   }
 
   /** Makes deliveries of firings and waiting runs of scripts. */
-  async function cause(triggers: Triggers, collected: CollectedWrite): Promise<void> {
+  async function cause(triggers: Triggers, collected: CollectedWrite, misses: Misses): Promise<void> {
     const added = new Map<string, number>();
     for (const { triggered, origin } of triggers) {
-      const { compiled, verdict } = triggered;
+      const { compiled, places, verdict } = triggered;
       const { id: ruleId, activation } = compiled.rule;
       if (verdict === undefined) {
         const waiting = parts.waiting.count(ruleId) + (added.get(ruleId) ?? 0);
         if (waiting >= ruleFlowLimits.waitingMax) {
-          drop(triggered, origin, collected);
+          misses.dropped(triggered, origin, ruleFlowLimits.waitingMax);
           continue;
         }
+      }
+      const failed = (error: unknown): void => misses.failed(compiled, origin, places, error);
+      await isolated(parts.lookUp, failed, async (lookUp) => {
+        if (verdict !== undefined) {
+          const fired = firedEffects(triggered, origin, await ruleContext(triggered, origin, lookUp));
+          collected.deliveries.push(...fired.deliveries);
+          collected.notes.push(...fired.notes);
+          return;
+        }
+        const trigger = await waitingRun(triggered, origin, lookUp);
         added.set(ruleId, (added.get(ruleId) ?? 0) + 1);
-        collected.triggers.push({ ruleId, activation, trigger: await waitingRun(triggered, origin, parts.lookUp) });
-        continue;
-      }
-      const context = await ruleContext(triggered, origin, parts.lookUp);
-      for (const firing of verdict.firings) {
-        collected.deliveries.push({ ...ruleDelivery(compiled, origin, firing, context), activation });
-      }
-      const actionIds = verdict.firings.map(({ actionId }) => actionId);
-      const message = `fired, ${actionIds.length} action${actionIds.length === 1 ? '' : 's'}`;
-      for (const deviceId of notedDevices(compiled, origin)) {
-        collected.notes.push(ruleNote(compiled, origin, deviceId, { level: 'INFO', message, details: { actionIds } }));
-      }
-    }
-  }
-
-  function drop({ compiled, reading, places }: Triggered, origin: Origin, collected: CollectedWrite): void {
-    const reason = `${ruleFlowLimits.waitingMax} runs of its script wait already; this one was left out`;
-    const { at, cause, deviceId, correlationId } = origin;
-    const { samples } = reading;
-    log.add(compiled, {
-      at,
-      cause,
-      deviceId,
-      correlationId,
-      samples,
-      places,
-      outcome: 'DROPPED',
-      reason,
-      actionIds: [],
-    });
-    const [noted] = notedDevices(compiled, origin);
-    const isTold = collected.notes.some(
-      ({ details, level }) => level === 'ERROR' && details?.['ruleId'] === compiled.rule.id,
-    );
-    if (noted !== undefined && !isTold) {
-      collected.notes.push(ruleNote(compiled, origin, noted, { level: 'ERROR', message: reason }));
+        collected.triggers.push({ ruleId, activation, trigger });
+      });
     }
   }
 
   async function runDueRules(at: EpochMs): Promise<boolean> {
     const rules = await findDueRules(db, at, ruleFlowLimits.dueMax);
     const collected = emptyWrite();
+    const misses = missesOf(collected, parts);
     const triggers: Triggers = [];
     for (const { id, due } of rules) {
       const compiled = book.rule(id);
@@ -224,51 +223,58 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
         await saveNextExecution(db, id, null);
         continue;
       }
+      await book.prepareRule(compiled, done + 1);
       // Those missed while the platform was stopped or the clock jumped are one run, for the latest due time.
       const latest = latestDue(schedule, due, at);
       const { activation } = compiled.rule;
       collected.due.push({ ruleId: id, activation, nextExecution: nextDue(schedule, latest, at) ?? null });
-      await book.prepareRule(compiled, done + 1);
       const origin = timedOrigin('TIMER', `timer ${latest}`, at);
-      const triggered = judgeTimed(compiled, book.memory);
-      if (triggered === undefined) abort(compiled, origin);
-      else if (triggered.verdict === undefined) triggers.push({ triggered, origin });
-      else {
-        log.judged(compiled, origin, triggered.reading.samples, triggered.places, triggered.verdict);
-        if (triggered.verdict.firings.length > 0) triggers.push({ triggered, origin });
+      try {
+        const triggered = judgeTimed(compiled, book.memory);
+        if (triggered === undefined) misses.aborted(compiled, origin);
+        else if (triggered.verdict === undefined) triggers.push({ triggered, origin });
+        else {
+          log.judged(compiled, origin, triggered.reading.samples, triggered.places, triggered.verdict);
+          if (triggered.verdict.firings.length > 0) triggers.push({ triggered, origin });
+        }
+      } catch (error) {
+        misses.failed(compiled, origin, [], error);
       }
     }
-    await cause(triggers, collected);
+    await cause(triggers, collected, misses);
     await write(collected);
     return collected.due.length === ruleFlowLimits.dueMax;
-  }
-
-  function abort(compiled: CompiledRule, { at, cause, deviceId, correlationId }: Origin): void {
-    const samples = compiled.sources.map(() => undefined);
-    const reason = 'a timer cannot run a rule with tags as inputs: no device is definite then';
-    const run = { at, cause, deviceId, correlationId, samples, places: [], reason, actionIds: [] };
-    log.add(compiled, { ...run, outcome: 'ABORTED' });
   }
 
   async function runDueScriptTimers(at: EpochMs): Promise<boolean> {
     const timers = await findDueScriptTimers(db, at, ruleFlowLimits.dueMax);
     const collected = emptyWrite();
+    const misses = missesOf(collected, parts);
     for (const timer of timers) {
       collected.firedTimers.push(timer.id);
       const compiled = book.rule(timer.ruleId);
       if (compiled === undefined || compiled.rule.activation !== timer.activation) continue;
-      collected.triggers.push(await scriptTimerRun(compiled, timer, at));
+      await scriptTimerRun(compiled, timer, at, collected, misses);
     }
     await write(collected);
     return timers.length === ruleFlowLimits.dueMax;
   }
 
-  async function scriptTimerRun(compiled: CompiledRule, timer: ScriptTimer, at: EpochMs) {
+  async function scriptTimerRun(
+    compiled: CompiledRule,
+    { id, ruleId, activation, meta }: ScriptTimer,
+    at: EpochMs,
+    collected: CollectedWrite,
+    misses: Misses,
+  ): Promise<void> {
     await book.prepareRule(compiled, done + 1);
-    const origin = timedOrigin('SCRIPT_TIMER', `timer ${timer.id}`, at);
-    const triggered = judgeTimed({ ...compiled, byTag: false }, book.memory)!;
-    const trigger = await waitingRun({ ...triggered, compiled }, origin, parts.lookUp, timer.meta);
-    return { ruleId: timer.ruleId, activation: timer.activation, trigger };
+    const origin = timedOrigin('SCRIPT_TIMER', `timer ${id}`, at);
+    const failed = (error: unknown): void => misses.failed(compiled, origin, [], error);
+    await isolated(parts.lookUp, failed, async (lookUp) => {
+      const triggered = judgeTimed({ ...compiled, byTag: false }, book.memory)!;
+      const trigger = await waitingRun({ ...triggered, compiled }, origin, lookUp, meta);
+      collected.triggers.push({ ruleId, activation, trigger });
+    });
   }
 
   function timedOrigin(cause: Origin['cause'], key: string, at: EpochMs): Origin {

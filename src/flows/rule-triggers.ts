@@ -4,11 +4,12 @@ import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { StoredSample } from '../model/sample.ts';
+import type { TemplateContext } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
 import type { SeenSample } from '../rules/reading.ts';
 import { scriptEvent } from '../rules/script-run.ts';
-import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
+import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote } from './rule-effects.ts';
 
 /** How many rules hand a sample on, one to the next (contract 13). */
 const hopsMax = 10;
@@ -34,6 +35,20 @@ export async function waitingRun(
     samples: reading.samples.map((sample) => sample ?? null),
     places,
   } as unknown as JsonObject;
+}
+
+/** What a rule causes whose verdict has firings: their deliveries, and a note of them. */
+export function firedEffects({ compiled, verdict }: Triggered, origin: Origin, context: TemplateContext) {
+  const { activation } = compiled.rule;
+  const firings = verdict?.firings ?? [];
+  const actionIds = firings.map(({ actionId }) => actionId);
+  const message = `fired, ${actionIds.length} action${actionIds.length === 1 ? '' : 's'}`;
+  return {
+    deliveries: firings.map((firing) => ({ ...ruleDelivery(compiled, origin, firing, context), activation })),
+    notes: notedDevices(compiled, origin).map((deviceId) =>
+      ruleNote(compiled, origin, deviceId, { level: 'INFO', message, details: { actionIds } }),
+    ),
+  };
 }
 
 /** Whether too many rules handed the samples on, so that no further one looks at them. */

@@ -12,6 +12,7 @@ import type { Principal } from '../model/principal.ts';
 import { Problem, problem } from '../model/problem.ts';
 import { standardQuotas } from '../model/quota.ts';
 import { openCounts, type OpenCounts } from '../model/quota-count.ts';
+import { clientAddress } from './client-address.ts';
 import { pathOf, refuseHandshake } from './handshake-refusal.ts';
 import { type StreamCredentials, streamCredentials } from './stream-credentials.ts';
 import { type StreamSocket, openStreamSocket } from './stream-socket.ts';
@@ -34,6 +35,10 @@ export interface DataStreamsOptions {
   readonly tickMs?: number;
   /** Our own mistake, with the `errorId` that the client was told. */
   readonly failed: (errorId: string, error: unknown) => void;
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[];
+  /** Told each handshake without a valid credential. */
+  readonly refused?: (refused: { readonly address: string; readonly route: string; readonly reason: string }) => void;
   /** Told each connection that is ended because its reader takes nothing. */
   readonly cut?: (reason: string) => void;
 }
@@ -67,6 +72,7 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
     clientTracking: false,
     maxPayload: liveLimits.frameBytesMax,
   });
+  const addressOf = clientAddress(options.trustedProxies ?? []);
   let stopping = false;
   let allGone: (() => void) | undefined;
 
@@ -109,6 +115,8 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
       const refused = thrown instanceof Problem ? thrown : problem('internal');
       const errorId = refuseHandshake(request, socket, refused, options.now());
       if (refused !== thrown) options.failed(errorId, thrown);
+      if (refused.status === 401)
+        options.refused?.({ address: addressOf(request), route: dataStreamLimits.path, reason: refused.problem });
     }
   }
 

@@ -1,10 +1,11 @@
 // MQTT over WebSocket on `/mqtt` of the HTTP server (contract 18).
 import type { IncomingMessage, Server } from 'node:http';
-import { BlockList, isIPv6, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { mqttLimits } from '../ingest/mqtt-limits.ts';
 import { problem } from '../model/problem.ts';
+import { clientAddress } from './client-address.ts';
 import { pathOf, refuseHandshake } from './handshake-refusal.ts';
 
 export const mqttSocketPath = '/mqtt';
@@ -47,25 +48,4 @@ export function attachMqttSocket(server: Server, options: MqttSocketOptions): ()
   };
   server.on('upgrade', onUpgrade);
   return () => void server.off('upgrade', onUpgrade);
-}
-
-/** The address that counts: behind trusted proxies, the nearest that is none of them. */
-function clientAddress(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
-  const trusted = new BlockList();
-  for (const range of trustedProxies) {
-    const [address = '', bits] = range.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (bits === undefined) trusted.addAddress(address, family);
-    else trusted.addSubnet(address, Number(bits), family);
-  }
-  const isTrusted = (address: string) => {
-    const plain = address.replace(/^::ffff:/i, '');
-    return trusted.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
-  };
-  return ({ socket, headers }) => {
-    const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
-    const hops = [...forwarded.map((hop) => hop.trim()).filter((hop) => hop !== ''), socket.remoteAddress ?? ''];
-    while (hops.length > 1 && isTrusted(hops.at(-1)!)) hops.pop();
-    return hops.at(-1)!;
-  };
 }

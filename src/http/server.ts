@@ -12,6 +12,7 @@ import { refuseBrokenRequest } from './broken-request.ts';
 import { errorBody, problemOf, traceIdOf } from './error-body.ts';
 import { refuseTwoHosts } from './host-header.ts';
 import { parseJsonBody } from './json-body.ts';
+import { leaveBodies, readLargeBodies } from './large-bodies.ts';
 import { Answer, type Route, type RouteInput } from './route.ts';
 import { addContentPolicy, setSecurityHeaders } from './security-headers.ts';
 import { streamedBody, withRestRead } from './streamed-body.ts';
@@ -118,7 +119,13 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     });
     if (reply.statusCode === 401) parts.events.credentialRefused?.(refusalOf(request));
   });
-  for (const route of parts.routes) if (route.streamedBody === undefined) addRoute(app, route, parts);
+  const isLarge = ({ bodyBytesMax = 0 }: Route) => bodyBytesMax > bodyBytesMaxDefault;
+  const read = parts.routes.filter((route) => route.streamedBody === undefined);
+  for (const route of read) if (!isLarge(route)) addRoute(app, route, parts);
+  await app.register(async (large) => {
+    readLargeBodies(large, jsonType, routeOf, (request, bytes) => void (stateOf(request).bodyBytes = bytes));
+    for (const route of read) if (isLarge(route)) addRoute(large, route, parts);
+  });
   for (const anyBodyType of [undefined, true] as const) {
     await app.register(async (streaming) => {
       leaveBodies(streaming, anyBodyType === true ? '*' : jsonType);
@@ -166,12 +173,6 @@ function isJson(text: string): boolean {
 
 function routeOf(request: FastifyRequest): Route | undefined {
   return (request.routeOptions?.config as { readonly route?: Route } | undefined)?.route;
-}
-
-/** Routes that read their body themselves are given it unread. */
-function leaveBodies(app: FastifyInstance, type: RegExp | string): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(type, (_request, _payload, done) => done(null));
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void {

@@ -1,7 +1,8 @@
 // Bodies that a route reads while they come in: bounded, with back pressure, and read to the end so that a refusal arrives.
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
-import { problem } from '../model/problem.ts';
+import { Problem, problem } from '../model/problem.ts';
 
 /** The bytes of a body, chunk by chunk; what is not asked for waits in the sender's socket. */
 export type BodyStream = AsyncIterable<Uint8Array>;
@@ -58,9 +59,33 @@ async function readRest(message: IncomingMessage): Promise<boolean> {
   }
 }
 
-/** The whole body; the route's `bodyBytesMax` bounds it. */
+/** Waits for a body; reads what is left of one that is refused, and a body that breaks off is the sender's fault (400). */
+export async function withBodyRead<T>(body: Promise<T>, message: IncomingMessage): Promise<T> {
+  try {
+    return await body;
+  } catch (error) {
+    await readRest(message);
+    throw error instanceof Problem ? error : Object.assign(error as Error, { statusCode: 400 });
+  }
+}
+
+/** So many bytes are copied in one turn of the event loop. */
+const bytesPerTurn = 8 * 1024 * 1024;
+
+/** The whole body in a buffer of its own; the route's `bodyBytesMax` bounds it. */
 export async function bytesOf(body: BodyStream): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks);
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+  }
+  const whole = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    if (Math.floor((at + chunk.length) / bytesPerTurn) > Math.floor(at / bytesPerTurn)) await nextTurn();
+    at += chunk.length;
+  }
+  return whole;
 }

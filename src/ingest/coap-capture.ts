@@ -37,7 +37,7 @@ export interface CoapCaptureParts {
   /** Throws Problem `invalidJson`; undefined for an empty text. */
   readonly parseJson: (text: string) => Json | undefined;
   /** The error body of interface 7; undefined instead of a Problem is a failure of our own. */
-  readonly errorBody: (error: unknown, path: string) => { readonly status: number };
+  readonly errorBody: (error: unknown, path: string, sender: string) => { readonly status: number };
   readonly now: () => EpochMs;
 }
 
@@ -88,7 +88,7 @@ export function coapCapture(
       return firstBlock(await capture(request, key, message.payload, duplicateKey), request, key);
     } catch (error) {
       const refused = error instanceof Problem ? error : undefined;
-      return firstBlock(refusalAnswer(refused, parts.errorBody(error, request.path)), request, key);
+      return firstBlock(refusalAnswer(refused, parts.errorBody(error, request.path, sender)), request, key);
     }
   };
 

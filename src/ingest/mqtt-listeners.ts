@@ -1,6 +1,6 @@
 // The ports of MQTT: plain TCP, and TLS when there is a certificate.
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
 import { mqttLimits } from './mqtt-limits.ts';
 
 export interface Certificate {
@@ -11,6 +11,8 @@ export interface Certificate {
 
 export interface MqttListener {
   readonly port: number;
+  /** New connections get this certificate. Throws, and changes nothing, when it cannot be used. Only of a port that speaks TLS. */
+  renew(certificate: Certificate): void;
   /** Takes no more connections; those that are open are left alone. */
   close(): void;
 }
@@ -49,7 +51,11 @@ export async function listenMqtt(
   });
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : where.port;
-  return { port, close: () => void server.close() };
+  return {
+    port,
+    renew: (renewed) => (server as TlsServer).setSecureContext({ ...renewed, minVersion: 'TLSv1.2' }),
+    close: () => void server.close(),
+  };
 }
 
 /** The broker destroys what it ends. Without a close_notify the client takes that for an attack or an error. */

@@ -33,7 +33,7 @@ async function selectedIds(
   }
   const scope = { workspaceIds: [workspaceId], search: search ?? undefined, expression };
   const filter = await deviceFilterOf(records, principal, scope);
-  return findDeviceIds(records.elsewhere, filter, operationLimits.itemsMax + 1, now);
+  return findDeviceIds(records.elsewhere(filter.organizationId), filter, operationLimits.itemsMax + 1, now);
 }
 
 const asInput = (value: object) => value as JsonObject;

@@ -186,6 +186,7 @@ export async function readDataFlow(records: Records, principal: Principal, showi
 export async function listDataFlows(
   records: Records,
   principal: Principal,
+  showing: Pick<Showing, 'vendorNames'>,
   filter: ListScope & { readonly search?: string | undefined },
   page: PageRequest,
 ) {
@@ -195,12 +196,27 @@ export async function listDataFlows(
   const typeIds = rows.flatMap((row) => row.deviceTypeId ?? []);
   const connectors = await findDeviceConnectors(records, connectorIds);
   const types = await findDeviceTypeNames(records.db, typeIds);
+  const hidden = await unknownOutputs(records, showing, rows);
   const items = rows.map((row) => ({
     ...head(row, connectors.get(row.deviceConnectorId), principal),
     deviceType: types.get(row.deviceTypeId ?? '') ?? null,
-    outputConnectors: row.outputs.map(({ outputConnectorId, topic }) => ({ id: outputConnectorId, topic })),
+    outputConnectors: row.outputs.flatMap(({ outputConnectorId: id, topic }) =>
+      hidden.has(id) ? [] : [{ id, topic }],
+    ),
   }));
   return pageOf(items, total, page) satisfies Page<unknown>;
+}
+
+/** Ids of the flows' outputs whose type the client does not know (contract 36). */
+async function unknownOutputs(
+  records: Parameters<typeof findOutputConnectors>[0],
+  showing: Pick<Showing, 'vendorNames'>,
+  flows: readonly Pick<DataFlow, 'outputs'>[],
+): Promise<ReadonlySet<string>> {
+  if (!showing.vendorNames) return new Set();
+  const ids = new Set(flows.flatMap(({ outputs }) => outputs.map((one) => one.outputConnectorId)));
+  const connectors = await findOutputConnectors(records, [...ids]);
+  return new Set(connectors.filter(({ type }) => !isKnownTo(showing, type)).map(({ id }) => id));
 }
 
 /** Outputs that the client was not shown stay when it sends back the list that it was shown. */
@@ -210,11 +226,9 @@ async function hiddenOutputs(
   { outputs }: DataFlow,
   { outputConnectors }: DataFlowUpdate,
 ): Promise<FlowOutput[]> {
-  if (!showing.vendorNames) return [];
   const sent = new Set(outputConnectors?.map(({ id }) => id));
   const unsent = outputs.filter(({ outputConnectorId }) => !sent.has(outputConnectorId));
-  const connectors = await findOutputConnectors(step, [...new Set(unsent.map((one) => one.outputConnectorId))]);
-  const hidden = new Set(connectors.filter(({ type }) => !isKnownTo(showing, type)).map(({ id }) => id));
+  const hidden = await unknownOutputs(step, showing, [{ outputs: unsent }]);
   return unsent.filter(({ outputConnectorId }) => hidden.has(outputConnectorId));
 }
 

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CustomFieldValue } from '../model/custom-field.ts';
 import type { Device } from '../model/device.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { parseLargeJson } from '../model/large-json.ts';
 import type { Tag } from '../model/tag.ts';
 import { type CsvRow, csvRows, separatorOf } from '../model/csv.ts';
 import { cellText, csvLine } from './csv.ts';
@@ -40,16 +41,16 @@ export interface DeviceFile {
   readonly problems: readonly FileProblem[];
 }
 
-/** A JSON array of objects, or lines of CSV under a line of column names. */
-export async function readDeviceFile(text: string, format: 'csv' | 'json'): Promise<DeviceFile> {
-  return format === 'csv' ? fromCsv(text) : fromJson(text);
+/** A JSON array of objects, or lines of CSV under a line of column names, in UTF-8. The bytes may not be used any more afterwards. */
+export async function readDeviceFile(bytes: Uint8Array, format: 'csv' | 'json'): Promise<DeviceFile> {
+  return format === 'csv' ? fromCsv(new TextDecoder().decode(bytes)) : fromJson(bytes);
 }
 
 /** Lines of a JSON file are the places in its array, counted from 1. */
-function fromJson(text: string): DeviceFile {
+async function fromJson(bytes: Uint8Array): Promise<DeviceFile> {
   let parsed: Json;
   try {
-    parsed = JSON.parse(text) as Json;
+    parsed = await parseLargeJson(bytes);
   } catch (error) {
     const message = `The file is not JSON: ${error instanceof Error ? error.message : String(error)}`;
     return { devices: [], problems: [{ line: 1, field: null, message }] };
@@ -61,6 +62,7 @@ function fromJson(text: string): DeviceFile {
   const devices: FileDevice[] = [];
   for (const [at, values] of (parsed as readonly Json[]).entries()) {
     const line = at + 1;
+    if (at % devicesPerTurn === 0) await nextTurn();
     if (isJsonObject(values)) devices.push({ line, values });
     else problems.push({ line, field: null, message: 'must be an object' });
   }

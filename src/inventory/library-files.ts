@@ -59,16 +59,19 @@ export function identityOf(libraryPath: string): string {
 /** What stands at a path: a JSON document, or why it is none. */
 type Documents = ReadonlyMap<string, Json | SyntaxError>;
 
-/** So many documents are read in one turn of the event loop; one may be large. */
+/** So many documents, or so many characters of them, are read in one turn of the event loop; a longer one is left out. */
 const documentsPerTurn = 20;
+const charactersPerTurn = 512 * 1024;
+const documentLengthMax = 4 * 1024 * 1024;
 
 /** Every folder with a meta.json is a type; every JSON document with an absolute `$id` is a data model for the others. */
 export async function readLibrary(files: LibraryFiles): Promise<Library> {
   const paths = [...files.keys()].filter(isLibraryPath).sort();
   const documents = new Map<string, Json | SyntaxError>();
+  const rest = turnsOf();
   for (const path of paths.filter((name) => name.endsWith('.json'))) {
     documents.set(path, parsed(files.get(path)!));
-    if (documents.size % documentsPerTurn === 0) await nextTurn();
+    await rest(files.get(path)!.length);
   }
   const models = modelsIn(documents);
   const types: LibraryType[] = [];
@@ -79,7 +82,7 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
     const folder = folderOf(path);
     if (path !== folder + metaName) continue;
     const told: LibraryNote[] = [];
-    if (types.length % documentsPerTurn === 0) await nextTurn();
+    await rest((schemasOf.get(folder) ?? []).reduce((sum, name) => sum + files.get(name)!.length, 0));
     try {
       const meta = documents.get(path);
       if (meta instanceof SyntaxError) throw new Error(`is not JSON: ${meta.message}`);
@@ -94,7 +97,22 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
   return { types, problems, warnings };
 }
 
+/** To be told the characters of each document; waits for the next turn when enough were read in this one. */
+function turnsOf(): (characters: number) => Promise<void> {
+  let documents = 0;
+  let sum = 0;
+  return async (characters) => {
+    documents += 1;
+    sum += characters;
+    if (documents < documentsPerTurn && sum < charactersPerTurn) return;
+    documents = 0;
+    sum = 0;
+    await nextTurn();
+  };
+}
+
 function parsed(text: string): Json | SyntaxError {
+  if (text.length > documentLengthMax) return new SyntaxError(`it has more than ${documentLengthMax} characters`);
   try {
     return JSON.parse(text) as Json;
   } catch (error) {

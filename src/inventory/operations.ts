@@ -105,12 +105,39 @@ export async function acceptOperation(
   return view(operation, []);
 }
 
-/** `actions` names which of what was done is told item by item. */
-export async function readOperation(records: Records, id: string, actions: 'all' | 'failed' | 'none') {
+/** How far it is, without its actions. Throws Problem `notFound`. */
+export async function readOperation(records: Records, id: string) {
+  return view(found(await findOperation(records.db, id), 'operation', id), []);
+}
+
+/** So many actions are read and written in one turn of the event loop. */
+const actionsPerTurn = 500;
+
+/**
+ * The operation as JSON, in pieces: it may have 50,000 actions. `actions` names which of what was done is told item by item. Throws
+ * Problem `notFound` before the first piece.
+ */
+export async function operationPieces(records: Records, id: string, actions: 'all' | 'failed' | 'none') {
   const operation = found(await findOperation(records.db, id), 'operation', id);
-  if (actions === 'none') return view(operation, []);
+  const [head, tail] = JSON.stringify(view(operation, [])).split('"actions":[]') as [string, string];
   const states: ActionState[] = actions === 'failed' ? ['FAILED'] : ['SUCCEEDED', 'FAILED'];
-  return view(operation, await endedActions(records.db, id, states));
+  // Items end in the order of their places: what ends while the answer is written does not stand beside older numbers.
+  const before = actions === 'none' ? 0 : operation.done;
+  return (async function* (): AsyncGenerator<string> {
+    yield `${head}"actions":[`;
+    let separator = '';
+    for (let from = 0; from < before; from += actionsPerTurn) {
+      const places = { from, before: Math.min(from + actionsPerTurn, before) };
+      let text = '';
+      for (const action of await endedActions(records.db, id, states, places)) {
+        text += separator + JSON.stringify(actionView(action));
+        separator = ',';
+      }
+      if (text !== '') yield text;
+      await nextTurn();
+    }
+    yield `]${tail}`;
+  })();
 }
 
 /** Newest first, without their actions. */

@@ -9,6 +9,7 @@ import type { Records } from '../store/records/database.ts';
 import { insertOrganizationMember, organizationMembershipsOf } from '../store/records/members.ts';
 import {
   findOrganization,
+  findOrganizationPage,
   insertOrganization,
   organizationContents,
   removeOrganization,
@@ -94,7 +95,10 @@ export async function listOrganizations(
   page: PageRequest,
 ): Promise<Page<Awaited<ReturnType<typeof view>> | { readonly id: string; readonly name: string }>> {
   const ids = principal.kind === 'USER' ? await organizationIdsOf(records, principal) : [principal.organizationId];
-  const shown = ids.slice(page.page * page.size, (page.page + 1) * page.size);
+  const shown =
+    page.sort.length > 0
+      ? await findOrganizationPage(records.db, ids, page)
+      : ids.slice(page.page * page.size, (page.page + 1) * page.size);
   const items: Awaited<ReturnType<typeof view>>[] = [];
   for (const id of shown) items.push(await readOrganization(records, id));
   return pageOf(minimal ? items.map(({ id, name }) => ({ id, name })) : items, ids.length, page);

@@ -152,7 +152,7 @@ export async function updateOutputConnector(
       properties: properties(current.type, sent, current.properties),
       ...nextVersion(current, sent.version, now),
     };
-    checkDownlink(record);
+    checkDownlink(record, current);
     available.check(record);
     await checkTargetDevices(step, record, current);
     await saveOutputConnector(step, record);

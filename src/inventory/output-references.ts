@@ -36,10 +36,22 @@ function textsOf(values: readonly (Json | undefined)[]): string[] {
   return values.filter((value) => typeof value === 'string');
 }
 
-/** Throws 400 for a downlink that no rule can send. */
-export function checkDownlink({ type, scope }: Pick<OutputConnector, 'type' | 'scope'>): void {
-  if (type !== 'DOWNLINK') return;
-  if (scope !== 'RULE_ACTION') {
+/** Throws 400 for a downlink that no rule can send. What is stored without a payload may stay so. */
+export function checkDownlink(connector: DownlinkConnector, stored?: DownlinkConnector): void {
+  if (connector.type !== 'DOWNLINK') return;
+  if (connector.scope !== 'RULE_ACTION') {
     throw problem('invalidRequest', { reason: 'body scope: an output connector of type DOWNLINK is a RULE_ACTION' });
   }
+  if (hasPayload(connector) || (stored !== undefined && !hasPayload(stored))) return;
+  const reason =
+    'body downlinkProperties.downlinkPayload: is needed, or raw and rawDownlinkPayload, or useCustomPayload and customPayload';
+  throw problem('invalidRequest', { reason });
+}
+
+type DownlinkConnector = Pick<OutputConnector, 'type' | 'scope' | 'properties' | 'useCustomPayload' | 'customPayload'>;
+
+function hasPayload({ properties, useCustomPayload, customPayload }: DownlinkConnector): boolean {
+  const { raw, downlinkPayload } = properties ?? {};
+  // The raw payload of a raw downlink is checked with its properties.
+  return raw === true || Boolean(downlinkPayload) || (useCustomPayload && Boolean(customPayload));
 }

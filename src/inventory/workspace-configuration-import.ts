@@ -24,6 +24,7 @@ import {
   type SectionName,
 } from './workspace-configuration.ts';
 import { type ConfiguredRule, missingDevices, ruleFromConfigured } from './workspace-configuration-rules.ts';
+import { targetsFromConfigured } from './workspace-configuration-targets.ts';
 import { readWorkspace, updateWorkspace, type WorkspaceUpdate } from './workspaces.ts';
 
 export type ConfigurationDocument = {
@@ -58,10 +59,12 @@ const makers: Readonly<Record<SectionName, Maker>> = {
     id === undefined
       ? createDeviceConnector(step, principal, { ...item, workspaceId } as never, now)
       : updateDeviceConnector(step, principal, id, item, now),
-  outputConnectors: ({ step, workspaceId, available, now }, item, id) =>
-    id === undefined
+  outputConnectors: async ({ step, workspaceId, organizationId, available, now }, told, id) => {
+    const { item } = await targetsFromConfigured(step, { organizationId, workspaceId }, told);
+    return id === undefined
       ? createOutputConnector(step, configurationShowing, available, { ...item, workspaceId } as never, now)
-      : updateOutputConnector(step, configurationShowing, available, id, item, now),
+      : updateOutputConnector(step, configurationShowing, available, id, item, now);
+  },
   dataFlows: ({ step, principal, workspaceId, now, idOf }, item, id) => {
     const { deviceConnector, deviceType, outputConnectors, ...rest } = item;
     const outputs = (outputConnectors ?? []) as readonly { readonly name: string; readonly topic: string }[];
@@ -122,6 +125,7 @@ export async function importConfiguration(
     const notes: string[] = [];
     await takeWorkspace(step, workspaceId, document.workspace, counts, now);
     const made = new Map<string, string>();
+    const leftOut = new Set<string>();
     const making: Making = {
       step,
       principal,
@@ -133,9 +137,15 @@ export async function importConfiguration(
     };
     for (const section of configurationSections) {
       for (const item of (document[section] ?? []) as readonly ConfigurationItem[]) {
-        const absent = section === 'rules' ? await devicesNotThere(making, item, known) : [];
+        const absent = await devicesNotThere(making, section, item, known);
         if (absent.length > 0) {
-          notes.push(`rules ${item.name}: left out, the workspace has no device ${absent.join(', ')}`);
+          if (section === 'outputConnectors') leftOut.add(item.name);
+          notes.push(`${section} ${item.name}: left out, the workspace has no device ${absent.join(', ')}`);
+          continue;
+        }
+        const needed = actionNames(section, item).filter((name) => leftOut.has(name));
+        if (needed.length > 0) {
+          notes.push(`${section} ${item.name}: left out, as was its output connector ${needed.join(', ')}`);
           continue;
         }
         const outcome = await takeItem(making, section, item, known, made);
@@ -207,14 +217,27 @@ async function takeItem(
   return 'updated';
 }
 
-/** Devices are no part of a document, so a rule of devices waits until they are there. */
+/** Devices are no part of a document, so what names devices waits until they are there. */
 async function devicesNotThere(
   { step, ...place }: Making,
+  section: SectionName,
   item: ConfigurationItem,
   known: KnownSections,
 ): Promise<readonly string[]> {
+  if (section === 'outputConnectors') {
+    const current = known.outputConnectors.get(item.name);
+    if (current !== undefined && isDeepStrictEqual({ ...current.item, ...item }, current.item)) return [];
+    return (await targetsFromConfigured(step, place, item)).missing;
+  }
+  if (section !== 'rules') return [];
   const { inputs } = { ...known.rules.get(item.name)?.item, ...item } as unknown as Partial<ConfiguredRule>;
   return missingDevices(step, place, inputs ?? []);
+}
+
+/** The output connectors that a rule or a data flow of a document needs. */
+function actionNames(section: SectionName, { actions, outputConnectors }: ConfigurationItem): string[] {
+  const named = (section === 'rules' ? actions : section === 'dataFlows' ? outputConnectors : null) ?? [];
+  return (named as readonly { readonly name: string }[]).map(({ name }) => name);
 }
 
 function knownId(known: KnownSections, section: SectionName, name: string): string {

@@ -15,6 +15,7 @@ import { listRules } from './rules.ts';
 import { listTags } from './tags.ts';
 import { configuredRules, customLogicNames } from './workspace-configuration-rules.ts';
 import { readWorkspace } from './workspaces.ts';
+import { configuredTargets } from './workspace-configuration-targets.ts';
 
 export const configurationFormat = 'heliograph-workspace/1';
 /** In the order in which they can be made: what stands later names what stands before. */
@@ -95,7 +96,7 @@ export async function knownSections(
   const types = await all((page) => listDeviceTypes(records, principal, { details: true }, page));
   const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
   const outputs = await all((page) => listOutputConnectors(records, principal, configurationShowing, scope, page));
-  const flows = await all((page) => listDataFlows(records, principal, scope, page));
+  const flows = await all((page) => listDataFlows(records, principal, configurationShowing, scope, page));
   const outputName = naming(outputs);
   return {
     customFields: section(fields, ({ type, description, required, selectOptions }) => ({
@@ -127,7 +128,7 @@ export async function knownSections(
       pushConfigurationAutomatically: connector.pushConfigurationAutomatically,
     })),
     outputConnectors: section(
-      outputs,
+      await configuredTargets(records, outputs),
       ({ id: _, name: __, created: ___, updated: ____, version: _____, ...output }) => {
         const { workspaceId: _workspace, deleted: _deleted, customAkenzaDbProperties: _alias, ...rest } = output;
         return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));

@@ -1,4 +1,5 @@
 // The shape of a data object: its keys in order, nested, with the kind of value at each leaf. Rows of one shape differ in values only.
+import { isElementPath } from '../model/data-value.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { LeafSource, LeafValues } from './leaf-values.ts';
 
@@ -40,7 +41,8 @@ export interface DataShape {
   readonly opaque: boolean;
   /**
    * The keys from the root to what a data key names in objects of this shape; undefined when it names nothing. The key as it stands
-   * comes first, then as a dotted path (contract 35), at every depth. Of no use with an opaque shape.
+   * comes first, then as a dotted path (contract 35), at every depth. A key that may reach into an array has the path of the array and
+   * the rest of the key as one last step, which is no leaf: only the object can tell. Of no use with an opaque shape.
    */
   readonly pathOf: (dataKey: string) => readonly string[] | undefined;
   readonly isNull: (path: readonly string[]) => boolean;
@@ -186,8 +188,12 @@ function findPath(node: LeafKind | ShapeNode, dataKey: string): string[] | undef
   if (node.keys.includes(dataKey)) return [dataKey];
   for (let dot = dataKey.indexOf('.'); dot >= 0; dot = dataKey.indexOf('.', dot + 1)) {
     const head = dataKey.slice(0, dot);
-    const child = node.keys.indexOf(head);
-    const rest = child < 0 ? undefined : findPath(node.children[child]!, dataKey.slice(dot + 1));
+    const place = node.keys.indexOf(head);
+    if (place < 0) continue;
+    const child = node.children[place]!;
+    const inner = dataKey.slice(dot + 1);
+    if (child === leafKinds.json && isElementPath(inner)) return [head, inner];
+    const rest = findPath(child, inner);
     if (rest !== undefined) return [head, ...rest];
   }
   return undefined;

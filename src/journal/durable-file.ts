@@ -1,6 +1,6 @@
 // Small files that are replaced as a whole: written beside, synced, renamed, and the folder synced, so that a crash leaves old or new.
-import { open, readFile, rename } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 
 /** Replaces the file's contents; when the promise resolves, they are on disk. */
@@ -37,6 +37,23 @@ export async function readChecked(path: string): Promise<{ text: string } | 'dam
 
 function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, '0');
+}
+
+/**
+ * Makes the folder and those above it that are missing; when the promise resolves, a power cut cannot take them away. The folder above
+ * is synced although nothing was made: an earlier start may have been cut off between the two.
+ */
+export async function makeFolder(
+  path: string,
+  sync: (directory: string) => Promise<void> = syncDirectory,
+): Promise<void> {
+  const folder = resolve(path);
+  const first = await mkdir(folder, { recursive: true });
+  const top = dirname(first ?? folder);
+  for (let above = dirname(folder); ; above = dirname(above)) {
+    await sync(above);
+    if (above === top || above === dirname(above)) return;
+  }
 }
 
 /** Makes creations, renames and removals in the folder durable. */

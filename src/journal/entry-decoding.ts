@@ -1,4 +1,5 @@
 // An entry from its bytes: the head alone, the rows one by one, or the durable entry as followers read it.
+import { cursorAt } from '../model/cursor.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -7,28 +8,6 @@ import { type DataShape, dataOf, leafKinds, type ShapeInterner } from './data-sh
 import type { EntryHead } from './entry-encoding.ts';
 import type { Frame } from './frame.ts';
 import { LeafValues } from './leaf-values.ts';
-
-const positionDigits = 14;
-const indexDigits = 6;
-
-/** The place of a sample in the order of storing: position of its entry, then its number in it from 1; compares as a string. */
-export function cursorAt(position: number, index: number): string {
-  return cursorsAt(position)(index);
-}
-
-/** The cursors of one entry: what they share is made once, and the usual numbers are not made at all. */
-export function cursorsAt(position: number): (index: number) => string {
-  const prefix = String(position).padStart(positionDigits, '0');
-  return (index) => prefix + (indexTexts[index] ?? String(index).padStart(indexDigits, '0'));
-}
-
-const indexTexts = Array.from({ length: 1_001 }, (_, index) => String(index).padStart(indexDigits, '0'));
-
-/** The parts of a cursor; undefined when the text is none. */
-export function readCursor(cursor: string): { position: number; index: number } | undefined {
-  if (!/^\d+$/.test(cursor) || cursor.length !== positionDigits + indexDigits) return undefined;
-  return { position: Number(cursor.slice(0, positionDigits)), index: Number(cursor.slice(positionDigits)) };
-}
 
 export interface DecodedRow {
   readonly topic: string;

@@ -1,8 +1,8 @@
 // The durable append log every entry passes first: append with group commit, read from any position, drop what nobody needs.
-import { mkdir, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import type { EpochMs } from '../model/instant.ts';
 import { type Disk, realDisk } from './disk.ts';
-import { syncDirectory } from './durable-file.ts';
+import { makeFolder, syncDirectory } from './durable-file.ts';
 import { type Frame, frameTypes } from './frame.ts';
 import { type JournalDamage, recoverJournal } from './journal-recovery.ts';
 import { type Appended, JournalWriter, type WriterOptions } from './journal-writer.ts';
@@ -63,7 +63,7 @@ export interface Journal {
 /** Opens or creates the journal of the folder; a torn tail is cut, damage before it is reported. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const { directory } = options;
-  await mkdir(directory, { recursive: true });
+  await makeFolder(directory);
   const { visitFrom, visit, acknowledgedTo = 0 } = options;
   const recovery = { from: visitFrom, visit, acknowledgedTo: Math.max(acknowledgedTo, visitFrom), repair: true };
   const found = await recoverJournal(directory, recovery);

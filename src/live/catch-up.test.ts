@@ -86,13 +86,26 @@ describe('since', () => {
     expect(numbersIn(got)).toEqual([1, 2]);
   });
 
-  for (const since of ['zzz', '2999-01-01'])
+  for (const since of [cursorOf(900), '2999-01-01'])
     test(`since ${since} lies ahead: nothing is replayed, and what is stored from now on is live`, async () => {
       const { log, fanOut, send, settle } = world();
       insert(log, fanOut, 2);
       expect(await send({ type: 'subscribe', since, subscriptions: [{ assetId: '02a' }] })).toHaveLength(1);
       fanOut.publish([{ ...log.store('02a'), storedAt: 1_900_000_000_000 }], 0);
       expect(numbersIn(await settle())).toEqual([3]);
+    });
+
+  for (const [where, message] of [
+    ['the message', { since: 'zzz', subscriptions: [{ assetId: '02a' }] }],
+    ['an item', { subscriptions: [{ assetId: '02a' }, { assetId: '02b', since: '00000000000001' }] }],
+  ] as const)
+    test(`review behaviour 31: a since of ${where} that is neither cursor nor time applies nothing`, async () => {
+      const { log, fanOut, send, settle, session } = world();
+      const [error, ...more] = await send({ type: 'subscribe', id: 4, ...message });
+      expect(error).toMatchObject({ type: 'error', replyTo: 4, errorCode: 'INVALID_SUBSCRIPTION' });
+      expect([more, session.subscriptions]).toEqual([[], 0]);
+      insert(log, fanOut, 1);
+      expect(await settle()).toEqual([]);
     });
 
   test('repeating with an older since sends only what was not sent', async () => {

@@ -10,8 +10,7 @@ const refusals = {
   MESSAGE_TOO_LARGE: (d: { bytesMax: number }) => `The message is larger than ${d.bytesMax} bytes`,
   TOO_MANY_MESSAGES: () => 'Too many messages are waiting; this one was not read',
   NO_SUBSCRIPTIONS: () => 'The message has no subscriptions',
-  INVALID_SUBSCRIPTION: (d: { index: number }) =>
-    `Subscription ${d.index} must have exactly one of assetId and tagId; nothing of this message was applied`,
+  INVALID_SUBSCRIPTION: (d: { reason: string }) => `${d.reason}; nothing of this message was applied`,
   TOO_MANY_SUBSCRIPTIONS: (d: { max: number }) =>
     `This organization may have ${d.max} ${quotaTable.subscriptionItems.what} (limit subscriptionItems); nothing of this message was applied`,
   CURSOR_TOO_OLD: (d: { oldestCursor: string }) =>

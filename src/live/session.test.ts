@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createFanOut } from './fan-out.ts';
 import { standardQuotas } from '../model/quota.ts';
 import { liveLimits } from './live-limits.ts';
-import { openTestSession, type Received, storedSample, testLog } from './testing-session.ts';
+import { cursorOf, openTestSession, type Received, storedSample, testLog } from './testing-session.ts';
 
 const timestamp = '2027-01-15T08:00:00.000Z';
 const one = (assetId: string, topic?: string) => ({ assetId, ...(topic !== undefined && { topic }) });
@@ -189,7 +189,7 @@ describe('sample_insert', () => {
     expect(await settle()).toEqual([
       {
         type: 'sample_insert',
-        cursor: '000000000004',
+        cursor: cursorOf(4),
         sample: { deviceId: '02a', topic: 'default', timestamp: '2023-11-14T22:13:20.004Z', data: sample.data },
         timestamp: '2025-06-15T15:06:40.000Z',
       },
@@ -244,7 +244,7 @@ describe('any message', () => {
         assetId: fc.oneof(fc.constantFrom('02a', '02b', '02x', ''), fc.jsonValue()),
         tagId: fc.oneof(fc.constantFrom('71a', '71x'), fc.jsonValue()),
         topic: fc.oneof(fc.constantFrom('*', 'default', 'door'), fc.string(), fc.jsonValue()),
-        since: fc.oneof(fc.constantFrom('000000000001', '2023-11-14', '-1'), fc.string(), fc.jsonValue()),
+        since: fc.oneof(fc.constantFrom(cursorOf(1), '2023-11-14', '-1'), fc.string(), fc.jsonValue()),
       },
       { requiredKeys: [] },
     ),
@@ -256,7 +256,7 @@ describe('any message', () => {
         type: fc.constantFrom('subscribe', 'unsubscribe', 'ping', 'toString'),
         id,
         subscriptions: fc.oneof(fc.array(item, { maxLength: 4 }), fc.jsonValue()),
-        since: fc.oneof(fc.constantFrom('000000000001', '2023-11-14'), fc.jsonValue()),
+        since: fc.oneof(fc.constantFrom(cursorOf(1), '2023-11-14'), fc.jsonValue()),
         accessToken: fc.oneof(fc.constantFrom('expired'), fc.jsonValue()),
       },
       { requiredKeys: [] },

@@ -1,4 +1,5 @@
 // A session on an in-memory log, for tests: what is stored and what is published are separate steps, as in the platform.
+import { cursorAt } from '../model/cursor.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
@@ -75,7 +76,7 @@ export function storedSample(n: number, deviceId: string, topic = 'default', dat
   };
 }
 
-export const cursorOf = (n: number) => String(n).padStart(12, '0');
+export const cursorOf = (n: number) => cursorAt(0, n);
 
 interface TestSession {
   readonly session: Session;

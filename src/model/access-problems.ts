@@ -67,6 +67,11 @@ export const accessProblems = {
     code: '42901_TOO_MANY_ATTEMPTS',
     message: (d: { retryAfterSeconds: number }) => `Too many failed attempts; try again in ${d.retryAfterSeconds} s`,
   },
+  formExpected: {
+    status: 415,
+    code: '41501_FORM_EXPECTED',
+    message: 'Send the fields as application/x-www-form-urlencoded',
+  },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
   twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },

@@ -40,7 +40,7 @@ export const inventoryProblems = {
   },
   blobTypeNotTaken: {
     status: 415,
-    code: '41501_BLOB_TYPE_NOT_TAKEN',
+    code: '41502_BLOB_TYPE_NOT_TAKEN',
     message: (d: { contentType: string; taken: readonly string[] }) =>
       `Files of type ${d.contentType} are not kept; these are: ${d.taken.join(', ')}`,
   },

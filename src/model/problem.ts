@@ -224,11 +224,6 @@ export const problems = {
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
     message: (d: { contentType: string }) => `Content type ${d.contentType} is not supported; send application/json`,
   },
-  formExpected: {
-    status: 415,
-    code: '41501_FORM_EXPECTED',
-    message: 'Send the fields as application/x-www-form-urlencoded',
-  },
   idempotencyKeyReused: {
     status: 422,
     code: '42200_IDEMPOTENCY_KEY_REUSED',

@@ -4,12 +4,12 @@ import type { ProblemRow } from './problem-row.ts';
 export const ruleProblems = {
   ruleInvalid: {
     status: 400,
-    code: '40070_RULE_INVALID',
+    code: '40076_RULE_INVALID',
     message: (d: { field: string; reason: string }) => `body ${d.field}: ${d.reason}`,
   },
   customLogicInUse: {
     status: 409,
-    code: '40970_CUSTOM_LOGIC_IN_USE',
+    code: '40972_CUSTOM_LOGIC_IN_USE',
     message: (d: { users: readonly string[] }) =>
       `The data sources and properties of custom logic cannot be changed while active rules use it: ${d.users.join(', ')}`,
   },

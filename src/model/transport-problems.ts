@@ -4,7 +4,7 @@ import type { ProblemRow } from './problem-row.ts';
 export const transportProblems = {
   invalidCbor: {
     status: 400,
-    code: '40070_INVALID_CBOR',
+    code: '40075_INVALID_CBOR',
     message: (d: { reason: string }) => `The body is not valid CBOR: ${d.reason}`,
   },
   coapBlocksIncomplete: {

@@ -1,19 +1,13 @@
-// The public holidays of a region, from a library that is loaded when the first workspace asks for it.
-
-import { setImmediate as nextTurn } from 'node:timers/promises';
+// The public holidays of a region, from a thread that is started when the first workspace asks and ended when nobody asks any more.
+import { Worker } from 'node:worker_threads';
+import type { HolidayAnswer, HolidayQuestion } from './holiday-worker.ts';
 
 /** Local dates `YYYY-MM-DD` of a region such as `CH` or `CH-ZH` from one year to another; none for an unknown region. */
 export type PublicHolidays = (region: string, fromYear: number, toYear: number) => Promise<ReadonlySet<string>>;
 
-interface HolidayOfYear {
-  readonly date: string;
-  readonly start: Date;
-  readonly end: Date;
-  readonly type: string;
-}
-
-const dayMs = 86_400_000;
-const regionsMax = 1_000;
+const yearsMax = 1_000;
+/** The library takes tens of megabytes, and what it said is kept here. */
+const idleMsMax = 30_000;
 
 /** Opens the calendar of public holidays; what was asked once is kept. */
 export function openPublicHolidays(): PublicHolidays {
@@ -24,11 +18,11 @@ export function openPublicHolidays(): PublicHolidays {
       const key = `${region} ${year}`;
       let known = years.get(key);
       if (known === undefined) {
-        if (years.size >= regionsMax) years.clear();
-        known = readYear(region, year);
+        if (years.size >= yearsMax) years.clear();
+        known = ask(region, year).then((names) => names ?? []);
         years.set(key, known);
-        // A year takes tens of milliseconds.
-        await nextTurn();
+        // What failed is asked anew.
+        known.catch(() => years.delete(key));
       }
       for (const date of await known) dates.add(date);
     }
@@ -36,40 +30,62 @@ export function openPublicHolidays(): PublicHolidays {
   };
 }
 
-async function readYear(region: string, year: number): Promise<readonly string[]> {
-  const { default: Holidays } = await import('date-holidays');
-  const [country = '', ...parts] = region.split('-');
-  // An unknown country has no rules at all, an unknown part those of its country.
-  const calendar = new Holidays(country, ...(parts as [string, string]));
-  const holidays: readonly HolidayOfYear[] | undefined = calendar.getHolidays(year);
-  return (holidays ?? []).filter((holiday) => holiday.type === 'public').flatMap(datesOf);
-}
-
-// `date` is the local day on which a holiday begins; the distance of its ends tells how many days it lasts.
-function datesOf(holiday: HolidayOfYear): string[] {
-  const first = Date.parse(`${holiday.date.slice(0, 10)}T00:00:00Z`);
-  const days = Math.max(1, Math.round((holiday.end.getTime() - holiday.start.getTime()) / dayMs));
-  return Array.from({ length: days }, (_, i) => new Date(first + i * dayMs).toISOString().slice(0, 10));
-}
-
 /** Undefined for a region that exists; else those that do: the countries, or the parts of the named country. */
 export async function otherHolidayRegions(region: string): Promise<readonly string[] | undefined> {
-  const { default: Holidays } = await import('date-holidays');
-  const known = new Holidays();
-  const [country = '', state, part, ...rest] = region.split('-');
-  const below = (above: string, names: object | undefined) => Object.keys(names ?? {}).map((name) => above + name);
-  const countries = below('', known.getCountries());
-  if (!isAmong(country, countries)) return countries;
-  if (state === undefined) return undefined;
-  const states = below(`${country}-`, known.getStates(country));
-  if (!isAmong(`${country}-${state}`, states)) return states.length === 0 ? [country] : states;
-  if (part === undefined) return undefined;
-  const parts = below(`${country}-${state}-`, known.getRegions(country, state));
-  const isKnown = rest.length === 0 && isAmong(region, parts);
-  if (isKnown) return undefined;
-  return parts.length === 0 ? [`${country}-${state}`] : parts;
+  return ask(region, undefined);
 }
 
-function isAmong(name: string, names: readonly string[]): boolean {
-  return names.some((known) => known.toUpperCase() === name.toUpperCase());
+interface Asked {
+  readonly resolve: (names: readonly string[] | undefined) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One for the process: the library keeps nothing of who asked. */
+let thread:
+  | { readonly worker: Worker; readonly asked: Map<number, Asked>; idle: NodeJS.Timeout | undefined }
+  | undefined;
+let lastId = 0;
+
+function ask(region: string, year: number | undefined): Promise<readonly string[] | undefined> {
+  thread ??= startThread();
+  const { worker, asked, idle } = thread;
+  clearTimeout(idle);
+  const id = ++lastId;
+  return new Promise((resolve, reject) => {
+    asked.set(id, { resolve, reject });
+    // An idle thread keeps no process alive, one that works does.
+    worker.ref();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
+    worker.postMessage({ id, region, year } satisfies HolidayQuestion);
+  });
+}
+
+function startThread(): NonNullable<typeof thread> {
+  const worker = new Worker(new URL('./holiday-worker.ts', import.meta.url), { env: {} });
+  const asked = new Map<number, Asked>();
+  const started: NonNullable<typeof thread> = { worker, asked, idle: undefined };
+  let cause: unknown;
+  worker.on('message', ({ id, names, error }: HolidayAnswer) => {
+    const waiting = asked.get(id);
+    asked.delete(id);
+    if (error === undefined) waiting?.resolve(names);
+    else waiting?.reject(new Error(error));
+    if (asked.size > 0) return;
+    worker.unref();
+    started.idle = setTimeout(() => {
+      if (thread === started) thread = undefined;
+      void worker.terminate();
+    }, idleMsMax).unref();
+  });
+  worker.on('error', (error) => {
+    cause = error;
+  });
+  worker.on('exit', () => {
+    if (thread === started) thread = undefined;
+    clearTimeout(started.idle);
+    const gone = new Error('The thread of the public holidays ended', { cause });
+    for (const waiting of asked.values()) waiting.reject(gone);
+    asked.clear();
+  });
+  return started;
 }

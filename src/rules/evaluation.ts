@@ -25,25 +25,42 @@ export interface Triggered {
 }
 
 /** Told of a triggered rule by its parts, see `Triggered`: most verdicts change nothing, and then nothing is made of them. */
-type Visit = (
+export type Visit = (
   compiled: CompiledRule,
   reading: Reading,
   places: readonly number[],
   verdict: Verdict | undefined,
 ) => void;
 
-/** Tells every rule that the sample triggers, then remembers the sample. */
-export function judgeSample(plan: DevicePlan, sample: SeenSample, memory: RuleMemory, visit: Visit): void {
+/** Told of a rule that threw: a mistake of ours or data that nobody thought of must not keep the others from being judged. */
+export type VisitFailed = (compiled: CompiledRule, places: readonly number[], error: unknown) => void;
+
+/** Tells every rule that the sample triggers, then remembers the sample. Throws when the sample cannot be looked at at all. */
+export function judgeSample(
+  plan: DevicePlan,
+  sample: SeenSample,
+  memory: RuleMemory,
+  visit: Visit,
+  failed: VisitFailed = rethrow,
+): void {
   const { remembered, uses } = matchSample(plan, sample.topic, sample.data);
   const alone = readingOf([sample]);
   for (const { planned, places, triggers } of uses) {
     if (!triggers) continue;
     const { compiled } = planned;
-    const reading = compiled.remembers ? readingFor(planned, places, sample, memory.last) : alone;
-    visit(compiled, reading, places, verdictFor(planned, reading, sample.deviceId, memory.holds));
+    try {
+      const reading = compiled.remembers ? readingFor(planned, places, sample, memory.last) : alone;
+      visit(compiled, reading, places, verdictFor(planned, reading, sample.deviceId, memory.holds));
+    } catch (error) {
+      failed(compiled, places, error);
+    }
   }
   for (const watch of remembered) memory.last.put(watch.id, sample);
 }
+
+const rethrow: VisitFailed = (_compiled, _places, error) => {
+  throw error;
+};
 
 /** Remembers a sample that triggers no rule, so that it is the last one of its watches all the same. */
 export function rememberSample(plan: DevicePlan, sample: SeenSample, { last }: RuleMemory): void {

@@ -140,3 +140,16 @@ test('the limits of a run can be set', async () => {
     expect.stringMatching(/larger than 200/),
   ]);
 });
+
+test('review reliability 16: a thread that is ended is told in a sentence, one that rests or stops is not', async () => {
+  const told: string[] = [];
+  const machine = start({ workers: 1, troubled: (why) => void told.push(why) });
+  await machine.run({ tenant: 'a', source: echo, event: 1 });
+  expect(told).toEqual([]);
+  await machine.run({ tenant: 'a', source: stuck, event: 2 });
+  expect(told.length).toBeGreaterThan(0);
+  for (const why of told) expect(why).toMatch(/^The script was ended after \d+ ms$/);
+  const before = told.length;
+  await machine.close();
+  expect(told).toHaveLength(before);
+});

@@ -63,6 +63,8 @@ export interface ScriptMachineOptions {
   readonly limits?: Partial<ScriptLimits>;
   /** Told of every run that has an answer. */
   readonly ran?: ((run: RunFigures) => void) | undefined;
+  /** Told in a sentence why a worker died or was ended and replaced. */
+  readonly troubled?: ((why: string) => void) | undefined;
 }
 
 export interface RunFigures {
@@ -75,11 +77,11 @@ export interface RunFigures {
 
 /** Makes the machine. It starts in the background; runs that come before it is ready wait. */
 export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptMachine {
-  const { ran = () => undefined } = options;
+  const { ran = () => undefined, troubled = () => undefined } = options;
   const limits: ScriptLimits = { ...scriptLimits, ...options.limits };
   const queue = createRunQueue<PendingRun>(limits, () => performance.now());
   const registry = createScriptRegistry(limits.scriptsMax, limits.scriptCharsMax);
-  const pool = createThreadPool(options.workers ?? Math.max(1, availableParallelism() - 1), limits, queue);
+  const pool = createThreadPool(options.workers ?? Math.max(1, availableParallelism() - 1), limits, queue, troubled);
   let nextNumber = 1;
 
   const restTimer = setInterval(() => {

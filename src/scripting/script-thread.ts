@@ -56,9 +56,9 @@ export interface ThreadEvents {
   ran(run: PendingRun, ms: number): void;
   /**
    * The thread is gone. All its runs come back but the one that is to blame, which comes as `again` when it may be tried
-   * once more: a machine that stood still looks the same from here.
+   * once more: a machine that stood still looks the same from here. `why` is a sentence.
    */
-  gone(returned: readonly PendingRun[], wasReady: boolean, again: PendingRun | undefined): void;
+  gone(returned: readonly PendingRun[], wasReady: boolean, again: PendingRun | undefined, why: string): void;
 }
 
 export interface ThreadParts {
@@ -110,7 +110,7 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
     }
     const returned = [...runs.values()];
     runs.clear();
-    events.gone(returned, isReady, again);
+    events.gone(returned, isReady, again, message);
   };
 
   worker.on('message', (message: FromWorker) => {

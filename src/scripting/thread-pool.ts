@@ -23,8 +23,13 @@ export interface ThreadPool {
 /** Slow runs may occupy all threads but one, so there must be two. */
 const threadsWithReserve = 2;
 
-/** Starts the threads in the background. */
-export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQueue<PendingRun>): ThreadPool {
+/** Starts the threads in the background; `troubled` is told why a thread died or was ended, and why none can be had any more. */
+export function createThreadPool(
+  size: number,
+  limits: ScriptLimits,
+  queue: RunQueue<PendingRun>,
+  troubled: (why: string) => void,
+): ThreadPool {
   const working = new Set<ScriptThread>();
   const ending = new Set<Promise<void>>();
   let spare: ScriptThread | undefined;
@@ -57,7 +62,8 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
         queue.putBack(returned);
         dispatch();
       },
-      gone(returned, wasReady, again) {
+      gone(returned, wasReady, again, why) {
+        troubled(wasReady ? why : `A script worker did not start: ${why}`);
         working.delete(thread);
         if (spare === thread) spare = undefined;
         queue.putBack(returned);
@@ -131,7 +137,10 @@ export function createThreadPool(size: number, limits: ScriptLimits, queue: RunQ
     parts = { module, layout: await surveyMemory(module), limits };
     if (failure === undefined) fill();
   };
-  begin().catch((error: unknown) => failAll(error as Error));
+  begin().catch((error: unknown) => {
+    troubled(`No script worker can be started: ${(error as Error).message}`);
+    failAll(error as Error);
+  });
 
   const end = (thread: ScriptThread): void => {
     working.delete(thread);

@@ -1,6 +1,16 @@
 // The data folder belongs to one process at a time: a lock that the operating system releases however the process ends.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDiskFull } from '../model/disk-full.ts';
 
@@ -20,7 +30,7 @@ const ownerOnly = 0o700;
 /** Creates the folder, for its owner alone, when it is missing, and claims it. Throws DataFolderError when another process holds it. */
 export function claimDataFolder(path: string): DataFolder {
   try {
-    mkdirSync(path, { recursive: true, mode: ownerOnly });
+    keepMade(path, mkdirSync(path, { recursive: true, mode: ownerOnly }));
   } catch (error) {
     throw new DataFolderError(`The data folder ${path} cannot be created: ${(error as Error).message}`);
   }
@@ -48,6 +58,34 @@ export function claimDataFolder(path: string): DataFolder {
       held.close();
     },
   };
+}
+
+/** Syncs the folders that got an entry, `made` the outermost of them, so that a power cut cannot take the data folder away. */
+function keepMade(path: string, made: string | undefined): void {
+  if (made === undefined) return;
+  const top = dirname(resolve(made));
+  for (let above = dirname(resolve(path)); ; above = dirname(above)) {
+    try {
+      syncFolder(above);
+    } catch (error) {
+      // A folder that may be written and not read cannot be synced; the platform runs there as it can.
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    }
+    if (above === top || above === dirname(above)) return;
+  }
+}
+
+/** Makes creations in the folder durable. */
+export function syncFolder(directory: string): void {
+  const folder = openSync(directory, 'r');
+  try {
+    fsyncSync(folder);
+  } catch (error) {
+    // Windows cannot sync a folder; its file system journals names by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+  } finally {
+    closeSync(folder);
+  }
 }
 
 /** Only what a second process is told depends on the note, so a full disk does not keep the folder from being claimed. */

@@ -128,7 +128,7 @@ export interface BucketRequest {
   readonly source: 'raw' | 'hours';
   readonly deviceIds: readonly string[];
   readonly topic: string;
-  /** First looked up as it stands, then as a dotted path (contract 35). */
+  /** First looked up as it stands, then as a dotted path, also into arrays (contract 35). */
   readonly dataKey: string;
   readonly accumulator: AccumulatorName;
   /** Ascending, at least two. */

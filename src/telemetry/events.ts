@@ -55,7 +55,7 @@ export function createTelemetry(log: Log) {
   const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
   const uplinkSeconds = histogram('uplink_seconds', 'Time from receipt of an uplink until it is durable.');
   const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
-  const diskFullLines = lineLimit(60_000);
+  const diskFullLines = lineLimit(3_600_000);
   const gauge = (name: string, help: string, read: () => number): void => {
     const collect = function (this: Gauge): void {
       this.set(read());
@@ -66,7 +66,7 @@ export function createTelemetry(log: Log) {
   return {
     ...mqttEvents(counter, log),
     ...readFigures(registry),
-    ...scriptEvents(counter, histogram),
+    ...scriptEvents(counter, histogram, log),
     ...accessEvents(counter, log),
     ...deliveryEvents(counter, log),
     ...processEvents(counter, gauge, log),
@@ -144,7 +144,7 @@ export function createTelemetry(log: Log) {
       notes.inc({ level: note.level, source: note.source });
     },
 
-    /** A full disk has a line of its own and is no fault of the server: of each work it stops one line a minute, without a stack. */
+    /** A full disk has a line of its own and is no fault of the server: of each work it stops one line an hour, without a stack. */
     backgroundFailed(what: string, error: unknown): void {
       if (isDiskFull(error)) {
         if (diskFullLines.isDue(what)) log.warn({ what, reason: 'disk full' }, 'background work waits for room');

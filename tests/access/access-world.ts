@@ -1,6 +1,7 @@
 // Two organizations on one platform, people with every role, and short ways to act as anybody.
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
-import { type Answered, startWorld, type World } from '../world/world.ts';
+import type { Answered } from '../world/checked-fetch.ts';
+import { startWorld, type World } from '../world/world.ts';
 
 export const password = 'correct horse battery staple';
 export type Call = (

@@ -1,5 +1,6 @@
 // A session reaches every organization of its user, each with the roles there, and never mixes them (contract 36).
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { databaseConnectorId } from '../../src/model/ids.ts';
 import { type AccessWorld, type Acting, addMember, signIn, startAccessWorld } from './access-world.ts';
 
 let at: AccessWorld;
@@ -81,4 +82,30 @@ test('who leaves one organization stays in the other, and reaches the first no m
   await at.otherOwner.must('DELETE', `/v3/organizations/${other}/members/${userId}`);
   expect((await both.call('GET', `/v3/tags?workspaceId=${there}`)).status).toBe(404);
   expect((await both.call('GET', '/v3/auth/me')).status).toBe(200);
+});
+
+test('contract 36: a deviceId is unique in its organization, not in the installation', async () => {
+  const { otherOrganizationId: other, otherWorkspaceId: workspaceId, otherOwner } = at;
+  const here = await at.world.device();
+  const connector = { name: 'same id', workspaceId, connectivity: 'HTTP' };
+  const { id, uplinkSecret } = await otherOwner.must('POST', '/v3/device-connectors', connector);
+  const flow = await otherOwner.must('POST', '/v3/data-flows', {
+    name: 'same id',
+    workspaceId,
+    deviceConnector: { id },
+    outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
+    passThrough: true,
+  });
+  const device = { name: 'same', deviceId: here.deviceId, workspaceId, dataFlowId: flow.id, connectivity: 'HTTP' };
+  const there = await otherOwner.must('POST', '/v3/devices', device);
+  expect([there.deviceId, there.organizationId]).toEqual([here.deviceId, other]);
+  const again = await otherOwner.call('POST', '/v3/devices', device);
+  expect([again.status, again.body.errorCode]).toEqual([409, '40900_DEVICE_ID_NOT_UNIQUE']);
+  // The secret says whose device is meant.
+  await at.world.capture(here, { from: 'here' });
+  await at.world.capture({ ...here, secret: uplinkSecret }, { from: 'there' });
+  const latest = async (reader: Acting, device: string) =>
+    (await reader.must('GET', `/v3/devices/${device}/query/latest-sample`)).data;
+  expect(await latest(at.owner, here.id)).toEqual({ from: 'here' });
+  expect(await latest(otherOwner, there.id)).toEqual({ from: 'there' });
 });

@@ -135,7 +135,7 @@ describe('refused, and nothing stored', () => {
       'no CBOR',
       () => ({ query: idsOf(device), body: 'hello', options: { 'Content-Format': 'application/cbor' } }),
       '4.00',
-      '40070_INVALID_CBOR',
+      '40075_INVALID_CBOR',
     ],
     [
       'text/plain',

@@ -223,6 +223,33 @@ describe('contract 10: data flows', () => {
     await world.must('DELETE', `${path}/${made.id}`);
   });
 
+  test('review behaviour 15: a list names no output towards the vendor client whose type that does not know', async () => {
+    const { connector } = await parts();
+    const nats = await world.must('POST', '/v3/output-connectors', {
+      name: 'Bus',
+      workspaceId: world.workspaceId,
+      scope: 'DATA_FLOW',
+      type: 'NATS',
+      natsProperties: { uri: 'nats://bus.example.com:4222', subject: 'samples' },
+    });
+    const made = await world.must('POST', path, {
+      name: 'Two outputs',
+      workspaceId: world.workspaceId,
+      deviceConnector: { id: connector.id },
+      isPassThrough: true,
+      outputConnectors: [database, nats.id].map((id) => ({ id, topic: '*' })),
+    });
+    const listed = async (headers: Record<string, string>) => {
+      const query = `workspaceId=${world.workspaceId}&search=Two outputs`;
+      const { body } = await world.call('GET', `${path}?${query}`, undefined, headers);
+      return body.content[0].outputConnectors.map(({ id }: { id: string }) => id);
+    };
+    expect(await listed({})).toEqual([database, nats.id]);
+    expect(await listed(vendor)).toEqual([database]);
+    await world.must('DELETE', `${path}/${made.id}`);
+    await world.must('DELETE', `/v3/output-connectors/${nats.id}`);
+  });
+
   for (const [what, flag, typed, expected] of [
     ['isPassThrough true', { isPassThrough: true }, true, true],
     ['passThrough true', { passThrough: true }, true, true],

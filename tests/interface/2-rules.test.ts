@@ -248,6 +248,39 @@ describe('contract 13: rules', () => {
     await world.must('DELETE', `/v3/rules/${made.id}`);
   });
 
+  const timers = [
+    [{ type: 'INTERVAL', schedule: 'PT1H', startAt: '2030-01-01T00:30:00Z' }, '2030-01-01T01:00:00.000Z'],
+    [{ type: 'INTERVAL', schedule: 'P1W', startAt: '2030-01-01T00:00:00Z' }, '2030-01-07T00:00:00.000Z'],
+    [{ type: 'FIXED', schedule: '08:15', startAt: '2030-06-30T12:00:00Z' }, '2030-07-01T08:15:00.000Z'],
+    [
+      { type: 'FIXED', schedule: '08:15', startAt: '2030-06-30T12:00:00Z', timeZone: 'Europe/Zurich' },
+      '2030-07-01T06:15:00.000Z',
+    ],
+    [
+      { type: 'ADVANCED', schedule: '0 30 9 ? * MON', startAt: '2030-01-01T00:00:00Z', timeZone: 'America/New_York' },
+      '2030-01-07T14:30:00.000Z',
+    ],
+    [{ type: 'ADVANCED', schedule: '0 0 12 1 1 ? 2031' }, '2031-01-01T12:00:00.000Z'],
+    [{ type: 'ADVANCED', schedule: '0 0 12 1 1 ? 2025' }, null],
+  ] as const;
+
+  test.each(timers)(
+    'review behaviour 31: nextExecution of %j is %s, and null while nothing is due',
+    async (of, due) => {
+      const timer = { enabled: true, ...of };
+      const made = await world.must('POST', '/v3/rules', draft({ timer }));
+      const at = `/v3/rules/${made.id}`;
+      const read = async () => (await world.must('GET', at)).nextExecution;
+      const put = async (change: object) => world.must('PUT', at, { ...(await world.must('GET', at)), ...change });
+      expect([made.nextExecution, await read()]).toEqual([due, due]);
+      expect((await put({ description: 'another' })).nextExecution).toBe(due);
+      expect([(await put({ active: false })).nextExecution, await read()]).toEqual([null, null]);
+      expect((await put({ active: true })).nextExecution).toBe(due);
+      expect((await put({ timer: { ...timer, enabled: false } })).nextExecution).toBeNull();
+      await world.must('DELETE', at);
+    },
+  );
+
   test.each(refused)('%s is refused with 400 and the field', async (_, body, message) => {
     const answer = await world.call('POST', '/v3/rules', body());
     expect(answer.body).toMatchObject({ status: 400, message: expect.stringMatching(message) });
@@ -314,7 +347,7 @@ describe('contract 14: custom logic blocks', () => {
     expect(item).toEqual(Object.fromEntries(Object.entries(made.body).filter(([key]) => key !== 'rules')));
     expect((await world.must('PUT', path, { script: 'b' })).script).toBe('b');
     const answer = await world.call('PUT', path, { properties: [] });
-    expectRefusal(answer, 409, '40970_CUSTOM_LOGIC_IN_USE', { path });
+    expectRefusal(answer, 409, '40972_CUSTOM_LOGIC_IN_USE', { path });
     expectRefusal(await world.call('DELETE', path), 409, '40902_IN_USE', { path });
     await world.must('PUT', `/v3/rules/${rule.id}`, { active: false });
     expect((await world.must('PUT', path, { properties: [] })).properties).toEqual([]);
@@ -337,7 +370,7 @@ describe('contract 14: custom logic blocks', () => {
     const answer = await world.call('POST', '/v3/rules/custom', body);
     expect(answer.body).toMatchObject({
       status: 400,
-      errorCode: '40070_RULE_INVALID',
+      errorCode: '40076_RULE_INVALID',
       message: expect.stringMatching(message),
     });
   });

@@ -1,5 +1,6 @@
 // What reading answers say since contract 36: last known metrics, declared topics, long series, filters by provider.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loraDevice } from '../world/lora-world.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 let world: World;
@@ -64,4 +65,8 @@ test('review behaviour 19: assets are filtered by provider and packageName', asy
   expect(await ids('packageName=m2m-100')).toEqual([device.id]);
   expect(await ids('packageName=m2m-200')).toEqual([]);
   expect(await ids('provider=nobody')).toEqual([]);
+  const lora = [await loraDevice(world), await loraDevice(world, { type: 'LORIOT' })];
+  expect(await ids('provider=ttn')).toEqual([lora[0]!.id]);
+  expect(await ids('provider=loriot')).toEqual([lora[1]!.id]);
+  expect(await ids('provider=loriot&packageName=m2m-100')).toEqual([]);
 });

@@ -49,7 +49,16 @@ test('review security 16: target devices are of the workspace; elsewhere and now
 test('review behaviour 27: a downlink is an action of rules, and has properties', async () => {
   const downlinkProperties = { downlinkPayload: {} };
   expect((await action({ type: 'DOWNLINK', scope: 'DATA_FLOW', downlinkProperties })).status).toBe(400);
-  expect((await action({ type: 'DOWNLINK' })).status).toBe(400);
+  for (const [lacking, named] of [
+    [{}, 'body downlinkProperties: is needed'],
+    [{ downlinkProperties: {} }, 'body downlinkProperties.downlinkPayload: is needed'],
+    [{ downlinkProperties: { port: 2 }, useCustomPayload: true }, 'customPayload'],
+  ] as const) {
+    const { status, body } = await action({ type: 'DOWNLINK', ...lacking });
+    expect([status, body.message]).toEqual([400, expect.stringContaining(named)]);
+  }
+  const custom = { downlinkProperties: {}, useCustomPayload: true, customPayload: '{"on":true}' };
+  expect((await action({ type: 'DOWNLINK', ...custom })).status).toBe(201);
   expect((await action({ type: 'DOWNLINK', downlinkProperties })).status).toBe(201);
 });
 

@@ -1,6 +1,7 @@
 // Contract 18 and 35: payloads over HTTP in every variant that devices send, and what each is answered.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anyTime, anyUuid, expectRefusal } from '../world/expectations.ts';
+import { checkedFetch } from '../world/checked-fetch.ts';
 import { type Answered, startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let world: World;
@@ -14,13 +15,9 @@ afterAll(() => world.close());
 const path = '/v3/capture';
 
 /** A request as a device makes it: without the API key of the world. */
-async function send(query: Record<string, string>, headers: Record<string, string>, body: string): Promise<Answered> {
-  const answer = await fetch(`${world.base}${path}?${new URLSearchParams(query).toString()}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
-  });
-  return { status: answer.status, body: await answer.json(), headers: answer.headers };
+function send(query: Record<string, string>, headers: Record<string, string>, body: string): Promise<Answered> {
+  const asked = `${path}?${new URLSearchParams(query).toString()}`;
+  return checkedFetch(world.base, 'POST', asked, { 'content-type': 'application/json', ...headers }, body);
 }
 const latest = async (topic = 'default') =>
   (await world.must('POST', `/v3/devices/${device.id}/query`, { topic, limit: 1 }))[0];

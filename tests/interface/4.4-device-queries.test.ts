@@ -1,5 +1,6 @@
 // Interface 4.4 and 4.7 against a whole platform: samples, KPIs and series of one device.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkedFetch } from '../world/checked-fetch.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let world: World;
@@ -11,7 +12,13 @@ beforeAll(async () => {
   for (let i = 0; i < 12; i++) {
     const minute = String(i * 10).padStart(3, '0');
     const timestamp = new Date(Date.parse('2026-03-01T10:00:00Z') + i * 600_000).toISOString();
-    const data = { temperature: 20 + i, open: i % 3 === 0, label: `label ${i % 4}`, position: { lat: i } };
+    const data = {
+      temperature: 20 + i,
+      open: i % 3 === 0,
+      label: `label ${i % 4}`,
+      position: { lat: i },
+      list: [{ t: i }, i % 2 === 0],
+    };
     const stored = await world.capture(device, data, { timestamp, topic: i === 11 ? 'alarm' : 'default' });
     expect(stored.status, minute).toBe(201);
   }
@@ -31,7 +38,7 @@ test('interface 4.4: samples newest first, bounded by time, limit and skip', asy
     deviceId: device.id,
     svcDeviceId: device.id,
     topic: 'default',
-    data: { temperature: 30, open: false, label: 'label 2', position: { lat: 10 } },
+    data: { temperature: 30, open: false, label: 'label 2', position: { lat: 10 }, list: [{ t: 10 }, true] },
   });
   const some = { topic: 'default', timestamp: { gt: '2026-03-01T10:20:00Z' }, limit: 2, skip: 1 };
   expect(await world.must('POST', path(''), some)).toEqual(all.slice(1, 3));
@@ -55,6 +62,10 @@ describe.each(['raw', 'aggregated/hourly'])('interface 4.4: %s', (source) => {
     ['UNMATCHED_COUNT', 'open', 7],
     ['OCCUPANCY', 'open', (4 / 24) * 100],
     ['MAX', 'position.lat', 10],
+    ['LAST', 'label', null],
+    ['AVG', 'list.0.t', 5],
+    ['MATCHED_COUNT', 'list.1', 6],
+    ['MAX', 'list.2', null],
     ['MAX', 'nothing', null],
     ['COUNT', 'nothing', 0],
   ])('%s of %s is %d', async (accumulator, dataKey, kpi) => {
@@ -74,6 +85,11 @@ describe.each(['raw', 'aggregated/hourly'])('interface 4.4: %s', (source) => {
     const days = { ...asked, bucketInterval: 'P1D', timeZone: 'Asia/Tokyo', accumulator: 'COUNT' };
     expect(await world.must('POST', path(`/${source}/time-series`), days)).toMatchObject({ dataPoints: [11] });
   });
+});
+
+test.each(['raw', 'aggregated/hourly'])('review behaviour 30: a series of %s reaches into arrays', async (source) => {
+  const asked = { ...common, dataKey: 'list.0.t', accumulator: 'MAX', bucketInterval: 'PT1H' };
+  expect(await world.must('POST', path(`/${source}/time-series`), asked)).toMatchObject({ dataPoints: [5, 10] });
 });
 
 test('interface 4.7: an hour is the least for hourly aggregates, and 10,000 buckets the most', async () => {
@@ -111,13 +127,13 @@ test('contract 21: both older forms of series', async () => {
 test('contract 35: exports', async () => {
   const csv = await world.must('GET', `/v3/devices/${device.id}/export?format=csv`);
   expect(csv.split('\r\n').slice(0, 2)).toEqual([
-    'timestamp,deviceId,topic,temperature,open,label,position.lat',
-    `2026-03-01T10:00:00.000Z,${device.id},default,20,true,label 0,0`,
+    'timestamp,deviceId,topic,temperature,open,label,position.lat,list',
+    `2026-03-01T10:00:00.000Z,${device.id},default,20,true,label 0,0,"[{""t"":0},true]"`,
   ]);
 });
 
 test('interface 5: an unknown device is a 404, no credential a 401', async () => {
   expect((await world.call('POST', '/v3/devices/0200000000000000/query', {})).status).toBe(404);
-  const answer = await fetch(world.base + path('/topics'));
+  const answer = await checkedFetch(world.base, 'GET', path('/topics'), {});
   expect(answer.status).toBe(401);
 });

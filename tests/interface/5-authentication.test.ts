@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectRefusal } from '../world/expectations.ts';
 import { besidesPlatform, makeKey, makeOrganization, type OtherOrganization } from '../world/restricted-keys.ts';
+import { checkedFetch } from '../world/checked-fetch.ts';
 import { type Answered, startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let world: World;
@@ -37,14 +38,9 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** A request with these headers and no others. */
-async function bare(method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<Answered> {
-  const answer = await fetch(world.base + path, {
-    method,
-    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  return { status: answer.status, body: text === '' ? '' : JSON.parse(text), headers: answer.headers };
+function bare(method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<Answered> {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return checkedFetch(world.base, method, path, { ...headers, ...type }, body);
 }
 const as = (key: string, method: string, path: string, body?: unknown) =>
   bare(method, path, { 'x-api-key': key }, body);

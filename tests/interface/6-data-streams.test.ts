@@ -222,6 +222,12 @@ describe('interface 7: errors, after which the connection goes on', () => {
     ['rule 5: with an empty list', { type: 'subscribe', id: 3, subscriptions: [] }, 'NO_SUBSCRIPTIONS', 3],
     ['both assetId and tagId', { type: 'subscribe', id: 4, subscriptions: [item] }, 'INVALID_SUBSCRIPTION', 4],
     ['neither', { type: 'subscribe', id: 5, subscriptions: [{ topic: '*' }] }, 'INVALID_SUBSCRIPTION', 5],
+    [
+      'review behaviour 31: a since that is neither a cursor nor a time',
+      { type: 'subscribe', id: 8, since: 'zzz', subscriptions: [{ assetId: 'x' }] },
+      'INVALID_SUBSCRIPTION',
+      8,
+    ],
     ['subscriptions that are no list', { type: 'subscribe', id: 6, subscriptions: {} }, 'INVALID_MESSAGE', 6],
     [
       'an accessToken that is none',
@@ -345,16 +351,29 @@ describe('contract, decisions: resume without gap or repetition', () => {
     live.close();
   });
 
-  for (const since of ['nonsense', '2026-02-31T00:00:00Z', '9'.repeat(20)])
-    test(`a since that is no place in the order of storing is an error, and the subscription is live: ${since}`, async () => {
+  test.each(['nonsense', '2026-02-31T00:00:00Z', '9'.repeat(19)])(
+    'review behaviour 31: %s is neither a cursor nor a time, and nothing of its message applies',
+    async (since) => {
       const live = await open();
-      const subscribed = await live.ask({ type: 'subscribe', id: 1, since, subscriptions: [{ assetId: a.id }] });
-      expect(subscribed).toMatchObject({ type: 'subscribed', subscriptions: [item(a.id, 'default')] });
-      expect(await live.next()).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'INVALID_REQUEST' });
-      await world.capture(a, { after: since });
-      expect(await live.next()).toMatchObject({ type: 'sample_insert', sample: { data: { after: since } } });
+      const subscriptions = [{ assetId: a.id }, { assetId: a.id, topic: '*', since }];
+      const refused = await live.ask({ type: 'subscribe', id: 1, subscriptions });
+      expect(refused).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'INVALID_SUBSCRIPTION' });
+      await world.capture(a, { unheard: since });
+      expect(await live.sofar()).toEqual([]);
       live.close();
-    });
+    },
+  );
+
+  test('a cursor of a place that is not there yet is an error, and the subscription is live', async () => {
+    const live = await open();
+    const since = '9'.repeat(20);
+    const subscribed = await live.ask({ type: 'subscribe', id: 1, since, subscriptions: [{ assetId: a.id }] });
+    expect(subscribed).toMatchObject({ type: 'subscribed', subscriptions: [item(a.id, 'default')] });
+    expect(await live.next()).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'INVALID_REQUEST' });
+    await world.capture(a, { after: since });
+    expect(await live.next()).toMatchObject({ type: 'sample_insert', sample: { data: { after: since } } });
+    live.close();
+  });
 
   test('a time before everything and one in the future', async () => {
     const device = await world.device({ name: 'twice' });

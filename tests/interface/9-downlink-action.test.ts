@@ -78,7 +78,12 @@ test('named devices get it, not the one that triggered; one that is away gets it
 
 test('a named device that is gone: the delivery is dead, and the log of the device that triggered it says why', async () => {
   const [sensor, target] = [await world.mqttDevice(), await world.mqttDevice()];
-  const action = await downlinkAction({ targetDeviceIds: [target.id], downlinkType: 'MQTT', topic: 'siren' });
+  const action = await downlinkAction({
+    downlinkPayload: {},
+    targetDeviceIds: [target.id],
+    downlinkType: 'MQTT',
+    topic: 'siren',
+  });
   await warmRule(sensor, action);
   await world.must('DELETE', `/v3/devices/${target.id}`);
   const { send } = await listening(sensor);

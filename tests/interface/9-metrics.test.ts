@@ -1,16 +1,21 @@
 // The metrics: whatever the alert rules and the dashboard of docs/ name exists, and what operators are told of failures.
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import { createLog } from '../../src/telemetry/log.ts';
+import { askCoap, freeUdpPort } from '../world/coap-device.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 const lines: Record<string, unknown>[] = [];
 const log = createLog('info', { write: (line: string) => void lines.push(JSON.parse(line)) });
 let world: World;
+let coapPort: number;
 beforeAll(async () => {
-  world = await startWorld({ log });
+  coapPort = await freeUdpPort();
+  world = await startWorld({ log, environment: { COAP_PORT: String(coapPort) } });
 });
 afterAll(() => world.close());
 
@@ -69,6 +74,21 @@ test('review reliability 16: a failed login and a wrong secret are told with add
     expect.objectContaining({ address, route: '/v3/capture', reason: 'uplinkSecretUnknown' }),
   ]);
   expect(JSON.stringify(told)).not.toContain('wrong wrong');
+});
+
+test('review reliability 16: a wrong secret over CoAP and a WebSocket handshake with a wrong key are told alike', async () => {
+  const from = lines.length;
+  const query = { secret: 'wrong-secret', deviceId: 'd' };
+  expect((await askCoap(coapPort, { query, body: '{}' })).code).toBe('4.01');
+  const socket = new WebSocket(`${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=wrong-key`);
+  await once(socket, 'error');
+  const told = lines.slice(from).filter(({ msg }) => msg === 'credential refused');
+  const address = '127.0.0.1';
+  expect(told).toEqual([
+    expect.objectContaining({ level: 'warn', address, route: 'CoAP /v3/capture', reason: 'uplinkSecretUnknown' }),
+    expect.objectContaining({ level: 'warn', address, route: '/v3/data-streams', reason: 'unauthorized' }),
+  ]);
+  expect(JSON.stringify(told)).not.toMatch(/wrong-/);
 });
 
 test('review reliability 16: a flood of wrong credentials is told by some lines and counted whole', async () => {

@@ -1,5 +1,6 @@
 // Interface 9: the path prefix /v3 of every endpoint, the reference that lists them all, and what supervisors ask.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkedFetch } from '../world/checked-fetch.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 interface Operation {
@@ -140,9 +141,8 @@ describe('the reference at /v3/openapi.json', () => {
 
   test('every documented endpoint exists, and asks for a credential when it says so', async () => {
     for (const { path, method, operation } of operations()) {
-      const url = world.base + path.replaceAll(/\{\w+\}/g, '0000000000000000');
-      const answer = await fetch(url, { method });
-      const text = await answer.text();
+      const answer = await checkedFetch(world.base, method, path.replaceAll(/\{\w+\}/g, '0000000000000000'), {});
+      const text = JSON.stringify(answer.body);
       const where = `${method} ${path}: ${text.slice(0, 100)}`;
       if (operation.security.length > 0) expect(answer.status, where).toBe(401);
       expect(text, where).not.toContain('NO_SUCH_ROUTE');
@@ -154,9 +154,9 @@ describe('the reference at /v3/openapi.json', () => {
 describe('health, metrics and the page for people', () => {
   for (const path of ['/health/live', '/health/ready'])
     test(`${path} is open and UP`, async () => {
-      const answer = await fetch(world.base + path);
+      const answer = await checkedFetch(world.base, 'GET', path, {});
       expect(answer.status).toBe(200);
-      expect(await answer.json()).toEqual({ status: 'UP' });
+      expect(answer.body).toEqual({ status: 'UP' });
     });
 
   test('/metrics is the text format of Prometheus', async () => {

@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseConnectorId } from '../../src/model/ids.ts';
-import { addDevices, ask, measuredSettings, type Waited, waitsDuring } from './many-devices.ts';
+import { addDevices, addOperation, ask, measuredSettings, type Waited, waitsDuring } from './many-devices.ts';
 import { apiKey, type PlatformProcess, startProcess } from './platform-process.ts';
 
 const devices = Number(process.env['LIVENESS_DEVICES'] ?? 100_000);
 const turnMsMax = 50;
 const tries = 3;
+const operationId = '0effffffffffffff';
 
 let directory: string;
 let platform: PlatformProcess;
@@ -45,6 +46,7 @@ beforeAll(async () => {
   await ask(platform.target, 'PUT', `/v3/workspaces/${workspaceId}`, { ...workspace, settings: holidays });
   await platform.end('SIGTERM');
   addDevices(directory, deviceId, devices - 1);
+  addOperation(directory, operationId, workspaceId, devices);
   platform = await startProcess(directory, measuredSettings(directory));
   idle = await waitsDuring(platform.target, directory, () => new Promise((resolve) => void setTimeout(resolve, 1_000)));
 }, 120_000);
@@ -118,19 +120,47 @@ const libraryType = (i: number) => ({
   connectivity: 'HTTP',
 });
 
+const schema = (i: number, members: number) =>
+  JSON.stringify({
+    topic: 'default',
+    type: 'object',
+    properties: Object.fromEntries(
+      Array.from({ length: members }, (_, n) => [`m${n}`, { type: 'number', title: `Member ${n} of ${i}` }]),
+    ),
+  });
+
 let libraries = 0;
 /** Another one each time, because the same again changes nothing. */
-const library = (number = ++libraries) => ({
+const library = (types: number, members: number, number = ++libraries) => ({
   organizationId,
   files: Object.fromEntries(
-    Array.from({ length: 1_000 }, (_, i) => [
+    Array.from({ length: types }, (_, i) => [
       [`maker${number}/type-${i}/meta.json`, JSON.stringify(libraryType(i))] as const,
+      [`maker${number}/type-${i}/default.schema.json`, schema(i, members)] as const,
       [
         `maker${number}/type-${i}/uplink.js`,
         `function consume(event) { emit('sample', { data: { n: ${i} } }); }`,
       ] as const,
     ]).flat(),
   ),
+});
+
+/** Nearly as long as a file may be. */
+const jsonDevices = (end = ']') =>
+  Buffer.from(
+    `[${Array.from({ length: 50_000 }, (_, i) =>
+      JSON.stringify({
+        deviceId: `j${i}`,
+        name: `imported ${i}`,
+        dataFlow: 'template',
+        description: 'x'.repeat(500),
+      }),
+    ).join(',')}${end}`,
+  );
+const dryRun = (file: Buffer) => post(`/v3/devices/import?workspaceId=${workspaceId}&dryRun=true`, file);
+const bulkDevices = () => ({
+  workspaceId,
+  devices: Array.from({ length: 50_000 }, (_, i) => ({ deviceId: `b${i}`, name: `bulk ${i}`, dataFlowId: 'unknown' })),
 });
 
 const list = () => `/v3/assets?workspaceId=${workspaceId}`;
@@ -143,8 +173,8 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
   ],
   ['security 1: the accumulated KPI of such a tag', () => post(`/v3/tags/${tagId}/query/raw/accumulated-kpi`, kpi)],
   [
-    'security 1: 300 lists with a search at once',
-    () => Promise.all(Array.from({ length: 300 }, (_, i) => get(`${list()}&search=device%209${i}`))),
+    'security 1: 100 lists with a search at once',
+    () => Promise.all(Array.from({ length: 100 }, (_, i) => get(`${list()}&search=device%209${i}`))),
   ],
   ['security 5: 18,000 subscriptions of unknown devices', () => subscribeUnknown(18_000)],
   ['a subscription of a tag of all devices', subscribeTag],
@@ -163,10 +193,10 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
       post(`/v3/devices/${deviceId}/query/raw/kpi`, { ...kpi, accumulator: 'OCCUPANCY', interval: years(2016, 2026) }),
   ],
   [
-    'security 14: 20 lists with 100 leaves at once',
+    'security 14: 5 lists with 100 leaves at once',
     () =>
       Promise.all(
-        Array.from({ length: 20 }, () =>
+        Array.from({ length: 5 }, () =>
           post('/v3/assets/list', { workspaceIds: [workspaceId], expression: leaves(100) }),
         ),
       ),
@@ -177,7 +207,12 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
     () => post(`/v3/devices/import?workspaceId=${workspaceId}&dryRun=true`, csv()),
   ],
   ['an import of 20,000 devices in CSV, and the work on it', importAndWork],
-  ['an import of a library of 1,000 types', () => post('/v3/device-types/import', library())],
+  ['a dry run of 30 MB of devices in JSON', () => dryRun(jsonDevices())],
+  ['the same, broken at its end', () => dryRun(jsonDevices(',nothing]'))],
+  ['all 100,000 actions of an operation', () => get(`/v3/operations/${operationId}?actions=all`)],
+  ['an import of a library of 1,000 types', () => post('/v3/device-types/import', library(1_000, 1))],
+  ['an import of a library of 20 MB', () => post('/v3/device-types/import', library(200, 2_000))],
+  ['a bulk create of 50,000 devices', () => post('/v3/devices/bulk/create', bulkDevices())],
 ];
 
 test.each(worst)('%s', { timeout: 60_000 }, async (_, request) => {

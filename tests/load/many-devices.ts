@@ -38,6 +38,27 @@ export function addDevices(directory: string, templateId: string, count: number)
   database.close();
 }
 
+/** An operation of the workspace with so many actions that have ended. The platform must not run on the folder. */
+export function addOperation(directory: string, id: string, workspaceId: string, actions: number): void {
+  const database = new DatabaseSync(join(directory, 'records.sqlite'));
+  database.exec('pragma foreign_keys = off; begin');
+  database
+    .prepare(
+      `insert into operations (id, "organizationId", "workspaceId", creator, type, plan, started, completed, total, done, failed)
+       select ?, "organizationId", id, 'creator', 'BULK_UPDATE', '{"work":"import"}', 1, 2, ?, ?, 0 from workspaces where id = ?`,
+    )
+    .run(id, actions, actions, workspaceId);
+  database
+    .prepare(
+      `insert into "operationActions" (id, "operationId", place, type, state, input, data, started, completed)
+       with recursive n(i) as (select 0 union all select i + 1 from n where i < ?)
+       select printf('0f%014x', i), ?, i, 'UPDATE', 'SUCCEEDED', null, json_object('name', 'device ' || i), 1, 2 from n`,
+    )
+    .run(actions - 1, id);
+  database.exec('commit');
+  database.close();
+}
+
 /** Settings under which the platform's process measures its turns. */
 export function measuredSettings(directory: string): Record<string, string> {
   const meter = pathToFileURL(join(import.meta.dirname, 'turn-meter-child.ts')).href;
@@ -105,14 +126,16 @@ export async function ask(
   body?: unknown,
   expected: readonly number[] = [200, 201, 202],
 ): Promise<string> {
+  const isFile = body instanceof Uint8Array;
   const isText = typeof body === 'string';
+  const sent = isText || isFile ? body : JSON.stringify(body);
   const answer = await fetch(`http://${target.host}:${target.port}${path}`, {
     method,
     headers: {
       'x-api-key': apiKey,
       ...(body === undefined ? {} : { 'content-type': isText ? 'text/csv' : 'application/json' }),
     },
-    ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: sent as string }),
   });
   const text = await answer.text();
   if (!expected.includes(answer.status)) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`);

@@ -44,7 +44,7 @@ beforeAll(async () => {
   await make('/v3/rules', {
     name: 'Mean',
     active: false,
-    timer: { enabled: true, type: 'FIXED', schedule: '06:30', timeZone: 'Europe/Zurich' },
+    timer: { enabled: false, type: 'FIXED', schedule: '06:30', timeZone: 'Europe/Zurich' },
     inputs: [
       { id: roof, type: 'ASSET_TAG' },
       { id: 'both', name: 'both', type: 'TAG_COMBINATION', tagCombination: `AND:${roof},${hall}` },
@@ -109,7 +109,7 @@ test('rules are told by names, without ids, and with the custom logic that they 
   expect(mean).toMatchObject({
     name: 'Mean',
     active: false,
-    timer: { enabled: true, schedule: '06:30', timeZone: 'Europe/Zurich' },
+    timer: { enabled: false, schedule: '06:30', timeZone: 'Europe/Zurich' },
     inputs: [
       { id: '1', type: 'ASSET_TAG', tag: 'Roof' },
       { id: '2', type: 'TAG_COMBINATION', tagCombination: 'AND', tags: ['Roof', 'Hall, north'] },

@@ -6,21 +6,12 @@ import { startPlatform } from '../../src/compose.ts';
 import type { Platform } from '../../src/compose-parts.ts';
 import { readConfig } from '../../src/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
-import { answersAgainst, type CheckAnswer } from './published-document.ts';
+import { type Answered, checkedFetch } from './checked-fetch.ts';
 import type { Log } from '../../src/telemetry/log.ts';
 
 const apiKey = '0123456789abcdef.00000000-0000-4000-8000-000000000001';
 
-// The document is the same for every world of a test file.
-let checkAnswer: Promise<CheckAnswer> | undefined;
-
-export interface Answered {
-  readonly status: number;
-  // Tests say what they expect of a body; its type would say it twice.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly body: any;
-  readonly headers: Headers;
-}
+export type { Answered } from './checked-fetch.ts';
 
 export interface TestDevice {
   readonly id: string;
@@ -77,25 +68,9 @@ export async function startWorld(
   const base = `http://127.0.0.1:${platform.port}`;
   let count = 0;
 
-  const call: World['call'] = async (method, path, body, headers = {}) => {
-    const answer = await fetch(base + path, {
-      method,
-      headers: {
-        'x-api-key': apiKey,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    checkAnswer ??= publishedChecks(base);
-    (await checkAnswer)(method, path, {
-      status: answer.status,
-      contentType: answer.headers.get('content-type'),
-      text,
-    });
-    const isJson = answer.headers.get('content-type')?.includes('json') && text !== '';
-    return { status: answer.status, body: isJson ? JSON.parse(text) : text, headers: answer.headers };
+  const call: World['call'] = (method, path, body, headers = {}) => {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    return checkedFetch(base, method, path, { 'x-api-key': apiKey, ...type, ...headers }, body);
   };
   const must: World['must'] = async (method, path, body) => {
     const answer = await call(method, path, body);
@@ -168,9 +143,4 @@ export async function startWorld(
       if (options.directory === undefined) rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function publishedChecks(base: string): Promise<CheckAnswer> {
-  const document = await fetch(`${base}/v3/openapi.json`);
-  return answersAgainst((await document.json()) as Parameters<typeof answersAgainst>[0]);
 }

@@ -29,10 +29,12 @@ export function dataFlowRoutes(parts: RecordParts & ShowingParts): Route[] {
       summary: 'Data flows of workspaces',
       tag,
       access: { scope: 'dataFlow', verb: 'read', place: { narrowedByHandler: true } },
-      query: Type.Object(workspaceListParameters),
+      query: Type.Object(workspaceListParameters()),
       response: pageSchema(dataFlowItemSchema),
-      handle: ({ query }, principal) =>
-        listDataFlows(records, principal, { ...listScopeOf(query), search: query.search }, pageRequestOf(query)),
+      handle: ({ query, headers }, principal) => {
+        const filter = { ...listScopeOf(query), search: query.search };
+        return listDataFlows(records, principal, showing(headers), filter, pageRequestOf(query));
+      },
     }),
     guardedRoute({
       method: 'POST',

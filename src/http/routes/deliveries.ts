@@ -89,7 +89,7 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
       path: '/v3/output-connectors/:id/test',
       summary: 'Send a sample to the target now, once, and answer what came back',
       tag,
-      access: { ...connector, verb: 'update' },
+      access: { ...connector, verb: 'read' },
       params: idParams,
       body: connectorTestBody,
       needsAlso: 'With a device also `asset` `read`.',

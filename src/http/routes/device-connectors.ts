@@ -1,7 +1,7 @@
 // Routes of device connectors (contract 8).
 import Type from 'typebox';
 import { deviceConnectorDraft, deviceConnectorSchema, deviceConnectorUpdate } from '../../contract/device-connector.ts';
-import { workspaceListParameters } from '../../contract/list-parameters.ts';
+import { commonSortFields, workspaceListParameters } from '../../contract/list-parameters.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import {
@@ -26,7 +26,7 @@ export function deviceConnectorRoutes(parts: RecordParts): Route[] {
       summary: 'Device connectors of workspaces',
       tag,
       access: { scope: 'dataFlow', verb: 'read', place: { narrowedByHandler: true } },
-      query: Type.Object(workspaceListParameters),
+      query: Type.Object(workspaceListParameters([...commonSortFields, 'connectivity'])),
       response: pageSchema(deviceConnectorSchema),
       handle: ({ query }, principal) =>
         listDeviceConnectors(records, principal, { ...listScopeOf(query), search: query.search }, pageRequestOf(query)),

@@ -1,4 +1,5 @@
 // Routes that take devices from a file and give them as one (contract 4).
+import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import Type from 'typebox';
 import {
@@ -78,7 +79,9 @@ function importRoute(parts: OperationParts): Route {
       await listReach(records, principal, reach, ['asset', 'create']);
       if (mode === 'upsert') await listReach(records, principal, reach, ['asset', 'update']);
       const file = uploadedFile(headers['content-type'], await bytesOf(body), undefined);
-      const read = await readDeviceFile(textOf(file.content), formatOf(file));
+      const format = formatOf(file);
+      const sha256 = sha256Of(file.content);
+      const read = await readDeviceFile(utf8Of(file.content), format);
       const into = { workspaceId, mode };
       if (dryRun) {
         // `otherAnswers` describes it.
@@ -86,10 +89,10 @@ function importRoute(parts: OperationParts): Route {
       }
       const operation = await createdOnce(
         parts,
-        { ...input, body: { ...query, sha256: sha256Of(file.content) } },
+        { ...input, body: { ...query, sha256 } },
         principal,
         (step) => importDevices(step, principal, into, read, now()),
-        (id) => readOperation(records, id, 'none'),
+        (id) => readOperation(records, id),
       );
       startOperation(operation.id);
       return operation;
@@ -97,12 +100,9 @@ function importRoute(parts: OperationParts): Route {
   });
 }
 
-function textOf(content: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(content);
-  } catch {
-    throw problem('invalidRequest', { reason: 'The file is not UTF-8' });
-  }
+function utf8Of(content: Uint8Array): Uint8Array {
+  if (!isUtf8(content)) throw problem('invalidRequest', { reason: 'The file is not UTF-8' });
+  return content;
 }
 
 function formatOf({ contentType, name }: { readonly contentType: string | undefined; readonly name: string }) {

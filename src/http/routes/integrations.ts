@@ -1,7 +1,7 @@
 // Routes of integrations with LoRaWAN network servers (contract 35).
 import Type from 'typebox';
 import { integrationDraft, integrationSchema, integrationUpdate } from '../../contract/integration.ts';
-import { workspaceListParameters } from '../../contract/list-parameters.ts';
+import { commonSortFields, workspaceListParameters } from '../../contract/list-parameters.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import {
@@ -32,7 +32,7 @@ export function integrationRoutes(parts: IntegrationParts): Route[] {
       summary: 'Integrations of workspaces',
       tag,
       access: { scope: 'integration', verb: 'read', place: { narrowedByHandler: true } },
-      query: Type.Object(workspaceListParameters),
+      query: Type.Object(workspaceListParameters([...commonSortFields, 'type'])),
       response: pageSchema(integrationSchema),
       handle: ({ query }, principal) =>
         listIntegrations(records, principal, { ...listScopeOf(query), search: query.search }, pageRequestOf(query)),

@@ -1,4 +1,5 @@
 // Routes of operations and of the bulk work that begins them (contract 4, 19).
+import { Readable } from 'node:stream';
 import type { TSchema } from 'typebox';
 import {
   bulkCreateBody,
@@ -13,12 +14,12 @@ import {
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import { bulkCreate, bulkDelete, bulkMove, bulkNetworkWork, bulkTag, bulkUpdate } from '../../inventory/bulk.ts';
-import { listOperations, readOperation } from '../../inventory/operations.ts';
+import { listOperations, operationPieces, readOperation } from '../../inventory/operations.ts';
 import type { Inventory } from '../../inventory/places.ts';
 import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { Answer, guardedRoute, type Route } from '../route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Operations';
@@ -51,7 +52,12 @@ export function operationRoutes(parts: OperationParts): Route[] {
       params: idParams,
       query: operationQuery,
       response: operationSchema,
-      handle: ({ params, query }) => readOperation(records, params.id, query.actions ?? 'all'),
+      handle: async ({ params, query }) => {
+        const pieces = await operationPieces(records, params.id, query.actions ?? 'all');
+        return new Answer<never>(200, Readable.from(pieces), {
+          'content-type': 'application/json; charset=utf-8',
+        });
+      },
     }),
     bulkRoute(parts, 'create', 'create', bulkCreateBody, (step, principal, body) =>
       bulkCreate(step, principal, body as never, now()),
@@ -102,7 +108,7 @@ function bulkRoute(
         input,
         principal,
         (step) => accept(step, principal, input.body),
-        (id) => readOperation(parts.records, id, 'none'),
+        (id) => readOperation(parts.records, id),
       );
       parts.startOperation(operation.id);
       return operation;

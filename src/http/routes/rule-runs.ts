@@ -7,11 +7,21 @@ import Type, { type Static } from 'typebox';
 import { type EpochMs, parseInstant } from '../../model/instant.ts';
 import { pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
+import { inSortOrder } from '../../model/sort-order.ts';
 import { pageRequestOf } from '../list-query.ts';
 import { guardedRoute, type Route } from '../route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Rules';
+
+type Run = Static<typeof ruleRunSchema>;
+
+/** Times of one form compare as text. */
+const runSortKeys = {
+  timestamp: (run: Run) => run.timestamp,
+  trigger: (run: Run) => run.trigger,
+  outcome: (run: Run) => run.outcome,
+} as const;
 
 export interface RuleRunParts extends RecordParts {
   /** Newest first. */
@@ -30,11 +40,12 @@ export function ruleRunRoutes(parts: RuleRunParts): Route[] {
       tag,
       access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], place },
       params: idParams,
-      query: Type.Object(listParameters),
+      query: Type.Object(listParameters(Object.keys(runSortKeys))),
       response: pageSchema(ruleRunSchema),
       handle: async ({ params, query }) => {
-        const runs = (await runsOf(params.id)) as readonly Static<typeof ruleRunSchema>[];
         const page = pageRequestOf(query);
+        const newest = (await runsOf(params.id)) as readonly Run[];
+        const runs = inSortOrder(newest, page.sort, runSortKeys);
         return pageOf(runs.slice(page.page * page.size, (page.page + 1) * page.size), runs.length, page);
       },
     }),

@@ -20,7 +20,7 @@ export function tagRoutes(parts: RecordParts): Route[] {
       summary: 'Tags of workspaces',
       tag,
       access: { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } },
-      query: Type.Object(workspaceListParameters),
+      query: Type.Object(workspaceListParameters()),
       response: pageSchema(tagSchema),
       handle: ({ query }, principal) =>
         listTags(records, principal, { ...listScopeOf(query), search: query.search }, pageRequestOf(query)),

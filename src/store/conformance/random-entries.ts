@@ -23,7 +23,19 @@ const hourMs = 3_600_000;
 /** The first moment of every stream. */
 export const streamStart = Date.UTC(2026, 2, 28, 22);
 export const streamTopics = ['default', 'side'] as const;
-export const streamKeys = ['n', 'flag', 'label', 'inner.n', 'dotted.key', 'mixed', 'list', 'none', 'inner'] as const;
+export const streamKeys = [
+  'n',
+  'flag',
+  'label',
+  'inner.n',
+  'dotted.key',
+  'mixed',
+  'list',
+  'list.0',
+  'list.1.n',
+  'none',
+  'inner',
+] as const;
 
 function value(random: Random, minute: number): Json {
   const kinds: readonly (() => Json)[] = [
@@ -34,6 +46,7 @@ function value(random: Random, minute: number): Json {
     () => random.pick(['open', 'closed', '1', 'true', '']),
     () => null,
     () => [random.below(3)],
+    () => [random.below(3), { n: random.below(5) }],
     () => ({ n: random.below(5) }),
   ];
   return random.pick(kinds)();

@@ -45,12 +45,15 @@ export function referenceStore(): ReferenceStore {
   };
 }
 
-/** The keys of the streams in words of their own: a key as it stands, else a path of two. */
+/** The keys of the streams in words of their own: a key as it stands, else step by step through objects and arrays. */
 function valueOf(data: JsonObject, dataKey: string): Json | undefined {
   if (dataKey in data) return data[dataKey];
-  const [outer, inner] = dataKey.split('.');
-  const child = data[outer!];
-  return inner !== undefined && isJsonObject(child) ? child[inner] : undefined;
+  let value: Json | undefined = data;
+  for (const step of dataKey.split('.')) {
+    if (Array.isArray(value)) value = value[Number(step)];
+    else value = isJsonObject(value) ? value[step] : undefined;
+  }
+  return value;
 }
 
 function canonical(value: Json): Json {

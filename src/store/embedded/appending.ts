@@ -1,6 +1,6 @@
 // Taking an entry in: duplicates left out at once, the rest journalled, and after the fsync made visible, in that order.
 import type { DataShape, ShapeInterner } from '../../journal/data-shape.ts';
-import { cursorsAt } from '../../journal/entry-decoding.ts';
+import { cursorsAt } from '../../model/cursor.ts';
 import { type EntryRows, encodeEntry } from '../../journal/entry-encoding.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { LeafValues } from '../../journal/leaf-values.ts';

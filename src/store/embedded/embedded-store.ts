@@ -1,8 +1,8 @@
 // The embedded sample store: one process, one folder, journal first, columns in memory and on disk.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDiskFull } from '../../journal/disk.ts';
 import { openFollowerPositions } from '../../journal/follower-positions.ts';
+import { makeFolder } from '../../journal/durable-file.ts';
 import { type JournalOptions, openJournal } from '../../journal/journal.ts';
 import { journalStart } from '../../journal/segment-list.ts';
 import type { EpochMs } from '../../model/instant.ts';
@@ -77,7 +77,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const { directory, now } = options;
   const journalDirectory = join(directory, 'journal');
   const segmentDirectory = join(directory, 'segments');
-  for (const folder of [journalDirectory, segmentDirectory]) await mkdir(folder, { recursive: true });
+  for (const folder of [directory, journalDirectory, segmentDirectory]) await makeFolder(folder);
   const limits = { ...storeLimits, ...options.limits };
   const catalogue = newCatalogue(limits);
   const interners = internersOf(catalogue);

@@ -44,7 +44,8 @@ function addToCatalogue({ file, placed }: OpenedSegment, manifest: Manifest, cat
     addChunk(series, chunk);
     return { series, chunk };
   });
-  return { file, members };
+  const bytes = (of: OpenedSegment['placed']) => of.reduce((sum, { chunk }) => sum + chunk.length, 0);
+  return { file, members, deadBytes: bytes(placed) - bytes(counted) };
 }
 
 /** Adds the rows of a journalled entry that are in no segment. */

@@ -1,7 +1,8 @@
 // What was stored since a cursor or a time, from the journal, in the order of storing (live stream resume).
 import type { ShapeInterner } from '../../journal/data-shape.ts';
-import { cursorAt, durableEntryOf, readCursor } from '../../journal/entry-decoding.ts';
+import { durableEntryOf } from '../../journal/entry-decoding.ts';
 import type { Journal } from '../../journal/journal.ts';
+import { cursorAt, readCursor } from '../../model/cursor.ts';
 import type { DurableEntry } from '../../model/journal-entry.ts';
 import { problem } from '../../model/problem.ts';
 import type { StoredSample } from '../../model/sample.ts';

@@ -36,7 +36,9 @@ export function dropExpired(
     origin.keepFrom = keepFrom(origin.workspaceId, origin.dataFlowId) ?? Number.NEGATIVE_INFINITY;
     isAnyLimited ||= origin.keepFrom !== Number.NEGATIVE_INFINITY;
   }
-  if (!isAnyLimited) return Promise.resolve({ samples: 0, bytes: 0 });
+  // What could not be rewritten on a full disk is tried again, whatever the rules say now.
+  if (!isAnyLimited && !parts.segments.segments().some(isWorthRewriting))
+    return Promise.resolve({ samples: 0, bytes: 0 });
   const isGone: IsGone = (_, origins, newest) => newest < visibleFrom(origins);
   return parts.segments.exclusive(() => drop(parts, isGone, {}));
 }
@@ -67,14 +69,17 @@ async function drop(
   const remove: Segment[] = [];
   for (const segment of segments.segments()) {
     const gone = segment.members.filter(({ series, chunk }) => isGoneChunk(series, chunk));
-    if (gone.length === 0) continue;
+    if (gone.length === 0) {
+      if (isWorthRewriting(segment)) rewrite.push(segment);
+      continue;
+    }
     for (const { series, chunk } of gone) dead.set(series, (dead.get(series) ?? new Set()).add(chunk));
-    const goneBytes = gone.reduce((sum, { chunk }) => sum + chunk.length, 0);
     if (gone.length === segment.members.length) remove.push(segment);
     else {
       const isDead = new Set(gone.map(({ chunk }) => chunk));
       segment.members = segment.members.filter(({ chunk }) => !isDead.has(chunk));
-      if (goneBytes > segment.file.bytes * rewriteShare) rewrite.push(segment);
+      segment.deadBytes += bytesOf(gone);
+      if (isWorthRewriting(segment)) rewrite.push(segment);
     }
   }
   let samples = unsealed;
@@ -87,8 +92,18 @@ async function drop(
   }
   if (remove.length > 0 || Object.keys(droppedDevices).length > 0)
     await segments.commit({ add: [], remove, replayFrom: parts.replayFrom, droppedDevices });
+  // On a full disk the smallest may still fit, and gives back room for the next; the others keep what is dead and are tried again.
+  rewrite.sort((one, other) => bytesOf(one.members) - bytesOf(other.members));
   for (const segment of rewrite) await mergeSegments([segment], parts);
   return { samples, bytes: before - segments.bytes() };
+}
+
+function bytesOf(members: Segment['members']): number {
+  return members.reduce((sum, { chunk }) => sum + chunk.length, 0);
+}
+
+function isWorthRewriting({ deadBytes, file }: Segment): boolean {
+  return deadBytes > file.bytes * rewriteShare;
 }
 
 /** Forgets unsealed rows and chunks that wait for their segment; says how many rows that were. */

@@ -9,6 +9,7 @@ import {
   type Manifest,
   readManifest,
   segmentNumber,
+  type Times,
   timesIn,
   timesOf,
   writeManifest,
@@ -79,13 +80,7 @@ export async function countedSegments(
     nextSegment: Math.max(manifest.nextSegment, ...files.map(numberBehind)),
     segments: segments.map(({ file }) => file.name),
     lost: lost.map(({ name }) => name),
-    times: {
-      ...timesIn(
-        manifest,
-        lost.map(({ name }) => name),
-      ),
-      ...Object.fromEntries(segments.map(({ file, placed }) => [file.name, timesOf(placed)])),
-    },
+    times: timesOfAll(manifest, segments),
     removed: names.filter((name) => replaced.has(name) || manifest.removed?.includes(name) === true),
   };
   const isChanged = !isTrusted || String(next.segments) !== String(manifest.segments) || aside.length > 0;
@@ -101,6 +96,12 @@ export async function countedSegments(
     await clearAway(directory, files, next.removed ?? []);
   }
   return { manifest: next, segments, damage };
+}
+
+/** As they are read, and of lost segments as the manifest has them. */
+function timesOfAll(manifest: Manifest, segments: readonly OpenedSegment[]): Record<string, Times> {
+  const read = segments.map(({ file, placed }) => [file.name, timesOf(placed)] as const);
+  return { ...timesIn(manifest, [...manifest.segments, ...(manifest.lost ?? [])]), ...Object.fromEntries(read) };
 }
 
 function openAll(

@@ -21,6 +21,8 @@ export interface Segment {
   readonly file: SegmentFile;
   /** The chunks that count. */
   members: Member[];
+  /** What chunks that count no more still take of the file. */
+  deadBytes: number;
 }
 
 export interface SegmentChange {
@@ -76,7 +78,11 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
         remove.map(({ file }) => file.name),
       );
       added = {
-        segment: { file: openSegmentFile(path), members: add.map(({ series, chunk }) => ({ series, chunk })) },
+        segment: {
+          file: openSegmentFile(path),
+          members: add.map(({ series, chunk }) => ({ series, chunk })),
+          deadBytes: 0,
+        },
         places,
       };
     }

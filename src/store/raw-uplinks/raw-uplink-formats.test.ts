@@ -79,7 +79,7 @@ test('the newest position is known of closed segments and of none', async () => 
 });
 
 /** Gives the frame the type of a later format. */
-function newerBlock(): void {
+async function newerBlock(): Promise<void> {
   const path = file('.uplinks');
   const bytes = readFileSync(path);
   const frame = readFrame(bytes, 0);
@@ -88,7 +88,7 @@ function newerBlock(): void {
   writeFileSync(path, bytes);
 }
 
-function newerIndex(): void {
+async function newerIndex(): Promise<void> {
   const path = file('.index');
   const bytes = readFileSync(path);
   const end = 8 + bytes.readUInt32LE(4);

@@ -1,6 +1,6 @@
 // The raw uplinks of the retention, on disk: appended in the order of the journal, read by device newest first, dropped by age, size and device.
-import { mkdir, stat } from 'node:fs/promises';
-import { replaceFile } from '../../journal/durable-file.ts';
+import { stat } from 'node:fs/promises';
+import { makeFolder, replaceFile } from '../../journal/durable-file.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { RawUplink } from '../../model/raw-uplink.ts';
 import { compressLines, deviceOfLine, isLineOf } from './block.ts';
@@ -56,7 +56,7 @@ export interface RawUplinkStore {
 export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promise<RawUplinkStore> {
   const { directory, now, retentionMs, bytesMax, damaged } = options;
   const limits: RawUplinkLimits = { ...rawUplinkLimits, ...options.limits };
-  await mkdir(directory, { recursive: true });
+  await makeFolder(directory);
   const { closed, left } = await openClosedSegments(directory, damaged);
   const mark = await readDurableMark(directory);
   const halved = left === undefined ? undefined : await closedShort(left, mark, options);

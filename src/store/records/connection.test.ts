@@ -91,11 +91,11 @@ test('reads do not wait for a transaction and see what is committed', async () =
   const transaction = await connection.begin();
   await transaction.run(insert, ['a']);
   expect(await count()).toEqual({ n: 0 });
-  expect((await connection.readElsewhere(countThings, [])).rows).toEqual([{ n: 0 }]);
+  expect((await connection.readElsewhere('tenant', countThings, [])).rows).toEqual([{ n: 0 }]);
   expect((await transaction.run(countThings, [])).rows).toEqual([{ n: 1 }]);
   await transaction.commit(false);
   expect(await count()).toEqual({ n: 1 });
-  expect((await connection.readElsewhere(countThings, [])).rows).toEqual([{ n: 1 }]);
+  expect((await connection.readElsewhere('tenant', countThings, [])).rows).toEqual([{ n: 1 }]);
 });
 
 test('a read that takes long elsewhere leaves the event loop free', async () => {
@@ -105,18 +105,36 @@ test('a read that takes long elsewhere leaves the event loop free', async () => 
   );
   const delay = monitorEventLoopDelay({ resolution: 1 });
   const slow = 'select count(*) as n from "things" a join "things" b on a.text < b.text where a.id < 400';
-  await connection.readElsewhere('select 1', []);
+  await connection.readElsewhere('tenant', 'select 1', []);
   delay.enable();
   const started = performance.now();
-  await connection.readElsewhere(slow, []);
+  await connection.readElsewhere('tenant', slow, []);
   const tookMs = performance.now() - started;
   delay.disable();
   expect(delay.max / 1e6).toBeLessThan(Math.max(30, tookMs / 2));
 });
 
+test('many reads of one tenant elsewhere cost another tenant one of them', async () => {
+  const order: string[] = [];
+  const read = async (tenant: string, name: string) => {
+    await connection.readElsewhere(tenant, 'select 1', []);
+    order.push(name);
+  };
+  const refused = async () => {
+    await expect(connection.readElsewhere('many', 'select * from "nothing"', [])).rejects.toThrow('no such table');
+    order.push('refused');
+  };
+  const many = Array.from({ length: 100 }, (_, i) => (i === 1 ? refused() : read('many', `many ${i}`)));
+  await Promise.all([...many, read('one', 'one 0'), read('one', 'one 1'), read('other', 'other 0')]);
+  expect(order.slice(0, 6)).toEqual(['many 0', 'refused', 'one 0', 'other 0', 'many 2', 'one 1']);
+  expect(order.slice(6)).toEqual(Array.from({ length: 97 }, (_, i) => `many ${i + 3}`));
+});
+
 test('what SQLite refuses elsewhere is told like here', async () => {
-  await expect(connection.readElsewhere('select * from "nothing"', [])).rejects.toThrow('no such table: nothing');
-  expect((await connection.readElsewhere('select 1 as one', [])).rows).toEqual([{ one: 1 }]);
+  await expect(connection.readElsewhere('tenant', 'select * from "nothing"', [])).rejects.toThrow(
+    'no such table: nothing',
+  );
+  expect((await connection.readElsewhere('tenant', 'select 1 as one', [])).rows).toEqual([{ one: 1 }]);
 });
 
 test('review reliability 7: the cause of a failed transaction is not masked by its rollback', async () => {

@@ -9,6 +9,7 @@ import { createCommitSync } from './commit-sync.ts';
 import { createRecordsThread } from './records-thread.ts';
 import { isBusy, recordsError, recordsStopped } from './records-error.ts';
 import { isSelect, type StatementResult, type Statements, statementsOf } from './statements.ts';
+import { createTenantTurns } from './tenant-turns.ts';
 import { createTurns, type Turns } from './turns.ts';
 import { createWriteLock } from './write-lock.ts';
 
@@ -36,8 +37,8 @@ export interface RecordsConnection {
   run(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
   rows(text: string, parameters: readonly unknown[]): Iterable<unknown>;
   begin(): Promise<OpenTransaction>;
-  /** A select on a thread of its own, for what may take long. */
-  readElsewhere(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
+  /** A select on a thread of its own, for what may take long; tenants that wait for it take turns. */
+  readElsewhere(tenant: string, text: string, parameters: readonly unknown[]): Promise<StatementResult>;
   /** Waits only briefly from now on for a lock that another program holds. */
   hurry(): void;
   /** Resolves when the transactions that are open or wait now have ended. */
@@ -63,6 +64,7 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
   const readers = openReaders(path);
   const start = { path, cacheKiB, busyTimeoutMs: busyMsMax };
   const elsewhere = createRecordsThread({ ...start, kind: 'reader' });
+  const elsewhereTurns = createTenantTurns();
   const checkpointer = createRecordsThread({ ...start, kind: 'checkpointer' });
   const turns = createTurns();
   const patience: { ms: number } = { ms: busyMsMax };
@@ -114,9 +116,9 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
       }
       return openTransaction({ database, writer, turns, events, release, checkpoints, durable });
     },
-    async readElsewhere(text, parameters) {
+    async readElsewhere(tenant, text, parameters) {
       try {
-        return { rows: await elsewhere.rows(text, parameters) };
+        return { rows: await elsewhereTurns.run(tenant, () => elsewhere.rows(text, parameters)) };
       } catch (error) {
         throw recordsError(error);
       }

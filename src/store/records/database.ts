@@ -5,6 +5,7 @@ import { Kysely, SqliteAdapter, sql } from 'kysely';
 import type { Actor } from '../../model/actor.ts';
 import { type Quotas, standardQuotas } from '../../model/quota.ts';
 import type { RecordChange } from '../../model/record.ts';
+import { syncFolder } from '../data-folder.ts';
 import { openConnection } from './connection.ts';
 import { changesLists, type KeptLists, keptLists } from './kept-lists.ts';
 import { migrate } from './migrations.ts';
@@ -23,8 +24,11 @@ export interface Records {
   readonly announce: (change: RecordChange) => void;
   /** Sees what is committed, also while a transaction of `db` is under way. For reading alone. */
   readonly committed: RecordsDb;
-  /** For reads that may take long, such as filters over all devices: they hold up nothing else. Sees what is committed. */
-  readonly elsewhere: RecordsDb;
+  /**
+   * For reads that may take long, such as filters over all devices: they hold up nothing else, and of another organization only
+   * what is under way. Sees what is committed.
+   */
+  readonly elsewhere: (organizationId: string) => RecordsDb;
   /** Resolves when the transactions that are open now have ended. */
   readonly transactionsEnded: () => Promise<void>;
   /** In whose name the request under way changes things; undefined for the platform itself. */
@@ -76,7 +80,10 @@ export async function openRecords(options: {
     if (await migrate(db)) await refreshStatistics(db);
     const sealer = sealerOf(secretsKey(options.directory, options.secretsKey));
     await keepCheckWord(db, sealer);
-    const elsewhere = new Kysely<RecordTables>({ dialect: elsewhereDialect(connection) });
+    // SQLite syncs what it writes into its files; that the files are there is for us to keep.
+    syncFolder(options.directory);
+    const elsewhere = (organizationId: string) =>
+      new Kysely<RecordTables>({ dialect: elsewhereDialect(connection, organizationId) });
     return {
       ...{ db, sealer, announce, elsewhere, actor, now, quotas },
       // Reads outside of a transaction never see what is not committed.

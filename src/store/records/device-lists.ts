@@ -48,7 +48,7 @@ export async function listDevices(
   now: number,
 ): Promise<Rows<Device>> {
   // To find and to count may read every device; a transaction sees its own changes only where it is.
-  const searched = db.isTransaction ? db : elsewhere;
+  const searched = db.isTransaction ? db : elsewhere(filter.organizationId);
   const query = searched
     .selectFrom('devices')
     .select('devices.id')

@@ -1,7 +1,7 @@
 // Pages of rows: total, order and the part asked for, the same for every table.
 import { type ReferenceExpression, type SelectQueryBuilder, sql } from 'kysely';
 import type { PageRequest } from '../../model/page.ts';
-import { problem } from '../../model/problem.ts';
+import { refuseUnknownFields } from '../../model/sort-order.ts';
 import type { KeptLists } from './kept-lists.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -102,13 +102,7 @@ function inOrder<T extends keyof RecordTables, O>(
   idColumn: string,
   isReversed = false,
 ): SelectQueryBuilder<RecordTables, T, O> {
-  const unknown = request.sort.filter(({ field }) => !Object.hasOwn(columns, field)).map(({ field }) => field);
-  if (unknown.length > 0) {
-    throw problem('unknownSortField', {
-      fields: unknown.map((field) => field.slice(0, 100)),
-      known: Object.keys(columns),
-    });
-  }
+  refuseUnknownFields(request.sort, Object.keys(columns));
   const orders = request.sort.map(({ field, direction }) => ({ column: columns[field]!, direction }));
   if (orders.length === 0) orders.push({ column: columns['name'] ?? idColumn, direction: 'asc' });
   orders.push({ column: idColumn, direction: 'asc' });

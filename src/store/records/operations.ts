@@ -93,14 +93,16 @@ export async function actionsFrom(
   return rows.map(actionFromRow);
 }
 
-/** What became of the items so far, in order. */
+/** What became of the items from a place on and before another, in order. */
 export async function endedActions(
   db: RecordsDb,
   operationId: string,
   states: readonly ActionState[],
+  places: { readonly from: number; readonly before: number },
 ): Promise<OperationAction[]> {
   const query = db.selectFrom('operationActions').selectAll().where('operationId', '=', operationId);
-  return (await query.where(isOneOf('state', states)).orderBy('place').execute()).map(actionFromRow);
+  const asked = query.where('place', '>=', places.from).where('place', '<', places.before);
+  return (await asked.where(isOneOf('state', states)).orderBy('place').execute()).map(actionFromRow);
 }
 
 /** What was done needs no input any more. */

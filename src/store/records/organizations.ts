@@ -1,8 +1,10 @@
 // Organizations in the records store.
 import type { Insertable, Selectable } from 'kysely';
 import type { Organization } from '../../model/organization.ts';
+import type { PageRequest } from '../../model/page.ts';
 import { fromJsonTextOrNull, isOneOf, searchTextOf, toJsonTextOrNull } from './columns.ts';
 import type { RecordsDb } from './database.ts';
+import { pageOfRows } from './list.ts';
 import type { RecordTables } from './schema.ts';
 
 type Table = RecordTables['organizations'];
@@ -30,6 +32,16 @@ export async function findOrganizationNames(db: RecordsDb, ids: readonly string[
 export async function findOrganization(db: RecordsDb, id: string): Promise<Organization | undefined> {
   const row = await db.selectFrom('organizations').selectAll().where('id', '=', id).executeTakeFirst();
   return row && fromRow(row);
+}
+
+/** The ids of one page of those given, in the order asked for. */
+export async function findOrganizationPage(
+  db: RecordsDb,
+  ids: readonly string[],
+  page: PageRequest,
+): Promise<readonly string[]> {
+  const { rows } = await pageOfRows(db.selectFrom('organizations').select('id').where(isOneOf('id', ids)), page);
+  return rows.map(({ id }) => id);
 }
 
 export async function saveOrganization(db: RecordsDb, record: Organization): Promise<void> {

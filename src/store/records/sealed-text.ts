@@ -1,9 +1,9 @@
 // Secrets that must be shown or sent again are kept encrypted (AES-256-GCM) with the installation's own key.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreadableRecord } from '../../model/unreadable-record.ts';
-import { DataFolderError } from '../data-folder.ts';
+import { DataFolderError, syncFolder } from '../data-folder.ts';
 
 const keyBytes = 32;
 const nonceBytes = 12;
@@ -38,18 +38,6 @@ export function secretsKey(directory: string, given?: string): Buffer {
   writeFileSync(join(directory, keyName), `${made.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
   syncFolder(directory);
   return made;
-}
-
-function syncFolder(directory: string): void {
-  const folder = openSync(directory, 'r');
-  try {
-    fsyncSync(folder);
-  } catch (error) {
-    // Windows cannot sync a folder; its file system journals names by itself.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
-  } finally {
-    closeSync(folder);
-  }
 }
 
 export function sealerOf(key: Buffer): Sealer {

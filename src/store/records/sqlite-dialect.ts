@@ -44,8 +44,8 @@ export function sqliteDialect(connection: RecordsConnection): Dialect {
   }));
 }
 
-/** Selects on a thread of their own; ending Kysely closes nothing. */
-export function elsewhereDialect(connection: RecordsConnection): Dialect {
+/** Selects of one tenant on a thread of their own; ending Kysely closes nothing. */
+export function elsewhereDialect(connection: RecordsConnection, tenant: string): Dialect {
   const refuse = async () => {
     throw new Error('This is for reading alone');
   };
@@ -53,7 +53,7 @@ export function elsewhereDialect(connection: RecordsConnection): Dialect {
     init: async () => {},
     acquireConnection: async () => ({
       executeQuery: async <R>({ sql, parameters }: CompiledQuery) =>
-        answerOf<R>(await connection.readElsewhere(sql, parameters)),
+        answerOf<R>(await connection.readElsewhere(tenant, sql, parameters)),
       streamQuery: () => {
         throw new Error('Rows of another thread do not come one by one');
       },

@@ -1,0 +1,26 @@
+// Large bodies: taken together and parsed in many turns of the event loop, or left to routes that read them as they come.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { parseLargeJsonBody } from './json-body.ts';
+import type { Route } from './route.ts';
+import { bytesOf, streamedBody, withBodyRead } from './streamed-body.ts';
+
+/** Reads bodies of the type up to the route's `bodyBytesMax`; `came` is told their bytes. */
+export function readLargeBodies(
+  app: FastifyInstance,
+  type: RegExp,
+  routeOf: (request: FastifyRequest) => Route | undefined,
+  came: (request: FastifyRequest, bytes: number) => void,
+): void {
+  app.removeContentTypeParser(type);
+  app.addContentTypeParser(type, async (request: FastifyRequest) => {
+    const bytes = await withBodyRead(bytesOf(streamedBody(request.raw, routeOf(request)?.bodyBytesMax)), request.raw);
+    came(request, bytes.length);
+    return parseLargeJsonBody(bytes);
+  });
+}
+
+/** Routes that read their body themselves are given it unread. */
+export function leaveBodies(app: FastifyInstance, type: RegExp | string): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(type, (_request, _payload, done) => done(null));
+}

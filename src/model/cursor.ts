@@ -1,0 +1,23 @@
+// Cursors: the place of a sample in the order of storing, as text that compares like the places do (live stream resume).
+
+const positionDigits = 14;
+const indexDigits = 6;
+
+/** Position of the sample's entry, then its number in it from 1. */
+export function cursorAt(position: number, index: number): string {
+  return cursorsAt(position)(index);
+}
+
+/** The cursors of one entry: what they share is made once, and the usual numbers are not made at all. */
+export function cursorsAt(position: number): (index: number) => string {
+  const prefix = String(position).padStart(positionDigits, '0');
+  return (index) => prefix + (indexTexts[index] ?? String(index).padStart(indexDigits, '0'));
+}
+
+const indexTexts = Array.from({ length: 1_001 }, (_, index) => String(index).padStart(indexDigits, '0'));
+
+/** The parts of a cursor; undefined when the text is none. */
+export function readCursor(cursor: string): { position: number; index: number } | undefined {
+  if (!/^\d+$/.test(cursor) || cursor.length !== positionDigits + indexDigits) return undefined;
+  return { position: Number(cursor.slice(0, positionDigits)), index: Number(cursor.slice(positionDigits)) };
+}

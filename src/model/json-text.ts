@@ -1,0 +1,56 @@
+// JSON texts of others: well-formed and not too deep, else a fault that says where.
+import type { Json } from './json.ts';
+
+/** Deeper texts are refused: no device or client needs them, and recursive code must not meet them. */
+export const jsonDepthMax = 64;
+
+/** The text is no JSON, or nests too deep; the message says why and where. */
+export class JsonFault extends Error {
+  override readonly name = 'JsonFault';
+}
+
+export function tooDeep(): JsonFault {
+  return new JsonFault(`it nests deeper than ${jsonDepthMax} levels`);
+}
+
+/** Parses a text that is not empty, behind a byte order mark if there is one. Throws JsonFault. */
+export function parseJsonText(text: string): Json {
+  if (nestsTooDeep(text)) throw tooDeep();
+  try {
+    // A byte order mark is what some Windows tools put in front of UTF-8.
+    return JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) as Json;
+  } catch (error) {
+    throw new JsonFault(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+function nestsTooDeep(text: string): boolean {
+  // Nothing can nest deeper than half of its length, so ordinary payloads are not scanned at all.
+  if (text.length <= jsonDepthMax * 2) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      at = stringEnd(text, at);
+    } else if (code === 0x7b || code === 0x5b) {
+      if (++depth > jsonDepthMax) return true;
+    } else if (code === 0x7d || code === 0x5d) {
+      depth--;
+    }
+  }
+  return false;
+}
+
+function stringEnd(text: string, from: number): number {
+  let at = text.indexOf('"', from + 1);
+  while (at !== -1) {
+    let escapes = 0;
+    while (text.charCodeAt(at - 1 - escapes) === backslash) escapes++;
+    if (escapes % 2 === 0) return at;
+    at = text.indexOf('"', at + 1);
+  }
+  return text.length;
+}

@@ -1,0 +1,81 @@
+// Large JSON: the same values and the same words as the parser has, however the text is cut, in short turns.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseJsonText } from './json-text.ts';
+import { parseLargeJson } from './large-json.ts';
+
+/** A gap that is longer than what is parsed at once. */
+const gap = ' '.repeat(300_000);
+const big = JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ i, text: `"[{\\ü ${i}` })));
+
+async function outcome(read: () => unknown): Promise<unknown> {
+  try {
+    const value = await read();
+    return { value, text: JSON.stringify(value) };
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+async function expectSame(text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  expect(await outcome(() => parseLargeJson(bytes))).toEqual(await outcome(() => parseJsonText(text)));
+}
+
+test.each([
+  ['an array', big],
+  ['behind a byte order mark', `\ufeff${big}`],
+  ['a large member of an object', `{"a":1,"b":{"c":${big},"d":[]},"e":${big},"a":2}`],
+  ['keys that are numbers or the prototype', `{"__proto__":${big},"2":1,"1":${big},"x":{"__proto__":{"y":1}}}`],
+  ['a long string', `["${'\\"'.repeat(400_000)}", "${'x'.repeat(400_000)}"]`],
+  ['a string alone', `"${'x'.repeat(400_000)}"`],
+  ['empty containers in gaps', `[${gap}[${gap}],${gap}{${gap}}${gap}]${gap}`],
+  ['64 levels', '['.repeat(63) + big.slice(0, -1).replace('[', '[') + ']' + ']'.repeat(63)],
+  ['an unknown word in the middle', big.replace('{"i":9000,', '{"i":nine,')],
+  ['a comma too many at the end', `${big.slice(0, -1)},]`],
+  ['a comma too many in the middle', big.replace('{"i":9000,', ',{"i":9000,')],
+  ['a comma missing behind a large member', `[${big} ${big}]`],
+  ['a value before a large member', `{"a":1${big}}`],
+  ['a large member without a key', `{${big}}`],
+  ['a key in an array', `["a":${big}]`],
+  ['the wrong bracket', `[${big}}`],
+  ['the wrong bracket in a small member', big.replace('{"i":9000,', '{"i":[9000},')],
+  ['no end', big.slice(0, -1)],
+  ['no end of a string', `[${big},"x`],
+  ['more behind the end', `${big} x`],
+  ['65 levels', '['.repeat(64) + big + ']'.repeat(64)],
+  ['too deep behind what is wrong', `[nothing, ${big}, ${'['.repeat(70)}`],
+  ['nothing but gaps', gap],
+])('security: %s is read like by the parser', async (_, text) => {
+  await expectSame(text);
+});
+
+test('security: any JSON between large members is read like by the parser', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.json({ maxDepth: 4 }), fc.json({ maxDepth: 4 }), async (one, other) => {
+      await expectSame(`{"a":${one},"b":[${gap}${one},${gap}{"c":${one}${gap},"d":${other}}${gap}]}`);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('security: 32 MiB are parsed in turns of the event loop that are short', async () => {
+  const bytes = Buffer.from(`[${Array.from({ length: 25 }, () => big).join(',')}]`);
+  let isOver = false;
+  let turns = 0;
+  const counting = (async () => {
+    for (; !isOver; turns++) await nextTurn();
+  })();
+  expect(await parseLargeJson(bytes)).toHaveLength(25);
+  isOver = true;
+  await counting;
+  // In one turn it takes hundreds of milliseconds.
+  expect(turns).toBeGreaterThan(10);
+});
+
+test('security: a string that the parser would take too long for is refused', async () => {
+  const bytes = Buffer.alloc(20 * 1024 * 1024, 'x');
+  bytes.write('["');
+  await expect(parseLargeJson(bytes)).rejects.toThrow('more than 16777216 bytes');
+});

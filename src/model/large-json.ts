@@ -1,0 +1,262 @@
+// Parses JSON of any length in short turns of the event loop: groups of members are parsed at once.
+// The bytes are cut between the members of containers, at whatever level they lie. Cutting knows brackets, commas and strings alone; the parser sees the rest.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { JsonFault, jsonDepthMax, parseJsonText } from './json-text.ts';
+import type { Json } from './json.ts';
+
+/** A group ends with the member that makes it this long. */
+const groupBytes = 128 * 1024;
+const turnMsMax = 8;
+/** The parser takes a string, a number or a gap in one go, so that a longer one is refused. */
+const tokenBytesMax = 16 * 1024 * 1024;
+/** Shorter texts are parsed at once. */
+const wholeBytesMax = 2 * groupBytes;
+
+/** A container that is open at the place of the scan. */
+interface Level {
+  readonly close: number;
+  /** What was parsed of it; undefined while it is a part of its parent's group. */
+  value: Json[] | Record<string, Json> | undefined;
+  /** Its next group begins here, */
+  groupStart: number;
+  /** and its member at the place of the scan here. */
+  memberStart: number;
+  /** Where its bracket stands. */
+  readonly open: number;
+  /** The member before the place of the scan was parsed level by level, and nothing may follow it. */
+  hasEndedMember: boolean;
+}
+
+/** Something is wrong somewhere; what and where, the parser itself says of the whole text. */
+class Suspect extends Error {}
+
+/**
+ * The value of UTF-8 bytes that are not empty, behind a byte order mark if there is one. Throws JsonFault with the words that
+ * `parseJsonText` has for the whole text, and for a single string of more than 16 MiB; the bytes may not be used any more then.
+ */
+export async function parseLargeJson(bytes: Uint8Array): Promise<Json> {
+  const held = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (held.length <= wholeBytesMax) return parseJsonText(held.toString('utf8'));
+  try {
+    return await parseInTurns(held);
+  } catch (error) {
+    if (!(error instanceof Suspect)) throw error;
+    throw new JsonFault(await faultOf(held));
+  }
+}
+
+async function parseInTurns(held: Buffer): Promise<Json> {
+  const cutter = new Cutter(held);
+  for (let startedAt = performance.now(); !cutter.advance(); ) {
+    if (performance.now() - startedAt < turnMsMax) continue;
+    await nextTurn();
+    startedAt = performance.now();
+  }
+  return cutter.value();
+}
+
+async function faultOf(held: Buffer): Promise<string> {
+  // What lies in a buffer of its own goes over without a copy.
+  const transferList = held.byteLength === held.buffer.byteLength ? [held.buffer as ArrayBuffer] : [];
+  const worker = new Worker(new URL('./json-fault-worker.ts', import.meta.url), {
+    workerData: { bytes: held },
+    transferList,
+    env: {},
+  });
+  return new Promise((resolve, reject) => {
+    worker.once('message', (message: string | undefined) => {
+      if (message === undefined) reject(new Error('A text that cannot be cut is JSON'));
+      else resolve(message);
+    });
+    worker.once('error', reject);
+  });
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+// A class, because the scan keeps its place between turns.
+class Cutter {
+  readonly #held: Buffer;
+  readonly #levels: Level[] = [];
+  #at = 0;
+  #inString = false;
+  /** Everything before it was parsed. */
+  #parsedTo = 0;
+  #root: Json | undefined;
+
+  constructor(held: Buffer) {
+    this.#held = held;
+    if (held[0] === 0xef && held[1] === 0xbb && held[2] === 0xbf) this.#at = 3;
+    while (this.#at <= tokenBytesMax && isWhitespace(held[this.#at])) this.#at++;
+    const first = held[this.#at];
+    if (first !== openBrace && first !== openBracket) {
+      if (held.length > tokenBytesMax) throw tooLong();
+      // One long string, number or word has no members.
+      this.#root = parsed(held.toString('utf8', this.#at));
+      this.#at = held.length;
+      return;
+    }
+    this.#push(first, this.#at++);
+    this.#materialize(this.#levels[0]!, undefined);
+  }
+
+  value(): Json {
+    return this.#root!;
+  }
+
+  /** Parses about one more group; true when all is parsed. Throws Suspect. */
+  advance(): boolean {
+    const held = this.#held;
+    const scanTo = Math.min(held.length, this.#at + groupBytes);
+    while (this.#at < scanTo && this.#levels.length > 0) {
+      if (this.#inString) {
+        this.#passString(scanTo);
+        continue;
+      }
+      const byte = held[this.#at++]!;
+      if (byte === quote) this.#inString = true;
+      else if (byte === openBrace || byte === openBracket) this.#push(byte, this.#at - 1);
+      else if (byte === closeBrace || byte === closeBracket) this.#pop(byte);
+      else if (byte === comma) this.#endMember();
+    }
+    if (this.#levels.length === 0) return this.#end();
+    if (this.#at >= held.length) throw new Suspect();
+    if (this.#at - this.#parsedTo >= groupBytes) this.#flush();
+    if (this.#at - this.#levels.at(-1)!.memberStart > tokenBytesMax) throw tooLong();
+    return false;
+  }
+
+  #end(): true {
+    if (this.#held.length - this.#at > tokenBytesMax) throw tooLong();
+    for (; this.#at < this.#held.length; this.#at++) if (!isWhitespace(this.#held[this.#at])) throw new Suspect();
+    return true;
+  }
+
+  /** To behind the string, or a little behind `scanTo` when it goes on there. */
+  #passString(scanTo: number): void {
+    const held = this.#held;
+    let at = this.#at;
+    while (this.#inString && at < scanTo) {
+      const byte = held[at++]!;
+      if (byte === quote) this.#inString = false;
+      else if (byte === backslash) at++;
+    }
+    this.#at = at;
+  }
+
+  #push(byte: number, open: number): void {
+    if (this.#levels.length >= jsonDepthMax) throw new Suspect();
+    const close = byte === openBrace ? closeBrace : closeBracket;
+    const start = open + 1;
+    this.#levels.push({ close, value: undefined, groupStart: start, memberStart: start, open, hasEndedMember: false });
+  }
+
+  #pop(byte: number): void {
+    const level = this.#levels.pop()!;
+    if (level.close !== byte) throw new Suspect();
+    if (level.value === undefined) return;
+    const end = this.#at - 1;
+    if (level.hasEndedMember) this.#expectBlank(level.memberStart, end);
+    else if (level.memberStart > level.open + 1 || !this.#isBlank(level.groupStart, end)) this.#take(level, end);
+    this.#parsedTo = this.#at;
+    const parent = this.#levels.at(-1);
+    if (parent === undefined) return;
+    parent.groupStart = this.#at;
+    parent.memberStart = this.#at;
+    parent.hasEndedMember = true;
+  }
+
+  #endMember(): void {
+    const level = this.#levels.at(-1)!;
+    if (level.hasEndedMember) {
+      this.#expectBlank(level.memberStart, this.#at - 1);
+      level.hasEndedMember = false;
+      level.groupStart = this.#at;
+    }
+    level.memberStart = this.#at;
+  }
+
+  /** Parses the ended members of all open levels, from the outermost in. */
+  #flush(): void {
+    for (const [depth, level] of this.#levels.entries()) {
+      if (level.value === undefined) this.#materialize(level, this.#levels[depth - 1]);
+      if (level.memberStart > level.groupStart) {
+        this.#take(level, level.memberStart - 1);
+        level.groupStart = level.memberStart;
+      }
+    }
+    this.#parsedTo = this.#at;
+  }
+
+  /** Gives the level a value of its own, in its parent's. */
+  #materialize(level: Level, parent: Level | undefined): void {
+    const value: Json[] | Record<string, Json> = level.close === closeBrace ? {} : [];
+    level.value = value;
+    if (parent === undefined) {
+      this.#root = value;
+      return;
+    }
+    const before = this.#held.toString('utf8', parent.memberStart, level.open);
+    if (parent.hasEndedMember) throw new Suspect();
+    if (Array.isArray(parent.value)) {
+      this.#expectBlank(parent.memberStart, level.open);
+      parent.value.push(value);
+    } else {
+      const [key] = Object.keys(parsed(`{${before}[]}`) as object);
+      set(parent.value!, key!, value);
+    }
+  }
+
+  /** Parses the members from the start of the group to `end`. */
+  #take(level: Level, end: number): void {
+    const text = this.#held.toString('utf8', level.groupStart, end);
+    if (Array.isArray(level.value)) {
+      const members = parsed(`[${text}]`) as Json[];
+      // A comma behind nothing is no array of members.
+      if (members.length === 0) throw new Suspect();
+      for (const member of members) level.value.push(member);
+      return;
+    }
+    const members = Object.entries(parsed(`{${text}}`) as Record<string, Json>);
+    if (members.length === 0) throw new Suspect();
+    for (const [key, member] of members) set(level.value!, key, member);
+  }
+
+  #expectBlank(from: number, to: number): void {
+    if (!this.#isBlank(from, to)) throw new Suspect();
+  }
+
+  #isBlank(from: number, to: number): boolean {
+    for (let at = from; at < to; at++) if (!isWhitespace(this.#held[at])) return false;
+    return true;
+  }
+}
+
+function tooLong(): JsonFault {
+  return new JsonFault(`it holds a string, a number or a gap of more than ${tokenBytesMax} bytes`);
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new Suspect();
+  }
+}
+
+function set(into: Record<string, Json>, key: string, value: Json): void {
+  if (key !== '__proto__') into[key] = value;
+  // The parser makes an ordinary member of it, an assignment would not.
+  else Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function isWhitespace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

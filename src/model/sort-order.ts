@@ -1,0 +1,29 @@
+// The order that a list is asked for: fields outside its own are refused, and lists held in memory are put in order (contract 36).
+import type { SortOrder } from './page.ts';
+import { problem } from './problem.ts';
+
+const fieldShownMax = 100;
+
+/** Refuses (400) fields that the list does not have. */
+export function refuseUnknownFields(sort: readonly SortOrder[], known: readonly string[]): void {
+  const unknown = sort.filter(({ field }) => !known.includes(field)).map(({ field }) => field.slice(0, fieldShownMax));
+  if (unknown.length > 0) throw problem('unknownSortField', { fields: unknown, known });
+}
+
+/** The items in the order asked for; as they were where that says nothing. Refuses (400) fields without a key. */
+export function inSortOrder<T>(
+  items: readonly T[],
+  sort: readonly SortOrder[],
+  keys: Readonly<Record<string, (item: T) => string | number>>,
+): readonly T[] {
+  refuseUnknownFields(sort, Object.keys(keys));
+  if (sort.length === 0) return items;
+  const orders = sort.map(({ field, direction }) => ({ key: keys[field]!, sign: direction === 'desc' ? -1 : 1 }));
+  return items.toSorted((a, b) => {
+    for (const { key, sign } of orders) {
+      const [x, y] = [key(a), key(b)];
+      if (x !== y) return x < y ? -sign : sign;
+    }
+    return 0;
+  });
+}

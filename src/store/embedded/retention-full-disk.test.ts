@@ -1,0 +1,86 @@
+// Retention on a full disk: whole files go first, and what has to be rewritten is tried again until there is room.
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { allSamples, entryOf } from '../conformance/sample-entries.ts';
+import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts';
+
+const fullDevice = '/dev/full';
+const hasFullDevice = existsSync(fullDevice);
+if (!hasFullDevice) console.log('left out: a disk that refuses every write needs /dev/full');
+const dayMs = 86_400_000;
+const expired = () => 10 * dayMs;
+
+let directory: string;
+let store: EmbeddedStore;
+const segments = () => join(directory, 'segments');
+const names = () => readdirSync(segments()).filter((name) => name.endsWith('.segment'));
+const open = () => openEmbeddedStore({ directory, now: () => 1, limits: { segmentsToMerge: 100 } });
+
+async function addSegment(...days: readonly number[]): Promise<string> {
+  const before = names();
+  for (const day of days) {
+    const rows = Array.from({ length: 200 }, (_, i) => ({ at: day * dayMs + i, data: { value: Math.sin(day + i) } }));
+    await store.append(entryOf(`d${day}`, rows));
+  }
+  await store.sealAll();
+  return names().find((name) => !before.includes(name))!;
+}
+
+/** New segments are written to a device that has no room. */
+function fillDisk(): void {
+  const next = Math.max(...names().map((name) => Number.parseInt(name, 10))) + 1;
+  for (let number = next; number < next + 20; number++)
+    symlinkSync(fullDevice, join(segments(), `.${String(number).padStart(10, '0')}.segment.new`));
+}
+
+function emptyDisk(): void {
+  for (const name of readdirSync(segments()).filter((one) => one.endsWith('.new'))) rmSync(join(segments(), name));
+}
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'heliograph-retention-'));
+  store = await open();
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(directory, { recursive: true });
+});
+
+test.runIf(hasFullDevice)('review reliability 22: whole files go at once, mixed ones when there is room', async () => {
+  const mixed = await addSegment(1, 2, 20);
+  const whole = await addSegment(3);
+  const fresh = await addSegment(21);
+  fillDisk();
+  for (let round = 0; round < 2; round++) {
+    await expect(store.dropExpired(expired)).rejects.toMatchObject({ code: 'ENOSPC' });
+    expect(names()).toEqual([mixed, fresh]);
+    expect(await allSamples(store, 'd2')).toEqual([]);
+    expect(await allSamples(store, 'd20')).toHaveLength(200);
+  }
+  expect(names()).not.toContain(whole);
+  emptyDisk();
+  const { bytes } = await store.dropExpired(expired);
+  expect(bytes).toBeGreaterThan(1_000);
+  expect(names()).not.toContain(mixed);
+  expect(await allSamples(store, 'd20')).toHaveLength(200);
+});
+
+test.runIf(hasFullDevice)(
+  'review reliability 22: what a deleted device left behind is tried again too, also after a restart',
+  async () => {
+    const mixed = await addSegment(1, 2);
+    fillDisk();
+    await expect(store.dropDevice('d1')).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(store.dropExpired(() => undefined)).rejects.toMatchObject({ code: 'ENOSPC' });
+    emptyDisk();
+    await store.close();
+    store = await open();
+    expect(names()).toEqual([mixed]);
+    expect((await store.dropExpired(() => undefined)).bytes).toBeGreaterThan(1_000);
+    expect(names()).not.toContain(mixed);
+    expect(await allSamples(store, 'd1')).toEqual([]);
+    expect(await allSamples(store, 'd2')).toHaveLength(200);
+  },
+);

@@ -1,0 +1,54 @@
+// Contract 36: a preview of a template and a test of an output ask `dataFlow` `read`, and `asset` `read` with a device.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Permissions } from '../../src/model/permission.ts';
+import { type AccessWorld, startAccessWorld } from './access-world.ts';
+
+let open: AccessWorld;
+let output: string;
+let device: string;
+beforeAll(async () => {
+  open = await startAccessWorld();
+  const { owner, world } = open;
+  const { workspaceId } = world;
+  const webhookProperties = { uri: 'https://hooks.invalid/x', method: 'POST', headers: {} };
+  const webhook = { name: 'hook', workspaceId, scope: 'DATA_FLOW', type: 'WEBHOOK', webhookProperties };
+  output = (await owner.must('POST', '/v3/output-connectors', webhook)).id;
+  const made = await world.device();
+  // The newest sample of the device is what is sent.
+  await world.capture(made, { a: 1 });
+  device = made.id;
+});
+afterAll(() => open.close());
+
+const trials: Readonly<Record<string, (deviceId: object) => readonly [string, object]>> = {
+  'the preview of a template': (of) => [
+    '/v3/templates/preview',
+    { workspaceId: open.world.workspaceId, template: '{{topic}}', ...of },
+  ],
+  'the test of an output': (of) => [`/v3/output-connectors/${output}/test`, of],
+};
+interface Case {
+  readonly what: string;
+  readonly permissions: Permissions;
+  readonly plain: boolean;
+  readonly withDevice: boolean;
+}
+const cases: readonly Case[] = Object.keys(trials).flatMap((what): Case[] => [
+  { what, permissions: { dataFlow: ['read'] }, plain: true, withDevice: false },
+  { what, permissions: { dataFlow: ['read'], asset: ['read'] }, plain: true, withDevice: true },
+  { what, permissions: { asset: ['read'] }, plain: false, withDevice: false },
+  { what, permissions: { rule: ['read'], asset: ['read'] }, plain: false, withDevice: false },
+]);
+
+test.each(cases)('$what with $permissions', async ({ what, permissions, plain, withDevice }) => {
+  const key = await open.key({ permissions });
+  for (const [may, of] of [
+    [plain, {}],
+    [withDevice, { deviceId: device }],
+  ] as const) {
+    const [path, body] = trials[what]!(of);
+    const { status } = await key.call('POST', path, body);
+    expect([of, status === 403]).toEqual([of, !may]);
+    if (may) expect(status).toBe(200);
+  }
+});

@@ -1,0 +1,36 @@
+// `fetch` for tests: every answer is compared with the OpenAPI document that the platform publishes.
+import { answersAgainst, type CheckAnswer } from './published-document.ts';
+
+export interface Answered {
+  readonly status: number;
+  // Tests say what they expect of a body; its type would say it twice.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any;
+  readonly headers: Headers;
+}
+
+// The document is the same for every world of a test file.
+let checkAnswer: Promise<CheckAnswer> | undefined;
+
+/** A request with these headers and no others; a body that is no text goes as JSON. */
+export async function checkedFetch(
+  base: string,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: unknown,
+): Promise<Answered> {
+  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const answer = await fetch(base + path, { method, headers, ...sent });
+  const text = await answer.text();
+  const contentType = answer.headers.get('content-type');
+  checkAnswer ??= publishedChecks(base);
+  (await checkAnswer)(method, path, { status: answer.status, contentType, text });
+  const isJson = contentType?.includes('json') && text !== '';
+  return { status: answer.status, body: isJson ? JSON.parse(text) : text, headers: answer.headers };
+}
+
+async function publishedChecks(base: string): Promise<CheckAnswer> {
+  const document = await fetch(`${base}/v3/openapi.json`);
+  return answersAgainst((await document.json()) as Parameters<typeof answersAgainst>[0]);
+}
