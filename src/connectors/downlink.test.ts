@@ -46,12 +46,13 @@ const cases: [string, JsonObject, object[]][] = [
     ],
   ],
   [
+    // What is not given is left to the defaults of contract 17.
     'raw LoRa bytes for two devices',
     { raw: true, rawDownlinkPayload: '01{{data.hex}}', targetDeviceIds: ['02bb', '02cc'] },
     ['02bb', '02cc'].map((to) => ({
       ...base,
       to,
-      command: { raw: true, loraDownlink: { port: 1, confirmed: false, payloadHex: '010aff' } },
+      command: { raw: true, loraDownlink: { port: null, confirmed: null, payloadHex: '010aff' } },
     })),
   ],
   [

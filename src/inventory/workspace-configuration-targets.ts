@@ -1,5 +1,5 @@
 // Target devices of output connectors in a workspace's document: physical ids, which mean the same in every workspace that has the device.
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
 import type { Records } from '../store/records/database.ts';
 import { physicalIdsOf, serviceIdsOf } from '../store/records/devices.ts';
 
@@ -9,8 +9,8 @@ type Place = { readonly organizationId: string; readonly workspaceId: string };
 /** The devices that an output connector, as records or documents show it, writes to or commands. */
 function targetsOf(item: Item): string[] {
   const { customDatabaseProperties: custom, downlinkProperties: downlink } = item;
-  const one = isJsonObject(custom) ? [(custom as JsonObject)['targetDeviceId']] : [];
-  const many = isJsonObject(downlink) ? (downlink as JsonObject)['targetDeviceIds'] : [];
+  const one = isJsonObject(custom) ? [custom['targetDeviceId']] : [];
+  const many = isJsonObject(downlink) ? downlink['targetDeviceIds'] : [];
   return [...one, ...(Array.isArray(many) ? many : [])].filter((id) => typeof id === 'string');
 }
 
@@ -19,11 +19,11 @@ function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>
   const { customDatabaseProperties: custom, downlinkProperties: downlink } = item;
   const changed: Record<string, unknown> = { ...item };
   if (isJsonObject(custom)) {
-    const properties = custom as JsonObject;
+    const properties = custom;
     changed['customDatabaseProperties'] = { ...properties, targetDeviceId: nameOf(properties['targetDeviceId']) };
   }
   if (isJsonObject(downlink)) {
-    const { targetDeviceIds: ids, ...properties } = downlink as JsonObject;
+    const { targetDeviceIds: ids, ...properties } = downlink;
     const targets = Array.isArray(ids) ? { targetDeviceIds: ids.map(nameOf) } : {};
     changed['downlinkProperties'] = { ...properties, ...targets };
   }

@@ -9,7 +9,7 @@ export class JsonFault extends Error {
   override readonly name = 'JsonFault';
 }
 
-export function tooDeep(): JsonFault {
+function tooDeep(): JsonFault {
   return new JsonFault(`it nests deeper than ${jsonDepthMax} levels`);
 }
 
