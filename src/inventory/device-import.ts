@@ -1,14 +1,15 @@
 // Devices out of a file: names are looked up, every problem is told by its line, and what is right becomes an operation (contract 4).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { connectivities } from '../model/connector.ts';
+import { connectivities, type Connectivity, fitsConnector } from '../model/connector.ts';
 import type { CustomFieldMeta } from '../model/custom-field.ts';
+import { connectivityReason } from '../model/inventory-problems.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Principal } from '../model/principal.ts';
 import { Problem, problem } from '../model/problem.ts';
 import { findCustomFields } from '../store/records/custom-fields.ts';
 import { findWorkspaceDataFlows } from '../store/records/data-flows.ts';
 import type { Records } from '../store/records/database.ts';
-import { serviceIdsOf } from '../store/records/devices.ts';
+import { type KnownDevice, serviceIdsOf } from '../store/records/devices.ts';
 import { findWorkspaceTags } from '../store/records/tags.ts';
 import { checkRequired, customFieldsFrom } from './custom-field-values.ts';
 import { type DeviceFile, devicesPerTurn, type FileDevice, type FileProblem, fileColumns } from './device-file.ts';
@@ -19,12 +20,18 @@ const deviceIdLengthMax = 200;
 const nameLengthMax = 500;
 const onlineTimeoutMax = 366 * 86_400;
 
+interface NamedFlow {
+  readonly id: string;
+  /** That of its device connector. */
+  readonly connectivity: Connectivity;
+}
+
 interface Surroundings {
-  readonly flows: ReadonlyMap<string, string>;
-  readonly tags: ReadonlyMap<string, string>;
+  readonly flows: ReadonlyMap<string, NamedFlow>;
+  readonly tags: ReadonlyMap<string, { readonly id: string }>;
   readonly fields: readonly CustomFieldMeta[];
-  /** Physical id to service id, of devices that exist. */
-  readonly known: ReadonlyMap<string, { readonly id: string; readonly workspaceId: string }>;
+  /** By physical id, of devices that exist. */
+  readonly known: ReadonlyMap<string, KnownDevice>;
   readonly workspaceId: string;
   readonly mode: 'create' | 'upsert';
 }
@@ -74,8 +81,10 @@ async function checkFile(
   return { items, problems: problems.sort((one, other) => one.line - other.line) };
 }
 
-function byNameAndId(rows: readonly { readonly id: string; readonly name: string }[]): Map<string, string> {
-  return new Map([...rows.map(({ id, name }) => [name, id] as const), ...rows.map(({ id }) => [id, id] as const)]);
+function byNameAndId<Row extends { readonly id: string; readonly name: string }>(
+  rows: readonly Row[],
+): Map<string, Row> {
+  return new Map([...rows.map((row) => [row.name, row] as const), ...rows.map((row) => [row.id, row] as const)]);
 }
 
 /** The input of one device; undefined when something about it is wrong. */
@@ -98,6 +107,7 @@ function itemOf(
     ...lookedUp(values, around, refuse),
     ...customFieldValues(values['customFields'], around, known === undefined, refuse),
   };
+  checkConnectivity(input, known, around, refuse);
   for (const name of known === undefined ? ['name', 'dataFlow'] : []) {
     if (values[name] === undefined || values[name] === null) refuse(name, 'is missing');
   }
@@ -105,6 +115,24 @@ function itemOf(
   const name = String(input['name'] ?? deviceId);
   if (known === undefined) return { type: 'CREATE', name, input: { ...input, deviceId } };
   return { type: 'UPDATE', name, input: { ...input, id: known.id, deviceId } };
+}
+
+/** What the step of the operation would refuse, told before anything is taken. */
+function checkConnectivity(
+  input: JsonObject,
+  known: KnownDevice | undefined,
+  { flows }: Surroundings,
+  refuse: Refuse,
+): void {
+  const sent = input as { readonly dataFlowId?: string; readonly connectivity?: Connectivity };
+  const dataFlowId = sent.dataFlowId ?? known?.dataFlowId;
+  const connectivity = sent.connectivity ?? known?.connectivity;
+  if (dataFlowId === undefined || connectivity === undefined) return;
+  const connector = flows.get(dataFlowId)?.connectivity;
+  if (connector === undefined) return;
+  const isSame = dataFlowId === known?.dataFlowId && connectivity === known?.connectivity;
+  if (!isSame && !fitsConnector(connectivity, connector))
+    refuse('connectivity', connectivityReason(connectivity, connector));
 }
 
 type Refuse = (field: string | null, message: string) => void;
@@ -154,7 +182,7 @@ function lookedUp(values: JsonObject, { flows, tags }: Surroundings, refuse: Ref
   const found: Record<string, Json> = {};
   const { dataFlow, tags: names } = values as Readonly<Record<string, Json | undefined>>;
   if (dataFlow !== undefined && dataFlow !== null) {
-    const id = flows.get(String(dataFlow));
+    const id = flows.get(String(dataFlow))?.id;
     if (id === undefined) refuse('dataFlow', `there is no data flow ${String(dataFlow)} in the workspace`);
     else found['dataFlowId'] = id;
   }
@@ -162,7 +190,7 @@ function lookedUp(values: JsonObject, { flows, tags }: Surroundings, refuse: Ref
     if (!Array.isArray(names)) refuse('tags', 'must be a list of names');
     else {
       const ids = (names as readonly Json[]).map((name) => {
-        const id = tags.get(String(name));
+        const id = tags.get(String(name))?.id;
         if (id === undefined) refuse('tags', `there is no tag ${String(name)} in the workspace`);
         return { id: id ?? '' };
       });

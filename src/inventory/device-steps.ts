@@ -1,5 +1,5 @@
 // Changes of one device within a transaction: what requests do singly and operations many times (contract 4).
-import type { Connectivity, DeviceConnector } from '../model/connector.ts';
+import { type Connectivity, type DeviceConnector, fitsConnector } from '../model/connector.ts';
 import type { CustomFieldMeta } from '../model/custom-field.ts';
 import { type Device, firstRegistration, onlineTimeoutSecondsDefault } from '../model/device.ts';
 import { newId } from '../model/ids.ts';
@@ -46,8 +46,8 @@ export interface DeviceDraft extends DeviceUpdate {
   readonly dataFlowId: string;
 }
 
-/** What a device names must be of its workspace. */
-async function checkReferences(step: Step, device: Device): Promise<void> {
+/** What a device names must be of its workspace, and its connectivity of its data flow's. */
+async function checkReferences(step: Step, device: Device, before: Device | null): Promise<void> {
   const flow = await findDataFlow(step.db, device.dataFlowId);
   if (flow?.workspaceId !== device.workspaceId) throw unknown('dataFlowId', 'data flow', device.dataFlowId);
   if (device.integrationId !== null) {
@@ -58,6 +58,16 @@ async function checkReferences(step: Step, device: Device): Promise<void> {
   }
   const other = await findDeviceByDeviceId(step, device.organizationId, device.deviceId);
   if (other !== undefined && other.id !== device.id) throw problem('deviceIdNotUnique', { deviceId: device.deviceId });
+  await checkConnectivity(step, device, before);
+}
+
+/** A device that does not fit since before this was checked can still be changed in everything else. */
+async function checkConnectivity(step: Step, device: Device, before: Device | null): Promise<void> {
+  const { dataFlowId, connectivity } = device;
+  if (dataFlowId === before?.dataFlowId && connectivity === before.connectivity) return;
+  const connector = (await connectorOfFlow(step, dataFlowId))?.connectivity;
+  if (connector === undefined || fitsConnector(connectivity, connector)) return;
+  throw problem('connectivityMismatch', { connectivity, connector });
 }
 
 async function saveTags(step: Step, device: Device, sent: DeviceUpdate['tags']): Promise<void> {
@@ -112,7 +122,7 @@ export async function createDeviceStep(step: Step, draft: DeviceDraft, now: numb
     ...firstRegistration(connectivity),
     ...firstVersion(now),
   };
-  await checkReferences(step, device);
+  await checkReferences(step, device, null);
   await checkRecordQuota(step, organizationId, 'devices');
   await insertDevice(step, device);
   await saveTags(step, device, draft.tags);
@@ -149,7 +159,7 @@ export async function updateDeviceStep(step: Step, id: string, sent: DeviceUpdat
     loraProperties: loraPropertiesFrom(current.loraProperties, lora),
     ...nextVersion(current, sent.version, now),
   };
-  await checkReferences(step, record);
+  await checkReferences(step, record, current);
   await saveDevice(step, record);
   await saveTags(step, record, sent.tags);
   await saveCustomFields(step, record, sent, false);
@@ -194,7 +204,7 @@ export async function moveDeviceStep(
     integrationId,
     ...nextVersion(current, undefined, now),
   };
-  await checkReferences(step, record);
+  await checkReferences(step, record, current);
   const names = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.name);
   const kept = (await customFieldsOfDevices(step.db, [id])).get(id) ?? [];
   const { organizationId } = record;

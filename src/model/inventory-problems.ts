@@ -1,5 +1,10 @@
 // Refusals of the inventory: rows of the catalogue in problem.ts.
 
+/** What a body and a line of a file are told alike. */
+export function connectivityReason(connectivity: string, connector: string): string {
+  return `a device of connectivity ${connectivity} cannot be in a data flow whose device connector is for ${connector}`;
+}
+
 export const inventoryProblems = {
   expressionInvalid: {
     status: 400,
@@ -16,6 +21,12 @@ export const inventoryProblems = {
     code: '40015_IMPORT_INVALID',
     message: (d: { count: number; line: number; field: string | null; message: string }) =>
       `The file has ${d.count} problems and nothing of it was taken; the first is on line ${d.line}: ${d.field ?? 'the line'} ${d.message}. A dry run tells them all`,
+  },
+  connectivityMismatch: {
+    status: 400,
+    code: '40016_CONNECTIVITY_MISMATCH',
+    message: (d: { connectivity: string; connector: string }) =>
+      `body connectivity: ${connectivityReason(d.connectivity, d.connector)}`,
   },
   nameNotUnique: {
     status: 409,

@@ -11,6 +11,7 @@ import { createDevice, updateDevice } from '../../src/inventory/devices.ts';
 import { registrationStep } from '../../src/inventory/registration.ts';
 import { createTag } from '../../src/inventory/tags.ts';
 import { createWorkspace } from '../../src/inventory/workspaces.ts';
+import { fitsConnector } from '../../src/model/connector.ts';
 import type { CustomFieldType } from '../../src/model/custom-field.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { openRecords } from '../../src/store/records/database.ts';
@@ -94,26 +95,33 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
   }
   const tags = [];
   for (const word of words.slice(0, 8)) tags.push(await createTag(records, { workspaceId: id, name: word }, 1));
-  const draft = { workspaceId: id, name: 'c', connectivity: 'HTTP' } as const;
-  const connector = await createDeviceConnector(records, principal, draft, 1);
+  const connectors = [];
+  for (const connectivity of ['HTTP', 'MQTT'] as const) {
+    const draft = { workspaceId: id, name: 'c', connectivity };
+    connectors.push(await createDeviceConnector(records, principal, draft, 1));
+  }
   const type = await createDeviceType(records, { organizationId: 'o', name: `Type ÄÖ ${name}` }, 1);
   const showing = { vendorNames: false, connectorSecrets: false };
   const flows = [];
   for (const deviceType of [null, { id: type.id }]) {
-    const flow = { workspaceId: id, name: `Flow ${name}`, deviceConnector: { id: connector.id }, deviceType };
-    flows.push(await createDataFlow(records, principal, showing, flow, 1));
+    for (const { id: connectorId, connectivity } of connectors) {
+      const flow = { workspaceId: id, name: `Flow ${name}`, deviceConnector: { id: connectorId }, deviceType };
+      flows.push({ ...(await createDataFlow(records, principal, showing, flow, 1)), connectivity });
+    }
   }
   return { id, fields, tags, flows };
 }
 
 async function makeDevice(records: Records, random: Random, place: Place, n: number): Promise<string> {
+  const connectivity = pick(random, ['HTTP', 'MQTT', 'LORA'] as const);
+  const flows = place.flows.filter((flow) => fitsConnector(connectivity, flow.connectivity));
   const draft = {
     name: random() < 0.2 ? pick(random, words) : `${pick(random, words)} ${pick(random, words)}`,
     deviceId: `${pick(random, words)}-${n}`,
     workspaceId: place.id,
-    dataFlowId: pick(random, place.flows).id,
+    dataFlowId: pick(random, flows).id,
     description: random() < 0.4 ? null : pick(random, words),
-    connectivity: pick(random, ['HTTP', 'MQTT', 'LORA'] as const),
+    connectivity,
     onlineTimeout: pick(random, [60, 3_600, 86_400]),
     excludeFromLifecycleReport: random() < 0.5,
     tags: place.tags.filter(() => random() < 0.25).map(({ id }) => ({ id })),

@@ -1,5 +1,6 @@
 // Data flows and their outputs in the records store.
 import type { Insertable, Selectable } from 'kysely';
+import type { Connectivity } from '../../model/connector.ts';
 import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from './columns.ts';
@@ -59,13 +60,18 @@ export async function findDataFlow(db: RecordsDb, id: string): Promise<DataFlow 
   return (await findDataFlows(db, [id])).get(id);
 }
 
-/** Id and name of every data flow of the workspace; of several of one name the oldest comes last. */
+/** Every data flow of the workspace, with what its device connector is for; of several of one name the oldest comes last. */
 export async function findWorkspaceDataFlows(
   db: RecordsDb,
   workspaceId: string,
-): Promise<{ readonly id: string; readonly name: string }[]> {
-  const query = db.selectFrom('dataFlows').select(['id', 'name']).where('workspaceId', '=', workspaceId);
-  return query.orderBy('created', 'desc').orderBy('id').execute();
+): Promise<{ readonly id: string; readonly name: string; readonly connectivity: Connectivity }[]> {
+  const query = db
+    .selectFrom('dataFlows')
+    .innerJoin('deviceConnectors', 'deviceConnectors.id', 'dataFlows.deviceConnectorId')
+    .select(['dataFlows.id', 'dataFlows.name', 'deviceConnectors.connectivity'])
+    .where('dataFlows.workspaceId', '=', workspaceId);
+  const rows = await query.orderBy('dataFlows.created', 'desc').orderBy('dataFlows.id').execute();
+  return rows.map((row) => ({ ...row, connectivity: row.connectivity as Connectivity }));
 }
 
 export async function listDataFlows(

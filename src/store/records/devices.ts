@@ -162,18 +162,23 @@ export async function findDeviceByEui(
 // Few enough for every engine's parameter limit.
 const idsPerStatement = 500;
 
+/** What imports compare with: which device has a physical id already, and where it is. */
+export type KnownDevice = Pick<Device, 'id' | 'workspaceId' | 'dataFlowId' | 'connectivity'>;
+
 /** The devices that have these physical ids, by physical id. */
 export async function serviceIdsOf(
   db: RecordsDb,
   organizationId: string,
   deviceIds: readonly string[],
-): Promise<Map<string, { readonly id: string; readonly workspaceId: string }>> {
-  const found = new Map<string, { readonly id: string; readonly workspaceId: string }>();
+): Promise<Map<string, KnownDevice>> {
+  const found = new Map<string, KnownDevice>();
   for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
-    const query = db.selectFrom('devices').select(['id', 'deviceId', 'workspaceId']);
+    const query = db.selectFrom('devices').select(['id', 'deviceId', 'workspaceId', 'dataFlowId', 'connectivity']);
     const some = deviceIds.slice(from, from + idsPerStatement);
     const rows = await query.where('organizationId', '=', organizationId).where('deviceId', 'in', some).execute();
-    for (const { deviceId, ...row } of rows) found.set(deviceId, row);
+    for (const { deviceId, connectivity, ...row } of rows) {
+      found.set(deviceId, { ...row, connectivity: connectivity as Connectivity });
+    }
   }
   return found;
 }
