@@ -1,6 +1,6 @@
 // Two organizations on one platform, people with every role, and short ways to act as anybody.
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
-import type { Answered } from '../world/checked-fetch.ts';
+import { type Answered, checkedFetch } from '../world/checked-fetch.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 export const password = 'correct horse battery staple';
@@ -48,17 +48,9 @@ export interface Fixtures {
 }
 
 export function actingBy(base: string, headers: Record<string, string>): Acting {
-  const call: Call = async (method, path, body, more = {}) => {
-    const isText = typeof body === 'string';
-    const type = body === undefined || isText ? {} : { 'content-type': 'application/json' };
-    const answer = await fetch(base + path, {
-      method,
-      headers: { ...type, ...headers, ...more },
-      ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
-    });
-    const text = await answer.text();
-    const isJson = answer.headers.get('content-type')?.includes('application/json') && text !== '';
-    return { status: answer.status, body: isJson ? JSON.parse(text) : text, headers: answer.headers };
+  const call: Call = (method, path, body, more = {}) => {
+    const type = body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' };
+    return checkedFetch(base, method, path, { ...type, ...headers, ...more }, body);
   };
   const must: Must = async (method, path, body) => {
     const answer = await call(method, path, body);

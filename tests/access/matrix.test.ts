@@ -250,6 +250,7 @@ async function everythingRefused(tokenOf: TokenOf) {
 
 const keyOf = (route: Route) => `${route.method} ${route.path}`;
 
+/** Not compared with the OpenAPI document: these handlers admit and do nothing, so that their bodies are not the platform's. */
 async function statusOf(route: Route, cell: Cell, place: PlaceName, headers: Headers): Promise<number> {
   const body = cell.body?.(places[place]);
   const answer = await app.inject({

@@ -34,11 +34,7 @@ async function movable() {
     await expect.poll(async () => (await owner.must('GET', `/v3/operations/${id}`)).succeeded).toBe(true);
   };
   const capture = (value: number) =>
-    fetch(`${at.base}/v3/capture?secret=${connector.uplinkSecret}&deviceId=${device.deviceId}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ value }),
-    });
+    at.nobody.call('POST', `/v3/capture?secret=${connector.uplinkSecret}&deviceId=${device.deviceId}`, { value });
   return { device, move, capture };
 }
 

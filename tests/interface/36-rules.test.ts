@@ -1,6 +1,7 @@
 // Contract 36 through a whole platform: what custom logic sees and emits, and what making and trying a rule asks for.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ActionSink, sinkEnvironment, startActionSink } from '../world/action-sink.ts';
+import { checkedFetch } from '../world/checked-fetch.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let world: World;
@@ -214,7 +215,7 @@ test('review security 9: rules that multiply samples stop at the budget of their
 });
 
 test('review reliability 17: runs by outcome and how far followers are behind are metrics', async () => {
-  const text = await (await fetch(`${world.base}/metrics`)).text();
+  const text = String((await checkedFetch(world.base, 'GET', '/metrics', {})).body);
   expect(Number(/^heliograph_rule_runs_total{outcome="FIRED"} (\d+)/m.exec(text)?.[1])).toBeGreaterThan(0);
   expect(text).toMatch(/^heliograph_rule_runs_total{outcome="DROPPED"} 0/m);
   for (const follower of ['rules', 'outputs']) {

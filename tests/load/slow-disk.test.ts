@@ -49,12 +49,14 @@ test.runIf(hasCompiler)(
       const round = Math.round;
       console.log(
         `slow disk: a tag took ${round(Math.min(...tookMs))} to ${round(Math.max(...tookMs))} ms; longest wait of a probe ` +
-          `${round(written.longestMs)} ms, idle ${round(idle.longestMs)} ms; longest turn ${round(written.turnMs)} ms`,
+          `${round(written.longestMs)} ms, p99 ${round(written.p99Ms)} ms, idle ${round(idle.longestMs)} ms; longest turn ${round(written.turnMs)} ms`,
       );
       // An answer waits for the disk, and nothing else does.
       expect(Math.min(...tookMs)).toBeGreaterThanOrEqual(syncMs);
       expect(syncs()).toBe(before);
       expect(written.turnMs).toBeLessThan(50);
+      // The probe itself may wait for a processor on a busy machine; it never waits for a sync.
+      expect(written.p99Ms).toBeLessThan(syncMs / 2);
     } finally {
       await platform.end('SIGKILL');
       rmSync(directory, { recursive: true, force: true });

@@ -26,7 +26,8 @@ export async function checkedFetch(
   const contentType = answer.headers.get('content-type');
   checkAnswer ??= publishedChecks(base);
   (await checkAnswer)(method, path, { status: answer.status, contentType, text });
-  const isJson = contentType?.includes('json') && text !== '';
+  // JSON lines are a text of many documents and stay one.
+  const isJson = /^application\/(?:[\w.-]+\+)?json\b/.test(contentType ?? '') && text !== '';
   return { status: answer.status, body: isJson ? JSON.parse(text) : text, headers: answer.headers };
 }
 
