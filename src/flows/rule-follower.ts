@@ -40,6 +40,8 @@ const ruleFlowLimits = {
   restMsMax: 100,
   /** Timers looked at in one go. */
   dueMax: 100,
+  /** When a timer is tried again whose next due time cannot be told. */
+  brokenTimerMs: 3_600_000,
 } as const;
 
 export interface RuleFollowerParts {
@@ -112,7 +114,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     const collected = { ...emptyWrite(), position: last.position };
     const misses = missesOf(collected, parts);
     if (book.size() > 0) {
-      await book.prepare(fresh);
+      await book.prepare(fresh, misses);
       const triggers: Triggers = [];
       let sliceEndMs = parts.clock() + ruleFlowLimits.sliceMs;
       for (const entry of fresh) {
@@ -223,13 +225,14 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
         await saveNextExecution(db, id, null);
         continue;
       }
-      await book.prepareRule(compiled, done + 1);
-      // Those missed while the platform was stopped or the clock jumped are one run, for the latest due time.
-      const latest = latestDue(schedule, due, at);
-      const { activation } = compiled.rule;
-      collected.due.push({ ruleId: id, activation, nextExecution: nextDue(schedule, latest, at) ?? null });
-      const origin = timedOrigin('TIMER', `timer ${latest}`, at);
+      await book.prepareRule(compiled, done + 1, misses);
+      let nextExecution: EpochMs | null = at + ruleFlowLimits.brokenTimerMs;
+      let origin = timedOrigin('TIMER', `timer ${due}`, at);
       try {
+        // Those missed while the platform was stopped or the clock jumped are one run, for the latest due time.
+        const latest = latestDue(schedule, due, at);
+        nextExecution = nextDue(schedule, latest, at) ?? null;
+        origin = { ...origin, key: `timer ${latest}` };
         const triggered = judgeTimed(compiled, book.memory);
         if (triggered === undefined) misses.aborted(compiled, origin);
         else if (triggered.verdict === undefined) triggers.push({ triggered, origin });
@@ -240,6 +243,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       } catch (error) {
         misses.failed(compiled, origin, [], error);
       }
+      collected.due.push({ ruleId: id, activation: compiled.rule.activation, nextExecution });
     }
     await cause(triggers, collected, misses);
     await write(collected);
@@ -267,7 +271,7 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     collected: CollectedWrite,
     misses: Misses,
   ): Promise<void> {
-    await book.prepareRule(compiled, done + 1);
+    await book.prepareRule(compiled, done + 1, misses);
     const origin = timedOrigin('SCRIPT_TIMER', `timer ${id}`, at);
     const failed = (error: unknown): void => misses.failed(compiled, origin, [], error);
     await isolated(parts.lookUp, failed, async (lookUp) => {

@@ -1,8 +1,9 @@
 // Runs of rules that came to nothing: left out, aborted or failed. Each is kept with the runs and told; the others go on.
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
+import type { PreparationMisses } from '../rules/rule-book.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import { type LookUpDevice, type Origin, ruleNote } from './rule-effects.ts';
 import { notedDevices } from './rule-triggers.ts';
@@ -11,7 +12,13 @@ import type { CollectedWrite } from './rule-writes.ts';
 /** The tenant reads this; what went wrong inside is for the operator. */
 const failedText = 'an internal error, which the log of the platform tells, kept';
 
-export interface Misses {
+const uncertainTexts = {
+  unreadable: 'stored samples of the device cannot be read, so its last sample may be an older one, or missing',
+  backlog:
+    'many samples wait for their rules, so its last sample was looked for by time: one that came late may be missing',
+} as const;
+
+export interface Misses extends PreparationMisses {
   /** So many runs of its script wait already. */
   dropped(triggered: Triggered, origin: Origin, waitingMax: number): void;
   /** A timer of a rule with tags as inputs. */
@@ -25,8 +32,14 @@ export interface Misses {
 /** Of one write: a rule and device are noted once in it, however many of its samples fail. */
 export function missesOf(
   collected: CollectedWrite,
-  { log, failed }: { readonly log: RunLog; readonly failed: (error: Error) => void },
+  parts: {
+    readonly log: RunLog;
+    readonly failed: (error: Error) => void;
+    readonly now: () => EpochMs;
+    readonly newId: () => string;
+  },
 ): Misses {
+  const { log, failed } = parts;
   const told = new Set<string>();
   const first = (what: string): boolean => !told.has(what) && told.add(what) !== undefined;
 
@@ -37,7 +50,34 @@ export function missesOf(
     collected.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message }));
   };
 
+  const failedRun: Misses['failed'] = (compiled, origin, places, error) => {
+    const samples = compiled.sources.map((_, place) => (places.includes(place) ? origin.sample : undefined));
+    const reason = `${failedText} it from being evaluated`;
+    log.add(compiled, { ...runBy(origin), samples, places, outcome: 'FAILED', reason, actionIds: [] });
+    note(compiled, origin, reason);
+    const { id } = compiled.rule;
+    if (first(`log ${id}`)) failed(new Error(`Rule ${id} failed for ${origin.key}`, { cause: error }));
+  };
+  const originOf = (deviceId: string, key: string): Origin => {
+    return { cause: 'UPLINK', key, deviceId, correlationId: parts.newId(), hops: 0, at: parts.now() };
+  };
+
   return {
+    planningFailed(compiled, deviceId, error) {
+      const key = `device ${deviceId} up to entry ${collected.position}`;
+      failedRun(compiled, originOf(deviceId, key), [], error);
+    },
+    lastSampleUncertain(compiled, deviceId, gap) {
+      const { id, activation } = compiled.rule;
+      const key = `${gap.kind} ${deviceId} ${activation}`;
+      if (!first(`${id} ${key}`)) return;
+      const message = uncertainTexts[gap.kind];
+      const details =
+        gap.kind === 'unreadable' ? { from: formatInstant(gap.from), to: formatInstant(gap.to) } : undefined;
+      // Its id is the same each time, so that the processing log keeps one.
+      collected.notes.push(ruleNote(compiled, originOf(deviceId, key), deviceId, { level: 'WARN', message, details }));
+    },
+    failed: failedRun,
     dropped({ compiled, reading, places }, origin, waitingMax) {
       const reason = `${waitingMax} runs of its script wait already; this one was left out`;
       const { samples } = reading;
@@ -48,14 +88,6 @@ export function missesOf(
       const samples = compiled.sources.map(() => undefined);
       const reason = 'a timer cannot run a rule with tags as inputs: no device is definite then';
       log.add(compiled, { ...runBy(origin), samples, places: [], outcome: 'ABORTED', reason, actionIds: [] });
-    },
-    failed(compiled, origin, places, error) {
-      const samples = compiled.sources.map((_, place) => (places.includes(place) ? origin.sample : undefined));
-      const reason = `${failedText} it from being evaluated`;
-      log.add(compiled, { ...runBy(origin), samples, places, outcome: 'FAILED', reason, actionIds: [] });
-      note(compiled, origin, reason);
-      const { id } = compiled.rule;
-      if (first(`log ${id}`)) failed(new Error(`Rule ${id} failed for ${origin.key}`, { cause: error }));
     },
     sampleFailed({ deviceId, cursor, correlationId }, at, error) {
       if (!first(`sample ${deviceId}`)) return;

@@ -38,18 +38,20 @@ export interface DevicePlan {
   readonly otherDevices: readonly string[];
 }
 
-/** Undefined when no rule looks at the device. */
+/** Told of a rule that threw while a device was planned. */
+export type PlanningFailed = (compiled: CompiledRule, error: unknown) => void;
+
+/** Undefined when no rule looks at the device. A rule that throws is left out of the plan, and told. */
 export function planDevice(
   deviceId: string,
   tags: ReadonlySet<string>,
   rules: Iterable<CompiledRule>,
+  failed: PlanningFailed = rethrow,
 ): DevicePlan | undefined {
   const watches = new Map<string, { watch: Watch; remembered: boolean; uses: RuleUse[] }>();
   const others = new Set<string>();
   for (const compiled of rules) {
-    const contains = compiled.sources.map(
-      ({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(tags),
-    );
+    const contains = inputsOf(compiled, deviceId, tags, failed);
     if (!contains.includes(true)) continue;
     const planned: PlannedRule = { compiled, contains };
     for (const [place, source] of compiled.sources.entries()) {
@@ -78,6 +80,32 @@ export function planDevice(
     remembers: [...watches.values()].some(({ remembered }) => remembered),
     otherDevices: [...others],
   };
+}
+
+const rethrow: PlanningFailed = (_compiled, error) => {
+  throw error;
+};
+
+/** Whether the device is an input of each data source; empty when that cannot be told. */
+function inputsOf(
+  compiled: CompiledRule,
+  deviceId: string,
+  tags: ReadonlySet<string>,
+  failed: PlanningFailed,
+): readonly boolean[] {
+  try {
+    return compiled.sources.map(({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(tags));
+  } catch (error) {
+    failed(compiled, error);
+    return [];
+  }
+}
+
+/** The rules that remember what the watch takes. */
+export function rulesOfWatch({ byTopic, everywhere }: DevicePlan, { id, topic }: Watch): readonly CompiledRule[] {
+  const group = topic === '*' ? everywhere : byTopic.get(topic);
+  const uses = group?.find(({ watch }) => watch.id === id)?.uses ?? [];
+  return uses.map(({ planned }) => planned.compiled).filter(({ remembers }) => remembers);
 }
 
 export interface MatchedSample {

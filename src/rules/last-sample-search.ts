@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Sample } from '../model/sample.ts';
-import type { SampleStore } from '../store/sample-store.ts';
+import type { SampleStore, UnreadableSamples } from '../store/sample-store.ts';
 import type { Watch } from './compiled-rule.ts';
 import { takes } from './device-plan.ts';
 
@@ -26,16 +26,28 @@ export interface SearchedWatch {
   readonly before: EpochMs;
 }
 
+/** Why the answer of a search may be another than the newest evaluated sample. */
+export type SearchGap =
+  /** Samples that may be newer cannot be read. */
+  | { readonly kind: 'unreadable'; readonly from: EpochMs; readonly to: EpochMs }
+  /** Too many entries wait for all of their samples to be left out one by one. */
+  | { readonly kind: 'backlog' };
+
+/** Told of a gap, for a watch maybe several times. */
+export type TellGap = (one: SearchedWatch, gap: SearchGap) => void;
+
 /**
  * The newest evaluated sample of each watch, in their order; undefined where none of the newest hundred has its keys. `batch` is what
  * is evaluated next, `next` its first position. Samples are stored before they are evaluated, so the store has samples of the batch and of
- * what waits behind it too: they are left out one by one. When more than 2,000 entries wait, samples from `before` on are left out instead.
+ * what waits behind it too: they are left out one by one. When more than 2,000 entries wait, samples from `before` on are left out instead,
+ * which is told, like samples that cannot be read.
  */
 export async function searchLastSamples(
   store: SearchedStore,
   batch: readonly DurableEntry[],
   next: number,
   wanted: readonly SearchedWatch[],
+  tell: TellGap,
 ): Promise<(Sample | undefined)[]> {
   if (wanted.length === 0) return [];
   const waiting = waitingSamples(store, batch, next);
@@ -43,13 +55,13 @@ export async function searchLastSamples(
   await waiting.readOn();
   for (let from = 0; from < wanted.length; from += searchLimits.togetherMax) {
     const some = wanted.slice(from, from + searchLimits.togetherMax);
-    const candidates = await Promise.all(some.map((one) => search(store, one, waiting)));
+    const candidates = await Promise.all(some.map((one) => search(store, one, waiting, tell)));
     // What became durable while the store was read may be among them; then those are searched again.
     await waiting.readOn();
     for (const [i, one] of some.entries()) {
       let candidate = candidates[i];
       while (candidate !== undefined && waiting.has(candidate)) {
-        candidate = await search(store, one, waiting);
+        candidate = await search(store, one, waiting, tell);
         await waiting.readOn();
       }
       found.push(candidate);
@@ -60,15 +72,31 @@ export async function searchLastSamples(
 
 async function search(
   store: SearchedStore,
+  one: SearchedWatch,
+  waiting: WaitingSamples,
+  tell: TellGap,
+): Promise<Sample | undefined> {
+  if (waiting.isTooLong) tell(one, { kind: 'backlog' });
+  const left: UnreadableSamples[] = [];
+  const found = await searchReadable(store, one, waiting, (samples) => left.push(samples));
+  // What is older than the answer would not have been it.
+  const newer = left.find(({ to }) => to >= (found?.timestamp ?? Number.NEGATIVE_INFINITY));
+  if (newer !== undefined) tell(one, { kind: 'unreadable', from: newer.from, to: newer.to });
+  return found;
+}
+
+async function searchReadable(
+  store: SearchedStore,
   { deviceId, watch, before }: SearchedWatch,
   waiting: WaitingSamples,
+  unreadable: (samples: UnreadableSamples) => void,
 ): Promise<Sample | undefined> {
   const limit = searchLimits.passedOverMax;
   const topic = watch.topic === '*' ? {} : { topic: watch.topic };
   const range = waiting.isTooLong && Number.isFinite(before) ? { to: before } : {};
   let passedOver = 0;
   for (let skip = 0; passedOver < limit; skip += limit) {
-    const samples = await store.samples({ deviceId, ...topic, ...range, limit, skip });
+    const samples = await store.samples({ deviceId, ...topic, ...range, limit, skip, unreadable });
     for (const sample of samples) {
       if (waiting.has(sample)) continue;
       if (takes(watch, sample.data)) return sample;

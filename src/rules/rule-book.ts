@@ -10,15 +10,23 @@ import { findOpenOutputConnectors } from '../store/records/output-connectors.ts'
 import { findDeviceHolds, findLastSamples } from '../store/records/rule-state.ts';
 import { findActiveRules } from '../store/records/rules.ts';
 import { tagsOfDevices } from '../store/records/tags.ts';
-import { type CompiledRule, compileRule, type RuleParts } from './compiled-rule.ts';
-import type { DevicePlan } from './device-plan.ts';
+import { type CompiledRule, compileRule, type RuleParts, type Watch } from './compiled-rule.ts';
+import { type DevicePlan, rulesOfWatch } from './device-plan.ts';
 import { type RuleMemory, seenSampleFrom } from './evaluation.ts';
 import { createHolds } from './holds.ts';
-import { type SearchedStore, type SearchedWatch, searchLastSamples } from './last-sample-search.ts';
+import { type SearchedStore, type SearchedWatch, type SearchGap, searchLastSamples } from './last-sample-search.ts';
 import { createLastSamples } from './last-samples.ts';
 import { createPlans } from './plans.ts';
 import type { SeenSample } from './reading.ts';
 import { createRuleIndex } from './rule-index.ts';
+
+/** What goes wrong while something is prepared; the others are prepared all the same. */
+export interface PreparationMisses {
+  /** The rule threw while the device was planned: samples of the device do not meet it in this batch. */
+  planningFailed(compiled: CompiledRule, deviceId: string, error: unknown): void;
+  /** The last sample that the rule reads of the device may be another than the newest; maybe told several times. */
+  lastSampleUncertain(compiled: CompiledRule, deviceId: string, gap: SearchGap): void;
+}
 
 export interface RuleBook {
   readonly memory: RuleMemory;
@@ -28,9 +36,9 @@ export interface RuleBook {
   /** Takes in what changed; true when rules came, went or changed. To be called by one at a time, like `prepare`. */
   refresh(): Promise<boolean>;
   /** Reads what the rules of the entries' devices need; the entries are evaluated next, and with them what comes behind. */
-  prepare(entries: readonly DurableEntry[]): Promise<void>;
+  prepare(entries: readonly DurableEntry[], misses: PreparationMisses): Promise<void>;
   /** Reads the last samples that a timed run of the rule needs, behind the position `next` nothing counts. */
-  prepareRule(compiled: CompiledRule, next: number): Promise<void>;
+  prepareRule(compiled: CompiledRule, next: number, misses: PreparationMisses): Promise<void>;
   /** Undefined when no rule looks at the device. Throws for a device that was not prepared. */
   planOf(deviceId: string): DevicePlan | undefined;
   rule(id: string): CompiledRule | undefined;
@@ -95,10 +103,21 @@ export function createRuleBook(
     forgetWorkspaces(changed);
   };
 
+  /** Rules that read the last sample of the watch: by the device's own tags, or because they name the device. */
+  const rulesReading = (deviceId: string, workspaceId: string, watch: Watch): ReadonlySet<CompiledRule> => {
+    const plan = plans.known(deviceId);
+    const naming = index
+      .rulesFor(deviceId, new Set(), workspaceId)
+      .filter(({ remembers }) => remembers)
+      .filter(({ sources }) => sources.some((one) => one.watch.id === watch.id && one.deviceIds.includes(deviceId)));
+    return new Set([...(plan === undefined ? [] : rulesOfWatch(plan, watch)), ...naming]);
+  };
+
   const loadLast = async (
     wanted: ReadonlyMap<string, { readonly workspaceId: string; readonly before: EpochMs }>,
     batch: readonly DurableEntry[],
     next: number,
+    misses: PreparationMisses,
   ): Promise<void> => {
     const missing = memory.last.missing([...wanted.keys()]);
     if (missing.length === 0) return;
@@ -112,7 +131,10 @@ export function createRuleBook(
       const { workspaceId, before } = wanted.get(deviceId)!;
       return index.watchesOf(deviceId, workspaceId).map((watch) => ({ deviceId, watch, before }));
     });
-    const found = await searchLastSamples(store, batch, next, watched);
+    const found = await searchLastSamples(store, batch, next, watched, ({ deviceId, watch }, gap) => {
+      const { workspaceId } = wanted.get(deviceId)!;
+      for (const rule of rulesReading(deviceId, workspaceId, watch)) misses.lastSampleUncertain(rule, deviceId, gap);
+    });
     for (const [i, { deviceId, watch }] of watched.entries()) {
       const sample = found[i];
       const samples = known.get(deviceId)!;
@@ -159,14 +181,16 @@ export function createRuleBook(
         throw error;
       }
     },
-    async prepare(entries) {
+    async prepare(entries, misses) {
       const devices = devicesOf(entries);
       const unknown = plans.missing(devices);
       const tags = index.hasTags ? await tagsOfDevices(db, unknown) : new Map<string, { id: string }[]>();
       for (const id of unknown) {
         const { workspaceId } = devices.get(id)!;
         const held = new Set((tags.get(id) ?? []).map((tag) => tag.id));
-        plans.make(id, workspaceId, held, index.rulesFor(id, held, workspaceId));
+        plans.make(id, workspaceId, held, index.rulesFor(id, held, workspaceId), (compiled, error) =>
+          misses.planningFailed(compiled, id, error),
+        );
       }
       const wanted = new Map<string, { readonly workspaceId: string; readonly before: EpochMs }>();
       for (const [id, device] of devices) {
@@ -177,11 +201,11 @@ export function createRuleBook(
           wanted.set(other, devices.get(other) ?? { workspaceId: device.workspaceId, before: Infinity });
         }
       }
-      await loadLast(wanted, entries, entries[0]?.position ?? 0);
+      await loadLast(wanted, entries, entries[0]?.position ?? 0, misses);
     },
-    async prepareRule({ sources, rule: { workspaceId } }, next) {
+    async prepareRule({ sources, rule: { workspaceId } }, next, misses) {
       const ids = sources.flatMap(({ deviceIds }) => deviceIds);
-      await loadLast(new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])), [], next);
+      await loadLast(new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])), [], next, misses);
     },
     planOf: plans.of,
     rule: index.rule,

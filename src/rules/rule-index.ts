@@ -12,7 +12,7 @@ export interface RuleIndex {
   ids(): readonly string[];
   all(): Iterable<CompiledRule>;
   /** Rules of the workspace with the device, or one of the tags, as an input. */
-  rulesFor(deviceId: string, tags: ReadonlySet<string>, workspaceId: string): Iterable<CompiledRule>;
+  rulesFor(deviceId: string, tags: ReadonlySet<string>, workspaceId: string): readonly CompiledRule[];
   /** What rules of the workspace may have to remember of the device: any of its devices may carry a tag. */
   watchesOf(deviceId: string, workspaceId: string): readonly Watch[];
   /** Ids of rules that name the device as an input, those whose workspace it left as well. */
