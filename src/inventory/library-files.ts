@@ -57,7 +57,11 @@ export function identityOf(libraryPath: string): string {
 }
 
 /** What stands at a path: a JSON document, or why it is none. */
-type Documents = ReadonlyMap<string, Json | SyntaxError>;
+type Documents = ReadonlyMap<string, Json | NoDocument>;
+
+/** The message goes on from the path: `is not JSON: ...`. */
+class NoDocument extends Error {}
+class TooLong extends NoDocument {}
 
 /** So many documents, or so many characters of them, are read in one turn of the event loop; a longer one is left out. */
 const documentsPerTurn = 20;
@@ -67,7 +71,7 @@ const documentLengthMax = 4 * 1024 * 1024;
 /** Every folder with a meta.json is a type; every JSON document with an absolute `$id` is a data model for the others. */
 export async function readLibrary(files: LibraryFiles): Promise<Library> {
   const paths = [...files.keys()].filter(isLibraryPath).sort();
-  const documents = new Map<string, Json | SyntaxError>();
+  const documents = new Map<string, Json | NoDocument>();
   const rest = turnsOf();
   for (const path of paths.filter((name) => name.endsWith('.json'))) {
     documents.set(path, parsed(files.get(path)!));
@@ -76,7 +80,7 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
   const models = modelsIn(documents);
   const types: LibraryType[] = [];
   const problems: LibraryNote[] = [];
-  const warnings: LibraryNote[] = [];
+  const warnings = tooLong(documents);
   const schemasOf = schemaPathsByFolder(paths);
   for (const path of paths) {
     const folder = folderOf(path);
@@ -85,7 +89,7 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
     await rest((schemasOf.get(folder) ?? []).reduce((sum, name) => sum + files.get(name)!.length, 0));
     try {
       const meta = documents.get(path);
-      if (meta instanceof SyntaxError) throw new Error(`is not JSON: ${meta.message}`);
+      if (meta instanceof NoDocument) throw meta;
       if (meta === undefined || !isJsonObject(meta)) throw new Error('is not a JSON object');
       const schemas = schemasIn(schemasOf.get(folder) ?? [], documents, models, told);
       types.push(typeIn(folder, meta, files, schemas, told));
@@ -111,14 +115,23 @@ function turnsOf(): (characters: number) => Promise<void> {
   };
 }
 
-function parsed(text: string): Json | SyntaxError {
-  if (text.length > documentLengthMax) return new SyntaxError(`it has more than ${documentLengthMax} characters`);
+function parsed(text: string): Json | NoDocument {
+  if (text.length > documentLengthMax) return new TooLong(`has more than ${documentLengthMax} characters`);
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    if (error instanceof SyntaxError) return error;
+    if (error instanceof SyntaxError) return new NoDocument(`is not JSON: ${error.message}`);
     throw error;
   }
+}
+
+/** Schemas and data models alike; a meta.json is a problem of its type. */
+function tooLong(documents: Documents): LibraryNote[] {
+  return [...documents].flatMap(([path, document]) =>
+    document instanceof TooLong && path !== folderOf(path) + metaName
+      ? [{ path, message: `is left out: it ${document.message}` }]
+      : [],
+  );
 }
 
 /** With its last slash; empty for the root. */
@@ -141,7 +154,7 @@ function schemaPathsByFolder(paths: readonly string[]): ReadonlyMap<string, stri
 function modelsIn(documents: Documents): DataModels {
   const models = new Map<string, JsonObject>();
   for (const document of documents.values()) {
-    if (document instanceof SyntaxError || !isJsonObject(document)) continue;
+    if (document instanceof NoDocument || !isJsonObject(document)) continue;
     const { $id } = document as Readonly<Record<string, Json | undefined>>;
     if (typeof $id === 'string' && URL.canParse($id)) models.set($id.split('#', 1)[0]!, document);
   }
@@ -203,8 +216,9 @@ function schemasIn(paths: readonly string[], documents: Documents, models: DataM
   for (const path of paths) {
     const warn = (message: string): void => void told.push({ path, message });
     const document = documents.get(path);
-    if (document instanceof SyntaxError) {
-      warn(`is left out: it is not JSON: ${document.message}`);
+    if (document instanceof TooLong) continue;
+    if (document instanceof NoDocument) {
+      warn(`is left out: it ${document.message}`);
       continue;
     }
     if (document === undefined || !isJsonObject(document)) {

@@ -175,6 +175,15 @@ const csv = { 'content-type': 'text/csv' };
 const upload = (text: string, query: string, type = csv) =>
   world.admin('POST', `/v3/devices/import?workspaceId=${world.workspaceId}&${query}`, Buffer.from(text), type);
 
+test('a JSON file that nests deeper than 64 levels is refused', async () => {
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  const json = { 'content-type': 'application/json' };
+  const problemsOf = async (levels: number) => (await upload(deep(levels), 'dryRun=true', json)).body.problems;
+  const message = 'The file is not JSON: it nests deeper than 64 levels';
+  expect(await problemsOf(65)).toEqual([{ line: 1, field: null, message }]);
+  expect(await problemsOf(64)).toEqual([{ line: 1, field: null, message: 'must be an object' }]);
+});
+
 test('a dry run tells every problem by its line and changes nothing', async () => {
   const text = [
     'deviceId;name;dataFlow;tags;customFields.floor;onlineTimeout;connectivity',

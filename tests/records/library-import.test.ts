@@ -130,6 +130,25 @@ test('review behaviour 5: schemas refuse no type; what is odd about them is a wa
   expect(Object.keys(type.schemas).sort()).toEqual(['default', 'lifecycle']);
 });
 
+test('a document that is too long is told as that, whatever it was for', async () => {
+  const files = Object.fromEntries(Object.entries(library(3, 1)).map(([path, text]) => [`long/${path}`, text]));
+  const long = (path: string): void => void (files[path] = files[path]!.padEnd(4 * 1024 * 1024 + 1));
+  long('long/models/environment.json');
+  long('long/acme/type-0/meta.json');
+  long('long/acme/type-1/lifecycle.schema.json');
+  const { body } = await upload(files);
+  const reason = 'has more than 4194304 characters';
+  expect([body.types, notes(body.problems)]).toEqual([2, [`long/acme/type-0/meta.json: ${reason}`]]);
+  expect(notes(body.warnings)).toEqual([
+    expect.stringContaining('type-1/default.schema.json: keeps its references: there is no data model'),
+    `long/acme/type-1/lifecycle.schema.json: is left out: it ${reason}`,
+    expect.stringContaining('type-1/meta.json: the output topic lifecycle has no lifecycle.schema.json'),
+    expect.stringContaining('type-2/default.schema.json: keeps its references: there is no data model'),
+    expect.stringContaining('type-2/lifecycle.schema.json: keeps its references: there is no data model'),
+    `long/models/environment.json: is left out: it ${reason}`,
+  ]);
+});
+
 test('review behaviour 5: a type is the same one wherever inside the library the import begins', async () => {
   const inside = library(1, 1);
   const whole = Object.fromEntries(Object.entries(inside).map(([path, text]) => [`types/${path}`, text]));
