@@ -1,5 +1,6 @@
 // Reads a JSON array of any length while it arrives: the bytes are cut between elements, and groups of elements parsed at once.
 // Only a group is ever held. Cutting knows brackets and strings alone; whether the text is JSON, the parser says of each group.
+import { isJsonWhitespace, jsonBytes } from '../model/json-bytes.ts';
 import type { Json } from '../model/json.ts';
 
 export interface JsonArrayLimits {
@@ -50,13 +51,7 @@ export async function* jsonArrayGroups(
   for (let group = reader.end(); group !== undefined; group = reader.end()) yield group;
 }
 
-const quote = 0x22;
-const comma = 0x2c;
-const backslash = 0x5c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
+const { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes;
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 
 // A class, because the scan keeps its place between chunks.
@@ -126,7 +121,7 @@ class ArrayReader {
         this.#elementStart = this.#at;
         return true;
       }
-      const passed = isWhitespace(byte) || (place < byteOrderMark.length && byte === byteOrderMark[place]);
+      const passed = isJsonWhitespace(byte) || (place < byteOrderMark.length && byte === byteOrderMark[place]);
       if (!passed)
         throw this.#error(this.#ended ? 'there is more behind the array' : 'it must be a JSON array', this.#at);
       this.#at++;
@@ -194,7 +189,7 @@ class ArrayReader {
     this.#depth = 0;
     this.#ended = true;
     if (byte !== closeBracket) return this.#breakOff('it is closed by a brace', at - 1);
-    const isBlank = this.#held.subarray(this.#elementStart, at - 1).every(isWhitespace);
+    const isBlank = this.#held.subarray(this.#elementStart, at - 1).every(isJsonWhitespace);
     if (isBlank && this.#given + this.#inGroup > 0) return this.#breakOff('there is nothing behind the comma', at - 1);
     if (isBlank) {
       this.#groupStart = at;
@@ -275,10 +270,6 @@ function* elementBounds(held: Buffer, start: number, end: number): Generator<[fr
     }
   }
   yield [from, end];
-}
-
-function isWhitespace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 function leadingWhitespace(text: string): number {

@@ -2,6 +2,7 @@
 // The bytes are cut between the members of containers, at whatever level they lie. Cutting knows brackets, commas and strings alone; the parser sees the rest.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import { isJsonWhitespace, jsonBytes } from './json-bytes.ts';
 import { JsonFault, jsonDepthMax, parseJsonText } from './json-text.ts';
 import type { Json } from './json.ts';
 
@@ -73,13 +74,7 @@ async function faultOf(held: Buffer): Promise<string> {
   });
 }
 
-const quote = 0x22;
-const comma = 0x2c;
-const backslash = 0x5c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
+const { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes;
 
 // A class, because the scan keeps its place between turns.
 class Cutter {
@@ -94,7 +89,7 @@ class Cutter {
   constructor(held: Buffer) {
     this.#held = held;
     if (held[0] === 0xef && held[1] === 0xbb && held[2] === 0xbf) this.#at = 3;
-    while (this.#at <= tokenBytesMax && isWhitespace(held[this.#at])) this.#at++;
+    while (this.#at <= tokenBytesMax && isJsonWhitespace(held[this.#at])) this.#at++;
     const first = held[this.#at];
     if (first !== openBrace && first !== openBracket) {
       if (held.length > tokenBytesMax) throw tooLong();
@@ -135,7 +130,7 @@ class Cutter {
 
   #end(): true {
     if (this.#held.length - this.#at > tokenBytesMax) throw tooLong();
-    for (; this.#at < this.#held.length; this.#at++) if (!isWhitespace(this.#held[this.#at])) throw new Suspect();
+    for (; this.#at < this.#held.length; this.#at++) if (!isJsonWhitespace(this.#held[this.#at])) throw new Suspect();
     return true;
   }
 
@@ -234,7 +229,7 @@ class Cutter {
   }
 
   #isBlank(from: number, to: number): boolean {
-    for (let at = from; at < to; at++) if (!isWhitespace(this.#held[at])) return false;
+    for (let at = from; at < to; at++) if (!isJsonWhitespace(this.#held[at])) return false;
     return true;
   }
 }
@@ -255,8 +250,4 @@ function set(into: Record<string, Json>, key: string, value: Json): void {
   if (key !== '__proto__') into[key] = value;
   // The parser makes an ordinary member of it, an assignment would not.
   else Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
-}
-
-function isWhitespace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
