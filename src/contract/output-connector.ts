@@ -1,9 +1,9 @@
 // The wire form of output connectors: all property objects, the unused ones null (contract 9, 34).
 import Type from 'typebox';
-import { outputScopes } from '../model/connector.ts';
+import { outputScopes, propertiesKeys } from '../model/connector.ts';
 import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { describedOutputTypes, outputPropertySchemas, propertiesMember } from './output-properties.ts';
+import { describedOutputTypes, outputPropertySchemas } from './output-properties.ts';
 import { auditFields, id, name, object, oneOf, optional, orNull, updateFields } from './record-fields.ts';
 
 const properties = orNull(object);
@@ -81,8 +81,8 @@ export const outputConnectorDraftByType = Type.Unsafe({
   required: ['name', 'workspaceId', 'type'],
   oneOf: describedOutputTypes.map((type) => ({
     title: type,
-    required: ['type', propertiesMember[type]],
-    properties: { type: { const: type }, [propertiesMember[type]]: outputPropertySchemas[type] },
+    required: ['type', propertiesKeys[type]],
+    properties: { type: { const: type }, [propertiesKeys[type]]: outputPropertySchemas[type] },
   })),
 });
 export const outputConnectorUpdate = namedObject('OutputConnectorUpdate', {

@@ -175,23 +175,3 @@ export const outputPropertySchemas = {
 } as const satisfies Readonly<Record<DescribedType, TObject>>;
 
 export const describedOutputTypes = Object.keys(outputPropertySchemas) as readonly DescribedType[];
-
-/** Where each type's properties stand in a connector. */
-export const propertiesMember: Readonly<Record<DescribedType, string>> = {
-  CUSTOM_DATABASE: 'customDatabaseProperties',
-  WEBHOOK: 'webhookProperties',
-  MAIL: 'mailProperties',
-  SMS: 'smsProperties',
-  DOWNLINK: 'downlinkProperties',
-  AZURE: 'azureProperties',
-  GCP: 'gcpProperties',
-  AMAZON_KINESIS: 'amazonKinesisProperties',
-  INFLUX_DB: 'influxProperties',
-  KAFKA: 'kafkaProperties',
-  MS_TEAMS: 'msTeamsProperties',
-  SLACK: 'slackProperties',
-  SQL: 'sqlProperties',
-  MQTT: 'mqttProperties',
-  AMQP: 'amqpProperties',
-  NATS: 'natsProperties',
-};

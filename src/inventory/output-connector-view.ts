@@ -1,9 +1,14 @@
 // Output connectors as answers show them: every property object present, names by dialect, secrets masked (contract 9, 34).
-import type { OutputConnector, OutputConnectorType } from '../model/connector.ts';
+import {
+  type OutputConnector,
+  type OutputConnectorType,
+  type PropertiesKey,
+  propertiesKeys,
+} from '../model/connector.ts';
 import { databaseConnectorId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import { auditView } from './change.ts';
-import { customDatabaseAlias, masked, type PropertiesKey, propertiesKeys } from './output-properties.ts';
+import { customDatabaseAlias, masked } from './output-properties.ts';
 
 /** How an answer names and shows things. */
 export interface Showing {

@@ -5,6 +5,7 @@ import {
   type OutputConnectorType,
   type OutputScope,
   outputConnectorTypes,
+  propertiesKeys,
 } from '../model/connector.ts';
 import { databaseConnectorId, newId } from '../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
@@ -25,7 +26,7 @@ import { findWorkspace } from '../store/records/workspaces.ts';
 import { change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from './change.ts';
 import { isKnownTo, outputConnectorView, type Showing, sentProperties, typeNamed } from './output-connector-view.ts';
 import { checkDownlink, checkTargetDevices } from './output-references.ts';
-import { hasPropertyRules, propertiesKeys, readProperties } from './output-properties.ts';
+import { hasPropertyRules, readProperties } from './output-properties.ts';
 import { type ListScope, listReach } from './reach.ts';
 
 export interface OutputConnectorUpdate {

@@ -1,5 +1,5 @@
 // The properties of each output connector type that can be made: one row a type (contract 9).
-import type { OutputConnectorType } from '../model/connector.ts';
+import { type OutputConnectorType, propertiesKeys } from '../model/connector.ts';
 import { readDownlinkAction } from '../model/downlink-action.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
@@ -10,28 +10,6 @@ import { targetProperties } from './target-properties.ts';
 
 /** What stands in an answer for a secret; sent back in an update it keeps the stored one (contract 35). */
 const secretMask = '********';
-
-/** Where each type's properties stand in a record; types without a row have none. */
-export const propertiesKeys = {
-  CUSTOM_DATABASE: 'customDatabaseProperties',
-  WEBHOOK: 'webhookProperties',
-  MAIL: 'mailProperties',
-  SMS: 'smsProperties',
-  DOWNLINK: 'downlinkProperties',
-  AZURE: 'azureProperties',
-  GCP: 'gcpProperties',
-  AMAZON_KINESIS: 'amazonKinesisProperties',
-  INFLUX_DB: 'influxProperties',
-  KAFKA: 'kafkaProperties',
-  MS_TEAMS: 'msTeamsProperties',
-  SLACK: 'slackProperties',
-  SQL: 'sqlProperties',
-  MQTT: 'mqttProperties',
-  AMQP: 'amqpProperties',
-  NATS: 'natsProperties',
-} as const satisfies Partial<Record<OutputConnectorType, string>>;
-
-export type PropertiesKey = (typeof propertiesKeys)[keyof typeof propertiesKeys];
 
 /** The name old clients know for the custom database's properties (contract 34). */
 export const customDatabaseAlias = 'customAkenzaDbProperties';

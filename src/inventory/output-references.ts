@@ -1,10 +1,9 @@
 // What an output connector refers to: the devices it writes to or commands are of its workspace (contract 9, 36).
-import type { OutputConnector } from '../model/connector.ts';
+import { type OutputConnector, propertiesKeys } from '../model/connector.ts';
 import type { Json } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import { workspacesOfDevices } from '../store/records/devices.ts';
 import type { Step } from './change.ts';
-import { propertiesKeys } from './output-properties.ts';
 
 type Connector = Pick<OutputConnector, 'type' | 'properties' | 'workspaceId'>;
 

@@ -66,6 +66,28 @@ export const outputConnectorTypes = [
 ] as const;
 export type OutputConnectorType = (typeof outputConnectorTypes)[number];
 
+/** Where each type's properties stand in a record; types without a row have none. */
+export const propertiesKeys = {
+  CUSTOM_DATABASE: 'customDatabaseProperties',
+  WEBHOOK: 'webhookProperties',
+  MAIL: 'mailProperties',
+  SMS: 'smsProperties',
+  DOWNLINK: 'downlinkProperties',
+  AZURE: 'azureProperties',
+  GCP: 'gcpProperties',
+  AMAZON_KINESIS: 'amazonKinesisProperties',
+  INFLUX_DB: 'influxProperties',
+  KAFKA: 'kafkaProperties',
+  MS_TEAMS: 'msTeamsProperties',
+  SLACK: 'slackProperties',
+  SQL: 'sqlProperties',
+  MQTT: 'mqttProperties',
+  AMQP: 'amqpProperties',
+  NATS: 'natsProperties',
+} as const satisfies Partial<Record<OutputConnectorType, string>>;
+
+export type PropertiesKey = (typeof propertiesKeys)[keyof typeof propertiesKeys];
+
 export const outputScopes = ['DATA_FLOW', 'RULE_ACTION'] as const;
 export type OutputScope = (typeof outputScopes)[number];
 

@@ -4,7 +4,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describedOutputTypes, outputPropertySchemas, propertiesMember } from '../../src/contract/output-properties.ts';
+import { describedOutputTypes, outputPropertySchemas } from '../../src/contract/output-properties.ts';
+import { propertiesKeys } from '../../src/model/connector.ts';
 import { neededMembers } from '../../src/inventory/needed-properties.ts';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -44,10 +45,10 @@ describe('review behaviour 6: properties are described', () => {
       expect([...required].sort()).toEqual([...always].sort());
       const needed = neededMembers[type]!({});
       if (needed.length === 0) return;
-      const { status, body } = await post(type, { [propertiesMember[type]]: {} });
+      const { status, body } = await post(type, { [propertiesKeys[type]]: {} });
       expect([status, body.message]).toEqual([
         400,
-        needed.map((name) => `body ${propertiesMember[type]}.${name}: is needed`).join('; '),
+        needed.map((name) => `body ${propertiesKeys[type]}.${name}: is needed`).join('; '),
       ]);
     },
   );
