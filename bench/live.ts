@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { WebSocket, WebSocketServer } from 'ws';
-import { attachDataStreams } from '../src/http/data-streams.ts';
+import { attachDataStreams } from '../src/http/streams/data-streams.ts';
 import { createFanOut } from '../src/live/fan-out.ts';
 import type { StoredSample } from '../src/model/sample.ts';
 import { machineShape, writeMeasurement } from './measure.ts';

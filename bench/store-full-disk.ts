@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { Problem } from '../src/model/problem.ts';
-import { entryOf } from '../src/store/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../src/store/embedded/embedded-store.ts';
-import { verifyStore } from '../src/store/embedded/verify.ts';
+import { entryOf } from '../src/samples/conformance/sample-entries.ts';
+import { openEmbeddedStore } from '../src/samples/embedded/embedded-store.ts';
+import { verifyStore } from '../src/samples/embedded/verify-chunks.ts';
 
 const [folder] = process.argv.slice(2);
 if (folder === undefined) throw new Error('usage: store-full-disk.ts FOLDER');

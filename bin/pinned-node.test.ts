@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { plantedProject } from '../tools/planted-project.ts';
+import { plantedProject } from '../tools/fixture-project.ts';
 
 interface PinnedNode {
   readonly decide: (

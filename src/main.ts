@@ -1,11 +1,11 @@
 // Start and stop: reads the environment, starts the platform, says where it is, stops cleanly on a signal; or checks its data folder.
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { startPlatform } from './compose.ts';
-import type { Platform } from './compose-parts.ts';
+import { startPlatform } from './composition/platform.ts';
+import type { Platform } from './composition/platform-parts.ts';
 import { NewerFormatError } from './model/newer-format.ts';
 import { giveBackStartMemory } from './start-memory.ts';
-import { startText } from './start-text.ts';
-import { DataFolderError } from './store/data-folder.ts';
+import { startText } from './start-message.ts';
+import { DataFolderError } from './data-folder/data-folder.ts';
 import { watchWrapper } from './wrapper-watch.ts';
 
 // A supervisor gives ten seconds; nothing acknowledged is lost even if this passes.
@@ -19,7 +19,7 @@ async function start(): Promise<void> {
   process.umask(ownerUmask);
   const given = readConfig();
   // What most starts do not need is not loaded by them.
-  const demo = given.demo ? await import('./compose-demo.ts') : undefined;
+  const demo = given.demo ? await import('./composition/demo.ts') : undefined;
   const config = demo?.demoConfig(given) ?? given;
   const platform = await startPlatform(config);
   const stopping = new AbortController();
@@ -57,8 +57,8 @@ function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortCon
 /** Checks the data folder: exit code 0 when it is sound, 1 when it is damaged, 2 when it cannot be checked. */
 async function verify(): Promise<void> {
   const [{ verifyDataFolder }, { verifyText }] = await Promise.all([
-    import('./compose-verify.ts'),
-    import('./verify-text.ts'),
+    import('./composition/verify.ts'),
+    import('./verify-report.ts'),
   ]);
   const { dataDirectory, secretsKey } = readConfig();
   const findings = await verifyDataFolder(dataDirectory, secretsKey);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { copyAssets, pointUrlsAtJavaScript } from './build-output.ts';
-import { plantedProject } from './planted-project.ts';
+import { plantedProject } from './fixture-project.ts';
 
 test('addresses of TypeScript files beside the code name the emitted files', () => {
   const worker = "new Worker(new URL('./worker.ts', import.meta.url));";
@@ -16,9 +16,9 @@ test('addresses of TypeScript files beside the code name the emitted files', () 
 
 test('every file that is not TypeScript is copied to the same place', () => {
   const root = plantedProject({
-    'src/demo/devices/decoder.js': 'function consume() {}\n',
-    'src/demo/devices/list.json': '[]',
-    'src/demo/devices/source.ts': 'export {};\n',
+    'clients/demo/devices/decoder.js': 'function consume() {}\n',
+    'clients/demo/devices/list.json': '[]',
+    'clients/demo/devices/source.ts': 'export {};\n',
   });
   expect(copyAssets(join(root, 'src'), join(root, 'dist'))).toBe(2);
   expect(readFileSync(join(root, 'dist/demo/devices/decoder.js'), 'utf8')).toBe('function consume() {}\n');

@@ -1,7 +1,7 @@
 // The code map of ARCHITECTURE.md: every file of the product with its caption, folder by folder, between two markers.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Breach } from './tidy/breach.ts';
+import type { Breach } from './tidy/violation.ts';
 import { captionOf } from './tidy/captions.ts';
 import type { ProjectFile } from './tidy/project-files.ts';
 

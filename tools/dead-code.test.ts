@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInstalled } from './installed-program.ts';
-import { plantedProject } from './planted-project.ts';
+import { plantedProject } from './fixture-project.ts';
 
 const root = join(import.meta.dirname, '..');
 const settings = readFileSync(join(root, 'knip.ts'), 'utf8');

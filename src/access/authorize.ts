@@ -1,6 +1,6 @@
 // May this principal do that there? One rule for every route (architecture: access; interface 2.7, 5; contract 35).
 import type { Scope, Verb } from '../model/permission.ts';
-import type { Place } from '../model/place.ts';
+import type { Place } from '../model/resource-ref.ts';
 import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 

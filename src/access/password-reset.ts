@@ -3,15 +3,15 @@ import { randomBytes } from 'node:crypto';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
-import type { Records } from '../store/records/database.ts';
-import { secretHash } from '../store/records/sealed-text.ts';
+import type { Records } from '../records/records.ts';
+import { secretHash } from '../records/secret-encryption.ts';
 import {
   findPasswordReset,
   removePasswordResetsOf,
   removeSessionsOf,
   replacePasswordReset,
-} from '../store/records/sessions.ts';
-import { findUser, findUserByEmail, saveUser } from '../store/records/users.ts';
+} from '../records/rows/sessions.ts';
+import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
 import { newPasswordHash } from './password.ts';
 
 const tokenBytes = 32;

@@ -7,21 +7,21 @@ import { problem } from '../model/problem.ts';
 import type { RecordChange } from '../model/record.ts';
 import { organizationRolePermissions, reachesAllWorkspaces, workspaceRolePermissions } from '../model/role.ts';
 import type { Session, User } from '../model/user.ts';
-import type { RecordsDb } from '../store/records/database.ts';
+import type { RecordsDb } from '../records/records.ts';
 import {
   type OrganizationMember,
   organizationMembershipsOf,
   workspaceMembershipsOf,
-} from '../store/records/members.ts';
-import { secretHash } from '../store/records/sealed-text.ts';
+} from '../records/rows/members.ts';
+import { secretHash } from '../records/secret-encryption.ts';
 import {
   endedSessions,
   findSession,
   findSessionByTokenHash,
   removeSession,
   saveLastSeen,
-} from '../store/records/sessions.ts';
-import { findUser } from '../store/records/users.ts';
+} from '../records/rows/sessions.ts';
+import { findUser } from '../records/rows/users.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
 
 export const sessionCookie = 'session';

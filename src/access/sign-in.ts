@@ -6,11 +6,11 @@ import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { User } from '../model/user.ts';
-import type { Records } from '../store/records/database.ts';
-import { findOrganizationMember, organizationMembershipsOf } from '../store/records/members.ts';
-import { secretHash } from '../store/records/sealed-text.ts';
-import { insertSession, removeSession, saveSessionOrganization, sessionsOf } from '../store/records/sessions.ts';
-import { findUser, findUserByEmail, saveUser } from '../store/records/users.ts';
+import type { Records } from '../records/records.ts';
+import { findOrganizationMember, organizationMembershipsOf } from '../records/rows/members.ts';
+import { secretHash } from '../records/secret-encryption.ts';
+import { insertSession, removeSession, saveSessionOrganization, sessionsOf } from '../records/rows/sessions.ts';
+import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
 import { hashPassword, isPassword, newPasswordHash } from './password.ts';
 import { sessionLifetimeMs } from './session-authenticator.ts';
 

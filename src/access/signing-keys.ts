@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { Records } from '../store/records/database.ts';
+import type { Records } from '../records/records.ts';
 import {
   insertSigningKey,
   listSigningKeys,
   removeSigningKey,
   type SigningKeyRecord,
-} from '../store/records/signing-keys.ts';
+} from '../records/rows/signing-keys.ts';
 
 export const signingAlgorithm = 'ES256';
 const renewedAfterMs = 90 * 24 * 3_600_000;

@@ -4,9 +4,9 @@ import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import type { OAuthClient } from '../model/credential.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import type { RecordsDb } from '../store/records/database.ts';
-import { findOAuthClientByClientId } from '../store/records/oauth-clients.ts';
-import { secretHash } from '../store/records/sealed-text.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { findOAuthClientByClientId } from '../records/rows/oauth-clients.ts';
+import { secretHash } from '../records/secret-encryption.ts';
 import { type SigningKeys, signingAlgorithm } from './signing-keys.ts';
 import { readTokenRequest, type TokenRefusal } from './token-request.ts';
 

@@ -6,7 +6,7 @@ import type { EgressGuard } from '../egress/guard.ts';
 import { parseTemplate } from '../templates/template.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
 import { checkTarget, tlsMaterial } from './guarded-socket.ts';
-import { type ConnectionKind, keptConnection } from './kept-connection.ts';
+import { type ConnectionKind, keptConnection } from './shared-connection.ts';
 import { attempt, PermanentRefusal } from './send-failure.ts';
 import { targetName } from './target-name.ts';
 

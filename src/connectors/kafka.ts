@@ -6,7 +6,7 @@ import type { KafkaProperties } from '../model/target-properties.ts';
 import type { OutboundConnector, OutboundMessage } from './connector.ts';
 import { checkTarget, tlsMaterial } from './guarded-socket.ts';
 import { guardBrokers, haveNames } from './kafka-brokers.ts';
-import { type ConnectionKind, keptConnection } from './kept-connection.ts';
+import { type ConnectionKind, keptConnection } from './shared-connection.ts';
 import { attempt, PermanentRefusal } from './send-failure.ts';
 
 const connectTimeoutMs = 8_000;

@@ -4,7 +4,7 @@ import type { SqlProperties } from '../model/target-properties.ts';
 import { parseTemplate } from '../templates/template.ts';
 import type { OutboundConnector } from './connector.ts';
 import { checkTarget } from './guarded-socket.ts';
-import { type ConnectionKind, keptConnection } from './kept-connection.ts';
+import { type ConnectionKind, keptConnection } from './shared-connection.ts';
 import { attempt } from './send-failure.ts';
 import {
   deliveryIdPath,

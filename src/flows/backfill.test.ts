@@ -1,6 +1,6 @@
 // What becomes of a backfill that does not come to its end, and how much of it is under way at once.
 import { expect, test } from 'vitest';
-import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { Json } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import { problem, type ProblemName } from '../model/problem.ts';

@@ -1,8 +1,8 @@
 // The backfill journey: samples that a client hands in for a device are read, validated, appended in batches, and announced.
 import { createHash } from 'node:crypto';
-import { type BackfillSample, isRefusal, readBackfillSample, type SampleRefusal } from '../ingest/backfill-sample.ts';
-import { BrokenJsonArray } from '../ingest/json-array.ts';
-import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import { type BackfillSample, isRefusal, readBackfillSample, type SampleRefusal } from '../ingest/http/backfill-sample.ts';
+import { BrokenJsonArray } from '../ingest/http/json-array.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';

@@ -1,6 +1,6 @@
 // From a capture request to an uplink: whose payload it is, what decodes it, which of its samples are stored.
-import type { CaptureRequest } from '../ingest/capture-request.ts';
-import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { CaptureRequest } from '../ingest/http/capture-request.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';

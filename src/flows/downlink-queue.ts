@@ -3,9 +3,9 @@ import type { Downlink, DownlinkState } from '../model/downlink.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { ServerDownlinkReport } from '../network-servers/network-server.ts';
-import { type Conclusion, conclusionOf, expiryOf, reportConclusionOf } from './downlink-outcome.ts';
+import { type Conclusion, conclusionOf, expiryOf, reportConclusionOf } from './downlink-status.ts';
 import type { DownlinkOutcome, DownlinkTransports } from './downlink-transport.ts';
-import { createLanes } from './lanes.ts';
+import { createLanes } from './keyed-queue.ts';
 
 const queueLimits = { devicesMax: 16, faultMs: 30_000, expiredAtOnceMax: 500, wokenAtOnceMax: 1_000 } as const;
 

@@ -1,7 +1,7 @@
 // The downlink journey: a command for a device is checked, encoded, made durable in its queue, and the queue is woken (contract 17).
 import { createHash } from 'node:crypto';
 import type { CommandedDevice, PlannedDownlinks } from '../decode/downlink-command.ts';
-import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import { type Downlink, type DownlinkCommand, type DownlinkContent, downlinkLimits } from '../model/downlink.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';

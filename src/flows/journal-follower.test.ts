@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import type { DurableEntry } from '../model/journal-entry.ts';
-import { entryOf } from '../store/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../store/embedded/embedded-store.ts';
+import { entryOf } from '../samples/conformance/sample-entries.ts';
+import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
 import { createJournalFollower } from './journal-follower.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];

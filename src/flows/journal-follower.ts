@@ -2,7 +2,7 @@
 // Announcements are only a shortcut past the disk: whatever is not in memory is read from the journal, so none can be missed.
 import { setImmediate as pause } from 'node:timers/promises';
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
-import type { SampleStore } from '../store/sample-store.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
 
 /** Announced entries that wait in memory; beyond it they are read from the journal when their turn comes. */
 const waitingLimits = { entriesMax: 10_000, samplesMax: 200_000 } as const;

@@ -1,8 +1,8 @@
 // What a device published becomes an uplink: repetitions once, what is no JSON as a note for the device's owner (contract 18).
 import { isUtf8 } from 'node:buffer';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
-import type { MqttPayload } from '../ingest/mqtt-publish.ts';
-import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { MqttPayload } from '../ingest/mqtt/mqtt-publish.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';

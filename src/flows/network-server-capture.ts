@@ -1,5 +1,5 @@
 // From a network server's webhook to uplinks, notes and the fate of downlinks: whose they are, what repeats, what is stored (contract 35).
-import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { Device } from '../model/device.ts';
 import type { EpochMs } from '../model/instant.ts';

@@ -1,6 +1,6 @@
 // The outputs journey: what cannot be read is noted and left out, and the samples of all other devices go out.
 import { expect, test } from 'vitest';
-import type { UplinkRoute } from '../inventory/uplink-directory.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';

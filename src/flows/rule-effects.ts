@@ -15,7 +15,7 @@ import {
 } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
-import type { SeenSample } from '../rules/reading.ts';
+import type { SeenSample } from '../rules/rule-reading.ts';
 import type { RunOrigin } from '../rules/rule-run.ts';
 
 /** What is handed to the delivery log. */

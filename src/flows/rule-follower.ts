@@ -12,13 +12,13 @@ import {
   type Visit,
   type VisitFailed,
 } from '../rules/evaluation.ts';
-import type { RuleBook } from '../rules/rule-book.ts';
+import type { RuleBook } from '../rules/rule-registry.ts';
 import type { RunLog } from '../rules/run-log.ts';
-import type { RecordsDb } from '../store/records/database.ts';
-import { rulesFollower } from '../store/records/recorded-positions.ts';
-import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../store/records/rule-state.ts';
-import { saveFollowerPosition } from '../store/records/follower-positions.ts';
-import { saveNextExecution } from '../store/records/rules.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { rulesFollower } from '../records/rows/recorded-positions.ts';
+import { findDueRules, findDueScriptTimers, type ScriptTimer } from '../records/rows/rule-state.ts';
+import { saveFollowerPosition } from '../records/rows/follower-positions.ts';
+import { saveNextExecution } from '../records/rows/rules.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 import { isolated, type Misses, missesOf } from './rule-misses.ts';
 import { firedEffects, hopsNote, isBeyondHops, seenSampleOf, waitingRun } from './rule-triggers.ts';

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bootstrap } from '../access/bootstrap.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Rule } from '../model/rule.ts';
-import { createRuleBook } from '../rules/rule-book.ts';
+import { createRuleBook } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
 import { fromSource, condition, ruleFor, sourceFor } from '../rules/testing-rules.ts';
-import { type EmbeddedStore, openEmbeddedStore } from '../store/embedded/embedded-store.ts';
-import { type OpenRecords, openRecords } from '../store/records/database.ts';
-import { findRule, insertRule, removeRule } from '../store/records/rules.ts';
+import { type EmbeddedStore, openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
+import { type OpenRecords, openRecords } from '../records/records.ts';
+import { findRule, insertRule, removeRule } from '../records/rows/rules.ts';
 import { createRuleFollower } from './rule-follower.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heliograph-isolation-'));

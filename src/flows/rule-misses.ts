@@ -3,7 +3,7 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
-import type { PreparationMisses } from '../rules/rule-book.ts';
+import type { PreparationMisses } from '../rules/rule-registry.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import { type LookUpDevice, type Origin, ruleNote } from './rule-effects.ts';
 import { notedDevices } from './rule-triggers.ts';

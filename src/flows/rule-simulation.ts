@@ -5,15 +5,15 @@ import { problem } from '../model/problem.ts';
 import { nextDue } from '../model/rule-schedule.ts';
 import type { Sample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
-import { refuseUnreadable } from '../store/unreadable.ts';
+import { refuseUnreadable } from '../samples/unreadable.ts';
 import { planDevice } from '../rules/device-plan.ts';
 import { judgeSample, judgeTimed, type RuleMemory, type Triggered } from '../rules/evaluation.ts';
-import { createHolds } from '../rules/holds.ts';
+import { createHolds } from '../rules/condition-states.ts';
 import { createLastSamples } from '../rules/last-samples.ts';
 import { runView, type RuleRun, runOf } from '../rules/rule-run.ts';
 import { actionsFor, scriptEvent, scriptOutcome } from '../rules/script-run.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
-import type { SampleStore } from '../store/sample-store.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 
 const simulationLimits = {

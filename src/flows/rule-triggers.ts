@@ -7,7 +7,7 @@ import type { StoredSample } from '../model/sample.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
-import type { SeenSample } from '../rules/reading.ts';
+import type { SeenSample } from '../rules/rule-reading.ts';
 import { scriptEvent } from '../rules/script-run.ts';
 import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote } from './rule-effects.ts';
 

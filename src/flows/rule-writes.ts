@@ -2,11 +2,11 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import type { SeenSample } from '../rules/reading.ts';
-import { lazyTransaction, type RecordsDb } from '../store/records/database.ts';
-import { saveFollowerPosition } from '../store/records/follower-positions.ts';
-import { rulesFollower } from '../store/records/recorded-positions.ts';
-import { appendProcessingLog } from '../store/records/processing-log.ts';
+import type { SeenSample } from '../rules/rule-reading.ts';
+import { lazyTransaction, type RecordsDb } from '../records/records.ts';
+import { saveFollowerPosition } from '../records/rows/follower-positions.ts';
+import { rulesFollower } from '../records/rows/recorded-positions.ts';
+import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import {
   activationsOf,
   type DeviceHolds,
@@ -17,9 +17,9 @@ import {
   saveLastSamples,
   saveScriptState,
   type ScriptTimer,
-} from '../store/records/rule-state.ts';
-import { insertTriggers, removeTriggers } from '../store/records/rule-work.ts';
-import { saveNextExecution } from '../store/records/rules.ts';
+} from '../records/rows/rule-state.ts';
+import { insertTriggers, removeTriggers } from '../records/rows/rule-queue.ts';
+import { saveNextExecution } from '../records/rows/rules.ts';
 import type { RuleDelivery } from './rule-effects.ts';
 
 export interface RuleWrite {

@@ -1,5 +1,5 @@
 // Geofence: whether a position lies in one of the polygons of a FeatureCollection, outside its holes (contract 13).
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 type Point = readonly [longitude: number, latitude: number];
 

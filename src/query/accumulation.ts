@@ -1,5 +1,5 @@
 // What KPI and time-series requests have in common, checked (interface 4.4): one metric over one interval.
-import { type AccumulatorName, accumulatorNamed, accumulatorNames, lastAlias } from '../accumulators/accumulator.ts';
+import { type AccumulatorName, accumulatorNamed, accumulatorNames, lastAlias } from '../summaries/accumulator.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
 import type { WorkspaceSettings } from '../model/workspace.ts';

@@ -1,6 +1,6 @@
 // The schema of a device's data: what its type declares, joined with what was measured (interface 2.4 and 4.1).
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { ReadingStore } from './reading-store.ts';
+import type { ReadingStore } from './sample-reader.ts';
 import { keysOfWide, measuredProperties, type MeasuredProperty } from './measured-properties.ts';
 
 const topicsMax = 50;

@@ -1,11 +1,11 @@
 // KPIs: one number per device, or one for all of them (interface 4.4 and 4.5).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { accumulators } from '../accumulators/accumulator-table.ts';
-import { addTerm, sumOf } from '../accumulators/compensated-sum.ts';
-import { emptyPartial } from '../accumulators/partial.ts';
+import { accumulators } from '../summaries/accumulator-table.ts';
+import { addTerm, sumOf } from '../summaries/compensated-sum.ts';
+import { emptyPartial } from '../summaries/tally.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { BucketRequest } from '../store/sample-store.ts';
-import type { ReadingStore } from './reading-store.ts';
+import type { BucketRequest } from '../samples/sample-store.ts';
+import type { ReadingStore } from './sample-reader.ts';
 import { type Accumulation, type AccumulationBody, type QueriedDevice, readAccumulation } from './accumulation.ts';
 import { type BucketPlan, type Source, singleBucket } from './bucket-plan.ts';
 import { type CalendarParts, countNoSlots, occupancySlots, type SlotsOf } from './occupancy-slots.ts';

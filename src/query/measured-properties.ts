@@ -1,7 +1,7 @@
 // Which keys samples have, with the types of their values: the paths that the store has measured as nested properties.
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { keyPaths } from '../model/key-paths.ts';
-import type { MeasuredTopic, MeasuredType, SampleStore } from '../store/sample-store.ts';
+import type { MeasuredTopic, MeasuredType, SampleStore } from '../samples/sample-store.ts';
 
 export interface MeasuredProperty {
   /** JSON Schema names. */

@@ -1,5 +1,5 @@
 // The slots that OCCUPANCY counts per device: plain ones, or those of its workspace's working hours.
-import { type CountedSlots, noSlots } from '../accumulators/occupied-slots.ts';
+import { type CountedSlots, noSlots } from '../summaries/occupied-slots.ts';
 import type { EpochMs } from '../model/instant.ts';
 import {
   type CalendarOf,

@@ -1,9 +1,9 @@
 // Samples of any number as one download, oldest first, made while it is read: NDJSON or CSV.
 import { formatInstant } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
-import type { SampleRange } from '../store/sample-store.ts';
-import { refuseUnreadable } from '../store/unreadable.ts';
-import type { ReadingStore } from './reading-store.ts';
+import type { SampleRange } from '../samples/sample-store.ts';
+import { refuseUnreadable } from '../samples/unreadable.ts';
+import type { ReadingStore } from './sample-reader.ts';
 import { csvColumns, csvHeader, csvRow } from './csv-row.ts';
 
 export const exportFormats = ['csv', 'ndjson'] as const;

@@ -1,5 +1,5 @@
 // Time series: one number per bucket of an interval (interface 4.4 and 4.7, contract 21).
-import { accumulators } from '../accumulators/accumulator-table.ts';
+import { accumulators } from '../summaries/accumulator-table.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import {

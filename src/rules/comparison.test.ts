@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
 import { comparisonOperators, type RuleCondition, type ValueType } from '../model/rule.ts';
 import { compileBlock } from './comparison.ts';
-import { readingOf } from './reading.ts';
+import { readingOf } from './rule-reading.ts';
 import { condition, constant, fromSource, sourceFor } from './testing-rules.ts';
 
 function holds(

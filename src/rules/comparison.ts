@@ -1,7 +1,7 @@
 // Comparison: conditions chained by AND and OR, of which AND binds tighter (contract 13, 35).
 import type { ComparisonOperator, RuleCondition, RuleDataSource, RuleOperand, ValueType } from '../model/rule.ts';
 import { type Comparable, comparedAs, converted } from '../model/rule-value.ts';
-import type { Reading } from './reading.ts';
+import type { Reading } from './rule-reading.ts';
 
 type Compare = (first: Exclude<Comparable, undefined>, second: Exclude<Comparable, undefined>) => boolean;
 

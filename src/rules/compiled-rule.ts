@@ -6,7 +6,7 @@ import { readSchedule, type RuleSchedule } from '../model/rule-schedule.ts';
 import { combinationHolds, parseTagCombination } from '../model/tag-combination.ts';
 import { type BlockTest, compileBlock } from './comparison.ts';
 import type { Verdict } from './firing.ts';
-import { isWholeSample } from './reading.ts';
+import { isWholeSample } from './rule-reading.ts';
 
 /** Which samples a data source takes: those of a topic that have one of the keys. */
 export interface Watch {

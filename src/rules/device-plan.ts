@@ -2,7 +2,7 @@
 import { dataValue } from '../model/data-value.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CompiledRule, Watch } from './compiled-rule.ts';
-import type { HoldCell } from './holds.ts';
+import type { HoldCell } from './condition-states.ts';
 
 /** A rule as one device meets it. */
 export interface PlannedRule {

@@ -7,7 +7,7 @@ import type { Rule } from '../model/rule.ts';
 import { compileRule } from './compiled-rule.ts';
 import { type DevicePlan, planDevice } from './device-plan.ts';
 import { judgeSample, judgeTimed, type RuleMemory } from './evaluation.ts';
-import { createHolds } from './holds.ts';
+import { createHolds } from './condition-states.ts';
 import { createLastSamples } from './last-samples.ts';
 import { type ReferenceSample, type ReferenceWorld, referenceFirings } from './testing-reference.ts';
 import { condition, constant, fromSource, ruleFor, sourceFor } from './testing-rules.ts';

@@ -3,9 +3,9 @@ import { isJsonObject } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { type DevicePlan, matchSample, type PlannedRule } from './device-plan.ts';
 import type { Verdict } from './firing.ts';
-import type { Holds } from './holds.ts';
+import type { Holds } from './condition-states.ts';
 import type { LastSamples } from './last-samples.ts';
-import { type Reading, readingOf, type SeenSample } from './reading.ts';
+import { type Reading, readingOf, type SeenSample } from './rule-reading.ts';
 import { judge } from './verdict.ts';
 
 /** What rules remember of devices; timed runs have the device ''. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Sample } from '../model/sample.ts';
-import type { SampleStore, UnreadableSamples } from '../store/sample-store.ts';
+import type { SampleStore, UnreadableSamples } from '../samples/sample-store.ts';
 import type { Watch } from './compiled-rule.ts';
 import { takes } from './device-plan.ts';
 

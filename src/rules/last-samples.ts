@@ -1,5 +1,5 @@
 // The last sample that each watch of a device has taken: what a rule reads of data sources that do not trigger it.
-import type { SeenSample } from './reading.ts';
+import type { SeenSample } from './rule-reading.ts';
 
 export interface LastSamples {
   get(deviceId: string, watchId: string): SeenSample | undefined;

@@ -3,7 +3,7 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
-import { ownValue, readingOf, type SeenSample } from './reading.ts';
+import { ownValue, readingOf, type SeenSample } from './rule-reading.ts';
 
 export const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
 export type RunCause = (typeof runCauses)[number];

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
 import { converted } from '../model/rule-value.ts';
 import type { CompiledRule } from './compiled-rule.ts';
-import { isWholeSample, ownValue, type Reading } from './reading.ts';
+import { isWholeSample, ownValue, type Reading } from './rule-reading.ts';
 import type { Emit } from '../scripting/emit.ts';
 
 export const scriptRunLimits = {

@@ -3,7 +3,7 @@ import { isInside } from '../model/geo-fence.ts';
 import { converted } from '../model/rule-value.ts';
 import type { CompiledLogic, CompiledRule } from './compiled-rule.ts';
 import type { Firing, Verdict } from './firing.ts';
-import { ownValue, type Reading } from './reading.ts';
+import { ownValue, type Reading } from './rule-reading.ts';
 
 const nothing: readonly never[] = [];
 

@@ -9,7 +9,7 @@ import {
   type ScriptImage,
 } from './guest-memory.ts';
 import { createIntlHost } from './intl-host.ts';
-import type { ScriptLimits } from './limits.ts';
+import type { ScriptLimits } from './script-limits.ts';
 import type { ProvidedModuleName } from './provided-modules.ts';
 import { instantiateQuickJs, type Pointer, type QuickJs } from './quickjs.ts';
 import type { RunRecorder } from './run-recorder.ts';

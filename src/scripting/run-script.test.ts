@@ -3,7 +3,7 @@ import { runInThisContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import type { Json } from '../model/json.ts';
-import { scriptLimits } from './limits.ts';
+import { scriptLimits } from './script-limits.ts';
 import { runScript } from './run-script.ts';
 import { createScriptMachine, type ScriptMachine } from './script-machine.ts';
 

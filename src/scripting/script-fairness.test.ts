@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { afterEach, expect, test } from 'vitest';
 import { createEngine } from './engine.ts';
 import { surveyMemory } from './guest-memory.ts';
-import { scriptLimits } from './limits.ts';
+import { scriptLimits } from './script-limits.ts';
 import { compileQuickJs } from './quickjs.ts';
 import { createRecorderMemory, createRunRecorder } from './run-recorder.ts';
 import {

@@ -6,7 +6,7 @@ import { problem } from '../model/problem.ts';
 import { quotaDetails, standardQuotas } from '../model/quota.ts';
 import type { Emit, ScriptErrorEvent } from './emit.ts';
 import { modeNumber } from './engine.ts';
-import { type ScriptLimits, scriptLimits } from './limits.ts';
+import { type ScriptLimits, scriptLimits } from './script-limits.ts';
 import { createRunQueue, type RunKind } from './run-queue.ts';
 import { createScriptRegistry } from './script-registry.ts';
 import type { PendingRun } from './script-thread.ts';

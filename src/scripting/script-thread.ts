@@ -1,7 +1,7 @@
 // One worker thread as the main thread sees it: sends batches, takes answers, and ends the thread when a run gets stuck.
 import { Worker } from 'node:worker_threads';
 import type { MemoryLayout } from './guest-memory.ts';
-import type { ScriptLimits } from './limits.ts';
+import type { ScriptLimits } from './script-limits.ts';
 import { createRecorderMemory, recorderPhases, type RecorderView, viewRecorder } from './run-recorder.ts';
 import type { Waiting } from './run-queue.ts';
 import { errorEntry } from './script-error.ts';

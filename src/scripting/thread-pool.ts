@@ -1,7 +1,7 @@
 // The threads of the machine: as many as were asked for, one more for whoever would have to wait behind slow runs, and who gets which runs.
 import { problem } from '../model/problem.ts';
 import { surveyMemory } from './guest-memory.ts';
-import type { ScriptLimits } from './limits.ts';
+import type { ScriptLimits } from './script-limits.ts';
 import { compileQuickJs } from './quickjs.ts';
 import type { RunQueue } from './run-queue.ts';
 import { type PendingRun, type ScriptThread, startScriptThread, type ThreadParts } from './script-thread.ts';

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { composeAccess, guardOf } from '../../src/compose-access.ts';
+import { composeAccess, guardOf } from '../../src/composition/access.ts';
 import { readConfig } from '../../src/config.ts';
 import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
 import { memberRoutes } from '../../src/http/routes/members.ts';
 import { oauthClientRoutes } from '../../src/http/routes/oauth-clients.ts';
-import { createServer } from '../../src/http/server.ts';
+import { createServer } from '../../src/http/edge/server.ts';
 import type { Actor } from '../../src/model/actor.ts';
 import type { RecordChange } from '../../src/model/record.ts';
-import { openRecords } from '../../src/store/records/database.ts';
+import { openRecords } from '../../src/records/records.ts';
 import type { GrantParts } from './grant-world.ts';
 import { runGrantSequence } from './grant-sequence.ts';
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describedOutputTypes, outputPropertySchemas } from '../../src/contract/output-properties.ts';
 import { propertiesKeys } from '../../src/model/connector.ts';
-import { neededMembers } from '../../src/inventory/needed-properties.ts';
+import { neededMembers } from '../../src/inventory/flows/needed-properties.ts';
 import { startWorld, type World } from '../world/world.ts';
 
 let world: World;

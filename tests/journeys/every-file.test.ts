@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifyDataFolder } from '../../src/compose-verify.ts';
+import { verifyDataFolder } from '../../src/composition/verify.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { startWorld, type World } from '../world/world.ts';
 

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { backfillFile, type FileFormat, placePathOf, reportPathOf } from '../../src/file-backfill/file-backfill.ts';
-import { platformClient } from '../../src/file-backfill/platform-client.ts';
+import { backfillFile, type FileFormat, placePathOf, reportPathOf } from '../../clients/file-backfill/file-backfill.ts';
+import { platformClient } from '../../clients/file-backfill/platform-client.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 let world: World;

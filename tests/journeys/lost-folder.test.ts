@@ -17,7 +17,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { verifyDataFolder } from '../../src/compose-verify.ts';
+import { verifyDataFolder } from '../../src/composition/verify.ts';
 import { apiKey, startProcess, startRefused } from '../load/platform-process.ts';
 import { startWorld } from '../world/world.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readManifest, writeManifest } from '../../src/store/embedded/manifest.ts';
+import { readManifest, writeManifest } from '../../src/samples/embedded/segments/manifest.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 const at = (minute: number): string => new Date(Date.UTC(2026, 0, 5) + minute * 60_000).toISOString();

@@ -1,7 +1,7 @@
 // What MQTT refuses: foreign topics, wrong secrets, wildcards, payloads that are no JSON, packets that are too large (contract 18, 35).
 import type { MqttClient } from 'mqtt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mqttLimits } from '../../src/ingest/mqtt-limits.ts';
+import { mqttLimits } from '../../src/ingest/mqtt/mqtt-limits.ts';
 import {
   closed,
   downTopic,

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 function simulator(...flags: string[]): Promise<{ stdout: string; stderr: string }> {
-  return run(process.execPath, ['bin/preflight.js', 'src/simulate/command.ts', '--url', world.base, ...flags]);
+  return run(process.execPath, ['bin/preflight.js', 'clients/simulate/command.ts', '--url', world.base, ...flags]);
 }
 
 async function storedCount(protocol: string): Promise<number> {

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createClosers } from '../../src/compose-closing.ts';
+import { createClosers } from '../../src/composition/closing.ts';
 import { readConfig } from '../../src/config.ts';
-import { startPlatform } from '../../src/compose.ts';
+import { startPlatform } from '../../src/composition/platform.ts';
 import { createLog } from '../../src/telemetry/log.ts';
 import { startWorld } from '../world/world.ts';
 

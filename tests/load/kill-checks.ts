@@ -1,7 +1,7 @@
 // What must hold after a crash: acknowledged is there exactly once, nothing is invented, state, notes and metrics fit the samples.
 import type { HttpConnection } from '../../bench/load/http.ts';
 import { httpRequest, mustSucceed } from '../../bench/load/http.ts';
-import { processingLogLimits } from '../../src/store/records/processing-log.ts';
+import { processingLogLimits } from '../../src/records/rows/processing-log.ts';
 import type { Book, LoadDevice, SentUplink } from './capture-load.ts';
 import { apiKey } from './platform-process.ts';
 

@@ -2,8 +2,8 @@
 // Arguments: folder, first id. Each line is an id, or `+` and `-` around a moment that the parent may wait for; it kills at any time.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
-import { entryOf } from '../../src/store/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
+import { entryOf } from '../../src/samples/conformance/sample-entries.ts';
+import { openEmbeddedStore } from '../../src/samples/embedded/embedded-store.ts';
 import { crashDevices, crashLimits, type CrashMoment, crashSample } from './store-crash-samples.ts';
 
 const [folder, first] = process.argv.slice(2);

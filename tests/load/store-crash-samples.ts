@@ -1,6 +1,6 @@
 // The samples of the crash test: everything of a sample follows from its id, so that a wrong one is seen.
-import type { Given } from '../../src/store/conformance/sample-entries.ts';
-import type { StoreLimits } from '../../src/store/embedded/limits.ts';
+import type { Given } from '../../src/samples/conformance/sample-entries.ts';
+import type { StoreLimits } from '../../src/samples/embedded/store-limits.ts';
 
 export const crashDevices = ['d1', 'd2', 'd3', 'd4', 'd5'] as const;
 

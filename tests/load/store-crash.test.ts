@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { expect, test } from 'vitest';
-import { allSamples } from '../../src/store/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
-import { verifyStore } from '../../src/store/embedded/verify.ts';
+import { allSamples } from '../../src/samples/conformance/sample-entries.ts';
+import { openEmbeddedStore } from '../../src/samples/embedded/embedded-store.ts';
+import { verifyStore } from '../../src/samples/embedded/verify-chunks.ts';
 import {
   crashDevices,
   crashLimits,

@@ -1,7 +1,7 @@
 // Filter expressions find what the reference finds, and refuse what makes no sense; `npm run bench -- filters` asks many more.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deviceFilterOf } from '../../src/inventory/assets.ts';
-import { findDeviceIds } from '../../src/store/records/device-lists.ts';
+import { deviceFilterOf } from '../../src/inventory/devices/assets.ts';
+import { findDeviceIds } from '../../src/records/rows/device-lists.ts';
 import { filterRun } from './filter-run.ts';
 import { filterNow, openFilteredInventory, principal } from './filtered-inventory.ts';
 

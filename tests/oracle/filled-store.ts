@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sample } from '../../src/model/sample.ts';
-import { openEmbeddedStore } from '../../src/store/embedded/embedded-store.ts';
-import type { SampleStore } from '../../src/store/sample-store.ts';
+import { openEmbeddedStore } from '../../src/samples/embedded/embedded-store.ts';
+import type { SampleStore } from '../../src/samples/sample-store.ts';
 
 export interface FilledStore {
   readonly store: SampleStore;

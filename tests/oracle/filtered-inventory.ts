@@ -2,22 +2,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { change } from '../../src/inventory/change.ts';
-import { createCustomField } from '../../src/inventory/custom-fields.ts';
-import { createDataFlow } from '../../src/inventory/data-flows.ts';
-import { createDeviceConnector } from '../../src/inventory/device-connectors.ts';
-import { createDeviceType } from '../../src/inventory/device-types.ts';
-import { createDevice, updateDevice } from '../../src/inventory/devices.ts';
-import { registrationStep } from '../../src/inventory/registration.ts';
-import { createTag } from '../../src/inventory/tags.ts';
-import { createWorkspace } from '../../src/inventory/workspaces.ts';
+import { change } from '../../src/inventory/record-change.ts';
+import { createCustomField } from '../../src/inventory/devices/custom-fields.ts';
+import { createDataFlow } from '../../src/inventory/flows/data-flows.ts';
+import { createDeviceConnector } from '../../src/inventory/flows/device-connectors.ts';
+import { createDeviceType } from '../../src/inventory/flows/device-types.ts';
+import { createDevice, updateDevice } from '../../src/inventory/devices/devices.ts';
+import { registrationStep } from '../../src/inventory/devices/registration.ts';
+import { createTag } from '../../src/inventory/devices/tags.ts';
+import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { fitsConnector } from '../../src/model/connector.ts';
 import type { CustomFieldType } from '../../src/model/custom-field.ts';
 import type { Principal } from '../../src/model/principal.ts';
-import { openRecords } from '../../src/store/records/database.ts';
-import { saveUplinkMetrics } from '../../src/store/records/device-status.ts';
-import { insertOrganization } from '../../src/store/records/organizations.ts';
-import { insertUser } from '../../src/store/records/users.ts';
+import { openRecords } from '../../src/records/records.ts';
+import { saveUplinkMetrics } from '../../src/records/rows/device-status.ts';
+import { insertOrganization } from '../../src/records/rows/organizations.ts';
+import { insertUser } from '../../src/records/rows/users.ts';
 
 export type Random = () => number;
 

@@ -1,6 +1,6 @@
 // Registering, deregistering, activating and deactivating many devices: records, network servers, repetition (contract 4, 19).
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runOperationChunk } from '../../src/inventory/operations.ts';
+import { runOperationChunk } from '../../src/inventory/operations/operations.ts';
 import { problem } from '../../src/model/problem.ts';
 import { type Body, makeDevice, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 

@@ -114,7 +114,7 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
   expect(body).toMatchObject({ mailProperties: null, scope: 'DATA_FLOW', deleted: false, global: false });
   const changed = { ...body.webhookProperties, method: 'PUT' };
   await admin('PUT', `/v3/output-connectors/${body.id}`, { webhookProperties: changed });
-  const { findOutputConnector } = await import('../../src/store/records/output-connectors.ts');
+  const { findOutputConnector } = await import('../../src/records/rows/output-connectors.ts');
   expect((await findOutputConnector(records, body.id))!.properties).toMatchObject({
     method: 'PUT',
     bearerToken: 'tok',

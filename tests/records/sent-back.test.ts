@@ -1,6 +1,6 @@
 // What was read can be sent back as it is: clients PUT whole records, with read-only members and with members of their own.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { saveUplinkMetrics } from '../../src/store/records/device-status.ts';
+import { saveUplinkMetrics } from '../../src/records/rows/device-status.ts';
 import { type Body, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 
 let world: RecordsWorld;

@@ -1,6 +1,6 @@
 // Sends datagrams as fast as they are taken: after each group a ping, whose reset says that the group was read.
-import { codeText } from '../../src/ingest/coap-answer.ts';
-import { emptyMessage, encodeMessage, parseMessage } from '../../src/ingest/coap-message.ts';
+import { codeText } from '../../src/ingest/coap/coap-answer.ts';
+import { emptyMessage, encodeMessage, parseMessage } from '../../src/ingest/coap/coap-message.ts';
 import { rawCoapSocket } from './coap-device.ts';
 
 const groupSize = 50;

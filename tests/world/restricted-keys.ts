@@ -1,13 +1,13 @@
 // API keys with fewer rights than the world's own, and another organization beside it.
-import { createApiKey } from '../../src/inventory/api-keys.ts';
+import { createApiKey } from '../../src/inventory/members/api-keys.ts';
 import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import type { Principal } from '../../src/model/principal.ts';
 import { defaultWorkspaceSettings } from '../../src/model/workspace.ts';
-import { openRecords, type Records } from '../../src/store/records/database.ts';
-import { insertOrganization } from '../../src/store/records/organizations.ts';
-import { insertUser } from '../../src/store/records/users.ts';
-import { insertWorkspace } from '../../src/store/records/workspaces.ts';
+import { openRecords, type Records } from '../../src/records/records.ts';
+import { insertOrganization } from '../../src/records/rows/organizations.ts';
+import { insertUser } from '../../src/records/rows/users.ts';
+import { insertWorkspace } from '../../src/records/rows/workspaces.ts';
 import type { World } from './world.ts';
 
 export interface KeyWanted {

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startPlatform } from '../../src/compose.ts';
-import type { Platform } from '../../src/compose-parts.ts';
+import { startPlatform } from '../../src/composition/platform.ts';
+import type { Platform } from '../../src/composition/platform-parts.ts';
 import { readConfig } from '../../src/config.ts';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { type Answered, checkedFetch } from './checked-fetch.ts';

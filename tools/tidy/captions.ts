@@ -1,5 +1,5 @@
 // Captions: the first line of every file says in a sentence what the file is for; the code map is made of them.
-import type { Breach } from './breach.ts';
+import type { Breach } from './violation.ts';
 import type { ProjectFile } from './project-files.ts';
 
 const captionForm = /^\/\/ \S.{15,}[.:]$/;

@@ -1,7 +1,7 @@
 // Decision records: numbered without a gap, named NNNN-title.md, one page each.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Breach } from './breach.ts';
+import type { Breach } from './violation.ts';
 
 const folder = 'docs/decisions';
 const linesMax = 60;

@@ -1,14 +1,14 @@
 // The house rules as one table: every rule with the question it asks.
 import { codeMapBreaches } from '../code-map.ts';
 import { lockBreaches } from '../lock-entries.ts';
-import type { Breach } from './breach.ts';
+import type { Breach } from './violation.ts';
 import { captionBreaches } from './captions.ts';
 import { decisionBreaches } from './decision-records.ts';
 import { leftoverBreaches } from './leftovers.ts';
 import { lengthBreaches } from './lengths.ts';
 import { nameBreaches } from './names.ts';
 import { projectFiles, type ProjectFile } from './project-files.ts';
-import { surroundingsBreaches } from './surroundings.ts';
+import { surroundingsBreaches } from './environment-access.ts';
 
 type FileRule = (file: ProjectFile) => Breach[];
 type ProjectRule = (root: string, files: readonly ProjectFile[]) => Breach[];

@@ -1,6 +1,6 @@
 // Leftovers: what is fine for an afternoon and wrong in a commit.
 import ts from 'typescript';
-import type { Breach } from './breach.ts';
+import type { Breach } from './violation.ts';
 import { lineOf, walk, type ProjectFile } from './project-files.ts';
 
 const unfinishedMark = /\b(TODO|FIXME|XXX)\b(?!.*#\d+)/;

@@ -1,6 +1,6 @@
 // Lengths: files and functions short enough to be read at one sitting.
 import ts from 'typescript';
-import type { Breach } from './breach.ts';
+import type { Breach } from './violation.ts';
 import { lineOf, walk, type ProjectFile } from './project-files.ts';
 
 const sourceLinesMax = 300;

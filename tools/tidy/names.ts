@@ -1,6 +1,6 @@
 // Names: files and folders are called by the field's words, never by a bag's.
 import { importTable, rootFiles } from '../import-table.ts';
-import type { Breach } from './breach.ts';
+import type { Breach } from './violation.ts';
 import { folderOfSrc, type ProjectFile } from './project-files.ts';
 
 const bagWords = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'lib', 'libs', 'misc', 'others'];

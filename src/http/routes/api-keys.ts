@@ -2,9 +2,9 @@
 import { apiKeyDraft, apiKeyListQuery, apiKeySchema, createdApiKeySchema } from '../../contract/api-key.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { createApiKey, deleteApiKey, listApiKeys, readApiKey } from '../../inventory/api-keys.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { createApiKey, deleteApiKey, listApiKeys, readApiKey } from '../../inventory/members/api-keys.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 const tag = 'API keys';

@@ -10,13 +10,13 @@ import {
   filterOptionsSchema,
 } from '../../contract/device.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
-import { type AssetFilter, listAssets } from '../../inventory/assets.ts';
-import { filterOptions } from '../../inventory/filter-options.ts';
+import { type AssetFilter, listAssets } from '../../inventory/devices/assets.ts';
+import { filterOptions } from '../../inventory/devices/filter-options.ts';
 import { type LoraField, loraFields } from '../../model/lora-fields.ts';
 import { pageSizeAssets } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
-import { listOf, listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';
 
 const tag = 'Assets';

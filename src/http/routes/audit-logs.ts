@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { auditEntrySchema, auditExportQuery, auditLogQuery } from '../../contract/audit-entry.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
-import { exportAuditLog, readAuditLog } from '../../inventory/audit-log.ts';
-import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { Answer, guardedRoute, type Route } from '../route.ts';
+import { exportAuditLog, readAuditLog } from '../../inventory/audit/audit-log.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { Answer, guardedRoute, type Route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';
 
 const tag = 'Audit log';

@@ -5,14 +5,14 @@ import { deviceParams } from '../../contract/queries.ts';
 import { type Backfill, type BackfillReceipt, backfillLimits } from '../../flows/backfill.ts';
 import type { Attempt, Once } from '../../flows/idempotency.ts';
 import type { OnceStreamed } from '../../flows/streamed-idempotency.ts';
-import { jsonArrayGroups, jsonArrayLimits } from '../../ingest/json-array.ts';
+import { jsonArrayGroups, jsonArrayLimits } from '../../ingest/http/json-array.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import type { Principal } from '../../model/principal.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { guardedRoute, type Route, type RouteInput } from '../route.ts';
-import type { BodyStream } from '../streamed-body.ts';
+import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
+import { guardedRoute, type Route, type RouteInput } from '../edge/route.ts';
+import type { BodyStream } from '../edge/streamed-body.ts';
 import type { DeviceAccess } from './device-access.ts';
 
 export interface BackfillParts extends Pick<DeviceAccess, 'placeOfDevice'> {

@@ -12,11 +12,11 @@ import {
   readBlob,
   readBlobContent,
   sha256Of,
-} from '../../inventory/blobs.ts';
-import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { uploadedFile } from '../multipart.ts';
-import { Answer, guardedRoute, type Route } from '../route.ts';
-import { type BodyStream, bytesOf } from '../streamed-body.ts';
+} from '../../inventory/workspaces/blobs.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { uploadedFile } from '../edge/multipart.ts';
+import { Answer, guardedRoute, type Route } from '../edge/route.ts';
+import { type BodyStream, bytesOf } from '../edge/streamed-body.ts';
 import { byId, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Blobs';

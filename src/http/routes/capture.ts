@@ -9,15 +9,15 @@ import {
   captureRequestOf,
   captureSecretOf,
   webhookBodyOf,
-} from '../../ingest/capture-request.ts';
+} from '../../ingest/http/capture-request.ts';
 import type { Capture, CaptureReceipt } from '../../flows/capture.ts';
 import type { Webhook } from '../../flows/network-server-capture.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { namedObject } from '../../contract/named.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { openRoute, type Route } from '../route.ts';
+import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
+import { openRoute, type Route } from '../edge/route.ts';
 
 export const captureBytesMax = 1024 * 1024;
 

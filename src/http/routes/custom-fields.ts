@@ -14,9 +14,9 @@ import {
   listCustomFields,
   readCustomField,
   updateCustomField,
-} from '../../inventory/custom-fields.ts';
-import { listOf, listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/devices/custom-fields.ts';
+import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Custom fields';

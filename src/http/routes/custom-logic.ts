@@ -14,9 +14,9 @@ import {
   listCustomLogic,
   readCustomLogic,
   updateCustomLogic,
-} from '../../inventory/custom-logic.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/rules/custom-logic.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byOrganization, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Custom logic';

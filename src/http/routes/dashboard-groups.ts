@@ -13,9 +13,9 @@ import {
   listDashboardGroups,
   readDashboardGroup,
   updateDashboardGroup,
-} from '../../inventory/dashboard-groups.ts';
-import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/workspaces/dashboard-groups.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Dashboards';

@@ -8,9 +8,9 @@ import {
   listDashboards,
   readDashboard,
   updateDashboard,
-} from '../../inventory/dashboards.ts';
-import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/workspaces/dashboards.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Dashboards';

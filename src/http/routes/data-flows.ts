@@ -11,10 +11,10 @@ import {
   listDataFlows,
   readDataFlow,
   updateDataFlow,
-} from '../../inventory/data-flows.ts';
-import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
-import { type ShowingParts, showingOf } from './showing.ts';
+} from '../../inventory/flows/data-flows.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
+import { type ShowingParts, showingOf } from './connector-view-options.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Data flows';

@@ -9,10 +9,10 @@ import {
 } from '../../contract/delivery.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { listDeliveries, type Renewed, resendDeliveries, resendDelivery } from '../../inventory/deliveries.ts';
+import { listDeliveries, type Renewed, resendDeliveries, resendDelivery } from '../../inventory/flows/deliveries.ts';
 import type { Principal } from '../../model/principal.ts';
-import { listOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { listOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Deliveries';

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
 import type { deviceParams, tagParams } from '../../contract/queries.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
-import type { Place } from '../../model/place.ts';
+import type { Place } from '../../model/resource-ref.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';

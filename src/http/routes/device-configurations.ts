@@ -15,9 +15,9 @@ import {
   type PushConfiguration,
   pushDeviceConfiguration,
   readDeviceConfiguration,
-} from '../../inventory/device-configurations.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/devices/device-configurations.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Device configurations';

@@ -10,9 +10,9 @@ import {
   listDeviceConnectors,
   readDeviceConnector,
   updateDeviceConnector,
-} from '../../inventory/device-connectors.ts';
-import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/flows/device-connectors.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Device connectors';

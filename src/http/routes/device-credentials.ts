@@ -6,8 +6,8 @@ import {
   createDeviceCredential,
   deleteDeviceCredential,
   listDeviceCredentials,
-} from '../../inventory/device-credentials.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/devices/device-credentials.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Device credentials';

@@ -9,16 +9,16 @@ import {
   importReportSchema,
   operationSchema,
 } from '../../contract/operation.ts';
-import { exportDevices } from '../../inventory/device-export.ts';
-import { readDeviceFile } from '../../inventory/device-file.ts';
-import { sha256Of } from '../../inventory/blobs.ts';
-import { importDevices, importReport } from '../../inventory/device-import.ts';
-import { readOperation } from '../../inventory/operations.ts';
-import { listReach } from '../../inventory/reach.ts';
+import { exportDevices } from '../../inventory/imports/device-export.ts';
+import { readDeviceFile } from '../../inventory/imports/device-file.ts';
+import { sha256Of } from '../../inventory/workspaces/blobs.ts';
+import { importDevices, importReport } from '../../inventory/imports/device-import.ts';
+import { readOperation } from '../../inventory/operations/operations.ts';
+import { listReach } from '../../inventory/list-scope.ts';
 import { problem } from '../../model/problem.ts';
-import { uploadedFile } from '../multipart.ts';
-import { Answer, guardedRoute, type Route } from '../route.ts';
-import { type BodyStream, bytesOf } from '../streamed-body.ts';
+import { uploadedFile } from '../edge/multipart.ts';
+import { Answer, guardedRoute, type Route } from '../edge/route.ts';
+import { type BodyStream, bytesOf } from '../edge/streamed-body.ts';
 import { createdOnce } from './record-parts.ts';
 import type { OperationParts } from './operations.ts';
 

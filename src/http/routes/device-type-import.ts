@@ -1,7 +1,7 @@
 // The route that takes a device type library (contract 7).
 import { importSummarySchema, libraryUpload } from '../../contract/device-type-import.ts';
-import { importLibrary } from '../../inventory/library-import.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { importLibrary } from '../../inventory/imports/library-import.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byOrganization, type RecordParts } from './record-parts.ts';
 
 const libraryBytesMax = 128 * 1024 * 1024;

@@ -14,10 +14,10 @@ import {
   listDeviceTypes,
   readDeviceType,
   updateDeviceType,
-} from '../../inventory/device-types.ts';
+} from '../../inventory/flows/device-types.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
-import { listOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { listOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byOrganization, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Device types';

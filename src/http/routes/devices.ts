@@ -3,10 +3,10 @@ import { deviceByDeviceIdQuery, deviceDraft, deviceSchema, deviceUpdate } from '
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { processingLogQuery, processingLogSchema } from '../../contract/processing-log.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { createDevice, deleteDevice, readDevice, readDeviceByDeviceId, updateDevice } from '../../inventory/devices.ts';
-import { readProcessingLog } from '../../inventory/processing-log.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { createDevice, deleteDevice, readDevice, readDeviceByDeviceId, updateDevice } from '../../inventory/devices/devices.ts';
+import { readProcessingLog } from '../../inventory/devices/processing-log.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Devices';

@@ -5,12 +5,12 @@ import { deviceEventSchema } from '../../contract/device-event.ts';
 import { idParams, list } from '../../contract/record-fields.ts';
 import { deviceEvents, type EventSources } from '../../flows/device-events.ts';
 import type { DownlinkCause } from '../../flows/downlink.ts';
-import { listDownlinks } from '../../inventory/downlinks.ts';
+import { listDownlinks } from '../../inventory/devices/downlinks.ts';
 import type { DownlinkCommand } from '../../model/downlink.ts';
 import type { Json } from '../../model/json.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Downlinks';

@@ -1,7 +1,7 @@
 // Health and metrics: what a supervisor, a load balancer and Prometheus ask; open, because they hold no customer data.
 import Type from 'typebox';
 import { namedObject } from '../../contract/named.ts';
-import { Answer, openRoute, type Route } from '../route.ts';
+import { Answer, openRoute, type Route } from '../edge/route.ts';
 
 const health = namedObject('Health', {
   status: Type.Union([Type.Literal('UP'), Type.Literal('DOWN')]),

@@ -12,9 +12,9 @@ import {
   placeOfNewIntegration,
   readIntegration,
   updateIntegration,
-} from '../../inventory/integrations.ts';
-import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/flows/integrations.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Integrations';

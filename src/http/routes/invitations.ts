@@ -1,5 +1,5 @@
 // Routes of invitations: the link is the credential (contract 35).
-import type { Attempts } from '../../access/attempts.ts';
+import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { isPassword, newPasswordHash } from '../../access/password.ts';
 import { acceptedSchema, invitationAcceptance, invitationParams, invitationSchema } from '../../contract/member.ts';
 import {
@@ -7,11 +7,11 @@ import {
   choosesPassword,
   findOpenInvitation,
   type OpenInvitation,
-} from '../../inventory/invitations.ts';
-import type { Inventory } from '../../inventory/places.ts';
+} from '../../inventory/members/invitations.ts';
+import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Actor } from '../../model/actor.ts';
 import { problem } from '../../model/problem.ts';
-import { openRoute, type Route } from '../route.ts';
+import { openRoute, type Route } from '../edge/route.ts';
 
 const tag = 'Sign-in';
 const access = { open: 'whoever holds the link is the invited person' };

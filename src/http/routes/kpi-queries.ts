@@ -15,8 +15,8 @@ import { type Page, pageOf } from '../../model/page.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { accumulatedKpi, deviceKpis, type QueryParts } from '../../query/kpi.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { type DeviceAccess, queriedDevice, readableDevices, readsDevice, readsTag } from './device-access.ts';
 
 export interface KpiQueryParts extends QueryParts, DeviceAccess {

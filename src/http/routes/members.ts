@@ -20,9 +20,9 @@ import {
   deleteWorkspaceMember,
   type InvitationParts,
   listMembers,
-} from '../../inventory/members.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/members/members.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Members';

@@ -1,7 +1,7 @@
 // The operator's token for `/metrics` (`METRICS_TOKEN`): without one the figures are open to everybody.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { problem } from '../../model/problem.ts';
-import type { Route } from '../route.ts';
+import type { Route } from '../edge/route.ts';
 
 /** The routes, of which `/metrics` asks for the token when there is one. */
 export function withMetricsToken(routes: readonly Route[], token: string | undefined): readonly Route[] {

@@ -14,8 +14,8 @@ import {
   listOAuthClients,
   readOAuthClient,
   rotateClientSecret,
-} from '../../inventory/oauth-clients.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/members/oauth-clients.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 const tag = 'OAuth clients';

@@ -13,13 +13,13 @@ import {
 } from '../../contract/operation.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { bulkCreate, bulkDelete, bulkMove, bulkNetworkWork, bulkTag, bulkUpdate } from '../../inventory/bulk.ts';
-import { listOperations, operationPieces, readOperation } from '../../inventory/operations.ts';
-import type { Inventory } from '../../inventory/places.ts';
+import { bulkCreate, bulkDelete, bulkMove, bulkNetworkWork, bulkTag, bulkUpdate } from '../../inventory/operations/bulk.ts';
+import { listOperations, operationPieces, readOperation } from '../../inventory/operations/operations.ts';
+import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
-import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { Answer, guardedRoute, type Route } from '../route.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { Answer, guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Operations';

@@ -14,9 +14,9 @@ import {
   listOrganizations,
   readOrganization,
   updateOrganization,
-} from '../../inventory/organizations.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+} from '../../inventory/workspaces/organizations.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Organizations';

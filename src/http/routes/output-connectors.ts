@@ -15,11 +15,11 @@ import {
   listOutputConnectors,
   readOutputConnector,
   updateOutputConnector,
-} from '../../inventory/output-connectors.ts';
+} from '../../inventory/flows/output-connectors.ts';
 import type { AvailableOutputs } from '../../model/connector.ts';
-import { listOf, listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
-import { type ShowingParts, showingOf } from './showing.ts';
+import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
+import { type ShowingParts, showingOf } from './connector-view-options.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Output connectors';

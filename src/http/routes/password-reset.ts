@@ -1,13 +1,13 @@
 // Routes of password resets: asked for by address, done with the link that was mailed (contract 36).
-import { buckets } from '../../access/buckets.ts';
+import { buckets } from '../../access/token-buckets.ts';
 import { networkOf } from '../../access/network-of.ts';
 import { type PasswordResetMail, preparePasswordReset, resetPassword } from '../../access/password-reset.ts';
 import { invitationParams, passwordResetBody, passwordResetRequest } from '../../contract/member.ts';
-import { auditDeed } from '../../inventory/audit.ts';
-import type { Inventory } from '../../inventory/places.ts';
-import { organizationsOf } from '../../inventory/organizations.ts';
+import { auditDeed } from '../../inventory/audit/audit.ts';
+import type { Inventory } from '../../inventory/resource-lookup.ts';
+import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
 import { problem } from '../../model/problem.ts';
-import { Answer, openRoute, type Route } from '../route.ts';
+import { Answer, openRoute, type Route } from '../edge/route.ts';
 
 const tag = 'Sign-in';
 /** Requests at once, then one more every so many seconds. */

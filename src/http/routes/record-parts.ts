@@ -1,11 +1,11 @@
 // What the routes of records share: where their records live, and creates that are done once per Idempotency-Key.
 import type { Once } from '../../flows/idempotency.ts';
-import { type Inventory, placeInWorkspace, placeOf } from '../../inventory/places.ts';
+import { type Inventory, placeInWorkspace, placeOf } from '../../inventory/resource-lookup.ts';
 import type { Json } from '../../model/json.ts';
-import type { Place } from '../../model/place.ts';
+import type { Place } from '../../model/resource-ref.ts';
 import type { Principal } from '../../model/principal.ts';
-import { idempotencyKeyOf } from '../idempotency-key.ts';
-import type { RouteInput } from '../route.ts';
+import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
+import type { RouteInput } from '../edge/route.ts';
 
 export interface RecordParts {
   readonly records: Inventory;

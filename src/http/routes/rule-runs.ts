@@ -8,8 +8,8 @@ import { type EpochMs, parseInstant } from '../../model/instant.ts';
 import { pageOf } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import { inSortOrder } from '../../model/sort-order.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
 const tag = 'Rules';

@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 
 // A source and an event of 1 MiB each, escaped in JSON at worst sixfold, still fit.
 const bodyBytesMax = 12 * 1024 * 1024;

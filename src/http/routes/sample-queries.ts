@@ -15,7 +15,7 @@ import { plusRestored } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
 import { parseBound } from '../../query/interval.ts';
-import type { ReadingStore } from '../../query/reading-store.ts';
+import type { ReadingStore } from '../../query/sample-reader.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
 import {
   everyTopic,
@@ -25,8 +25,8 @@ import {
   sampleScan,
   topicOf,
 } from '../../query/sample-query.ts';
-import { completeness, incompleteHeader } from '../incomplete.ts';
-import { Answer, guardedRoute, type Route } from '../route.ts';
+import { completeness, incompleteHeader } from '../edge/incomplete-answer.ts';
+import { Answer, guardedRoute, type Route } from '../edge/route.ts';
 import { type DeviceAccess, readsDevice } from './device-access.ts';
 
 export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {

@@ -16,9 +16,9 @@ import { pageSchema } from '../../contract/page-envelope.ts';
 import { list } from '../../contract/record-fields.ts';
 import type { Source } from '../../query/bucket-plan.ts';
 import { aggregationSeries, rawSeries, seriesText } from '../../query/legacy-series.ts';
-import type { ReadingStore } from '../../query/reading-store.ts';
+import type { ReadingStore } from '../../query/sample-reader.ts';
 import { deviceSeries, seriesOfDevices } from '../../query/time-series.ts';
-import { Answer, guardedRoute, type Route } from '../route.ts';
+import { Answer, guardedRoute, type Route } from '../edge/route.ts';
 import { queriedDevice, readableDevices, readsDevice, readsTag } from './device-access.ts';
 import { devicePage, type KpiQueryParts, sourceName, sourcePaths } from './kpi-queries.ts';
 

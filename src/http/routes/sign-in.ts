@@ -1,6 +1,6 @@
 // Routes of signing in and out, and of one's own account (contract, decisions and section 35).
 import { readAccount } from '../../access/account.ts';
-import type { Attempts } from '../../access/attempts.ts';
+import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { csrfTokenOf } from '../../access/session-authenticator.ts';
 import {
   authenticateUser,
@@ -18,12 +18,12 @@ import {
   passwordChange,
   signedInSchema,
 } from '../../contract/member.ts';
-import { auditDeed } from '../../inventory/audit.ts';
-import type { Inventory } from '../../inventory/places.ts';
+import { auditDeed } from '../../inventory/audit/audit.ts';
+import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { Answer, guardedRoute, openRoute, type Route, type RouteInput } from '../route.ts';
-import { clearedCookies, sessionCookies } from '../session-cookies.ts';
+import { Answer, guardedRoute, openRoute, type Route, type RouteInput } from '../edge/route.ts';
+import { clearedCookies, sessionCookies } from '../edge/session-cookies.ts';
 
 const tag = 'Sign-in';
 const ownAccount = { anyCredential: 'a user may always see to the own account', userOnly: true } as const;

@@ -4,9 +4,9 @@ import { workspaceListParameters } from '../../contract/list-parameters.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import { tagDraft, tagSchema, tagUpdate } from '../../contract/tag.ts';
-import { createTag, deleteTag, listTags, readTag, updateTag } from '../../inventory/tags.ts';
-import { listScopeOf, pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { createTag, deleteTag, listTags, readTag, updateTag } from '../../inventory/devices/tags.ts';
+import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Tags';

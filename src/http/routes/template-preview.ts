@@ -2,7 +2,7 @@
 import { templatePreviewBody, templatePreviewSchema } from '../../contract/template-preview.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byWorkspace, type RecordParts } from './record-parts.ts';
 
 export interface TemplatePreview {

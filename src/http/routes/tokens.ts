@@ -4,7 +4,7 @@ import { discoverySchema, issuedTokenSchema, keySetSchema, tokenForm } from '../
 import type { SigningKeys } from '../../access/signing-keys.ts';
 import { tokenPaths, type TokenService } from '../../access/token-service.ts';
 import type { Problem } from '../../model/problem.ts';
-import { Answer, openRoute, type Route } from '../route.ts';
+import { Answer, openRoute, type Route } from '../edge/route.ts';
 
 const tag = 'Tokens';
 const formBytesMax = 16 * 1024;

@@ -1,10 +1,10 @@
 // The route that tells what stored samples take.
 import { usageQuery, usageSchema } from '../../contract/usage.ts';
-import type { QuotaUse } from '../../inventory/quota-use.ts';
-import { readUsage } from '../../inventory/usage.ts';
-import type { WorkspaceUsage } from '../../store/sample-store.ts';
-import { listScopeOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import type { QuotaUse } from '../../inventory/workspaces/quota-use.ts';
+import { readUsage } from '../../inventory/workspaces/usage.ts';
+import type { WorkspaceUsage } from '../../samples/sample-store.ts';
+import { listScopeOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';
 
 export interface UsageParts extends Pick<RecordParts, 'records'> {

@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import Type from 'typebox';
 import type { CaptureReceipt } from '../../flows/capture.ts';
 import type { Webhook } from '../../flows/network-server-capture.ts';
-import { type CaptureQuery, captureSecretOf, webhookBodyOf } from '../../ingest/capture-request.ts';
+import { type CaptureQuery, captureSecretOf, webhookBodyOf } from '../../ingest/http/capture-request.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
-import { openRoute, type Route } from '../route.ts';
+import { openRoute, type Route } from '../edge/route.ts';
 import { captureBytesMax, receiptSchema, receiptView } from './capture.ts';
 
 export interface WebhookParts {

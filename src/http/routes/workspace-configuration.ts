@@ -5,10 +5,10 @@ import {
   configurationReport,
   exportedConfiguration,
 } from '../../contract/workspace-configuration.ts';
-import { exportConfiguration } from '../../inventory/workspace-configuration.ts';
-import { importConfiguration } from '../../inventory/workspace-configuration-import.ts';
+import { exportConfiguration } from '../../inventory/imports/workspace-configuration.ts';
+import { importConfiguration } from '../../inventory/imports/workspace-configuration-import.ts';
 import type { AvailableOutputs } from '../../model/connector.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { checkHolidayRegion } from './workspaces.ts';
 

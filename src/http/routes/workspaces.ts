@@ -9,7 +9,7 @@ import {
   workspaceSchema,
   workspaceUpdate,
 } from '../../contract/workspace.ts';
-import { ownOrganization } from '../../inventory/reach.ts';
+import { ownOrganization } from '../../inventory/list-scope.ts';
 import {
   createWorkspace,
   deleteWorkspace,
@@ -17,12 +17,12 @@ import {
   readWorkspace,
   updateWorkspace,
   workspaceAccess,
-} from '../../inventory/workspaces.ts';
+} from '../../inventory/workspaces/workspaces.ts';
 import { type Scope, scopes, type Verb, verbs } from '../../model/permission.ts';
 import { problem } from '../../model/problem.ts';
 import { otherHolidayRegions } from '../../query/public-holidays.ts';
-import { pageRequestOf } from '../list-query.ts';
-import { guardedRoute, type Route } from '../route.ts';
+import { pageRequestOf } from '../edge/list-query.ts';
+import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byOrganization, createdOnce, type RecordParts } from './record-parts.ts';
 
 const tag = 'Workspaces';

@@ -1,0 +1,65 @@
+// The demo from start to stop: set up the workspace, load its history, say where everything is, then send for ever.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { EpochMs } from '../../src/model/instant.ts';
+import { deviceKinds } from './devices/kind-table.ts';
+import { historyStart, type LoadUplinks, loadHistory, loadOverHttp } from './history.ts';
+import { setUpLeakRule } from './leak-rule.ts';
+import { sendLive } from './live.ts';
+import { connectPlatform } from './platform.ts';
+import { setUpDemo } from './setup.ts';
+import { startText } from './ready-message.ts';
+
+export interface DemoOptions {
+  /** Where this process reaches the platform, such as `http://127.0.0.1:8080`. */
+  readonly baseUrl: string;
+  /** Where users reach it; the same when absent. */
+  readonly publicUrl?: string;
+  /** A key with every permission on the organization; it is printed. */
+  readonly apiKey: string;
+  readonly organizationId: string;
+  /** Ends the demo at any point. */
+  readonly signal: AbortSignal;
+  readonly now: () => EpochMs;
+  readonly print: (text: string) => void;
+  /** A shorter way for payloads of the past than one HTTP request each; it must run the same decoders. */
+  readonly loadUplinks?: LoadUplinks;
+  /** Days of history on first start. */
+  readonly historyDays?: number;
+}
+
+const historyDaysDefault = 21;
+
+/**
+ * Runs the demo until the signal is aborted, then resolves. Rejects when the workspace cannot be set up or its history
+ * not be loaded; the platform itself is not touched by that.
+ */
+export async function runDemo(options: DemoOptions): Promise<void> {
+  try {
+    await run(options);
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
+  }
+}
+
+async function run(options: DemoOptions): Promise<never> {
+  const { baseUrl, publicUrl = baseUrl, apiKey, organizationId, signal, now, print } = options;
+  const platform = connectPlatform({ baseUrl, apiKey, signal });
+  const workspace = await setUpDemo(platform, organizationId, deviceKinds);
+  const { devices, uplinkSecret } = workspace;
+
+  const to = now();
+  const starts = new Map<string, EpochMs>();
+  for (const device of devices) {
+    starts.set(device.id, await historyStart(platform, device, to, options.historyDays ?? historyDaysDefault));
+  }
+  print(`Demo: loading what ${devices.length} devices sent before now ...`);
+  const load = options.loadUplinks ?? loadOverHttp(platform);
+  const from = (device: { id: string }) => starts.get(device.id)!;
+  const loaded = await loadHistory({ devices, uplinkSecret, from, to, signal, load });
+  print(`Demo: ${loaded} payloads decoded and stored in ${((now() - to) / 1_000).toFixed(1)} s.`);
+  await setUpLeakRule(platform, workspace);
+  print(startText({ publicUrl: publicUrl.replace(/\/+$/, ''), apiKey, organizationId, workspace, now: now() }));
+
+  const pause = (ms: number) => wait(ms, undefined, { signal });
+  return sendLive({ devices, uplinkSecret, from: to, signal, now, pause, platform, print });
+}

@@ -1,0 +1,65 @@
+// A CSV row as a sample: `timestamp`, `topic`, `deviceId` and `meta` by name, every other column a data key, nested by dots.
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
+
+const ownColumns = new Set(['timestamp', 'topic', 'deviceId', 'meta', 'otherData']);
+
+/** One row under its header; empty cells are absent. */
+export function csvSample(names: readonly string[], cells: readonly string[]): JsonObject {
+  const sample: Record<string, Json> = {};
+  const data: Record<string, Json> = {};
+  names.forEach((name, i) => {
+    const cell = cells[i] ?? '';
+    if (cell === '') return;
+    if (!ownColumns.has(name)) setAt(data, name.split('.'), valueOf(cell));
+    else if (name === 'otherData')
+      for (const [key, value] of Object.entries(parsed(cell))) setAt(data, key.split('.'), value);
+    else sample[name] = name === 'meta' ? parsed(cell) : unguarded(cell);
+  });
+  return { ...sample, data };
+}
+
+function setAt(object: Record<string, Json>, path: readonly string[], value: Json): void {
+  let at = object;
+  for (const key of path.slice(0, -1)) {
+    const inner = Object.hasOwn(at, key) ? at[key] : undefined;
+    const next: Record<string, Json> = isJsonObject(inner) ? inner : {};
+    define(at, key, next);
+    at = next;
+  }
+  define(at, path.at(-1)!, value);
+}
+
+// A column can be called `__proto__`.
+function define(object: Record<string, Json>, key: string, value: Json): void {
+  Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+}
+
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** A number, boolean, list or object as JSON writes it, else text: `007` and `1,5` stay text. */
+function valueOf(cell: string): Json {
+  if (numberPattern.test(cell)) return Number(cell);
+  if (cell === 'true' || cell === 'false') return cell === 'true';
+  if (cell.startsWith('[') || cell.startsWith('{')) {
+    try {
+      return JSON.parse(cell) as Json;
+    } catch {
+      return cell;
+    }
+  }
+  return unguarded(cell);
+}
+
+/** Exports put an apostrophe before what a spreadsheet would take for a formula. */
+function unguarded(cell: string): string {
+  return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
+}
+
+function parsed(cell: string): JsonObject {
+  try {
+    const value = JSON.parse(cell) as Json;
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,62 @@
+// What the composition hands around: parts that several others are given, and the platform that comes out.
+import type { Access } from './access.ts';
+import type { Config } from '../config.ts';
+import type { OperationRunner } from '../flows/operation-runner.ts';
+import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
+import type { OpenCounts } from '../model/quota-count.ts';
+import type { UplinkDirectory } from '../inventory/devices/uplink-route-cache.ts';
+import type { TellNetworkServer } from '../inventory/devices/registration.ts';
+import type { Route } from '../http/edge/route.ts';
+import type { RecordChange } from '../model/record.ts';
+import type { OpenRecords } from '../records/records.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
+import type { Telemetry } from '../telemetry/events.ts';
+import type { Readiness } from '../telemetry/readiness.ts';
+
+export interface Tenant {
+  /** Whether this start made it. */
+  readonly isNew: boolean;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly apiKeyId: string | null;
+  readonly generatedPassword: string | null;
+}
+
+export interface Platform {
+  /** The port that was bound, also when any free one was asked for. */
+  readonly port: number;
+  /** What the first start made, also on later starts; undefined when the last workspace was deleted. */
+  readonly tenant: Tenant | undefined;
+  /** Every route there is, as declared. */
+  readonly routes: readonly Route[];
+  /** Does now what is done once a minute: drops what is outdated, expired or deleted. */
+  keepHouse(): Promise<void>;
+  /** Stops taking requests, lets those under way end, makes everything durable and closes. */
+  close(reason: string): Promise<void>;
+}
+
+/** Parts that several others are given. */
+export interface Parts {
+  readonly config: Config;
+  readonly telemetry: Telemetry;
+  /** Parts add the reasons why no requests should come at present. */
+  readonly readiness: Readiness;
+  /** Whether only the records may still be written. */
+  readonly diskIsFull: () => boolean;
+  readonly records: OpenRecords;
+  readonly store: SampleStore;
+  readonly directory: UplinkDirectory;
+  readonly access: Access;
+  /** Adds somebody who is told every change of a record. */
+  readonly followChanges: (follow: (change: RecordChange) => void) => void;
+  /** What organizations use of their quotas. */
+  readonly quotaUse: QuotaUse;
+  /** What they have open just now, counted in one place for everybody who opens. */
+  readonly openCounts: OpenCounts;
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** Work on many devices that goes on behind the answers. */
+  readonly operations: OperationRunner;
+  /** Sets who tells network servers of devices that are registered, activated and the like; without one, nobody is told. */
+  readonly useNetworkServers: (tell: TellNetworkServer) => void;
+}

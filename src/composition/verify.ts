@@ -1,0 +1,52 @@
+// The command that checks a data folder: claims it, reads all of it, changes nothing, and says what it found.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { claimDataFolder, DataFolderError, hasSampleFiles } from '../data-folder/data-folder.ts';
+import { type StoreFindings, verifyStore } from '../samples/embedded/verify-chunks.ts';
+import { positionBehindUplinks } from '../raw-uplinks/newest-position.ts';
+import { type RawUplinkFindings, verifyRawUplinks } from '../raw-uplinks/verify-raw-uplinks.ts';
+import { checkRecords } from '../records/records-check.ts';
+import { type RecordsFindings, verifyRecords } from '../records/verify-records.ts';
+
+export interface FolderFindings {
+  readonly directory: string;
+  readonly store: StoreFindings;
+  readonly rawUplinks: RawUplinkFindings;
+  readonly records: RecordsFindings;
+  /** Torn bytes at the journal's end were never acknowledged, so they are no damage. */
+  readonly sound: boolean;
+  readonly seconds: number;
+}
+
+/**
+ * Finds what a start would refuse or tell, with the same checks, and more: it reads everything. `secretsKey` is the operator's
+ * `SECRETS_KEY`. Throws DataFolderError when the folder cannot be checked: missing, empty of data, or in use.
+ */
+export async function verifyDataFolder(directory: string, secretsKey?: string): Promise<FolderFindings> {
+  const samples = join(directory, 'samples');
+  // Claiming makes a folder that is missing, which a check must not.
+  if (!existsSync(directory)) throw new DataFolderError(`The data folder ${directory} does not exist`);
+  const hasSamples = hasSampleFiles(directory);
+  if (!hasSamples && !existsSync(join(directory, 'records.sqlite'))) {
+    throw new DataFolderError(`The folder ${directory} holds no data of Heliograph`);
+  }
+  const folder = claimDataFolder(directory);
+  try {
+    const startedAt = performance.now();
+    const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples });
+    const uplinksTo = await positionBehindUplinks(join(directory, 'uplinks'));
+    const store = await verifyStore(samples, { ...positions, uplinksTo });
+    const records = verifyRecords(directory, refusal);
+    const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
+    const sound = [store, rawUplinks, records].every(({ damage }) => damage.length === 0);
+    return { directory, store, rawUplinks, records, sound, seconds: (performance.now() - startedAt) / 1_000 };
+  } catch (error) {
+    // What cannot be read at all, such as a missing subfolder, has the operating system's own words.
+    if (error instanceof Error && 'syscall' in error) {
+      throw new DataFolderError(`The data folder ${directory} cannot be read: ${error.message}`);
+    }
+    throw error;
+  } finally {
+    folder.release();
+  }
+}

@@ -1,0 +1,162 @@
+// Replay: a decoder is tried on the raw uplinks of devices, in order and with its state carried on; nothing is stored.
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { formatInstant } from '../model/instant.ts';
+import type { Note } from '../model/processing-note.ts';
+import { problem } from '../model/problem.ts';
+import type { RawUplink } from '../model/raw-uplink.ts';
+import type { Sample } from '../model/sample.ts';
+import type { Uplink, UplinkDevice } from '../model/uplink.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../raw-uplinks/block-reader.ts';
+import { intervalOf, type RawUplinkView, rawUplinkView, type UplinkInterval } from './raw-uplink-list.ts';
+import { type Verdict, verdictOf, verdicts } from './decoder-test-result.ts';
+import type { Decoded, Validated } from './uplink.ts';
+
+export const replayLimits = {
+  devicesMax: 50,
+  uplinksMax: 1_000,
+  uplinksDefault: 100,
+  /** No run begins later; what is left is said. */
+  durationMsMax: 10_000,
+  /** How many uplinks before the first are looked at for the state that it began with. */
+  stateLookBack: 50,
+} as const;
+
+export interface ReplayRequest extends UplinkInterval {
+  /** Null for a type without a decoder: the payload is the data. */
+  readonly code: string | null;
+  /** Devices whose uplinks are replayed. */
+  readonly deviceIds: readonly string[];
+  /** The newest so many of all devices together. */
+  readonly limit: number;
+}
+
+export interface ReplayStages {
+  readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
+  /** Throws Problem 404. */
+  readonly deviceOf: (deviceId: string) => Promise<UplinkDevice>;
+  readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
+  readonly validate: (sample: Sample) => Validated;
+  readonly now: () => number;
+}
+
+export interface SampleView {
+  readonly topic: string;
+  readonly timestamp: string;
+  readonly data: JsonObject;
+  readonly meta: JsonObject | null;
+}
+
+export interface ReplayedUplink extends RawUplinkView {
+  readonly verdict: Verdict;
+  /** As they were stored; null when they were too large to be kept with their uplink. */
+  readonly oldSamples: readonly SampleView[] | null;
+  readonly newSamples: readonly SampleView[];
+  readonly notes: readonly Pick<Note, 'level' | 'message'>[];
+}
+
+export interface ReplayReport {
+  readonly dryRun: true;
+  readonly summary: {
+    readonly devices: number;
+    readonly uplinks: number;
+    readonly same: number;
+    readonly different: number;
+    readonly errors: number;
+    readonly unknown: number;
+    /** False when the time was over before the last uplink. */
+    readonly complete: boolean;
+    readonly durationMs: number;
+  };
+  /** By device, each oldest first. */
+  readonly uplinks: readonly ReplayedUplink[];
+}
+
+/** Throws Problem 400 for a time that is none and for too many devices, 404 for an unknown device. */
+export async function replayUplinks(request: ReplayRequest, on: ReplayStages): Promise<ReplayReport> {
+  if (request.deviceIds.length > replayLimits.devicesMax) {
+    throw problem('invalidRequest', { reason: `A replay takes at most ${replayLimits.devicesMax} devices` });
+  }
+  const startedAt = on.now();
+  const isTimeUp = (): boolean => on.now() - startedAt > replayLimits.durationMsMax;
+  const wanted = await newestUplinks(request, on);
+  const replayed: ReplayedUplink[] = [];
+  for (const [deviceId, uplinks] of wanted) {
+    replayed.push(...(await replayDevice(await on.deviceOf(deviceId), uplinks, request.code, isTimeUp, on)));
+  }
+  const count = (verdict: Verdict): number => replayed.filter((one) => one.verdict === verdict).length;
+  const [same, different, errors, unknown] = verdicts.map(count) as [number, number, number, number];
+  const asked = [...wanted.values()].reduce((sum, uplinks) => sum + uplinks.length, 0);
+  const summary = {
+    devices: wanted.size,
+    uplinks: replayed.length,
+    same,
+    different,
+    errors,
+    unknown,
+    complete: replayed.length === asked,
+    durationMs: on.now() - startedAt,
+  };
+  return { dryRun: true, summary, uplinks: replayed };
+}
+
+/** The newest uplinks of all devices together, by device, each oldest first. */
+async function newestUplinks(
+  { deviceIds, limit, ...interval }: ReplayRequest,
+  on: ReplayStages,
+): Promise<Map<string, RawUplink[]>> {
+  const range = { ...intervalOf(interval), skip: 0, limit };
+  const all: RawUplink[] = [];
+  for (const deviceId of new Set(deviceIds)) all.push(...(await on.list({ ...range, deviceId })).uplinks);
+  const newest = all.toSorted((one, other) => other.position - one.position).slice(0, limit);
+  return Map.groupBy(newest.reverse(), ({ deviceId }) => deviceId);
+}
+
+async function replayDevice(
+  device: UplinkDevice,
+  uplinks: readonly RawUplink[],
+  code: string | null,
+  isTimeUp: () => boolean,
+  on: ReplayStages,
+): Promise<ReplayedUplink[]> {
+  const replayed: ReplayedUplink[] = [];
+  let state = await stateBefore(uplinks[0]!, on);
+  for (const raw of uplinks) {
+    if (isTimeUp()) break;
+    const decoded = await on.decode(uplinkOf(raw, device, code), state);
+    state = decoded.state ?? state;
+    const validated = decoded.samples.map(on.validate);
+    const samples = validated.map(({ sample }) => sample);
+    const notes = [...decoded.notes, ...validated.flatMap((one) => one.notes)];
+    const failed = notes.some(({ level }) => level === 'ERROR');
+    replayed.push({
+      ...rawUplinkView(raw),
+      verdict: verdictOf({ old: raw.samples, duplicates: raw.duplicates, new: samples, failed }),
+      oldSamples: raw.samples?.map(sampleView) ?? null,
+      newSamples: samples.map(sampleView),
+      notes: notes.map(({ level, message }) => ({ level, message })),
+    });
+  }
+  return replayed;
+}
+
+/** The state that the run of this uplink began with, as far as uplinks before it tell. */
+async function stateBefore(first: RawUplink, on: ReplayStages): Promise<JsonObject> {
+  const range = { deviceId: first.deviceId, to: first.receivedAt + 1, skip: 0, limit: replayLimits.stateLookBack };
+  const { uplinks } = await on.list(range);
+  return uplinks.find(({ position, state }) => position < first.position && state !== undefined)?.state ?? {};
+}
+
+function uplinkOf(raw: RawUplink, device: UplinkDevice, code: string | null): Uplink {
+  return {
+    correlationId: raw.id,
+    device,
+    script: code === null ? null : { code, tenant: device.organizationId },
+    storedTopics: '*',
+    receivedAt: raw.receivedAt,
+    ...raw.payload,
+  };
+}
+
+function sampleView({ topic, timestamp, data, meta }: Sample): SampleView {
+  return { topic, timestamp: formatInstant(timestamp), data, meta: isJsonObject(meta) ? meta : null };
+}

@@ -1,0 +1,108 @@
+// Lets a request in, step by step: credential, what is left of its requests, place, permission.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RequestLimit } from '../../access/rate-limit.ts';
+import type { Actor } from '../../model/actor.ts';
+import type { Scope, Verb } from '../../model/permission.ts';
+import type { Place } from '../../model/resource-ref.ts';
+import { type Principal, principalIn } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { type NamedPlaces, namedPlaces } from './named-resources.ts';
+import type { Access } from './route.ts';
+
+type Permissions = Pick<Extract<Access<never, never>, { readonly scope: Scope }>, 'scope' | 'verb' | 'also'>;
+
+export interface Guard {
+  /** Throws Problem 401 when the headers hold no valid credential, or two. */
+  identify(
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+    method: string,
+  ): Principal | Promise<Principal>;
+  /** Throws Problem 403, or 404 for a place of another organization. Without a place only scope and verb count. */
+  authorize(principal: Principal, scope: Scope, verb: Verb, place?: Place): void;
+  /** The organization of what a request names; undefined when it names nothing that is there. */
+  readonly organizationOf?: ((named: NamedPlaces) => Promise<string | undefined>) | undefined;
+  /** What is left of a credential's requests; absent when there is no limit. */
+  readonly limit?: RequestLimit | undefined;
+  /** Runs work that may change something, so that the change is told under the actor's name. */
+  readonly actAs?: <T>(actor: Actor, work: () => T) => T;
+}
+
+/** 401, then 404 for the place, then 403; all before the body is read. */
+export async function admit(
+  access: Access<never, never>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  guard: Guard,
+): Promise<Principal | undefined> {
+  if ('open' in access) {
+    await access.admit?.(request.headers, request.query);
+    return undefined;
+  }
+  const principal = await guard.identify(request.headers, request.method);
+  if (guard.limit !== undefined) spend(guard.limit, principal, reply);
+  if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
+  if ('scope' in access && 'byParams' in access.place) {
+    const place = await access.place.byParams(request.params as never);
+    const acting = principalIn(principal, place.organizationId);
+    authorizeAll(guard, acting, access, place);
+    return acting;
+  }
+  const acting = await actingOn(principal, request.query, guard);
+  if (!('scope' in access)) return acting;
+  // Where the body names the place, the rest is asked once it is known.
+  if ('byBody' in access.place) guard.authorize(acting, access.scope, access.verb);
+  else authorizeAll(guard, acting, access, undefined);
+  return acting;
+}
+
+/** Throws Problem 404 or 403 for the first permission that is missing. */
+function authorizeAll(
+  guard: Guard,
+  principal: Principal,
+  { scope, verb, also = [] }: Permissions,
+  place: Place | undefined,
+): void {
+  for (const [asked, wanted] of [[scope, verb] as const, ...also]) guard.authorize(principal, asked, wanted, place);
+}
+
+/** Counts the request and tells in headers what is left (contract 0.2). Throws Problem 429. */
+function spend(limit: RequestLimit, principal: Principal, reply: FastifyReply): void {
+  const left = limit(principal.id);
+  reply.header('x-ratelimit-limit', left.limit);
+  reply.header('x-ratelimit-remaining', left.remaining);
+  reply.header('x-ratelimit-reset', left.resetSeconds);
+  if (!left.allowed) throw problem('rateLimited', { retryAfterSeconds: left.retryAfterSeconds });
+}
+
+export function actorOf(principal: Principal, request: FastifyRequest): Actor {
+  const { kind, id, name } = principal;
+  return { type: kind, id, name, requestId: request.id, ip: request.ip };
+}
+
+/** A user of several organizations acts in that of what the request names; undecided when it names nothing. */
+async function actingOn(principal: Principal, sent: unknown, { organizationOf }: Guard): Promise<Principal> {
+  if ((principal.inOrganizations?.size ?? 0) < 2) return principal;
+  const organizationId = await organizationOf?.(namedPlaces(sent));
+  return organizationId === undefined ? principal : principalIn(principal, organizationId);
+}
+
+/** 404 and 403 for what only the body names. Returns the principal as it acts in the organization that is named by now. */
+export async function admitBody(
+  access: Access<never, never>,
+  body: unknown,
+  principal: Principal | undefined,
+  guard: Guard,
+): Promise<Principal | undefined> {
+  if (principal === undefined || !('scope' in access)) return principal && principalIn(principal);
+  if ('byBody' in access.place) {
+    const place = await access.place.byBody(body as never, principal);
+    const acting = principalIn(principal, place.organizationId);
+    authorizeAll(guard, acting, access, place);
+    return acting;
+  }
+  if (principal.inOrganizations === undefined) return principal;
+  const acting = principalIn(await actingOn(principal, body, guard));
+  // Until here it was enough to have the permission in one of the organizations.
+  authorizeAll(guard, acting, access, undefined);
+  return acting;
+}

@@ -1,0 +1,72 @@
+// The interface reference for people at /docs, served whole from this process: no request leaves for another host.
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import { problem } from '../../model/problem.ts';
+import { openApiDocument } from './open-api.ts';
+import type { Route } from './route.ts';
+
+// The page may not reach beyond this server, whatever its script would like to do.
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "worker-src 'self' blob:",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Adds `/v3/openapi.json` and `/docs`; document, page and its script are made at the first request for them. */
+export function addDocs(app: FastifyInstance, routes: readonly Route[], publicUrl: string): void {
+  let page: Promise<FastifyInstance> | undefined;
+  let document: string | undefined;
+  const get = (url: string, handler: RouteHandlerMethod) => app.route({ method: ['GET', 'HEAD'], url, handler });
+  get('/v3/openapi.json', async (_request, reply) => {
+    document ??= JSON.stringify(openApiDocument(routes, publicUrl));
+    return reply.type('application/json; charset=utf-8').serializer(String).send(document);
+  });
+  // Where many tools look for it.
+  get('/openapi.json', async (_request, reply) => reply.redirect('/v3/openapi.json', 308));
+  const serve = async (url: string) => {
+    page ??= openPage();
+    return (await page).inject({ method: 'GET', url });
+  };
+  // The page names its script from where it stands, so it must stand at a folder.
+  get('/docs', async (_request, reply) => reply.redirect('/docs/', 308));
+  get('/docs/*', async (request, reply) => {
+    const answer = await serve(request.url);
+    if (answer.statusCode === 404) {
+      throw problem('noSuchRoute', { method: request.method, path: request.url.split('?', 1)[0]! });
+    }
+    const type = answer.headers['content-type'];
+    if (type !== undefined) reply.header('content-type', type);
+    reply.header('content-security-policy', contentSecurityPolicy);
+    return reply.code(answer.statusCode).serializer(passThrough).send(answer.rawPayload);
+  });
+}
+
+const passThrough = (payload: unknown) => payload as string;
+
+async function openPage(): Promise<FastifyInstance> {
+  const [{ default: Fastify }, { default: reference }] = await Promise.all([
+    import('fastify'),
+    import('@scalar/fastify-api-reference'),
+  ]);
+  const page = Fastify();
+  await page.register(reference, {
+    routePrefix: '/docs',
+    configuration: {
+      url: '/v3/openapi.json',
+      // Fonts, telemetry and the request proxy would each call another host.
+      withDefaultFonts: false,
+      telemetry: false,
+      proxyUrl: '',
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+      agent: { disabled: true },
+      mcp: { disabled: true },
+    },
+  });
+  await page.ready();
+  return page;
+}

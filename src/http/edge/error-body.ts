@@ -1,0 +1,89 @@
+// The one place where refusals and failures become the error body of interface 7.
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import { formatInstant } from '../../model/instant.ts';
+import { Problem, problem } from '../../model/problem.ts';
+
+export interface ErrorBody {
+  readonly timestamp: string;
+  readonly path: string;
+  readonly status: number;
+  readonly error: string;
+  readonly message: string;
+  readonly requestId: string;
+  readonly errorId: string;
+  readonly traceId: string;
+  readonly errorCode: string;
+  /** What became of a backfill's samples (contract 35). */
+  readonly accepted?: number;
+  readonly duplicates?: number;
+  readonly rejected?: readonly unknown[];
+  /** Which limit refused, and what it allows (contract 36). */
+  readonly limitName?: string;
+  readonly limitMax?: number;
+}
+
+/** Details of a refusal that its body carries for programs to read. */
+const shownDetails = ['accepted', 'duplicates', 'rejected', 'limitName', 'limitMax'] as const;
+
+/** Where a request failed; `path` without query string (contract 35). */
+export interface FailedRequest {
+  readonly path: string;
+  readonly requestId: string;
+  readonly traceId: string;
+}
+
+export function errorBody(failure: Problem, request: FailedRequest, nowMs: number): ErrorBody {
+  return {
+    timestamp: formatInstant(nowMs),
+    path: request.path,
+    status: failure.status,
+    error: STATUS_CODES[failure.status] ?? 'Error',
+    message: failure.message,
+    requestId: request.requestId,
+    errorId: randomUUID(),
+    traceId: request.traceId,
+    errorCode: failure.code,
+    ...Object.fromEntries(
+      shownDetails.filter((name) => name in failure.details).map((name) => [name, failure.details[name]]),
+    ),
+  };
+}
+
+const frameworkProblems: Readonly<Record<string, (error: FrameworkError) => Problem>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (error) => problem('payloadTooLarge', { bytesMax: error.bytesMax ?? 0 }),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: (error) =>
+    problem('unsupportedMediaType', { contentType: error.contentType ?? 'none' }),
+  FST_ERR_CTP_EMPTY_JSON_BODY: () => problem('invalidJson', { reason: 'it is empty' }),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    problem('invalidRequest', { reason: 'Content-Length differs from the body' }),
+  FST_ERR_BAD_URL: () => problem('invalidRequest', { reason: 'The path is not a valid URL' }),
+};
+
+interface FrameworkError extends Error {
+  readonly code?: string;
+  readonly statusCode?: number;
+  readonly bytesMax?: number;
+  readonly contentType?: string;
+}
+
+/** The Problem behind anything thrown on the way; undefined when the fault is ours. */
+export function problemOf(error: unknown, limits: { bytesMax: number; contentType: string }): Problem | undefined {
+  if (error instanceof Problem) return error;
+  if (!(error instanceof Error)) return undefined;
+  const framework: FrameworkError = Object.assign(error, limits);
+  const known = framework.code === undefined ? undefined : frameworkProblems[framework.code];
+  if (known !== undefined) return known(framework);
+  const { statusCode } = framework;
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return problem('invalidRequest', { reason: error.message });
+  }
+  return undefined;
+}
+
+const traceparentPattern = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** The trace id of the caller's `traceparent` header (W3C Trace Context), or a new one. */
+export function traceIdOf(traceparent: string | undefined): string {
+  return traceparentPattern.exec(traceparent ?? '')?.[1] ?? randomUUID().replaceAll('-', '');
+}

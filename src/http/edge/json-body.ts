@@ -1,0 +1,29 @@
+// Reads a JSON body: well-formed, not too deep, else a refusal that says where.
+import { JsonFault, parseJsonText } from '../../model/json-text.ts';
+import type { Json } from '../../model/json.ts';
+import { parseLargeJson } from '../../model/large-json.ts';
+import { problem } from '../../model/problem.ts';
+
+/** Parses a body; undefined for an empty one. Throws Problem `invalidJson` with the reason and place. */
+export function parseJsonBody(text: string): Json | undefined {
+  if (text.length === (text.charCodeAt(0) === 0xfeff ? 1 : 0)) return undefined;
+  try {
+    return parseJsonText(text);
+  } catch (error) {
+    throw invalidJson(error);
+  }
+}
+
+/** The same for a body of any length, in turns of the event loop that are short. */
+export async function parseLargeJsonBody(bytes: Uint8Array): Promise<Json | undefined> {
+  if (bytes.length === 0) return undefined;
+  try {
+    return await parseLargeJson(bytes);
+  } catch (error) {
+    throw invalidJson(error);
+  }
+}
+
+function invalidJson(error: unknown): unknown {
+  return error instanceof JsonFault ? problem('invalidJson', { reason: error.message }) : error;
+}

@@ -1,0 +1,99 @@
+// Checks params, query and body against a route's schemas; compiled at first use, refused with where and why.
+import { createRequire } from 'node:module';
+import Type, { type TSchema } from 'typebox';
+import type * as TypeBoxCompile from 'typebox/compile';
+import type * as TypeBoxValue from 'typebox/value';
+import { problem } from '../../model/problem.ts';
+import type { Route } from './route.ts';
+
+type Texts = Readonly<Record<string, unknown>>;
+type Check = (value: unknown) => unknown;
+
+// The compiler is the largest part of the schema library, and a starting server does not need it yet.
+const load = createRequire(import.meta.url);
+const reasonsMax = 5;
+
+export interface RequestChecks {
+  readonly params: Check;
+  readonly query: Check;
+  readonly body: Check;
+}
+
+/** One check per part; each returns the value (query values converted to their types) or throws `invalidRequest`. */
+export function requestChecks(route: Route): RequestChecks {
+  return {
+    params: checkOf(route.params, 'path', true),
+    query: checkOf(route.query, 'query', true),
+    body: checkOf(route.body, 'body', false),
+  };
+}
+
+function checkOf(schema: TSchema | undefined, part: string, converted: boolean): Check {
+  if (schema === undefined) return (value) => value;
+  let compiled: Check | undefined;
+  return (value) => {
+    compiled ??= compile(schema, part, converted);
+    return compiled(value);
+  };
+}
+
+function compile(schema: TSchema, part: string, converted: boolean): Check {
+  const { Compile } = load('typebox/compile') as typeof TypeBoxCompile;
+  const { Value } = load('typebox/value') as typeof TypeBoxValue;
+  const validator = Compile(schema);
+  return (value) => {
+    if (value === undefined && part === 'body') {
+      if (Type.IsOptional(schema)) return undefined;
+      throw problem('invalidRequest', { reason: 'The request needs a JSON body' });
+    }
+    const sent = converted ? withoutEmpty(value as Texts) : {};
+    const checked = converted ? unchanged(sent, Value.Convert(schema, { ...sent })) : value;
+    if (validator.Check(checked)) return checked;
+    const reasons = tellingErrors(validator.Errors(checked)).slice(0, reasonsMax);
+    throw problem('invalidRequest', { reason: reasons.map((error) => describe(part, error)).join('; ') });
+  };
+}
+
+/** Clients that fill in a form write `search=` for what they leave open. */
+function withoutEmpty(sent: Texts): Texts {
+  return Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== ''));
+}
+
+// The conversion cuts fractions off: 1.5 would silently become 1 where a whole number is wanted.
+function unchanged(texts: Texts, converted: unknown): unknown {
+  const entries = Object.entries(converted as Readonly<Record<string, unknown>>);
+  const isChanged = ([name, value]: [string, unknown]) => typeof value === 'number' && Number(texts[name]) !== value;
+  if (!entries.some(isChanged)) return converted;
+  return Object.fromEntries(entries.map((entry) => (isChanged(entry) ? [entry[0], texts[entry[0]]] : entry)));
+}
+
+interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params?: object;
+}
+
+/**
+ * The errors that tell what to do. A value that fits no alternative has an error for every alternative and one for their list: of those at
+ * one place, that the value is not null or fits no alternative says nothing, nor does anything about a place that has errors inside.
+ */
+function tellingErrors(errors: readonly SchemaError[]): readonly SchemaError[] {
+  const isNoise = ({ keyword, params }: SchemaError) =>
+    keyword === 'anyOf' ||
+    keyword === 'oneOf' ||
+    (keyword === 'type' && (params as { type?: unknown }).type === 'null');
+  const telling = errors.filter(
+    (error) =>
+      !isNoise(error) &&
+      !errors.some((inner) => !isNoise(inner) && inner.instancePath.startsWith(`${error.instancePath}/`)),
+  );
+  return telling.length > 0 ? telling : errors;
+}
+
+function describe(part: string, error: { instancePath: string; message: string; params?: object }): string {
+  const where = error.instancePath === '' ? part : `${part} ${error.instancePath.slice(1).replaceAll('/', '.')}`;
+  const allowed =
+    error.params !== undefined && 'allowedValues' in error.params ? error.params.allowedValues : undefined;
+  return Array.isArray(allowed) ? `${where}: ${error.message}: ${allowed.join(', ')}` : `${where}: ${error.message}`;
+}

@@ -1,0 +1,27 @@
+// The two cookies of a console session: one that scripts cannot read, one that they must (contract 35).
+import { csrfCookie, csrfTokenOf, sessionCookie, sessionLifetimeMs } from '../../access/session-authenticator.ts';
+
+/** `set-cookie` values; `secure` when the platform is reached by https. */
+export function sessionCookies(sessionToken: string, secure: boolean): string[] {
+  const seconds = sessionLifetimeMs / 1_000;
+  return [
+    cookie(sessionCookie, sessionToken, seconds, `; HttpOnly${secureFlag(secure)}`),
+    cookie(csrfCookie, csrfTokenOf(sessionToken), seconds, secureFlag(secure)),
+  ];
+}
+
+/** Makes browsers forget both. */
+export function clearedCookies(secure: boolean): string[] {
+  return [
+    cookie(sessionCookie, '', 0, `; HttpOnly${secureFlag(secure)}`),
+    cookie(csrfCookie, '', 0, secureFlag(secure)),
+  ];
+}
+
+function cookie(name: string, value: string, seconds: number, flags: string): string {
+  return `${name}=${value}; Path=/; Max-Age=${seconds}; SameSite=Strict${flags}`;
+}
+
+function secureFlag(secure: boolean): string {
+  return secure ? '; Secure' : '';
+}

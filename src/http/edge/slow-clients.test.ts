@@ -1,0 +1,67 @@
+// Clients that send slowly or ambiguously, over real sockets: how long they are waited for, and what is refused.
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { problem } from '../../model/problem.ts';
+import { Answer, openRoute } from './route.ts';
+import { createServer } from './server.ts';
+
+const timeouts = { headersMs: 100, requestMs: 250, keepAliveMs: 1_000, checkMs: 25 };
+let close: () => Promise<void> = async () => {};
+afterEach(() => close());
+
+async function listen(): Promise<number> {
+  const app = await createServer({
+    routes: [
+      openRoute({
+        method: 'POST',
+        path: '/things',
+        summary: 'Takes a thing',
+        tag: 'Things',
+        access: { open: 'a test' },
+        handle: () => new Answer(201, {}),
+      }),
+    ],
+    guard: {
+      identify: () => {
+        throw problem('unauthorized');
+      },
+      authorize: () => undefined,
+    },
+    events: { answered: () => undefined, failed: () => undefined },
+    now: Date.now,
+    publicUrl: 'http://localhost:1',
+    timeouts,
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  close = () => app.close();
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** What comes back for the text until the server ends the connection, and after how long. */
+async function send(port: number, text: string): Promise<{ answer: string; ms: number }> {
+  const startedAt = performance.now();
+  const socket = connect(port, '127.0.0.1', () => socket.write(text));
+  let answer = '';
+  socket.on('data', (data) => (answer += data.toString()));
+  await new Promise((resolve) => socket.once('close', resolve));
+  return { answer, ms: performance.now() - startedAt };
+}
+
+test.each([
+  ['headers', 'POST /things HTTP/1.1\r\nHost: a\r\n'],
+  ['a body', 'POST /things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'],
+])('review security 21: a client that never ends %s is answered 408 when its time is over', async (_, text) => {
+  const { answer, ms } = await send(await listen(), text);
+  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  // Node itself looks only every 30 seconds.
+  expect(ms).toBeLessThan(10_000);
+});
+
+test('review security 22: two Host headers are refused with 400', async () => {
+  const end = 'Connection: close\r\nContent-Length: 0\r\n\r\n';
+  const port = await listen();
+  const two = await send(port, `POST /things HTTP/1.1\r\nHost: a\r\nhOST: b\r\n${end}`);
+  expect(two.answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(two.answer).toContain('The header Host is sent twice');
+  expect((await send(port, `POST /things HTTP/1.1\r\nHost: a\r\n${end}`)).answer).toMatch(/^HTTP\/1\.1 201 /);
+});

@@ -1,9 +1,0 @@
-// Further permissions: what a route asks besides the scope and verb of its declaration (contract 36).
-import type { Scope, Verb } from '../model/permission.ts';
-import { holds, type Principal } from '../model/principal.ts';
-import { problem } from '../model/problem.ts';
-
-/** Throws 403 when the principal, who may call the route in the workspace, lacks the further permission there. */
-export function alsoNeeds(principal: Principal, scope: Scope, verb: Verb, workspaceId: string | null): void {
-  if (!holds(principal, scope, verb, workspaceId)) throw problem('permissionDenied');
-}

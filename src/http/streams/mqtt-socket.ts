@@ -1,0 +1,51 @@
+// MQTT over WebSocket on `/mqtt` of the HTTP server (contract 18).
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createWebSocketStream, WebSocketServer } from 'ws';
+import { mqttLimits } from '../../ingest/mqtt/mqtt-limits.ts';
+import { problem } from '../../model/problem.ts';
+import { clientAddress } from '../edge/client-address.ts';
+import { pathOf, refuseHandshake } from './handshake-refusal.ts';
+
+export const mqttSocketPath = '/mqtt';
+const subprotocols = ['mqtt', 'mqttv3.1'];
+/** A frame may hold a packet and parts of others. */
+const frameBytesMax = mqttLimits.packetBytesMax + 64 * 1024;
+
+export interface MqttSocketOptions {
+  readonly accept: (conn: Duplex, address: string, request: IncomingMessage) => void;
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly now: () => number;
+}
+
+/** Serves upgrades of the path; others are left to whoever serves them. The returned function ends that. */
+export function attachMqttSocket(server: Server, options: MqttSocketOptions): () => void {
+  const addressOf = clientAddress(options.trustedProxies);
+  const webSockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    clientTracking: false,
+    maxPayload: frameBytesMax,
+    // A client that names none is served as well; it will speak MQTT or be cut off.
+    handleProtocols: (offered) => subprotocols.find((one) => offered.has(one)) ?? false,
+  });
+
+  const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (pathOf(request) !== mqttSocketPath) return;
+    const offered = request.headers['sec-websocket-protocol'];
+    if (offered !== undefined && !offered.split(',').some((one) => subprotocols.includes(one.trim()))) {
+      const refused = problem('invalidRequest', { reason: `The WebSocket subprotocol must be ${subprotocols[0]}` });
+      refuseHandshake(request, socket, refused, options.now());
+      return;
+    }
+    webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const conn = createWebSocketStream(webSocket);
+      conn.on('error', () => undefined);
+      options.accept(conn, addressOf(request), request);
+    });
+  };
+  server.on('upgrade', onUpgrade);
+  return () => void server.off('upgrade', onUpgrade);
+}

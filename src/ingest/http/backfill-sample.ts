@@ -1,0 +1,60 @@
+// One sample of a backfill as a client writes it: {data, topic?, timestamp?, meta?} (interface 4.3, contract 28).
+import { type EpochMs, isInstant, parseInstant } from '../../model/instant.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { problem, problems } from '../../model/problem.ts';
+import { defaultTopic } from '../../model/sample.ts';
+
+/** What a backfilled sample says of itself, absent parts filled in. */
+export interface BackfillSample {
+  readonly topic: string;
+  readonly timestamp: EpochMs;
+  readonly data: JsonObject;
+  readonly meta: JsonObject | undefined;
+}
+
+/** Why a sample cannot be stored, with a code of the catalogue. */
+export interface SampleRefusal {
+  readonly errorCode: string;
+  readonly message: string;
+}
+
+export function isRefusal(read: BackfillSample | SampleRefusal): read is SampleRefusal {
+  return 'errorCode' in read;
+}
+
+// Made once: a body can hold a hundred thousand refused samples.
+const notAnObject = refusalOf(problems.sampleNotAnObject);
+const dataMissing = refusalOf(problems.sampleDataMissing);
+const topicNotText = refusalOf(problems.sampleTopicNotText);
+const metaNotAnObject = refusalOf(problems.sampleMetaNotAnObject);
+
+/**
+ * Reads one element of a backfill. Without `timestamp` it is `now`, without `topic` `default`; null counts as absent. A timestamp is an
+ * ISO-8601 date-time or a number of epoch milliseconds. An invalid topic text or data key is no reason to refuse: validation mends it.
+ */
+export function readBackfillSample(element: Json, now: EpochMs): BackfillSample | SampleRefusal {
+  if (!isJsonObject(element)) return notAnObject;
+  const { data, topic, timestamp, meta } = element;
+  if (!isJsonObject(data)) return dataMissing;
+  if (topic !== undefined && topic !== null && typeof topic !== 'string') return topicNotText;
+  if (meta !== undefined && meta !== null && !isJsonObject(meta)) return metaNotAnObject;
+  const at = timestamp === undefined || timestamp === null ? now : instantOf(timestamp);
+  if (at === undefined) return refusalOf(problem('timestampInvalid', { value: shortText(timestamp!) }));
+  return { topic: topic ?? defaultTopic, timestamp: at, data, meta: meta ?? undefined };
+}
+
+function instantOf(timestamp: Json): EpochMs | undefined {
+  const ms = typeof timestamp === 'string' ? parseInstant(timestamp) : timestamp;
+  return typeof ms === 'number' && Number.isInteger(ms) && isInstant(ms) ? ms : undefined;
+}
+
+function refusalOf({ code, message }: { readonly code: string; readonly message: string }): SampleRefusal {
+  return { errorCode: code, message };
+}
+
+const shownLengthMax = 100;
+
+function shortText(value: Json): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= shownLengthMax ? text : `${text.slice(0, shownLengthMax)}…`;
+}

@@ -1,0 +1,72 @@
+// What an HTTP capture request says besides its body, in every header and query variant (contract 18).
+import type { IncomingHttpHeaders } from 'node:http';
+import { type EpochMs, isInstant, parseInstant, plusRestored } from '../../model/instant.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
+
+export interface CaptureRequest {
+  /** Uplink secret of the device connector. */
+  readonly secret: string;
+  /** Physical device id. */
+  readonly deviceId: string;
+  readonly topic: string | null;
+  readonly timestamp: EpochMs | null;
+}
+
+export type CaptureQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Throws Problem: 401 without a secret, 400 without a device id or with a timestamp that is no ISO-8601 date-time. */
+export function captureRequestOf(query: CaptureQuery, headers: IncomingHttpHeaders): CaptureRequest {
+  const secret = captureSecretOf(query, headers);
+  const deviceId = captureDeviceIdOf(query, headers);
+  if (deviceId === undefined) throw problem('deviceIdMissing');
+  const timestamp = first(query['timestamp'], headers['x-timestamp']);
+  return {
+    secret,
+    deviceId,
+    topic: first(query['topic'], headers['x-topic']) ?? null,
+    timestamp: timestamp === undefined ? null : timestampOf(timestamp),
+  };
+}
+
+/** The physical device id, by whatever name it comes. */
+export function captureDeviceIdOf(query: CaptureQuery, headers: IncomingHttpHeaders): string | undefined {
+  return first(query['deviceId'], headers['x-device-id'], headers['deviceid']);
+}
+
+/** The uplink secret, by whatever name it comes. Throws Problem 401 without one. */
+export function captureSecretOf(query: CaptureQuery, headers: IncomingHttpHeaders): string {
+  const secret = first(query['secret'], query['uplinkSecret'], headers['x-uplink-secret'], headers['secret']);
+  if (secret === undefined) throw problem('uplinkSecretMissing');
+  return secret;
+}
+
+/** The body of a capture is an object or an array; a scalar is refused. */
+export function captureBodyOf(body: unknown): JsonObject | readonly Json[] {
+  if (typeof body === 'object' && body !== null) return body as JsonObject | readonly Json[];
+  throw problem('captureBodyInvalid');
+}
+
+/** The body of a network server's webhook is one object. */
+export function webhookBodyOf(body: unknown): JsonObject {
+  if (isJsonObject(body)) return body;
+  throw problem('webhookInvalid', { field: '', reason: 'must be a JSON object' });
+}
+
+function first(...values: readonly (string | readonly string[] | undefined)[]): string | undefined {
+  for (const value of values) {
+    const text = typeof value === 'string' ? value : value?.[0];
+    if (text !== undefined && text !== '') return text;
+  }
+  return undefined;
+}
+
+function timestampOf(text: string): EpochMs {
+  const ms = parseInstant(plusRestored(text)) ?? epochMsOf(text);
+  if (ms === undefined || !isInstant(ms)) throw problem('timestampInvalid', { value: text });
+  return ms;
+}
+
+function epochMsOf(text: string): EpochMs | undefined {
+  return /^\d{12,14}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,277 @@
+// Reads a JSON array of any length while it arrives: the bytes are cut between elements, and groups of elements parsed at once.
+// Only a group is ever held. Cutting knows brackets and strings alone; whether the text is JSON, the parser says of each group.
+import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
+import type { Json } from '../../model/json.ts';
+
+export interface JsonArrayLimits {
+  /** A group ends with the element that makes it this long, or this many. */
+  readonly groupBytes: number;
+  readonly groupElementsMax: number;
+  /** A longer element breaks the array. */
+  readonly elementBytesMax: number;
+  /** Levels of nesting, the array itself being the first. */
+  readonly depthMax: number;
+}
+
+export const jsonArrayLimits: JsonArrayLimits = {
+  groupBytes: 256 * 1024,
+  groupElementsMax: 1_000,
+  elementBytesMax: 1024 * 1024,
+  depthMax: 64,
+};
+
+/** The bytes are no JSON array, or one beyond the limits; what came before the place was given out already. */
+export class BrokenJsonArray extends Error {
+  override readonly name = 'BrokenJsonArray';
+  /** Number of the element, from 0. */
+  readonly index: number;
+  /** Where in the body, in bytes from 0, as near as can be told. */
+  readonly byte: number;
+
+  constructor(reason: string, index: number, byte: number) {
+    super(reason);
+    this.index = index;
+    this.byte = byte;
+  }
+}
+
+/**
+ * The elements of the array in order, group by group, none of them empty. The next chunk is asked for when the elements before it
+ * were taken. Throws BrokenJsonArray at the first place that breaks the array, after the elements before it.
+ */
+export async function* jsonArrayGroups(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: JsonArrayLimits = jsonArrayLimits,
+): AsyncGenerator<readonly Json[]> {
+  const reader = new ArrayReader(limits);
+  for await (const chunk of chunks) {
+    reader.add(chunk);
+    for (let group = reader.next(); group !== undefined; group = reader.next()) yield group;
+  }
+  for (let group = reader.end(); group !== undefined; group = reader.end()) yield group;
+}
+
+const { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes;
+const byteOrderMark = [0xef, 0xbb, 0xbf];
+
+// A class, because the scan keeps its place between chunks.
+class ArrayReader {
+  readonly #limits: JsonArrayLimits;
+  #held: Buffer = Buffer.alloc(0);
+  /** Bytes of the body before those held. */
+  #dropped = 0;
+  /** The scan goes on here. */
+  #at = 0;
+  #groupStart = 0;
+  #elementStart = 0;
+  /** Elements given out, and ended elements of the group. */
+  #given = 0;
+  #inGroup = 0;
+  /** 0 before the array and after it. */
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  #ended = false;
+  /** Found behind elements that are given out first. */
+  #broken: BrokenJsonArray | undefined;
+
+  constructor(limits: JsonArrayLimits) {
+    this.#limits = limits;
+  }
+
+  add(chunk: Uint8Array): void {
+    const start = this.#groupStart;
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    this.#held = start === this.#held.length ? bytes : Buffer.concat([this.#held.subarray(start), bytes]);
+    this.#dropped += start;
+    this.#at -= start;
+    this.#elementStart -= start;
+    this.#groupStart = 0;
+  }
+
+  /** The next group that is whole; undefined when more bytes are needed. */
+  next(): Json[] | undefined {
+    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#depth === 0 && !this.#findStart()) return undefined;
+    const group = this.#scan();
+    if (group !== undefined) return group;
+    if (this.#ended) this.#findStart();
+    else if (this.#held.length - this.#elementStart > this.#limits.elementBytesMax)
+      return this.#breakOff(`it is longer than ${this.#limits.elementBytesMax} bytes`, this.#elementStart);
+    return undefined;
+  }
+
+  /** To be called when there are no more bytes, until it has no more elements to give. */
+  end(): Json[] | undefined {
+    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#ended) return undefined;
+    const reason = this.#depth === 0 ? 'the array is missing' : 'the array does not end';
+    return this.#breakOff(reason, this.#held.length);
+  }
+
+  /** Passes over what may stand before and after the array; whether the scan is inside it now. */
+  #findStart(): boolean {
+    while (this.#at < this.#held.length) {
+      const byte = this.#held[this.#at]!;
+      const place = this.#dropped + this.#at;
+      if (byte === openBracket && !this.#ended) {
+        this.#depth = 1;
+        this.#at++;
+        this.#groupStart = this.#at;
+        this.#elementStart = this.#at;
+        return true;
+      }
+      const passed = isJsonWhitespace(byte) || (place < byteOrderMark.length && byte === byteOrderMark[place]);
+      if (!passed)
+        throw this.#error(this.#ended ? 'there is more behind the array' : 'it must be a JSON array', this.#at);
+      this.#at++;
+    }
+    this.#groupStart = this.#held.length;
+    this.#elementStart = this.#held.length;
+    return false;
+  }
+
+  /** Scans on to the end of a group or of what is held. */
+  #scan(): Json[] | undefined {
+    const held = this.#held;
+    const { depthMax, groupElementsMax, groupBytes } = this.#limits;
+    let depth = this.#depth;
+    let at = this.#at;
+    while (at < held.length) {
+      if (this.#inString) {
+        at = this.#passString(at);
+        continue;
+      }
+      const byte = held[at++]!;
+      if (byte === quote) this.#inString = true;
+      else if (byte === openBrace || byte === openBracket) {
+        if (++depth > depthMax) return this.#breakOff(`it nests deeper than ${depthMax} levels`, at - 1);
+      } else if (byte === closeBrace || byte === closeBracket) {
+        if (--depth === 0) return this.#endArray(at, byte);
+      } else if (byte === comma && depth === 1) {
+        this.#inGroup++;
+        this.#elementStart = at;
+        if (this.#inGroup < groupElementsMax && at - this.#groupStart < groupBytes) continue;
+        this.#depth = depth;
+        this.#at = at;
+        return this.#takeGroup(at - 1);
+      }
+    }
+    this.#depth = depth;
+    this.#at = at;
+    return undefined;
+  }
+
+  /** The place behind the string, or behind what is held of it. */
+  #passString(from: number): number {
+    const held = this.#held;
+    let at = from;
+    if (this.#escaped) {
+      this.#escaped = false;
+      at++;
+    }
+    while (at < held.length) {
+      const byte = held[at++]!;
+      if (byte === quote) {
+        this.#inString = false;
+        return at;
+      }
+      if (byte !== backslash) continue;
+      // What is escaped may come with the next chunk.
+      if (at === held.length) this.#escaped = true;
+      else at++;
+    }
+    return at;
+  }
+
+  #endArray(at: number, byte: number): Json[] | undefined {
+    this.#at = at;
+    this.#depth = 0;
+    this.#ended = true;
+    if (byte !== closeBracket) return this.#breakOff('it is closed by a brace', at - 1);
+    const isBlank = this.#held.subarray(this.#elementStart, at - 1).every(isJsonWhitespace);
+    if (isBlank && this.#given + this.#inGroup > 0) return this.#breakOff('there is nothing behind the comma', at - 1);
+    if (isBlank) {
+      this.#groupStart = at;
+      return undefined;
+    }
+    this.#inGroup++;
+    return this.#takeGroup(at - 1);
+  }
+
+  /** The array is broken in the element that began last; the ended ones of its group are given out before that is told. */
+  #breakOff(reason: string, at: number): Json[] {
+    this.#broken = this.#error(reason, at);
+    if (this.#inGroup === 0) throw this.#broken;
+    return this.#takeGroup(this.#elementStart - 1);
+  }
+
+  /** Parses the elements from the group's start to `end`; those before a broken one are given out before it is told. */
+  #takeGroup(end: number): Json[] {
+    const start = this.#groupStart;
+    const text = this.#held.toString('utf8', start, end);
+    let elements: Json[] | undefined;
+    try {
+      elements = JSON.parse(`[${text}]`) as Json[];
+    } catch {
+      elements = undefined;
+    }
+    if (elements === undefined || elements.length !== this.#inGroup) elements = this.#soundElements(start, end);
+    this.#given += elements.length;
+    this.#inGroup = 0;
+    this.#groupStart = end + 1;
+    if (elements.length === 0 && this.#broken !== undefined) throw this.#broken;
+    return elements;
+  }
+
+  /** Parses a broken group one by one: rare, so that it may be slow. */
+  #soundElements(start: number, end: number): Json[] {
+    const elements: Json[] = [];
+    for (const [from, to] of elementBounds(this.#held, start, end)) {
+      try {
+        elements.push(JSON.parse(this.#held.toString('utf8', from, to)) as Json);
+      } catch (error) {
+        this.#broken = this.#errorOf(elements.length, (error as Error).message, from, to);
+        return elements;
+      }
+    }
+    throw new Error('A group of sound elements could not be parsed');
+  }
+
+  #errorOf(inGroup: number, message: string, from: number, to: number): BrokenJsonArray {
+    const parsed = / in JSON at position (\d+)/.exec(message);
+    const reason = message.replace(/ in JSON at position .*$/s, '');
+    const text = this.#held.toString('utf8', from, to);
+    const within = parsed === null ? leadingWhitespace(text) : Buffer.byteLength(text.slice(0, Number(parsed[1])));
+    return new BrokenJsonArray(reason, this.#given + inGroup, this.#dropped + from + within);
+  }
+
+  #error(reason: string, at: number): BrokenJsonArray {
+    return new BrokenJsonArray(reason, this.#given + this.#inGroup, this.#dropped + at);
+  }
+}
+
+/** Where the elements between the places begin and end; the bytes were scanned before, so brackets and strings are whole. */
+function* elementBounds(held: Buffer, start: number, end: number): Generator<[from: number, to: number]> {
+  let from = start;
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < end; at++) {
+    const byte = held[at]!;
+    if (inString) {
+      if (byte === backslash) at++;
+      else if (byte === quote) inString = false;
+    } else if (byte === quote) inString = true;
+    else if (byte === openBrace || byte === openBracket) depth++;
+    else if (byte === closeBrace || byte === closeBracket) depth--;
+    else if (byte === comma && depth === 0) {
+      yield [from, at];
+      from = at + 1;
+    }
+  }
+  yield [from, end];
+}
+
+function leadingWhitespace(text: string): number {
+  return text.length - text.trimStart().length;
+}

@@ -1,0 +1,147 @@
+// A publish of a device: its topic checked, handed on in order, and answered when it is durable (contract 18).
+import { hash } from 'node:crypto';
+import type { PublishPacket } from 'aedes';
+import type { EpochMs } from '../../model/instant.ts';
+import { Problem } from '../../model/problem.ts';
+import type { Deliveries } from './mqtt-messages.ts';
+import { type LoginRefusal, loginRefusal, returnCodes } from './mqtt-login-limiter.ts';
+import type { Retained } from './mqtt-retained.ts';
+import { type FindRoute, type RoutedDevice, routeOf } from './mqtt-route.ts';
+import { type MqttSession, noteHeard, takeTurn } from './mqtt-session.ts';
+import { type UpTopic, upTopicOf } from './mqtt-topic.ts';
+
+/** What a device published. */
+export interface MqttPayload {
+  /** Sub-topic, its levels joined with dots; null without one. */
+  readonly topic: string | null;
+  readonly payload: Buffer;
+  /** Tells repetitions of one packet; absent for QoS 0, which is never repeated. */
+  readonly duplicateKey?: string;
+  /** The sender says that it sent the packet before. */
+  readonly isRepeated: boolean;
+}
+
+export interface PublishParts<R extends RoutedDevice> {
+  readonly findRoute: FindRoute<R>;
+  /** Resolves when the payload is durable; rejects when it is not, and then it is not acknowledged. */
+  readonly store: (route: R, payload: MqttPayload) => Promise<void>;
+  readonly retained: Retained;
+  readonly now: () => EpochMs;
+  readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
+}
+
+type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'retain' | 'dup'> & { readonly messageId?: number };
+
+/** Takes the publishes of all sessions. An error as answer ends the connection, and the packet stays unacknowledged. */
+export function publishOf<R extends RoutedDevice>(parts: PublishParts<R>, deliveries: Deliveries) {
+  return (session: MqttSession, packet: Incoming, answer: (error?: Error) => void): void => {
+    const payload = bufferOf(packet.payload);
+    const up = upTopicOf(packet.topic);
+    const settle = takeTurn(session, answer);
+    session.passage.enter(payload.length);
+    const over = (outcome: Error | 'done') => {
+      session.passage.leave(payload.length);
+      settle(outcome);
+    };
+    const failed = (error: unknown) => over(refusalOf(session, packet.qos, error, parts));
+    const store = (route: R) => {
+      const echo = { levels: up!.levels, payload, qos: packet.qos === 0 ? 0 : 1, retain: packet.retain } as const;
+      // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
+      const isPayload = !(packet.retain && payload.length === 0);
+      const handedOn = payloadOf(session, packet, up!, payload);
+      noteHeard(session, handedOn.duplicateKey, parts.now(), 'under way');
+      const stored = isPayload ? parts.store(route, handedOn) : Promise.resolve();
+      stored.then(() => {
+        noteHeard(session, handedOn.duplicateKey, parts.now(), 'acknowledged');
+        deliveries.echo(route.device.id, echo);
+        over('done');
+      }, failed);
+    };
+    inOrder(session, () => routeOf(session, up, parts.findRoute), store, failed);
+  };
+}
+
+/** Begins the work at once where it can; behind a look-up that takes time, everything of the session waits, so that order is kept. */
+function inOrder<R>(
+  session: MqttSession,
+  find: () => R | Promise<R>,
+  store: (route: R) => void,
+  failed: (error: unknown) => void,
+): void {
+  let route: R | Promise<R>;
+  try {
+    route = find();
+  } catch (error) {
+    // Foreign topics end the connection; those before it may still be answered.
+    failed(new ForeignTopic(error));
+    return;
+  }
+  if (session.begun === undefined && !(route instanceof Promise)) return store(route);
+  const found = Promise.resolve(route);
+  found.catch(() => undefined);
+  const begun = Promise.resolve(session.begun)
+    .then(() => found)
+    .then(store, (error: unknown) => failed(new ForeignTopic(error)))
+    .finally(() => {
+      if (session.begun === begun) session.begun = undefined;
+    });
+  session.begun = begun;
+}
+
+class ForeignTopic extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
+/** What is answered to a publish that was not stored. Nobody waits for the answer to QoS 0, so only a foreign topic matters there. */
+function refusalOf<R extends RoutedDevice>(
+  session: MqttSession,
+  qos: number,
+  error: unknown,
+  parts: PublishParts<R>,
+): Error | 'done' {
+  const { address, clientId } = session;
+  const isForeign = error instanceof ForeignTopic;
+  const reason = isForeign ? 'foreignTopic' : error instanceof Problem ? error.problem : 'internal';
+  parts.refused(reason, { address, clientId, reason: error instanceof Error ? error.message : String(error) });
+  return isForeign || qos > 0 ? new Error(reason) : 'done';
+}
+
+function bufferOf(payload: string | Buffer): Buffer {
+  return typeof payload === 'string' ? Buffer.from(payload) : payload;
+}
+
+function payloadOf({ client }: MqttSession, packet: Incoming, up: UpTopic, payload: Buffer): MqttPayload {
+  const topic = up.levels.length === 0 ? null : up.levels.join('.');
+  if (packet.qos === 0 || packet.messageId === undefined) return { topic, payload, isRepeated: false };
+  const text = `${client.id}\n${packet.messageId}\n${packet.topic}\n${payload.toString('latin1')}`;
+  return { topic, payload, duplicateKey: `mqtt ${hash('sha1', text, 'base64url')}`, isRepeated: packet.dup };
+}
+
+/** What a device left to be published when its connection breaks. */
+export function willOf<R extends RoutedDevice>(parts: PublishParts<R>) {
+  return {
+    /** Undefined when there is no will, or one on a topic of the client. */
+    async refusalOf(session: MqttSession): Promise<LoginRefusal | undefined> {
+      if (session.willTopic === undefined) return undefined;
+      try {
+        await routeOf(session, upTopicOf(session.willTopic), parts.findRoute);
+        return undefined;
+      } catch (error) {
+        parts.refused('foreignTopic', { address: session.address, clientId: session.clientId, reason: String(error) });
+        return loginRefusal(returnCodes.notAuthorized, 'the will is on a foreign topic');
+      }
+    },
+    async publish(session: MqttSession, will: Pick<Incoming, 'topic' | 'payload' | 'retain'>): Promise<void> {
+      try {
+        const up = upTopicOf(will.topic);
+        const route = await routeOf(session, up, parts.findRoute);
+        const packet = { ...will, qos: 0, dup: false } as const;
+        await parts.store(route, payloadOf(session, packet, up!, bufferOf(will.payload)));
+      } catch (error) {
+        refusalOf(session, 0, error, parts);
+      }
+    },
+  };
+}

@@ -1,0 +1,121 @@
+// Reads the audit log: pages, and an export as lines of JSON or CSV (contract 26).
+import type { AuditAction, AuditEntry } from '../../model/audit-entry.ts';
+import { formatInstant, parseInstant } from '../../model/instant.ts';
+import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { type AuditFilter, auditEntriesBefore, listAuditEntries } from '../../records/rows/audit-log.ts';
+import type { Records } from '../../records/records.ts';
+import { resourceTypeOf } from './audit.ts';
+import { type ListScope, ownOrganization } from '../list-scope.ts';
+
+export interface AuditQuery extends ListScope {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly resourceType?: string | undefined;
+  readonly resourceId?: string | undefined;
+  readonly action?: AuditAction | undefined;
+}
+
+const exportBatch = 500;
+
+function view({ id, timestamp, ...entry }: AuditEntry) {
+  const { sequence: _, ...shown } = entry as typeof entry & { sequence?: number };
+  return { id, timestamp: formatInstant(timestamp), ...shown };
+}
+
+/** A workspace need not exist any more: the log outlives it. */
+function filterOf(principal: Principal, query: AuditQuery): AuditFilter {
+  const { from, to, resourceType, ...rest } = query;
+  const organizationId = ownOrganization(principal, query.organizationId);
+  refuseOutOfReach(principal, query.workspaceIds ?? []);
+  return {
+    ...rest,
+    organizationId,
+    from: boundOf('from', from),
+    to: boundOf('to', to),
+    resourceType: resourceType === undefined ? undefined : resourceTypeOf(resourceType),
+  };
+}
+
+/** A credential for single workspaces reads what happened there. Throws 403. */
+function refuseOutOfReach({ workspaces }: Principal, asked: readonly string[]): void {
+  if (workspaces === 'all') return;
+  if (asked.length === 0 || !asked.every((id) => workspaces.has(id))) throw problem('permissionDenied');
+}
+
+function boundOf(bound: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const instant = parseInstant(value);
+  if (instant === undefined) throw problem('badBound', { bound: `query ${bound}`, value });
+  return instant;
+}
+
+/** Newest first. */
+export async function readAuditLog(
+  records: Records,
+  principal: Principal,
+  query: AuditQuery,
+  page: PageRequest,
+): Promise<Page<ReturnType<typeof view>>> {
+  const filter = filterOf(principal, query);
+  const { rows, total } = await listAuditEntries(records.db, filter, page);
+  return pageOf(rows.map(view), total, page);
+}
+
+/** Everything the filter lets through, newest first, read as it is taken. What is refused is refused before the first line. */
+export function exportAuditLog(
+  records: Records,
+  principal: Principal,
+  query: AuditQuery,
+  format: 'csv' | 'ndjson',
+): AsyncIterable<string> {
+  return exported(records, filterOf(principal, query), format);
+}
+
+async function* exported(records: Records, filter: AuditFilter, format: 'csv' | 'ndjson'): AsyncGenerator<string> {
+  if (format === 'csv') yield `${csvColumns.join(',')}\r\n`;
+  let before = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const entries = await auditEntriesBefore(records.db, filter, before, exportBatch);
+    if (entries.length === 0) return;
+    before = entries.at(-1)!.sequence;
+    const lineOf = format === 'csv' ? csvLine : (entry: AuditEntry) => `${JSON.stringify(view(entry))}\n`;
+    yield entries.map(lineOf).join('');
+  }
+}
+
+const csvColumns = [
+  'timestamp',
+  'actorType',
+  'actorId',
+  'actorName',
+  'action',
+  'resourceType',
+  'resourceId',
+  'resourceName',
+  'workspaceId',
+  'requestId',
+  'ip',
+  'changes',
+] as const;
+
+function csvLine(entry: AuditEntry): string {
+  const { actor, changes, timestamp, ...rest } = entry;
+  const row: Record<(typeof csvColumns)[number], string | null> = {
+    ...rest,
+    timestamp: formatInstant(timestamp),
+    actorType: actor.type,
+    actorId: actor.id,
+    actorName: actor.name,
+    changes: JSON.stringify(changes),
+  };
+  return `${csvColumns.map((column) => csvField(row[column])).join(',')}\r\n`;
+}
+
+/** Quoted when needed; a text that a spreadsheet would take for a formula begins with an apostrophe. */
+function csvField(value: string | null): string {
+  const text = /^[=+\-@\t\r]/.test(value ?? '') ? `'${value}` : (value ?? '');
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

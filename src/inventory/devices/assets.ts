@@ -1,0 +1,77 @@
+// The asset list: devices narrowed by reach, filters, search and expression, page by page (interface 4.2, contract 4).
+import type { Condition } from '../../filters/condition.ts';
+import { type FilterableCustomField, readExpression } from '../../filters/expression.ts';
+import type { OnlineState } from '../../model/device.ts';
+import type { LoraField } from '../../model/lora-fields.ts';
+import { type PageRequest, pageOf } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { findCustomFields } from '../../records/rows/custom-fields.ts';
+import type { Records } from '../../records/records.ts';
+import { type DeviceFilter, listDevices } from '../../records/rows/device-lists.ts';
+import { deviceViews } from './device-view.ts';
+import { valueTypeOf } from './filter-options.ts';
+import { type ListScope, listReach } from '../list-scope.ts';
+
+export interface AssetFilter extends ListScope {
+  readonly search?: string | undefined;
+  readonly type?: string | undefined;
+  readonly assetIds?: readonly string[] | undefined;
+  readonly dataFlowId?: string | undefined;
+  readonly connectivity?: string | undefined;
+  readonly integrationId?: string | undefined;
+  readonly tagIds?: readonly string[] | undefined;
+  readonly customFieldIds?: readonly string[] | undefined;
+  readonly lora?: Readonly<Partial<Record<LoraField, string>>> | undefined;
+  readonly onlineState?: OnlineState | undefined;
+  readonly online?: boolean | undefined;
+  readonly provider?: string | undefined;
+  readonly packageName?: string | undefined;
+  /** As the client sent it (interface 2.9). */
+  readonly expression?: unknown;
+}
+
+/** One of organization and workspaces must be named (contract 4). */
+export async function listAssets(
+  records: Records,
+  principal: Principal,
+  filter: AssetFilter,
+  page: PageRequest,
+  now: number,
+) {
+  const wanted = await deviceFilterOf(records, principal, filter);
+  const { rows, total } = await listDevices(records, wanted, page, now);
+  return pageOf(await deviceViews(records, principal, rows, now), total, page);
+}
+
+/** What the store is asked for; throws 400, 403 or 404 for what cannot be asked. */
+export async function deviceFilterOf(
+  records: Records,
+  principal: Principal,
+  filter: AssetFilter,
+): Promise<DeviceFilter> {
+  if (filter.organizationId === undefined && (filter.workspaceIds ?? []).length === 0) {
+    throw problem('invalidRequest', { reason: 'One of organizationId, workspaceId and workspaceIds is needed' });
+  }
+  const reach = await listReach(records, principal, filter);
+  const { type, assetIds, expression, workspaceIds: _, organizationId: __, ...rest } = filter;
+  // Every asset is a device.
+  const ids = type !== undefined && type !== 'DEVICE' ? [] : assetIds;
+  const condition =
+    expression === undefined || expression === null ? undefined : await conditionOf(records, reach, expression);
+  return { ...rest, ...reach, ids, condition };
+}
+
+async function conditionOf(
+  records: Records,
+  reach: Awaited<ReturnType<typeof listReach>>,
+  expression: unknown,
+): Promise<Condition> {
+  const byName = new Map<string, FilterableCustomField[]>();
+  for (const field of await findCustomFields(records.db, reach)) {
+    const known = byName.get(field.name) ?? [];
+    known.push({ metaId: field.id, name: field.name, type: valueTypeOf(field) });
+    byName.set(field.name, known);
+  }
+  return readExpression(expression, (name) => byName.get(name) ?? []);
+}

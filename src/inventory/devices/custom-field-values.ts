@@ -1,0 +1,150 @@
+// What devices have in their custom fields: read from requests, checked by the field's type, shown nested (contract 4, 5).
+import {
+  type CustomFieldMeta,
+  type CustomFieldType,
+  type CustomFieldValue,
+  customFieldTypes,
+} from '../../model/custom-field.ts';
+import { formatInstant, isInstant, parseInstant } from '../../model/instant.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
+
+const textLengthMax = 10_000;
+const jsonLengthMax = 64 * 1024;
+
+/** The sent values by field; null for those that are cleared. `fields` are those of the device's workspace. Throws 400. */
+export function customFieldsFrom(
+  sent: readonly unknown[] | null | undefined,
+  fields: readonly CustomFieldMeta[],
+): Map<CustomFieldMeta, Json> {
+  const values = new Map<CustomFieldMeta, Json>();
+  for (const item of sent ?? []) {
+    if (!isJsonObject(item)) throw problem('customFieldInvalid', { field: 'every item', reason: 'must be an object' });
+    const field = fieldOf(item, fields);
+    const value = item[field.type] ?? null;
+    if (value === null) refuseOtherType(item, field);
+    values.set(field, value === null ? null : valueOf(field, value));
+  }
+  return values;
+}
+
+/** A value under another type's name would be lost without a word; nulls and `{}` are what older clients fill in. */
+function refuseOtherType(item: JsonObject, field: CustomFieldMeta): void {
+  const isFilled = (value: Json | undefined) =>
+    value !== undefined && value !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
+  const other = customFieldTypes.find((type) => type !== field.type && isFilled(item[type]));
+  if (other === undefined) return;
+  const reason = `has the type ${field.type}: send its value under ${field.type}, not under ${other}`;
+  throw problem('customFieldInvalid', { field: field.name, reason });
+}
+
+/** Throws 400 when a required field has no value; `kept` are fields that have one already. */
+export function checkRequired(
+  fields: readonly CustomFieldMeta[],
+  values: ReadonlyMap<CustomFieldMeta, Json>,
+  kept: ReadonlySet<string> | 'all',
+): void {
+  for (const field of fields) {
+    const value = values.get(field);
+    const isThere = value === undefined ? kept === 'all' || kept.has(field.id) : value !== null;
+    if (field.required && !isThere) throw problem('customFieldInvalid', { field: field.name, reason: 'is required' });
+  }
+}
+
+/** Clients name the field by `fieldMetaId`, or send back what they read. */
+function fieldOf(item: JsonObject, fields: readonly CustomFieldMeta[]): CustomFieldMeta {
+  const { fieldMetaId, fieldMetaName, meta } = item as Readonly<Record<string, Json | undefined>>;
+  const id = fieldMetaId ?? (isJsonObject(meta) ? meta['id'] : undefined);
+  const name = fieldMetaName ?? (isJsonObject(meta) ? meta['name'] : undefined);
+  const found = fields.find((field) => (id === undefined || id === null ? field.name === name : field.id === id));
+  if (found !== undefined) return found;
+  throw problem('unknownReference', {
+    field: 'body customFields',
+    what: 'custom field',
+    id: String(id ?? name ?? ''),
+    place: 'workspace',
+  });
+}
+
+function valueOf(field: CustomFieldMeta, value: Json): Json {
+  const refuse = (reason: string) => problem('customFieldInvalid', { field: field.name, reason });
+  switch (field.type) {
+    case 'NUMBER':
+      if (typeof value !== 'number') throw refuse('must be a number');
+      return value;
+    case 'STRING':
+      return textOf(field, value, refuse);
+    case 'DATE': {
+      const ms = typeof value === 'string' ? parseInstant(value) : typeof value === 'number' ? value : undefined;
+      if (ms === undefined || !isInstant(ms)) throw refuse('must be an ISO-8601 date-time');
+      return formatInstant(ms);
+    }
+    case 'JSON':
+      if (JSON.stringify(value).length > jsonLengthMax) throw refuse(`is larger than ${jsonLengthMax} characters`);
+      return value;
+    case 'GPS_COORDINATES':
+      return coordinatesOf(value, refuse);
+  }
+}
+
+type Refuse = (reason: string) => Error;
+
+function textOf(field: CustomFieldMeta, value: Json, refuse: Refuse): string {
+  if (typeof value !== 'string') throw refuse('must be a text');
+  if (value.length > textLengthMax) throw refuse(`is longer than ${textLengthMax} characters`);
+  if (value.includes('\0')) throw refuse('holds the character U+0000');
+  const { selectOptions } = field;
+  if (selectOptions !== null && !selectOptions.includes(value)) {
+    throw refuse(`must be one of ${selectOptions.join(', ')}`);
+  }
+  return value;
+}
+
+function coordinatesOf(value: Json, refuse: Refuse): JsonObject {
+  const { latitude, longitude } = isJsonObject(value) ? value : {};
+  const within = (degrees: Json | undefined, max: number): degrees is number =>
+    typeof degrees === 'number' && Math.abs(degrees) <= max;
+  if (!within(latitude, 90) || !within(longitude, 180)) {
+    throw refuse('must be {latitude, longitude} in degrees, up to 90 and 180');
+  }
+  return { latitude, longitude };
+}
+
+interface CustomFieldView {
+  readonly meta: {
+    readonly id: string;
+    readonly workspaceId: string;
+    readonly name: string;
+    readonly type: CustomFieldType;
+    readonly created: string;
+    readonly updated: string | null;
+  };
+  readonly fieldMetaId: string;
+  readonly fieldMetaName: string;
+  readonly created: string;
+  readonly updated: string | null;
+  readonly STRING?: string;
+  readonly NUMBER?: number;
+  readonly DATE?: string;
+  readonly JSON?: Json;
+  readonly GPS_COORDINATES?: JsonObject;
+}
+
+/** The field, and the value under the name of its type. */
+export function customFieldValueView({ meta, value, created, updated }: CustomFieldValue): CustomFieldView {
+  const time = (ms: number | null) => (ms === null ? null : formatInstant(ms));
+  const { id, workspaceId, name, type } = meta;
+  return {
+    meta: { id, workspaceId, name, type, created: formatInstant(meta.created), updated: time(meta.updated) },
+    fieldMetaId: id,
+    fieldMetaName: name,
+    created: formatInstant(created),
+    updated: time(updated),
+    [type]: value,
+  };
+}
+
+/** What scripts and templates see: the value by the field's name. */
+export function customFieldMap(values: readonly CustomFieldValue[]): JsonObject {
+  return Object.fromEntries(values.map(({ meta, value }) => [meta.name, value]));
+}

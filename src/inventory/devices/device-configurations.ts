@@ -1,0 +1,90 @@
+// Device configurations: every version of what a device should be set to, and sending it (contract 12).
+import { formatInstant } from '../../model/instant.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { type PageRequest, pageOf } from '../../model/page.ts';
+import { problem } from '../../model/problem.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  configurationId,
+  type DeviceConfiguration,
+  findDeviceConfiguration,
+  insertDeviceConfiguration,
+  listDeviceConfigurations as listRows,
+  nextConfigurationVersion,
+  removeDeviceConfiguration,
+} from '../../records/rows/device-configurations.ts';
+import { findDevice } from '../../records/rows/devices.ts';
+import { change, found } from '../record-change.ts';
+
+const configurationLengthMax = 256 * 1024;
+
+/** Sends a configuration to its device; throws when the device cannot be reached. */
+export type PushConfiguration = (configuration: DeviceConfiguration) => Promise<void>;
+
+function view(record: DeviceConfiguration) {
+  return { ...record, created: formatInstant(record.created) };
+}
+
+/** `workspaceId` must be the device's own when it is sent. */
+export async function createDeviceConfiguration(
+  records: Records,
+  deviceId: string,
+  sent: { readonly workspaceId?: string | null | undefined; readonly configuration: JsonObject },
+  now: number,
+) {
+  if (JSON.stringify(sent.configuration).length > configurationLengthMax) {
+    throw problem('invalidRequest', {
+      reason: `body configuration: is larger than ${configurationLengthMax} characters`,
+    });
+  }
+  return change(records, async (step) => {
+    const { workspaceId } = found(await findDevice(step, deviceId), 'device', deviceId);
+    if (sent.workspaceId && sent.workspaceId !== workspaceId) {
+      throw problem('invalidRequest', { reason: `body workspaceId: the device is in workspace ${workspaceId}` });
+    }
+    const version = await nextConfigurationVersion(step.db, deviceId);
+    const record = { deviceId, version, workspaceId, configuration: sent.configuration, created: now };
+    await insertDeviceConfiguration(step.db, record);
+    step.announce({ kind: 'deviceConfiguration', id: configurationId(record), action: 'created' });
+    return view(record);
+  });
+}
+
+/** Newest first. */
+export async function listDeviceConfigurations(records: Records, deviceId: string, page: PageRequest) {
+  const { rows, total } = await listRows(records.db, deviceId, page);
+  return pageOf(rows.map(view), total, page);
+}
+
+export async function readDeviceConfiguration(records: Records, deviceId: string, version: number | 'latest') {
+  const record = await findDeviceConfiguration(records.db, deviceId, version);
+  return view(found(record, 'configuration', `${version}`));
+}
+
+export async function deleteDeviceConfiguration(records: Records, deviceId: string, version: number): Promise<void> {
+  await change(records, async (step) => {
+    found(await findDeviceConfiguration(step.db, deviceId, version), 'configuration', `${version}`);
+    await removeDeviceConfiguration(step.db, deviceId, version);
+    step.announce({ kind: 'deviceConfiguration', id: configurationId({ deviceId, version }), action: 'deleted' });
+  });
+}
+
+/** Sends the latest version. Without a way to the device it is a 409. */
+export async function pushDeviceConfiguration(
+  records: Records,
+  deviceId: string,
+  push: PushConfiguration | undefined,
+): Promise<{ readonly message: string }> {
+  const device = found(await findDevice(records, deviceId), 'device', deviceId);
+  const latest = found(await findDeviceConfiguration(records.db, deviceId, 'latest'), 'configuration', 'latest');
+  if (device.connectivity !== 'MQTT') {
+    throw problem('configurationNotPushable', {
+      reason: `it is a ${device.connectivity} device, and only MQTT takes it`,
+    });
+  }
+  if (push === undefined) {
+    throw problem('configurationNotPushable', { reason: 'this installation serves no MQTT' });
+  }
+  await push(latest);
+  return { message: 'Configuration successfully sent' };
+}

@@ -1,0 +1,230 @@
+// Changes of one device within a transaction: what requests do singly and operations many times (contract 4).
+import { type Connectivity, type DeviceConnector, fitsConnector } from '../../model/connector.ts';
+import type { CustomFieldMeta } from '../../model/custom-field.ts';
+import { type Device, firstRegistration, onlineTimeoutSecondsDefault } from '../../model/device.ts';
+import { newId } from '../../model/ids.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
+import { customFieldsOfDevices, findCustomFields, saveCustomFieldValues } from '../../records/rows/custom-fields.ts';
+import { findDataFlow } from '../../records/rows/data-flows.ts';
+import { findDeviceConnector } from '../../records/rows/device-connectors.ts';
+import { findDevice, findDeviceByDeviceId, insertDevice, removeDevice, saveDevice } from '../../records/rows/devices.ts';
+import { findPlace } from '../../records/rows/resource-refs.ts';
+import { findTags, findTagsNamed, saveDeviceTags, tagsOfDevices } from '../../records/rows/tags.ts';
+import { findWorkspace } from '../../records/rows/workspaces.ts';
+import { firstVersion, found, nextVersion, orCurrent, type Step } from '../record-change.ts';
+import { checkRequired, customFieldsFrom } from './custom-field-values.ts';
+import { loraPropertiesFrom } from './lora-properties.ts';
+import { checkRecordQuota } from '../workspaces/record-quota.ts';
+
+const tagsMax = 100;
+
+type LoraDraft = Readonly<Record<string, unknown>> | null | undefined;
+
+export interface DeviceUpdate {
+  readonly name?: string | undefined;
+  readonly deviceId?: string | undefined;
+  readonly dataFlowId?: string | undefined;
+  readonly connectivity?: Connectivity | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly tags?: readonly { readonly id: string }[] | null | undefined;
+  readonly customFields?: readonly unknown[] | null | undefined;
+  readonly properties?: JsonObject | null | undefined;
+  readonly onlineTimeout?: number | null | undefined;
+  readonly excludeFromLifecycleReport?: boolean | null | undefined;
+  readonly integrationId?: string | null | undefined;
+  readonly loraProperties?: LoraDraft;
+  /** The name one client uses in its create command. */
+  readonly loRaProperties?: LoraDraft;
+  readonly version?: number | null | undefined;
+}
+
+export interface DeviceDraft extends DeviceUpdate {
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly deviceId: string;
+  readonly dataFlowId: string;
+}
+
+/** What a device names must be of its workspace, and its connectivity of its data flow's. */
+async function checkReferences(step: Step, device: Device, before: Device | null): Promise<void> {
+  const flow = await findDataFlow(step.db, device.dataFlowId);
+  if (flow?.workspaceId !== device.workspaceId) throw unknown('dataFlowId', 'data flow', device.dataFlowId);
+  if (device.integrationId !== null) {
+    const integration = await findPlace(step.db, 'integration', device.integrationId);
+    if (integration?.workspaceId !== device.workspaceId) {
+      throw unknown('integrationId', 'integration', device.integrationId);
+    }
+  }
+  const other = await findDeviceByDeviceId(step, device.organizationId, device.deviceId);
+  if (other !== undefined && other.id !== device.id) throw problem('deviceIdNotUnique', { deviceId: device.deviceId });
+  await checkConnectivity(step, device, before);
+}
+
+/** A device that does not fit since before this was checked can still be changed in everything else. */
+async function checkConnectivity(step: Step, device: Device, before: Device | null): Promise<void> {
+  const { dataFlowId, connectivity } = device;
+  if (dataFlowId === before?.dataFlowId && connectivity === before.connectivity) return;
+  const connector = (await connectorOfFlow(step, dataFlowId))?.connectivity;
+  if (connector === undefined || fitsConnector(connectivity, connector)) return;
+  throw problem('connectivityMismatch', { connectivity, connector });
+}
+
+async function saveTags(step: Step, device: Device, sent: DeviceUpdate['tags']): Promise<void> {
+  if (sent === undefined) return;
+  const ids = [...new Set((sent ?? []).map((tag) => tag.id))];
+  if (ids.length > tagsMax) throw problem('invalidRequest', { reason: `body tags: more than ${tagsMax}` });
+  const own = (await findTags(step.db, ids)).filter((tag) => tag.workspaceId === device.workspaceId);
+  const missing = ids.find((id) => !own.some((tag) => tag.id === id));
+  if (missing !== undefined) throw unknown('tags', 'tag', missing);
+  await saveDeviceTags(step.db, device.id, ids);
+}
+
+/** Sets the sent values; a new device needs one in every required field. */
+async function saveCustomFields(step: Step, device: Device, sent: DeviceUpdate, isNew: boolean): Promise<void> {
+  if (!isNew && !sent.customFields) return;
+  const { organizationId, workspaceId, id } = device;
+  const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [workspaceId] });
+  const values = customFieldsFrom(sent.customFields, fields);
+  checkRequired(fields, values, isNew ? new Set() : 'all');
+  await saveCustomFieldValues(step.db, id, values, device.updated ?? device.created);
+}
+
+function unknown(field: string, what: string, id: string) {
+  return problem('unknownReference', { field: `body ${field}`, what, id, place: 'workspace' });
+}
+
+/** What a device has of its data flow's connector, unless the request says otherwise. */
+async function connectorOfFlow(step: Step, dataFlowId: string): Promise<DeviceConnector | undefined> {
+  const flow = await findDataFlow(step.db, dataFlowId);
+  return flow && (await findDeviceConnector(step, flow.deviceConnectorId));
+}
+
+/** Throws 400 or 409 for what cannot be made. */
+export async function createDeviceStep(step: Step, draft: DeviceDraft, now: number): Promise<Device> {
+  const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+  const connector = await connectorOfFlow(step, draft.dataFlowId);
+  const connectivity = draft.connectivity ?? connector?.connectivity ?? 'HTTP';
+  const device: Device = {
+    id: newId('device'),
+    deviceId: draft.deviceId,
+    organizationId,
+    workspaceId: draft.workspaceId,
+    dataFlowId: draft.dataFlowId,
+    name: draft.name,
+    description: draft.description ?? null,
+    connectivity,
+    onlineTimeoutSeconds: draft.onlineTimeout ?? onlineTimeoutSecondsDefault,
+    properties: draft.properties ?? {},
+    loraProperties: loraPropertiesFrom(null, draft.loraProperties ?? draft.loRaProperties),
+    integrationId: draft.integrationId ?? connector?.integrationId ?? null,
+    excludeFromLifecycleReport: draft.excludeFromLifecycleReport ?? false,
+    ...firstRegistration(connectivity),
+    ...firstVersion(now),
+  };
+  await checkReferences(step, device, null);
+  await checkRecordQuota(step, organizationId, 'devices');
+  await insertDevice(step, device);
+  await saveTags(step, device, draft.tags);
+  await saveCustomFields(step, device, draft, true);
+  step.announce({ kind: 'device', id: device.id, action: 'created' });
+  return device;
+}
+
+/** The sent one; without any, that of a new data flow's connector. */
+async function integrationAfter(step: Step, current: Device, sent: DeviceUpdate): Promise<string | null> {
+  if (sent.integrationId) return sent.integrationId;
+  const isMoved = sent.dataFlowId !== undefined && sent.dataFlowId !== current.dataFlowId;
+  if (!isMoved && sent.integrationId === undefined) return current.integrationId;
+  return (await connectorOfFlow(step, sent.dataFlowId ?? current.dataFlowId))?.integrationId ?? null;
+}
+
+/** Throws 404, 400 or 409. */
+export async function updateDeviceStep(step: Step, id: string, sent: DeviceUpdate, now: number): Promise<Device> {
+  const current = found(await findDevice(step, id), 'device', id);
+  const connectivity = sent.connectivity ?? current.connectivity;
+  const lora = sent.loraProperties === undefined ? sent.loRaProperties : sent.loraProperties;
+  const record: Device = {
+    ...current,
+    name: orCurrent(sent.name, current.name),
+    deviceId: orCurrent(sent.deviceId, current.deviceId),
+    dataFlowId: orCurrent(sent.dataFlowId, current.dataFlowId),
+    connectivity,
+    integrationId: await integrationAfter(step, current, sent),
+    ...(connectivity === current.connectivity ? {} : firstRegistration(connectivity)),
+    description: orCurrent(sent.description, current.description),
+    properties: orCurrent(sent.properties, current.properties) ?? {},
+    onlineTimeoutSeconds: sent.onlineTimeout ?? current.onlineTimeoutSeconds,
+    excludeFromLifecycleReport: sent.excludeFromLifecycleReport ?? current.excludeFromLifecycleReport,
+    loraProperties: loraPropertiesFrom(current.loraProperties, lora),
+    ...nextVersion(current, sent.version, now),
+  };
+  await checkReferences(step, record, current);
+  await saveDevice(step, record);
+  await saveTags(step, record, sent.tags);
+  await saveCustomFields(step, record, sent, false);
+  step.announce({ kind: 'device', id, action: 'updated' });
+  return record;
+}
+
+/** What it stored is dropped afterwards, by who deletes it or by housekeeping. */
+export async function deleteDeviceStep(step: Step, id: string, now: number): Promise<Device> {
+  const device = found(await findDevice(step, id), 'device', id);
+  await removeDevice(step.db, id, now);
+  step.announce({ kind: 'device', id, action: 'deleted' });
+  return device;
+}
+
+/** Adds and removes tags of the device's workspace. */
+export async function tagDeviceStep(
+  step: Step,
+  id: string,
+  tagIds: { readonly add: readonly string[]; readonly remove: readonly string[] },
+  now: number,
+): Promise<Device> {
+  const current = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.id);
+  const tags = [...new Set([...current, ...tagIds.add])].filter((tag) => !tagIds.remove.includes(tag));
+  return updateDeviceStep(step, id, { tags: tags.map((tag) => ({ id: tag })) }, now);
+}
+
+/** Tags and custom fields follow by name where the other workspace has such; what it does not know is left behind. */
+export async function moveDeviceStep(
+  step: Step,
+  id: string,
+  target: { readonly workspaceId: string; readonly dataFlowId: string },
+  now: number,
+): Promise<Device> {
+  const current = found(await findDevice(step, id), 'device', id);
+  const { workspaceId, dataFlowId } = target;
+  const integrationId = (await connectorOfFlow(step, dataFlowId))?.integrationId ?? null;
+  const record: Device = {
+    ...current,
+    workspaceId,
+    dataFlowId,
+    integrationId,
+    ...nextVersion(current, undefined, now),
+  };
+  await checkReferences(step, record, current);
+  const names = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.name);
+  const kept = (await customFieldsOfDevices(step.db, [id])).get(id) ?? [];
+  const { organizationId } = record;
+  const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [target.workspaceId] });
+  const values = new Map<CustomFieldMeta, Json>();
+  for (const { meta, value } of kept) {
+    const field = fields.find(({ name, type }) => name === meta.name && type === meta.type);
+    if (field !== undefined) values.set(field, value);
+  }
+  checkRequired(fields, values, new Set());
+  await saveDevice(step, record);
+  const left = new Map(kept.map(({ meta }) => [meta, null] as const));
+  await saveCustomFieldValues(step.db, id, left, now);
+  await saveCustomFieldValues(step.db, id, values, now);
+  const tags = await findTagsNamed(step.db, target.workspaceId, names);
+  await saveDeviceTags(
+    step.db,
+    id,
+    tags.map((tag) => tag.id),
+  );
+  step.announce({ kind: 'device', id, action: 'updated' });
+  return record;
+}

@@ -1,0 +1,102 @@
+// Devices as answers show them, many at a time: flow, tags and metrics are read once for all of them (contract 4).
+import type { DeviceConnector } from '../../model/connector.ts';
+import type { CustomFieldValue } from '../../model/custom-field.ts';
+import type { DataFlow } from '../../model/data-flow.ts';
+import { type Device, onlineStateOf } from '../../model/device.ts';
+import type { Integration } from '../../model/integration.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import type { Tag } from '../../model/tag.ts';
+import type { UplinkMetrics } from '../../model/uplink-metrics.ts';
+import { customFieldsOfDevices } from '../../records/rows/custom-fields.ts';
+import { findDataFlows } from '../../records/rows/data-flows.ts';
+import type { Records } from '../../records/records.ts';
+import { findDeviceConnectors } from '../../records/rows/device-connectors.ts';
+import { findUplinkMetrics } from '../../records/rows/device-status.ts';
+import { findDeviceTypeNames } from '../../records/rows/device-types.ts';
+import { findIntegrations } from '../../records/rows/integrations.ts';
+import { tagsOfDevices } from '../../records/rows/tags.ts';
+import { auditView } from '../record-change.ts';
+import { customFieldValueView } from './custom-field-values.ts';
+import { nestedIntegration } from '../flows/integrations.ts';
+import { loraPropertiesView } from './lora-properties.ts';
+import { uplinkMetricsView } from './uplink-metrics-view.ts';
+
+interface Surroundings {
+  readonly flow: DataFlow | undefined;
+  readonly connector: DeviceConnector | undefined;
+  readonly type: { readonly id: string; readonly name: string; readonly pictureUrl: string | null } | undefined;
+  readonly integration: Integration | undefined;
+  readonly tags: readonly Tag[];
+  readonly customFields: readonly CustomFieldValue[];
+  readonly metrics: UplinkMetrics | undefined;
+}
+
+/** The devices in full, in their order; `now` decides who is online. */
+export async function deviceViews(records: Records, principal: Principal, devices: readonly Device[], now: number) {
+  const ids = devices.map((device) => device.id);
+  const flows = await findDataFlows(records.db, [...new Set(devices.map((device) => device.dataFlowId))]);
+  const flowList = [...flows.values()];
+  const connectors = await findDeviceConnectors(records, [...new Set(flowList.map((flow) => flow.deviceConnectorId))]);
+  const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
+  const types = await findDeviceTypeNames(records.db, typeIds);
+  const integrations = await findIntegrations(records, [...new Set(devices.flatMap((one) => one.integrationId ?? []))]);
+  const tags = await tagsOfDevices(records.db, ids);
+  const customFields = await customFieldsOfDevices(records.db, ids);
+  const metrics = await findUplinkMetrics(records.db, ids);
+  return devices.map((device) => {
+    const flow = flows.get(device.dataFlowId);
+    const surroundings: Surroundings = {
+      flow,
+      connector: connectors.get(flow?.deviceConnectorId ?? ''),
+      type: types.get(flow?.deviceTypeId ?? ''),
+      integration: integrations.get(device.integrationId ?? ''),
+      tags: tags.get(device.id) ?? [],
+      customFields: customFields.get(device.id) ?? [],
+      metrics: metrics.get(device.id),
+    };
+    return view(device, surroundings, holds(principal, 'asset', 'update', device.workspaceId), now);
+  });
+}
+
+function view(device: Device, around: Surroundings, keysShown: boolean, now: number) {
+  return {
+    id: device.id,
+    deviceId: device.deviceId,
+    name: device.name,
+    description: device.description,
+    type: 'DEVICE' as const,
+    workspaceId: device.workspaceId,
+    organizationId: device.organizationId,
+    connectivity: device.connectivity,
+    onlineTimeout: device.onlineTimeoutSeconds,
+    ...onlineStateOf(device.registered, around.metrics?.timestamp ?? null, device.onlineTimeoutSeconds, now),
+    registered: device.registered,
+    // Beyond the contract, so it is there only where it says something.
+    ...(device.active === null ? {} : { active: device.active }),
+    properties: device.properties,
+    dataFlowId: device.dataFlowId,
+    dataFlow: flowView(around),
+    integration: around.integration === undefined ? null : nestedIntegration(around.integration),
+    integrationId: device.integrationId,
+    customFields: around.customFields.map(customFieldValueView),
+    tags: around.tags.map(({ id, name, description }) => ({ id, name, description })),
+    uplinkMetrics: uplinkMetricsView(around.metrics),
+    loraProperties: loraPropertiesView(device, around.connector?.carrier ?? null, keysShown),
+    excludeFromLifecycleReport: device.excludeFromLifecycleReport,
+    ...auditView(device),
+  };
+}
+
+function flowView({ flow, connector, type }: Surroundings) {
+  if (flow === undefined || connector === undefined) throw new Error('The data flow of a device is missing');
+  const { id, name, workspaceId, organizationId } = flow;
+  const { authType, decodingType } = connector;
+  return {
+    id,
+    name,
+    deviceType: type ?? null,
+    deviceConnector: { id: connector.id, name: connector.name, authType, decodingType },
+    workspaceId,
+    organizationId,
+  };
+}

@@ -1,0 +1,54 @@
+// Devices: create, read, update, delete (contract 4).
+import type { Device } from '../../model/device.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import type { Records } from '../../records/records.ts';
+import { findDevice, findDeviceByDeviceId } from '../../records/rows/devices.ts';
+import { change, found } from '../record-change.ts';
+import {
+  createDeviceStep,
+  deleteDeviceStep,
+  type DeviceDraft,
+  type DeviceUpdate,
+  updateDeviceStep,
+} from './device-steps.ts';
+import { deviceViews } from './device-view.ts';
+
+export async function createDevice(records: Records, principal: Principal, draft: DeviceDraft, now: number) {
+  const record = await change(records, (step) => createDeviceStep(step, draft, now));
+  return one(records, principal, record, now);
+}
+
+async function one(records: Records, principal: Principal, device: Device, now: number) {
+  const [view] = await deviceViews(records, principal, [device], now);
+  if (view === undefined) throw new Error('A device has no view');
+  return view;
+}
+
+export async function readDevice(records: Records, principal: Principal, id: string, now: number) {
+  return one(records, principal, found(await findDevice(records, id), 'device', id), now);
+}
+
+/** By the physical id; 404 in another organization, 403 in another workspace. */
+export async function readDeviceByDeviceId(records: Records, principal: Principal, deviceId: string, now: number) {
+  const device = found(await findDeviceByDeviceId(records, principal.organizationId, deviceId), 'device', deviceId);
+  if (principal.workspaces !== 'all' && !principal.workspaces.has(device.workspaceId))
+    throw problem('permissionDenied');
+  return one(records, principal, device, now);
+}
+
+export async function updateDevice(
+  records: Records,
+  principal: Principal,
+  id: string,
+  sent: DeviceUpdate,
+  now: number,
+) {
+  const saved = await change(records, (step) => updateDeviceStep(step, id, sent, now));
+  return one(records, principal, saved, now);
+}
+
+/** What it stored is dropped afterwards. */
+export async function deleteDevice(records: Records, id: string, now: number): Promise<void> {
+  await change(records, (step) => deleteDeviceStep(step, id, now));
+}

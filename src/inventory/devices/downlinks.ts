@@ -1,0 +1,68 @@
+// The downlinks of a device as its owner reads them, and their way into the queue (contract 17, 35).
+import { type Downlink, downlinkLimits, type DownlinkState } from '../../model/downlink.ts';
+import { formatInstant } from '../../model/instant.ts';
+import { type PageRequest, pageOf } from '../../model/page.ts';
+import { problem } from '../../model/problem.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  dropOldDownlinks,
+  insertDownlinks,
+  listDownlinks as listRows,
+  saveDownlink,
+  waitingDownlinks,
+} from '../../records/rows/downlinks.ts';
+
+function view(downlink: Downlink) {
+  const { id, created, updated, state, port, confirmed, payloadHex, topic, payload, error } = downlink;
+  return {
+    id,
+    created: formatInstant(created),
+    updated: updated === null ? null : formatInstant(updated),
+    state,
+    port,
+    confirmed,
+    payloadHex,
+    topic,
+    payload,
+    error,
+  };
+}
+
+/** Newest first. */
+export async function listDownlinks(
+  records: Records,
+  filter: { readonly deviceId: string; readonly state?: DownlinkState | undefined },
+  page: PageRequest,
+) {
+  const { rows, total } = await listRows(records.db, filter, page);
+  return pageOf(rows.map(view), total, page);
+}
+
+/**
+ * Makes the downlinks durable behind those that wait; one that replaces ends all of them. Those that are there already, as after a
+ * repetition, stay as they are. Throws Problem 409 when too many wait.
+ */
+export async function addDownlinks(
+  { db }: Pick<Records, 'db'>,
+  deviceId: string,
+  downlinks: readonly Downlink[],
+  now: number,
+): Promise<void> {
+  if (downlinks.length === 0) return;
+  const { waitingPerDeviceMax } = downlinkLimits;
+  await db.transaction().execute(async (step) => {
+    const waiting = await waitingDownlinks(step, deviceId, waitingPerDeviceMax);
+    const replaced = downlinks.some((downlink) => downlink.replaces) ? waiting : [];
+    if (waiting.length - replaced.length + downlinks.length > waitingPerDeviceMax) {
+      throw problem('downlinkQueueFull', { deviceId, waitingMax: waitingPerDeviceMax });
+    }
+    const over = { state: 'FAILED', error: 'replaced by a later downlink', nextTryAt: null, updated: now } as const;
+    for (const downlink of replaced) await saveDownlink(step, { ...downlink, ...over }, 'QUEUED');
+    await insertDownlinks(step, downlinks);
+  });
+}
+
+/** Forgets what nobody will ask for any more. */
+export async function forgetOldDownlinks({ db }: Pick<Records, 'db'>, now: number): Promise<void> {
+  await dropOldDownlinks(db, now - downlinkLimits.keptMs, downlinkLimits.keptPerDeviceMax);
+}

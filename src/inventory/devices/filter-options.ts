@@ -1,0 +1,79 @@
+// What assets can be filtered by: enough to build a filter form from it alone (interface 4.2, contract 4).
+import { type AssetField, assetFields, type AssetFieldName } from '../../filters/asset-fields.ts';
+import { expressionLimits } from '../../filters/expression.ts';
+import { type PredicateName, predicateNames, predicates, predicatesOf } from '../../filters/predicate-table.ts';
+import type { CustomFieldMeta } from '../../model/custom-field.ts';
+import { type FilterType, filterTypes } from '../../model/filter-type.ts';
+import type { Principal } from '../../model/principal.ts';
+import { findCustomFields } from '../../records/rows/custom-fields.ts';
+import type { Records } from '../../records/records.ts';
+import { filterChoices } from '../../records/rows/filter-choices.ts';
+import { type ListScope, listReach } from '../list-scope.ts';
+
+interface FilterOption {
+  readonly field: string;
+  readonly label: string;
+  readonly filterTypes: readonly FilterType[];
+  readonly customFieldName?: string;
+  readonly values?: readonly { readonly value: string; readonly label: string }[];
+}
+
+/** More choices than these are left out: a form then asks for a text. */
+const choicesMax = 1_000;
+
+/** The types of a custom field's filters: those of its values besides being set or not. */
+export function valueTypeOf({ type }: Pick<CustomFieldMeta, 'type'>): 'STRING' | 'NUMBER' | 'DATE' | undefined {
+  return type === 'JSON' || type === 'GPS_COORDINATES' ? undefined : type;
+}
+
+export async function filterOptions(records: Records, principal: Principal, scope: ListScope) {
+  const reach = await listReach(records, principal, scope);
+  const choices: Partial<Record<AssetFieldName, FilterOption['values']>> = await filterChoices(
+    records.db,
+    reach,
+    choicesMax,
+  );
+  const fields = (Object.keys(assetFields) as AssetFieldName[]).map((name): FilterOption => {
+    const field: AssetField = assetFields[name];
+    const values = field.values?.map((value) => ({ value, label: value })) ?? choices[name];
+    return { field: name, label: field.label, filterTypes: field.types, ...(values === undefined ? {} : { values }) };
+  });
+  const customFields = await findCustomFields(records.db, reach);
+  return { filterOptions: [...fields, ...customFieldOptions(customFields)], definitions };
+}
+
+/** One option a name: workspaces may have fields of one name. */
+function customFieldOptions(fields: readonly CustomFieldMeta[]): FilterOption[] {
+  const options = new Map<string, FilterOption>();
+  for (const field of fields) {
+    const known = options.get(field.name);
+    const type = valueTypeOf(field);
+    const types = new Set<FilterType>([
+      ...(known?.filterTypes ?? ['CUSTOM_FIELD']),
+      ...(type === undefined ? [] : [type]),
+    ]);
+    const values = [...(known?.values ?? []), ...(field.selectOptions ?? []).map((value) => ({ value, label: value }))];
+    const unique = [...new Map(values.map((choice) => [choice.value, choice])).values()];
+    options.set(field.name, {
+      field: 'customFields',
+      customFieldName: field.name,
+      label: field.name,
+      filterTypes: [...types],
+      ...(unique.length === 0 ? {} : { values: unique }),
+    });
+  }
+  return [...options.values()];
+}
+
+const definitions = {
+  predicates: Object.fromEntries(filterTypes.map((type) => [type, predicatesOf([type])])) as Readonly<
+    Record<string, readonly PredicateName[]>
+  >,
+  values: Object.fromEntries(
+    predicateNames.map((name) => [name, { ...predicates[name].values, meaning: predicates[name].meaning }]),
+  ),
+  operators: ['AND', 'OR'],
+  maxDepth: expressionLimits.depthMax,
+  maxFilters: expressionLimits.filtersMax,
+  maxValues: expressionLimits.valuesMax,
+} as const;

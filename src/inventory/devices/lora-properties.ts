@@ -1,0 +1,97 @@
+// LoRa properties of a device: what is taken, and what an answer shows (contract 4).
+import type { Device } from '../../model/device.ts';
+import type { Carrier } from '../../model/integration.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { problem } from '../../model/problem.ts';
+
+const openFields = ['carrier', 'activationMode', 'loraVersion', 'deviceClass', 'deviceEui', 'deviceAddress'] as const;
+const identityFields = ['applicationEui', 'joinEui'] as const;
+const keyFields = [
+  'applicationKey',
+  'applicationSessionKey',
+  'networkSessionKey',
+  'forwardingNetworkSessionIntegrityKey',
+  'networkSessionEncryptionKey',
+  'servingNetworkSessionIntegrityKey',
+] as const;
+const objectFields = ['actilityProperties', 'ttnProperties'] as const;
+const fields: readonly string[] = [...openFields, ...identityFields, ...keyFields, ...objectFields];
+
+/** The known members over the current ones; null clears all, unknown ones are passed over. Throws 400 for a wrong type. */
+export function loraPropertiesFrom(
+  current: JsonObject | null,
+  sent: Readonly<Record<string, unknown>> | null | undefined,
+): JsonObject | null {
+  if (sent === undefined) return current;
+  if (sent === null) return null;
+  const properties: Record<string, Json> = { ...current };
+  for (const [name, value] of Object.entries(sent)) {
+    // Clients send members of their own, as everywhere.
+    if (!fields.includes(name)) continue;
+    const wanted = (objectFields as readonly string[]).includes(name) ? 'object' : 'string';
+    if (value !== null && (typeof value !== wanted || Array.isArray(value))) {
+      throw problem('invalidRequest', { reason: `body loraProperties.${name}: must be of type ${wanted}` });
+    }
+    properties[name] = value as Json;
+  }
+  return properties;
+}
+
+const actilityDefaults = {
+  actilityId: '',
+  connectivityPlanId: null,
+  deviceProfileId: null,
+  motionIndicator: 'NEAR_STATIC',
+  routingProfileId: null,
+};
+const ttnDefaults = {
+  deviceId: '',
+  phyLoraVersion: '',
+  networkServer: '',
+  networkServerLabel: '',
+  applicationServer: '',
+  applicationServerId: '',
+  applicationServerLabel: '',
+  joinServer: '',
+  networkId: '',
+  frequencyPlan: '',
+  multicast: false,
+  support32BitFrameCount: false,
+  disablePayloadEncryption: false,
+};
+const loraVersionDefault = '1.0.2';
+
+/**
+ * Every member for a LoRa device, so that strict clients can read it (contract 36): `carrier` is that of its connector where none is
+ * stored. Keys only for those who may change the device. Null for other devices without any.
+ */
+export function loraPropertiesView(
+  device: Pick<Device, 'connectivity' | 'deviceId' | 'loraProperties'>,
+  carrier: Carrier | null,
+  keysShown: boolean,
+): JsonObject | null {
+  if (device.loraProperties === null && device.connectivity !== 'LORA') return null;
+  const stored = device.loraProperties ?? {};
+  const hidden: readonly string[] = keysShown ? [] : keyFields;
+  const shown: Record<string, Json> = Object.fromEntries(
+    fields.map((name) => [name, hidden.includes(name) ? null : (stored[name] ?? null)]),
+  );
+  if (device.connectivity !== 'LORA') return shown;
+  const known = shown['carrier'] ?? carrier;
+  const isActility = known === 'GENERIC_ACTILITY' || known === 'SWISSCOM_ACTILITY';
+  return {
+    ...shown,
+    carrier: known,
+    deviceEui: shown['deviceEui'] || device.deviceId,
+    loraVersion: shown['loraVersion'] || loraVersionDefault,
+    actilityProperties: filled(shown['actilityProperties'], actilityDefaults, isActility),
+    ttnProperties: filled(shown['ttnProperties'], ttnDefaults, known === 'TTN'),
+  };
+}
+
+/** The stored object over the defaults; null when there is none and none is needed. */
+function filled(stored: Json | undefined, defaults: JsonObject, isNeeded: boolean): JsonObject | null {
+  if (!isJsonObject(stored)) return isNeeded ? defaults : null;
+  const said = Object.entries(stored).filter(([, value]) => value !== null);
+  return { ...defaults, ...Object.fromEntries(said) };
+}

@@ -1,0 +1,184 @@
+// The directory answers from memory and never from before a change.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { databaseConnectorId } from '../../model/ids.ts';
+import type { Principal } from '../../model/principal.ts';
+import type { RecordChange } from '../../model/record.ts';
+import { type OpenRecords, openRecords } from '../../records/records.ts';
+import { insertOrganization } from '../../records/rows/organizations.ts';
+import { insertOutputConnector } from '../../records/rows/output-connectors.ts';
+import { insertUser } from '../../records/rows/users.ts';
+import { createDataFlow, updateDataFlow } from '../flows/data-flows.ts';
+import { createDeviceConnector } from '../flows/device-connectors.ts';
+import { createDeviceType, updateDeviceType } from '../flows/device-types.ts';
+import { createDevice, deleteDevice, updateDevice } from './devices.ts';
+import { createTag, deleteTag, updateTag } from './tags.ts';
+import { type UplinkDirectory, uplinkDirectory } from './uplink-route-cache.ts';
+import { createWorkspace } from '../workspaces/workspaces.ts';
+
+const now = 1;
+const showing = { vendorNames: false, connectorSecrets: false };
+const principal: Principal = {
+  kind: 'USER',
+  id: 'u',
+  name: 'u',
+  organizationId: 'o',
+  workspaces: 'all',
+  permissions: { dataFlow: ['update'], asset: ['update'] },
+};
+let directory: string;
+let records: OpenRecords;
+let uplinks: UplinkDirectory;
+let workspaceId: string;
+let secret: string;
+let otherSecret: string;
+let flowId: string;
+let reads = 0;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'directory-'));
+  const announce = (change: RecordChange) => uplinks.recordChanged(change);
+  records = await openRecords({ directory, announce });
+  const db = new Proxy(records.db, {
+    get(target, name) {
+      if (name === 'selectFrom') reads += 1;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  uplinks = uplinkDirectory({ ...records, db });
+  const audit = { created: now, updated: null, version: 0 };
+  await insertUser(records.db, { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '', ...audit });
+  const tenant = { id: 'o', name: 'o', description: null, logo: null, ownerId: 'u', properties: null };
+  await insertOrganization(records.db, { ...tenant, ...audit });
+  await insertOutputConnector(records, {
+    id: databaseConnectorId,
+    organizationId: null,
+    workspaceId: null,
+    name: 'Database',
+    scope: 'DATA_FLOW',
+    type: 'DATABASE',
+    sendConsecutiveAlerts: false,
+    invokeRuleEngine: false,
+    useCustomPayload: false,
+    customPayload: null,
+    properties: null,
+    ...audit,
+  });
+  workspaceId = (await createWorkspace(records, { organizationId: 'o', name: 'w' }, now)).id;
+  const connector = { name: 'c', workspaceId, connectivity: 'HTTP' } as const;
+  const used = await createDeviceConnector(records, principal, connector, now);
+  secret = used.uplinkSecret!;
+  otherSecret = (await createDeviceConnector(records, principal, connector, now)).uplinkSecret!;
+  const outputConnectors = [{ id: databaseConnectorId, topic: 'alarm' }];
+  const flow = { name: 'f', workspaceId, deviceConnector: { id: used.id }, outputConnectors };
+  flowId = (await createDataFlow(records, principal, showing, flow, now)).id;
+});
+afterAll(async () => {
+  await records.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const make = (deviceId: string, more: object = {}) =>
+  createDevice(records, principal, { name: deviceId, deviceId, workspaceId, dataFlowId: flowId, ...more }, now);
+const statusOf = async (work: () => unknown) => {
+  try {
+    await work();
+    return 200;
+  } catch (error) {
+    return (error as { status: number }).status;
+  }
+};
+
+test('contract 18: wrong secret 401, unknown device 404, device of another connector 403', async () => {
+  await make('d1');
+  expect(await statusOf(() => uplinks.bySecret('wrong', 'd1'))).toBe(401);
+  for (let twice = 0; twice < 2; twice += 1) {
+    expect(await statusOf(() => uplinks.bySecret(secret, 'nobody'))).toBe(404);
+    expect(await statusOf(() => uplinks.bySecret(otherSecret, 'd1'))).toBe(403);
+    expect(await statusOf(() => uplinks.bySecret(secret, 'd1'))).toBe(200);
+  }
+});
+
+test('a route holds device, flow, connector, type, outputs and tags', async () => {
+  const tag = await createTag(records, { workspaceId, name: 'Roof' }, now);
+  const { id } = await make('d2', { tags: [{ id: tag.id }] });
+  const route = await uplinks.bySecret(secret, 'd2');
+  expect(route.device.id).toBe(id);
+  expect(route.flow.id).toBe(flowId);
+  expect(route.connector.uplinkSecret).toBe(secret);
+  expect(route.type).toBeNull();
+  expect(route.outputs.map(({ connector, topic }) => [connector.type, topic])).toEqual([['DATABASE', 'alarm']]);
+  expect(route.tags.map(({ name }) => name)).toEqual(['Roof']);
+  await deleteTag(records, tag.id);
+  expect((await uplinks.byDevice(id)).tags).toEqual([]);
+});
+
+test('every change is seen by the next look', async () => {
+  const { id } = await make('d3');
+  await uplinks.bySecret(secret, 'd3');
+  const type = await createDeviceType(records, { organizationId: 'o', name: 't', uplinkScript: { code: 'one' } }, now);
+  await updateDataFlow(records, principal, showing, flowId, { deviceType: { id: type.id } }, now);
+  expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('one');
+  await updateDeviceType(records, type.id, { uplinkScript: { code: 'two' } }, now);
+  expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('two');
+  await updateDevice(records, principal, id, { deviceId: 'd3-new' }, now);
+  expect((await uplinks.byDevice(id)).device.deviceId).toBe('d3-new');
+  expect(await statusOf(() => uplinks.bySecret(secret, 'd3'))).toBe(404);
+  expect((await uplinks.bySecret(secret, 'd3-new')).device.id).toBe(id);
+  await deleteDevice(records, id, now);
+  expect(await statusOf(() => uplinks.bySecret(secret, 'd3-new'))).toBe(404);
+  expect(await statusOf(() => uplinks.byDevice(id))).toBe(404);
+});
+
+test('goal 100,000 look-ups a second: a known device needs no query', async () => {
+  for (let n = 0; n < 200; n += 1) await make(`many-${n}`);
+  for (let n = 0; n < 200; n += 1) await uplinks.bySecret(secret, `many-${n}`);
+  const started = performance.now();
+  for (let n = 0; n < 100_000; n += 1) {
+    if (uplinks.bySecret(secret, `many-${n % 200}`) instanceof Promise)
+      throw new Error('a known device was read again');
+  }
+  const ms = performance.now() - started;
+  expect(ms).toBeLessThan(1_000);
+});
+
+/** Queries of the directory while the devices are looked up once more. */
+async function readsFor(ids: readonly string[]): Promise<number> {
+  const before = reads;
+  for (const id of ids) await uplinks.byDevice(id);
+  return reads - before;
+}
+
+test('review bug B4: a change costs reads for what it concerns, and none for anybody else', async () => {
+  const theirs = (await createWorkspace(records, { organizationId: 'o', name: 'theirs' }, now)).id;
+  const tag = await createTag(records, { workspaceId, name: 'Ours' }, now);
+  const ids: string[] = [];
+  for (let n = 0; n < 50; n++) ids.push((await make(`b4-${n}`, n === 0 ? { tags: [{ id: tag.id }] } : {})).id);
+  await readsFor(ids);
+  const connector = { name: 'c', workspaceId: theirs, connectivity: 'HTTP' } as const;
+  const made: readonly (readonly [string, () => Promise<unknown>])[] = [
+    ['tag', () => createTag(records, { workspaceId: theirs, name: 'Theirs' }, now)],
+    ['tag here', () => createTag(records, { workspaceId, name: 'New' }, now)],
+    ['connector', () => createDeviceConnector(records, principal, connector, now)],
+    ['type', () => createDeviceType(records, { organizationId: 'o', name: 'b4' }, now)],
+    ['device', () => make('b4-new')],
+  ];
+  for (const [what, work] of made) {
+    await work();
+    expect([what, await readsFor(ids)]).toEqual([what, 0]);
+  }
+  const foreign = await createTag(records, { workspaceId: theirs, name: 'Foreign' }, now);
+  await updateTag(records, foreign.id, { name: 'Renamed' }, now);
+  expect(await readsFor(ids)).toBe(0);
+  await updateTag(records, tag.id, { name: 'Renamed' }, now);
+  // Device, tags and custom fields of the one that carries it.
+  expect(await readsFor(ids)).toBe(3);
+  expect((await uplinks.byDevice(ids[0]!)).tags[0]!.name).toBe('Renamed');
+  await updateDataFlow(records, principal, showing, flowId, { name: 'renamed' }, now);
+  // The flow is read once for all its devices.
+  expect(await readsFor(ids)).toBeLessThan(10);
+  expect((await uplinks.byDevice(ids[9]!)).flow.name).toBe('renamed');
+});

@@ -1,0 +1,277 @@
+// Data flows: create, read, list, update, delete (contract 10).
+import type { DeviceConnector } from '../../model/connector.ts';
+import type { DataFlow, FlowOutput } from '../../model/data-flow.ts';
+import { newId } from '../../model/ids.ts';
+import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import type { DeviceType } from '../../model/device-type.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import {
+  findDataFlow,
+  insertDataFlow,
+  listDataFlows as listRows,
+  removeDataFlow,
+  saveDataFlow,
+} from '../../records/rows/data-flows.ts';
+import type { Records } from '../../records/records.ts';
+import { findDeviceConnectors } from '../../records/rows/device-connectors.ts';
+import { findDeviceType, findDeviceTypeNames } from '../../records/rows/device-types.ts';
+import { devicesUsingDataFlow } from '../../records/rows/devices.ts';
+import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
+import { findPlace } from '../../records/rows/resource-refs.ts';
+import { findWorkspace } from '../../records/rows/workspaces.ts';
+import type { Step } from '../record-change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  type RecordUpdate,
+  refuseWhenUsed,
+  usersNamedMax,
+} from '../record-change.ts';
+import { deviceConnectorView } from './device-connectors.ts';
+import { deviceTypeView, deviceTypeWithoutScripts } from './device-types.ts';
+import { isKnownTo, outputConnectorView, type Showing } from './output-connector-view.ts';
+import { isTopic } from '../../model/topic.ts';
+import { type ListScope, listReach } from '../list-scope.ts';
+
+type Named = { readonly id: string };
+
+export interface DataFlowUpdate extends RecordUpdate {
+  readonly deviceType?: Named | null | undefined;
+  readonly outputConnectors?:
+    | readonly { readonly id: string; readonly topic?: string | null | undefined }[]
+    | null
+    | undefined;
+  /** Clients send either name. */
+  readonly passThrough?: boolean | null | undefined;
+  readonly isPassThrough?: boolean | null | undefined;
+  readonly retentionDays?: number | null | undefined;
+}
+
+export interface DataFlowDraft extends DataFlowUpdate {
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly deviceConnector: Named;
+}
+
+const outputsMax = 50;
+
+function outputsFrom(sent: NonNullable<DataFlowUpdate['outputConnectors']>): FlowOutput[] {
+  const outputs = new Map<string, FlowOutput>();
+  for (const { id, topic } of sent) {
+    const output = { outputConnectorId: id, topic: topic ?? '*' };
+    if (output.topic !== '*' && !isTopic(output.topic)) {
+      throw problem('invalidRequest', {
+        reason: `body outputConnectors: ${output.topic} is not a topic, nor * for all`,
+      });
+    }
+    // The same connector for the same topic twice would deliver every sample twice.
+    outputs.set(`${output.outputConnectorId} ${output.topic}`, output);
+  }
+  if (outputs.size > outputsMax) {
+    throw problem('invalidRequest', { reason: `body outputConnectors: more than ${outputsMax}` });
+  }
+  return [...outputs.values()];
+}
+
+/** What a flow names must be of its workspace, its organization or the installation. */
+async function checkReferences(step: Step, flow: DataFlow): Promise<void> {
+  const connector = await findPlace(step.db, 'deviceConnector', flow.deviceConnectorId);
+  if (connector?.workspaceId !== flow.workspaceId) {
+    throw unknown('deviceConnector', 'device connector', flow.deviceConnectorId, 'workspace');
+  }
+  if (flow.deviceTypeId !== null) {
+    const type = await findPlace(step.db, 'deviceType', flow.deviceTypeId);
+    if (type === undefined || (type.organizationId !== null && type.organizationId !== flow.organizationId)) {
+      throw unknown('deviceType', 'device type', flow.deviceTypeId, 'organization');
+    }
+  }
+  const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
+  const outputs = new Map((await findOutputConnectors(step, ids)).map((output) => [output.id, output]));
+  for (const id of ids) {
+    const output = outputs.get(id);
+    if (output === undefined || (output.organizationId !== null && output.workspaceId !== flow.workspaceId)) {
+      throw unknown('outputConnectors', 'output connector', id, 'workspace');
+    }
+    if (output.scope !== 'DATA_FLOW') {
+      throw problem('invalidRequest', {
+        reason: `body outputConnectors: ${id} is an action of rules, not an output of data flows`,
+      });
+    }
+  }
+}
+
+function unknown(field: string, what: string, id: string, place: 'workspace' | 'organization') {
+  return problem('unknownReference', { field: `body ${field}`, what, id, place });
+}
+
+function head(flow: DataFlow, connector: DeviceConnector | undefined, principal: Principal) {
+  const { id, name, description, workspaceId, organizationId, passThrough, retentionDays } = flow;
+  if (connector === undefined) throw new Error(`The device connector of data flow ${id} is missing`);
+  return {
+    id,
+    ...auditView(flow),
+    name,
+    description,
+    deviceConnector: deviceConnectorView(connector, principal),
+    workspaceId,
+    organizationId,
+    passThrough,
+    isPassThrough: passThrough,
+    retentionDays,
+  };
+}
+
+async function detail(records: Records, principal: Principal, showing: Showing, flow: DataFlow) {
+  const connectors = await findDeviceConnectors(records, [flow.deviceConnectorId]);
+  const type = flow.deviceTypeId === null ? undefined : await findDeviceType(records.db, flow.deviceTypeId);
+  const ids = flow.outputs.map((output) => output.outputConnectorId);
+  const outputs = new Map((await findOutputConnectors(records, ids)).map((output) => [output.id, output]));
+  return {
+    ...head(flow, connectors.get(flow.deviceConnectorId), principal),
+    deviceType: type === undefined ? null : typeFor(principal, type),
+    outputConnectors: flow.outputs.flatMap(({ outputConnectorId, topic }) => {
+      const output = outputs.get(outputConnectorId);
+      return output === undefined || !isKnownTo(showing, output.type)
+        ? []
+        : [{ ...outputConnectorView(output, showing), topic }];
+    }),
+  };
+}
+
+function typeFor(principal: Principal, type: DeviceType) {
+  return holds(principal, 'deviceType', 'read', null) ? deviceTypeView(type) : deviceTypeWithoutScripts(type);
+}
+
+export async function createDataFlow(
+  records: Records,
+  principal: Principal,
+  showing: Showing,
+  draft: DataFlowDraft,
+  now: number,
+) {
+  const record = await change(records, async (step) => {
+    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const deviceTypeId = draft.deviceType?.id ?? null;
+    const flow: DataFlow = {
+      id: newId('dataFlow'),
+      organizationId,
+      workspaceId: draft.workspaceId,
+      name: draft.name,
+      description: draft.description ?? null,
+      deviceConnectorId: draft.deviceConnector.id,
+      deviceTypeId,
+      outputs: outputsFrom(draft.outputConnectors ?? []),
+      passThrough: deviceTypeId === null || (draft.passThrough ?? draft.isPassThrough ?? false),
+      retentionDays: draft.retentionDays ?? null,
+      ...firstVersion(now),
+    };
+    await checkReferences(step, flow);
+    await insertDataFlow(step.db, flow);
+    step.announce({ kind: 'dataFlow', id: flow.id, action: 'created' });
+    return flow;
+  });
+  return detail(records, principal, showing, record);
+}
+
+export async function readDataFlow(records: Records, principal: Principal, showing: Showing, id: string) {
+  return detail(records, principal, showing, found(await findDataFlow(records.db, id), 'data flow', id));
+}
+
+/** Items name device type and outputs only; the single record shows them whole. */
+export async function listDataFlows(
+  records: Records,
+  principal: Principal,
+  showing: Pick<Showing, 'vendorNames'>,
+  filter: ListScope & { readonly search?: string | undefined },
+  page: PageRequest,
+) {
+  const reach = await listReach(records, principal, filter);
+  const { rows, total } = await listRows(records.db, { ...reach, search: filter.search }, page);
+  const connectorIds = rows.map((row) => row.deviceConnectorId);
+  const typeIds = rows.flatMap((row) => row.deviceTypeId ?? []);
+  const connectors = await findDeviceConnectors(records, connectorIds);
+  const types = await findDeviceTypeNames(records.db, typeIds);
+  const hidden = await unknownOutputs(records, showing, rows);
+  const items = rows.map((row) => ({
+    ...head(row, connectors.get(row.deviceConnectorId), principal),
+    deviceType: types.get(row.deviceTypeId ?? '') ?? null,
+    outputConnectors: row.outputs.flatMap(({ outputConnectorId: id, topic }) =>
+      hidden.has(id) ? [] : [{ id, topic }],
+    ),
+  }));
+  return pageOf(items, total, page) satisfies Page<unknown>;
+}
+
+/** Ids of the flows' outputs whose type the client does not know (contract 36). */
+async function unknownOutputs(
+  records: Parameters<typeof findOutputConnectors>[0],
+  showing: Pick<Showing, 'vendorNames'>,
+  flows: readonly Pick<DataFlow, 'outputs'>[],
+): Promise<ReadonlySet<string>> {
+  if (!showing.vendorNames) return new Set();
+  const ids = new Set(flows.flatMap(({ outputs }) => outputs.map((one) => one.outputConnectorId)));
+  const connectors = await findOutputConnectors(records, [...ids]);
+  return new Set(connectors.filter(({ type }) => !isKnownTo(showing, type)).map(({ id }) => id));
+}
+
+/** Outputs that the client was not shown stay when it sends back the list that it was shown. */
+async function hiddenOutputs(
+  step: Step,
+  showing: Showing,
+  { outputs }: DataFlow,
+  { outputConnectors }: DataFlowUpdate,
+): Promise<FlowOutput[]> {
+  const sent = new Set(outputConnectors?.map(({ id }) => id));
+  const unsent = outputs.filter(({ outputConnectorId }) => !sent.has(outputConnectorId));
+  const hidden = await unknownOutputs(step, showing, [{ outputs: unsent }]);
+  return unsent.filter(({ outputConnectorId }) => hidden.has(outputConnectorId));
+}
+
+/** The device connector cannot be changed. */
+export async function updateDataFlow(
+  records: Records,
+  principal: Principal,
+  showing: Showing,
+  id: string,
+  sent: DataFlowUpdate,
+  now: number,
+) {
+  const saved = await change(records, async (step) => {
+    const current = found(await findDataFlow(step.db, id), 'data flow', id);
+    const deviceTypeId = sent.deviceType === undefined ? current.deviceTypeId : (sent.deviceType?.id ?? null);
+    const passThrough =
+      sent.passThrough ?? sent.isPassThrough ?? (current.deviceTypeId !== null && current.passThrough);
+    const record: DataFlow = {
+      ...current,
+      name: orCurrent(sent.name, current.name),
+      description: orCurrent(sent.description, current.description),
+      deviceTypeId,
+      outputs:
+        sent.outputConnectors === undefined
+          ? current.outputs
+          : [...outputsFrom(sent.outputConnectors ?? []), ...(await hiddenOutputs(step, showing, current, sent))],
+      passThrough: deviceTypeId === null || passThrough,
+      retentionDays: orCurrent(sent.retentionDays, current.retentionDays),
+      ...nextVersion(current, sent.version, now),
+    };
+    await checkReferences(step, record);
+    await saveDataFlow(step.db, record);
+    step.announce({ kind: 'dataFlow', id, action: 'updated' });
+    return record;
+  });
+  return detail(records, principal, showing, saved);
+}
+
+export async function deleteDataFlow(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    found(await findDataFlow(step.db, id), 'data flow', id);
+    refuseWhenUsed('data flow', await devicesUsingDataFlow(step.db, id, usersNamedMax));
+    await removeDataFlow(step.db, id);
+    step.announce({ kind: 'dataFlow', id, action: 'deleted' });
+  });
+}

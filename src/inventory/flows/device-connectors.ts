@@ -1,0 +1,163 @@
+// Device connectors: create, read, list, update, delete (contract 8).
+import { randomBytes } from 'node:crypto';
+import type { Connectivity, ConnectorAuthType, DecodingType, DeviceConnector } from '../../model/connector.ts';
+import { newId } from '../../model/ids.ts';
+import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  findDeviceConnector,
+  insertDeviceConnector,
+  listDeviceConnectors as listRows,
+  removeDeviceConnector,
+  saveDeviceConnector,
+} from '../../records/rows/device-connectors.ts';
+import { findWorkspace } from '../../records/rows/workspaces.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  type RecordUpdate,
+  refuseWhenUsed,
+  usersNamedMax,
+} from '../record-change.ts';
+import { type ListScope, listReach } from '../list-scope.ts';
+
+const uplinkSecretBytes = 16;
+
+/** A new uplink secret: long and random, so that it cannot be guessed. */
+export function newUplinkSecret(): string {
+  return randomBytes(uplinkSecretBytes).toString('hex');
+}
+
+export interface DeviceConnectorUpdate extends RecordUpdate {
+  readonly pushConfigurationAutomatically?: boolean | null | undefined;
+}
+
+export interface DeviceConnectorDraft extends DeviceConnectorUpdate {
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly connectivity: Connectivity;
+  readonly authType?: ConnectorAuthType | null | undefined;
+  readonly decodingType?: DecodingType | null | undefined;
+}
+
+/** Uplink secrets are shown to those who may change data flows (contract 35). */
+function seesUplinkSecrets(principal: Principal, workspaceId: string): boolean {
+  return holds(principal, 'dataFlow', 'update', workspaceId);
+}
+
+/** The whole record; also nested in data flows. */
+export function deviceConnectorView(record: DeviceConnector, principal: Principal) {
+  const { organizationId: _, ...connector } = record;
+  return {
+    ...connector,
+    ...auditView(record),
+    readOnly: false,
+    global: false,
+    integrationDeleted: false,
+    uplinkSecret: seesUplinkSecrets(principal, record.workspaceId) ? record.uplinkSecret : null,
+    yanziProperties: null,
+    spacetiProperties: null,
+  };
+}
+
+export async function createDeviceConnector(
+  records: Records,
+  principal: Principal,
+  draft: DeviceConnectorDraft,
+  now: number,
+) {
+  if (draft.connectivity === 'LORA') {
+    throw problem('invalidRequest', {
+      reason: 'body connectivity: device connectors for LORA are made by integrations',
+    });
+  }
+  const authType = draft.authType ?? 'BASIC';
+  if (authType === 'DEVICE_CREDENTIALS' && draft.connectivity === 'HTTP') {
+    throw problem('invalidRequest', { reason: 'body authType: DEVICE_CREDENTIALS is for MQTT; HTTP has BASIC' });
+  }
+  const record = await change(records, async (step) => {
+    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const connector: DeviceConnector = {
+      id: newId('deviceConnector'),
+      organizationId,
+      workspaceId: draft.workspaceId,
+      name: draft.name,
+      description: draft.description ?? null,
+      connectivity: draft.connectivity,
+      authType,
+      uplinkSecret: authType === 'BASIC' ? newUplinkSecret() : null,
+      decodingType: draft.decodingType ?? 'NONE',
+      pushConfigurationAutomatically: draft.pushConfigurationAutomatically ?? false,
+      integrationId: null,
+      carrier: null,
+      provider: null,
+      ...firstVersion(now),
+    };
+    await insertDeviceConnector(step, connector);
+    step.announce({ kind: 'deviceConnector', id: connector.id, action: 'created' });
+    return connector;
+  });
+  return deviceConnectorView(record, principal);
+}
+
+export async function readDeviceConnector(records: Records, principal: Principal, id: string) {
+  return deviceConnectorView(found(await findDeviceConnector(records, id), 'device connector', id), principal);
+}
+
+export async function listDeviceConnectors(
+  records: Records,
+  principal: Principal,
+  filter: ListScope & { readonly search?: string | undefined },
+  page: PageRequest,
+): Promise<Page<ReturnType<typeof deviceConnectorView>>> {
+  const reach = await listReach(records, principal, filter);
+  const { rows, total } = await listRows(records, { ...reach, search: filter.search }, page);
+  return pageOf(
+    rows.map((row) => deviceConnectorView(row, principal)),
+    total,
+    page,
+  );
+}
+
+/** Connectivity, authentication and decoding cannot be changed. */
+export async function updateDeviceConnector(
+  records: Records,
+  principal: Principal,
+  id: string,
+  sent: DeviceConnectorUpdate,
+  now: number,
+) {
+  const saved = await change(records, async (step) => {
+    const current = found(await findDeviceConnector(step, id), 'device connector', id);
+    const record: DeviceConnector = {
+      ...current,
+      name: orCurrent(sent.name, current.name),
+      description: orCurrent(sent.description, current.description),
+      pushConfigurationAutomatically: sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
+      ...nextVersion(current, sent.version, now),
+    };
+    await saveDeviceConnector(step, record);
+    step.announce({ kind: 'deviceConnector', id, action: 'updated' });
+    return record;
+  });
+  return deviceConnectorView(saved, principal);
+}
+
+export async function deleteDeviceConnector(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    const { integrationId } = found(await findDeviceConnector(step, id), 'device connector', id);
+    // It goes with its integration, which without it could take no webhook.
+    if (integrationId !== null)
+      throw problem('inUse', { what: 'device connector', users: [`integration ${integrationId}`] });
+    refuseWhenUsed('device connector', await dataFlowsUsing(step.db, { deviceConnectorId: id }, usersNamedMax));
+    await removeDeviceConnector(step.db, id);
+    step.announce({ kind: 'deviceConnector', id, action: 'deleted' });
+  });
+}

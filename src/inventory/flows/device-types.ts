@@ -1,0 +1,210 @@
+// Device types: create, read, list, update, delete (contract 7).
+import type { DeviceType, DeviceTypeKind, DeviceTypeMeta, PayloadEncoding, Script } from '../../model/device-type.ts';
+import { newId } from '../../model/ids.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  findDeviceType,
+  insertDeviceType,
+  listDeviceTypes as listRows,
+  removeDeviceType,
+  saveDeviceType,
+} from '../../records/rows/device-types.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  usersNamedMax,
+} from '../record-change.ts';
+import { ownOrganization } from '../list-scope.ts';
+
+const scriptBytesMax = 1024 * 1024;
+
+type Draft<T> = { readonly [K in keyof T]?: T[K] | undefined };
+type ScriptDraft = { readonly code?: string | null | undefined } | null | undefined;
+
+export interface DeviceTypeUpdate {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly meta?:
+    | (Omit<Draft<DeviceTypeMeta>, 'encoding'> & { readonly encoding?: string | null | undefined })
+    | null
+    | undefined;
+  readonly schemas?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly sampleData?: unknown;
+  readonly uplinkScript?: ScriptDraft;
+  readonly downlinkScript?: ScriptDraft;
+  readonly pictureUrl?: string | null | undefined;
+  readonly version?: number | null | undefined;
+}
+
+export interface DeviceTypeDraft extends DeviceTypeUpdate {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly type?: string | undefined;
+}
+
+const emptyMeta: DeviceTypeMeta = {
+  manufacturer: null,
+  url: null,
+  author: null,
+  properties: null,
+  firmwareVersion: null,
+  encoding: null,
+  connectivity: null,
+  availableSensors: null,
+  outputTopics: null,
+};
+
+function metaFrom(current: DeviceTypeMeta, sent: DeviceTypeUpdate['meta']): DeviceTypeMeta {
+  if (sent === undefined) return current;
+  const meta = { ...current };
+  for (const name of Object.keys(emptyMeta) as (keyof DeviceTypeMeta)[]) {
+    const value = sent === null ? null : sent[name];
+    if (value !== undefined) Object.assign(meta, { [name]: value });
+  }
+  const { encoding } = meta;
+  if (encoding !== null && !(['HEX', 'JSON'] satisfies PayloadEncoding[]).includes(encoding)) {
+    throw problem('invalidRequest', { reason: `body meta.encoding: ${encoding} is neither HEX nor JSON` });
+  }
+  return meta;
+}
+
+/** Schemas are kept as texts; objects are accepted as well (contract 7). */
+function schemasFrom(sent: Readonly<Record<string, unknown>> | null): Record<string, string> {
+  const schemas: [string, string][] = [];
+  for (const [topic, schema] of Object.entries(sent ?? {})) {
+    const text = typeof schema === 'string' ? schema : JSON.stringify(schema);
+    if (!isJsonObject(parsed(text))) {
+      throw problem('invalidRequest', {
+        reason: `body schemas.${topic}: a JSON Schema object, or one as a text, is needed`,
+      });
+    }
+    schemas.push([topic, text]);
+  }
+  return Object.fromEntries(schemas);
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The version is the server's: one more with every change of the code. */
+function scriptFrom(current: Script | null, sent: ScriptDraft, field: string): Script | null {
+  if (sent === undefined) return current;
+  const code = sent?.code ?? null;
+  if (code === null) return null;
+  if (Buffer.byteLength(code) > scriptBytesMax) {
+    throw problem('invalidRequest', { reason: `body ${field}.code: larger than ${scriptBytesMax} bytes` });
+  }
+  if (current !== null && current.code === code) return current;
+  return { code, version: current === null ? 0 : current.version + 1 };
+}
+
+function summary(record: DeviceType) {
+  const { schemas: _, sampleData: __, uplinkScript: ___, downlinkScript: ____, ...type } = record;
+  return { ...type, ...auditView(record) };
+}
+
+/** The whole record; also nested in data flows. */
+export function deviceTypeView(record: DeviceType) {
+  const { schemas, sampleData, uplinkScript, downlinkScript } = record;
+  return { ...summary(record), schemas, typedSchemas: null, sampleData, uplinkScript, downlinkScript };
+}
+
+/** As `deviceTypeView`, for those who may read data flows but not device types: without the scripts. */
+export function deviceTypeWithoutScripts(record: DeviceType) {
+  return { ...deviceTypeView(record), uplinkScript: null, downlinkScript: null };
+}
+
+export async function createDeviceType(records: Records, draft: DeviceTypeDraft, now: number) {
+  if (draft.type !== undefined && draft.type !== 'manual') {
+    throw problem('invalidRequest', {
+      reason: `body type: device types of type ${draft.type} cannot be made, only manual ones`,
+    });
+  }
+  const record: DeviceType = {
+    id: newId('deviceType'),
+    organizationId: draft.organizationId,
+    name: draft.name,
+    description: draft.description ?? null,
+    type: 'manual',
+    meta: metaFrom(emptyMeta, draft.meta),
+    schemas: schemasFrom(draft.schemas ?? null),
+    sampleData: (draft.sampleData ?? null) as Json,
+    uplinkScript: scriptFrom(null, draft.uplinkScript, 'uplinkScript'),
+    downlinkScript: scriptFrom(null, draft.downlinkScript, 'downlinkScript'),
+    libraryPath: null,
+    pictureUrl: draft.pictureUrl ?? null,
+    ...firstVersion(now),
+  };
+  await change(records, async (step) => {
+    await insertDeviceType(step.db, record);
+    step.announce({ kind: 'deviceType', id: record.id, action: 'created' });
+  });
+  return deviceTypeView(record);
+}
+
+export async function readDeviceType(records: Records, id: string) {
+  return deviceTypeView(found(await findDeviceType(records.db, id), 'device type', id));
+}
+
+/** The organization's own and the library's; without `details` schemas and scripts are left out. */
+export async function listDeviceTypes(
+  records: Records,
+  principal: Principal,
+  filter: {
+    readonly organizationId?: string | undefined;
+    readonly types?: readonly DeviceTypeKind[] | undefined;
+    readonly search?: string | undefined;
+    readonly details?: boolean | undefined;
+  },
+  page: PageRequest,
+): Promise<Page<ReturnType<typeof summary> | ReturnType<typeof deviceTypeView>>> {
+  const organizationId = ownOrganization(principal, filter.organizationId);
+  const { rows, total } = await listRows(records.db, { ...filter, organizationId }, page);
+  return pageOf(rows.map(filter.details ? deviceTypeView : summary), total, page);
+}
+
+export async function updateDeviceType(records: Records, id: string, sent: DeviceTypeUpdate, now: number) {
+  const saved = await change(records, async (step) => {
+    const current = found(await findDeviceType(step.db, id), 'device type', id);
+    const record: DeviceType = {
+      ...current,
+      name: orCurrent(sent.name, current.name),
+      description: orCurrent(sent.description, current.description),
+      meta: metaFrom(current.meta, sent.meta),
+      schemas: sent.schemas === undefined ? current.schemas : schemasFrom(sent.schemas),
+      sampleData: sent.sampleData === undefined ? current.sampleData : (sent.sampleData as Json),
+      uplinkScript: scriptFrom(current.uplinkScript, sent.uplinkScript, 'uplinkScript'),
+      downlinkScript: scriptFrom(current.downlinkScript, sent.downlinkScript, 'downlinkScript'),
+      pictureUrl: orCurrent(sent.pictureUrl, current.pictureUrl),
+      ...nextVersion(current, sent.version, now),
+    };
+    await saveDeviceType(step.db, record);
+    step.announce({ kind: 'deviceType', id, action: 'updated' });
+    return record;
+  });
+  return deviceTypeView(saved);
+}
+
+export async function deleteDeviceType(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    found(await findDeviceType(step.db, id), 'device type', id);
+    refuseWhenUsed('device type', await dataFlowsUsing(step.db, { deviceTypeId: id }, usersNamedMax));
+    await removeDeviceType(step.db, id);
+    step.announce({ kind: 'deviceType', id, action: 'deleted' });
+  });
+}

@@ -1,0 +1,263 @@
+// Integrations with LoRaWAN network servers, each with the device connector it makes: create, read, list, update, delete (contract 35).
+import type { DeviceConnector } from '../../model/connector.ts';
+import { newId } from '../../model/ids.ts';
+import {
+  carrierOf,
+  type Integration,
+  integrationLimits,
+  integrationSecrets,
+  type IntegrationType,
+  providerOf,
+} from '../../model/integration.ts';
+import { type PageRequest, pageOf } from '../../model/page.ts';
+import type { Place } from '../../model/resource-ref.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  findConnectorOfIntegration,
+  insertDeviceConnector,
+  removeDeviceConnector,
+} from '../../records/rows/device-connectors.ts';
+import {
+  devicesOfIntegration,
+  findIntegration,
+  insertIntegration,
+  listIntegrations as listRows,
+  removeIntegration,
+  saveIntegration,
+} from '../../records/rows/integrations.ts';
+import { findWorkspace, oldestWorkspaceOf } from '../../records/rows/workspaces.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  type Step,
+  usersNamedMax,
+} from '../record-change.ts';
+import { deviceConnectorView, newUplinkSecret } from './device-connectors.ts';
+import { placeInWorkspace } from '../resource-lookup.ts';
+import { type ListScope, listReach } from '../list-scope.ts';
+
+/** What stands in an answer for a secret; sent back in an update it keeps the stored one. */
+const secretMask = '********';
+
+type SentProperties = Readonly<Record<string, unknown>> | null | undefined;
+
+/** Throws Problem 400 for a forbidden address of a network server. */
+export type CheckHost = (host: string) => void;
+
+export interface IntegrationUpdate {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly provider?: string | null | undefined;
+  readonly properties?: SentProperties;
+  readonly version?: number | null | undefined;
+}
+
+export interface IntegrationDraft extends IntegrationUpdate {
+  readonly name: string;
+  readonly type: IntegrationType;
+  readonly organizationId?: string | null | undefined;
+  readonly workspaceId?: string | null | undefined;
+}
+
+/** Without a workspace an integration lives in the oldest one of its organization. Throws 404 or 400. */
+export async function placeOfNewIntegration(
+  records: Records,
+  principal: Principal,
+  draft: Pick<IntegrationDraft, 'organizationId' | 'workspaceId'>,
+): Promise<Place> {
+  const organizationId = draft.organizationId ?? principal.organizationId;
+  const workspaceId = draft.workspaceId ?? (await oldestWorkspaceOf(records.db, organizationId));
+  if (workspaceId === undefined) throw problem('notFound', { what: 'workspace of organization', id: organizationId });
+  const place = await placeInWorkspace(records, workspaceId);
+  if (draft.organizationId && place.organizationId !== draft.organizationId) {
+    throw problem('notFound', { what: 'workspace', id: workspaceId });
+  }
+  return place;
+}
+
+function refuse(name: string, reason: string): never {
+  throw problem('invalidRequest', { reason: `body properties.${name}: ${reason}` });
+}
+
+/** The sent settings; a mask keeps the stored secret, null and an empty text leave a setting out. */
+function propertiesFrom(
+  sent: SentProperties,
+  stored: Integration['properties'],
+  checkHost: CheckHost,
+): Integration['properties'] {
+  if (sent === undefined || sent === null) return stored;
+  const entries = Object.entries(sent);
+  if (entries.length > integrationLimits.propertiesMax) {
+    throw problem('invalidRequest', { reason: `body properties: more than ${integrationLimits.propertiesMax}` });
+  }
+  const properties: Record<string, string> = {};
+  for (const [name, value] of entries) {
+    if (value === null || value === '') continue;
+    const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+    if (typeof text !== 'string') refuse(name, 'must be a text');
+    if (text.length > integrationLimits.propertyLengthMax) {
+      refuse(name, `must have at most ${integrationLimits.propertyLengthMax} characters`);
+    }
+    const isKept = text === secretMask && integrationSecrets.includes(name);
+    const kept = isKept ? stored[name] : text;
+    if (kept !== undefined) properties[name] = kept;
+  }
+  if (properties['baseUrl'] !== undefined) properties['baseUrl'] = baseUrlFrom(properties['baseUrl'], checkHost);
+  return properties;
+}
+
+function baseUrlFrom(text: string, checkHost: CheckHost): string {
+  const url = URL.canParse(text) ? new URL(text) : refuse('baseUrl', 'must be an http or https URL');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('baseUrl', 'must be an http or https URL');
+  if (url.username !== '' || url.password !== '') refuse('baseUrl', 'must hold no user name and password');
+  checkHost(url.hostname);
+  return text.replace(/\/+$/, '');
+}
+
+function shownProperties(properties: Integration['properties']): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [name, integrationSecrets.includes(name) ? secretMask : value]),
+  );
+}
+
+/** As devices carry it (contract 4). */
+export function nestedIntegration({ id, name, type, provider }: Integration) {
+  return { id, name, type, global: false, deleted: false, readOnly: false, provider };
+}
+
+async function view(records: Records, principal: Principal, record: Integration, connector?: DeviceConnector) {
+  const made = connector ?? (await findConnectorOfIntegration(records, record.id));
+  if (made === undefined) throw new Error(`The device connector of integration ${record.id} is missing`);
+  const { description, organizationId, workspaceId } = record;
+  return {
+    ...nestedIntegration(record),
+    ...auditView(record),
+    description,
+    organizationId,
+    workspaceId,
+    properties: shownProperties(record.properties),
+    deviceConnector: deviceConnectorView(made, principal),
+  };
+}
+
+function connectorOf(integration: Integration, now: number): DeviceConnector {
+  const { organizationId, workspaceId, name, description, type, provider } = integration;
+  return {
+    id: newId('deviceConnector'),
+    organizationId,
+    workspaceId,
+    name,
+    description,
+    connectivity: 'LORA',
+    authType: 'BASIC',
+    uplinkSecret: newUplinkSecret(),
+    decodingType: 'NONE',
+    pushConfigurationAutomatically: false,
+    integrationId: integration.id,
+    carrier: carrierOf(type),
+    provider,
+    ...firstVersion(now),
+  };
+}
+
+/** Makes the integration and the LORA device connector that its devices come in by. */
+export async function createIntegration(
+  records: Records,
+  principal: Principal,
+  draft: IntegrationDraft,
+  checkHost: CheckHost,
+  now: number,
+) {
+  const { workspaceId } = await placeOfNewIntegration(records, principal, draft);
+  return change(records, async (step) => {
+    const { id, organizationId } = found(await findWorkspace(step.db, workspaceId!), 'workspace', workspaceId!);
+    const integration: Integration = {
+      id: newId('integration'),
+      organizationId,
+      workspaceId: id,
+      name: draft.name,
+      description: draft.description ?? null,
+      type: draft.type,
+      provider: draft.provider ?? providerOf(draft.type),
+      properties: propertiesFrom(draft.properties, {}, checkHost),
+      ...firstVersion(now),
+    };
+    const connector = connectorOf(integration, now);
+    await insertIntegration(step, integration);
+    await insertDeviceConnector(step, connector);
+    step.announce({ kind: 'integration', id: integration.id, action: 'created' });
+    step.announce({ kind: 'deviceConnector', id: connector.id, action: 'created' });
+    return view(step, principal, integration, connector);
+  });
+}
+
+export async function readIntegration(records: Records, principal: Principal, id: string) {
+  return view(records, principal, found(await findIntegration(records, id), 'integration', id));
+}
+
+export async function listIntegrations(
+  records: Records,
+  principal: Principal,
+  filter: ListScope & { readonly search?: string | undefined },
+  page: PageRequest,
+) {
+  const reach = await listReach(records, principal, filter);
+  const { rows, total } = await listRows(records, { ...reach, search: filter.search }, page);
+  const items: Awaited<ReturnType<typeof view>>[] = [];
+  for (const row of rows) items.push(await view(records, principal, row));
+  return pageOf(items, total, page);
+}
+
+/** The type cannot be changed; settings are replaced as a whole when they are sent. */
+export async function updateIntegration(
+  records: Records,
+  principal: Principal,
+  id: string,
+  sent: IntegrationUpdate,
+  checkHost: CheckHost,
+  now: number,
+) {
+  return change(records, async (step) => {
+    const current = found(await findIntegration(step, id), 'integration', id);
+    const record: Integration = {
+      ...current,
+      name: orCurrent(sent.name, current.name),
+      description: orCurrent(sent.description, current.description),
+      provider: orCurrent(sent.provider, current.provider),
+      properties: propertiesFrom(sent.properties, current.properties, checkHost),
+      ...nextVersion(current, sent.version, now),
+    };
+    await saveIntegration(step, record);
+    step.announce({ kind: 'integration', id, action: 'updated' });
+    return view(step, principal, record);
+  });
+}
+
+/** With its device connector; throws 409 naming what still uses either. */
+export async function deleteIntegration(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    found(await findIntegration(step, id), 'integration', id);
+    const connector = await findConnectorOfIntegration(step, id);
+    refuseWhenUsed('integration', await usersOf(step, id, connector));
+    if (connector !== undefined) {
+      await removeDeviceConnector(step.db, connector.id);
+      step.announce({ kind: 'deviceConnector', id: connector.id, action: 'deleted' });
+    }
+    await removeIntegration(step.db, id);
+    step.announce({ kind: 'integration', id, action: 'deleted' });
+  });
+}
+
+async function usersOf(step: Step, id: string, connector: DeviceConnector | undefined): Promise<string[]> {
+  const flows =
+    connector === undefined ? [] : await dataFlowsUsing(step.db, { deviceConnectorId: connector.id }, usersNamedMax);
+  return [...flows, ...(await devicesOfIntegration(step.db, id, usersNamedMax))];
+}

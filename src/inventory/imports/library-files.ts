@@ -1,0 +1,246 @@
+// A device type library as files: which of them are types, which are data models, and what is wrong with a type (contract 7, 36).
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PayloadEncoding } from '../../model/device-type.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { type DataModels, expandedSchema } from './library-schemas.ts';
+
+/** Path within the library, with slashes, to text. */
+export type LibraryFiles = ReadonlyMap<string, string>;
+
+export interface LibraryType {
+  /** Path of the type's folder, as sent. */
+  readonly libraryPath: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly meta: {
+    readonly manufacturer: string;
+    readonly url: string | null;
+    readonly author: string;
+    readonly properties: JsonObject;
+    readonly firmwareVersion: string | null;
+    readonly encoding: PayloadEncoding;
+    readonly connectivity: string;
+    readonly availableSensors: readonly string[];
+    readonly outputTopics: readonly string[];
+  };
+  /** Topic to schema as a text, references written out; a downlink schema stands under the name of its file. */
+  readonly schemas: Readonly<Record<string, string>>;
+  readonly uplinkCode: string | null;
+  readonly downlinkCode: string | null;
+}
+
+export interface LibraryNote {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface Library {
+  readonly types: readonly LibraryType[];
+  /** Why a type is refused. */
+  readonly problems: readonly LibraryNote[];
+  /** What is missing or odd about a type that is taken. */
+  readonly warnings: readonly LibraryNote[];
+}
+
+const metaName = 'meta.json';
+const schemaSuffix = '.schema.json';
+const required = ['name', 'version', 'manufacturer', 'author', 'encoding', 'connectivity'] as const;
+
+/** Whether the file belongs to the library: hidden folders and installed packages do not. */
+export function isLibraryPath(path: string): boolean {
+  return !path.split('/').some((name) => name.startsWith('.') || name === 'node_modules');
+}
+
+/** The same for a type wherever inside a library the import began: its path from the folder `types`, where there is one. */
+export function identityOf(libraryPath: string): string {
+  return libraryPath.replace(/^(?:.*\/)?types\//, '');
+}
+
+/** What stands at a path: a JSON document, or why it is none. */
+type Documents = ReadonlyMap<string, Json | NoDocument>;
+
+/** The message goes on from the path: `is not JSON: ...`. */
+class NoDocument extends Error {}
+class TooLong extends NoDocument {}
+
+/** So many documents, or so many characters of them, are read in one turn of the event loop; a longer one is left out. */
+const documentsPerTurn = 20;
+const charactersPerTurn = 512 * 1024;
+const documentLengthMax = 4 * 1024 * 1024;
+
+/** Every folder with a meta.json is a type; every JSON document with an absolute `$id` is a data model for the others. */
+export async function readLibrary(files: LibraryFiles): Promise<Library> {
+  const paths = [...files.keys()].filter(isLibraryPath).sort();
+  const documents = new Map<string, Json | NoDocument>();
+  const rest = turnsOf();
+  for (const path of paths.filter((name) => name.endsWith('.json'))) {
+    documents.set(path, parsed(files.get(path)!));
+    await rest(files.get(path)!.length);
+  }
+  const models = modelsIn(documents);
+  const types: LibraryType[] = [];
+  const problems: LibraryNote[] = [];
+  const warnings = tooLong(documents);
+  const schemasOf = schemaPathsByFolder(paths);
+  for (const path of paths) {
+    const folder = folderOf(path);
+    if (path !== folder + metaName) continue;
+    const told: LibraryNote[] = [];
+    await rest((schemasOf.get(folder) ?? []).reduce((sum, name) => sum + files.get(name)!.length, 0));
+    try {
+      const meta = documents.get(path);
+      if (meta instanceof NoDocument) throw meta;
+      if (meta === undefined || !isJsonObject(meta)) throw new Error('is not a JSON object');
+      const schemas = schemasIn(schemasOf.get(folder) ?? [], documents, models, told);
+      types.push(typeIn(folder, meta, files, schemas, told));
+      warnings.push(...told);
+    } catch (error) {
+      problems.push({ path, message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { types, problems, warnings };
+}
+
+/** To be told the characters of each document; waits for the next turn when enough were read in this one. */
+function turnsOf(): (characters: number) => Promise<void> {
+  let documents = 0;
+  let sum = 0;
+  return async (characters) => {
+    documents += 1;
+    sum += characters;
+    if (documents < documentsPerTurn && sum < charactersPerTurn) return;
+    documents = 0;
+    sum = 0;
+    await nextTurn();
+  };
+}
+
+function parsed(text: string): Json | NoDocument {
+  if (text.length > documentLengthMax) return new TooLong(`has more than ${documentLengthMax} characters`);
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) return new NoDocument(`is not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Schemas and data models alike; a meta.json is a problem of its type. */
+function tooLong(documents: Documents): LibraryNote[] {
+  return [...documents].flatMap(([path, document]) =>
+    document instanceof TooLong && path !== folderOf(path) + metaName
+      ? [{ path, message: `is left out: it ${document.message}` }]
+      : [],
+  );
+}
+
+/** With its last slash; empty for the root. */
+export function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
+}
+
+function schemaPathsByFolder(paths: readonly string[]): ReadonlyMap<string, string[]> {
+  const byFolder = new Map<string, string[]>();
+  for (const path of paths) {
+    if (!path.endsWith(schemaSuffix)) continue;
+    const folder = folderOf(path);
+    const known = byFolder.get(folder);
+    if (known === undefined) byFolder.set(folder, [path]);
+    else known.push(path);
+  }
+  return byFolder;
+}
+
+function modelsIn(documents: Documents): DataModels {
+  const models = new Map<string, JsonObject>();
+  for (const document of documents.values()) {
+    if (document instanceof NoDocument || !isJsonObject(document)) continue;
+    const { $id } = document as Readonly<Record<string, Json | undefined>>;
+    if (typeof $id === 'string' && URL.canParse($id)) models.set($id.split('#', 1)[0]!, document);
+  }
+  return models;
+}
+
+function typeIn(
+  folder: string,
+  meta: JsonObject,
+  files: LibraryFiles,
+  schemas: Readonly<Record<string, string>>,
+  told: LibraryNote[],
+): LibraryType {
+  const text = (name: string): string | null => {
+    const value = meta[name] ?? null;
+    if (value !== null && typeof value !== 'string') throw new Error(`${name} must be a text`);
+    return value;
+  };
+  const texts = (name: string): string[] => {
+    const value = meta[name] ?? [];
+    if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
+      throw new Error(`${name} must be a list of texts`);
+    }
+    return value;
+  };
+  for (const name of required) if (!text(name)) throw new Error(`${name} is missing`);
+  const encoding = text('encoding')!.toUpperCase();
+  if (encoding !== 'HEX' && encoding !== 'JSON') throw new Error(`encoding ${encoding} is neither HEX nor JSON`);
+  const outputTopics = texts('outputTopics');
+  for (const topic of outputTopics) {
+    if (Object.hasOwn(schemas, topic)) continue;
+    told.push({ path: folder + metaName, message: `the output topic ${topic} has no ${topic}${schemaSuffix}` });
+  }
+  const loraDeviceClass = text('loraDeviceClass');
+  return {
+    libraryPath: folder.replace(/\/$/, ''),
+    name: text('name')!,
+    description: text('description'),
+    meta: {
+      manufacturer: text('manufacturer')!,
+      url: text('url'),
+      author: text('author')!,
+      properties: { version: text('version'), ...(loraDeviceClass === null ? {} : { loraDeviceClass }) },
+      firmwareVersion: text('firmwareVersion'),
+      encoding,
+      connectivity: text('connectivity')!,
+      availableSensors: texts('availableSensors'),
+      outputTopics,
+    },
+    schemas,
+    uplinkCode: files.get(`${folder}uplink.js`) ?? null,
+    downlinkCode: files.get(`${folder}downlink.js`) ?? null,
+  };
+}
+
+/** A schema belongs to the topic that its file is named after, whatever else it says. */
+function schemasIn(paths: readonly string[], documents: Documents, models: DataModels, told: LibraryNote[]) {
+  const schemas: Record<string, string> = {};
+  for (const path of paths) {
+    const warn = (message: string): void => void told.push({ path, message });
+    const document = documents.get(path);
+    if (document instanceof TooLong) continue;
+    if (document instanceof NoDocument) {
+      warn(`is left out: it ${document.message}`);
+      continue;
+    }
+    if (document === undefined || !isJsonObject(document)) {
+      warn('is left out: it is not a JSON object');
+      continue;
+    }
+    const name = path.slice(folderOf(path).length, -schemaSuffix.length);
+    const { topic, processingType } = document as Readonly<Record<string, Json | undefined>>;
+    if (processingType === 'downlink_encoder') warn('describes downlinks, not samples');
+    else if (topic !== undefined && topic !== name) {
+      warn(`names the topic ${JSON.stringify(topic)} and is taken for ${name}, as its file is named`);
+    }
+    schemas[name] = JSON.stringify(expandedOrAsSent(document, models, warn));
+  }
+  return schemas;
+}
+
+function expandedOrAsSent(document: JsonObject, models: DataModels, warn: (message: string) => void): JsonObject {
+  try {
+    return expandedSchema(document, models);
+  } catch (error) {
+    warn(`keeps its references: ${error instanceof Error ? error.message : String(error)}`);
+    return document;
+  }
+}

@@ -1,0 +1,119 @@
+// Device types of a library into the inventory: made or brought up to date by their path, many in one transaction (contract 7).
+import type { DeviceType, Script } from '../../model/device-type.ts';
+import { newId } from '../../model/ids.ts';
+import { Problem, problem } from '../../model/problem.ts';
+import type { Records } from '../../records/records.ts';
+import { findLibraryTypes, insertDeviceType, saveDeviceType } from '../../records/rows/device-types.ts';
+import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
+import { identityOf, type LibraryFiles, type LibraryNote, type LibraryType, readLibrary } from './library-files.ts';
+import { type LibraryPictures, pictureOf, picturesByFolder } from './library-pictures.ts';
+
+const scriptBytesMax = 1024 * 1024;
+
+export interface ImportSummary {
+  readonly types: number;
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Why a type is refused. */
+  readonly problems: readonly LibraryNote[];
+  /** What is missing or odd about a type that is taken. */
+  readonly warnings: readonly LibraryNote[];
+}
+
+function scriptOf(current: Script | null, code: string | null): Script | null {
+  if (code === null) return null;
+  if (Buffer.byteLength(code) > scriptBytesMax) {
+    throw problem('invalidRequest', { reason: `a script is larger than ${scriptBytesMax} bytes` });
+  }
+  if (current?.code === code) return current;
+  return { code, version: current === null ? 0 : current.version + 1 };
+}
+
+type Content = Omit<DeviceType, 'id' | 'created' | 'updated' | 'version'>;
+
+function contentOf(
+  type: LibraryType,
+  organizationId: string,
+  current: DeviceType | undefined,
+  pictureUrl: string | null,
+): Content {
+  return {
+    organizationId,
+    name: type.name,
+    description: type.description,
+    type: 'library',
+    meta: type.meta,
+    schemas: type.schemas,
+    sampleData: current?.sampleData ?? null,
+    uplinkScript: scriptOf(current?.uplinkScript ?? null, type.uplinkCode),
+    downlinkScript: scriptOf(current?.downlinkScript ?? null, type.downlinkCode),
+    libraryPath: longer(type.libraryPath, current?.libraryPath ?? ''),
+    pictureUrl,
+  };
+}
+
+/** Both name the same folder; the longer one begins nearer to the library's root. */
+function longer(one: string, other: string): string {
+  return other.length > one.length ? other : one;
+}
+
+function isSame(current: DeviceType, content: Content): boolean {
+  const { id: _, created: __, updated: ___, version: ____, ...was } = current;
+  const sorted = (value: object) =>
+    JSON.stringify(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+  return sorted(was) === sorted(content);
+}
+
+/**
+ * Makes what is new and updates what changed; a type that is wrong is told and stops no other. The same files again change nothing.
+ * What is odd about schemas and pictures is a warning (contract 36).
+ */
+export async function importLibrary(
+  records: Records,
+  organizationId: string,
+  { files, pictures }: { readonly files: LibraryFiles; readonly pictures: LibraryPictures },
+  now: number,
+): Promise<ImportSummary> {
+  const { types, problems, warnings } = await readLibrary(files);
+  const told = { problems: [...problems], warnings: [...warnings] };
+  const counts = { created: 0, updated: 0, unchanged: 0 };
+  const byFolder = picturesByFolder(pictures);
+  await change(records, async (step) => {
+    const stored = await findLibraryTypes(step.db, organizationId);
+    const known = new Map(stored.map((type) => [identityOf(type.libraryPath ?? ''), type]));
+    for (const type of types) {
+      const current = known.get(identityOf(type.libraryPath));
+      const warn = (path: string, message: string): void => void told.warnings.push({ path, message });
+      try {
+        const own = byFolder.get(type.libraryPath);
+        // A refused type must leave no picture behind.
+        const content = contentOf(type, organizationId, current, current?.pictureUrl ?? null);
+        const pictureUrl = await pictureOf(step, { organizationId, current: content.pictureUrl, own, warn, now });
+        counts[await save(step, { ...content, pictureUrl }, current, now)] += 1;
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        told.problems.push({ path: type.libraryPath, message: error.message });
+      }
+    }
+  });
+  return { types: types.length, ...counts, ...told };
+}
+
+async function save(
+  step: Step,
+  content: Content,
+  current: DeviceType | undefined,
+  now: number,
+): Promise<'created' | 'updated' | 'unchanged'> {
+  if (current === undefined) {
+    const record = { ...content, id: newId('deviceType'), ...firstVersion(now) };
+    await insertDeviceType(step.db, record);
+    step.announce({ kind: 'deviceType', id: record.id, action: 'created' });
+    return 'created';
+  }
+  if (isSame(current, content)) return 'unchanged';
+  await saveDeviceType(step.db, { ...current, ...content, ...nextVersion(current, undefined, now) });
+  step.announce({ kind: 'deviceType', id: current.id, action: 'updated' });
+  return 'updated';
+}

@@ -1,0 +1,191 @@
+// A workspace as one JSON document: settings, fields, tags, types, connectors without secrets, flows, rules; names instead of ids.
+import type { Json, JsonObject } from '../../model/json.ts';
+import { type Page, type PageRequest, pageSizeMax } from '../../model/page.ts';
+import type { Scope, Verb } from '../../model/permission.ts';
+import { holds, type Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import type { Records } from '../../records/records.ts';
+import { listCustomFields } from '../devices/custom-fields.ts';
+import { listCustomLogic } from '../rules/custom-logic.ts';
+import { listDataFlows } from '../flows/data-flows.ts';
+import { listDeviceConnectors } from '../flows/device-connectors.ts';
+import { listDeviceTypes } from '../flows/device-types.ts';
+import { listOutputConnectors } from '../flows/output-connectors.ts';
+import { listRules } from '../rules/rules.ts';
+import { listTags } from '../devices/tags.ts';
+import { configuredRules, customLogicNames } from './workspace-configuration-rules.ts';
+import { readWorkspace } from '../workspaces/workspaces.ts';
+import { configuredTargets } from './workspace-configuration-targets.ts';
+
+export const configurationFormat = 'heliograph-workspace/1';
+/** In the order in which they can be made: what stands later names what stands before. */
+export const configurationSections = [
+  'customFields',
+  'tags',
+  'deviceTypes',
+  'deviceConnectors',
+  'outputConnectors',
+  'dataFlows',
+  'customLogic',
+  'rules',
+] as const;
+export type SectionName = (typeof configurationSections)[number];
+
+export interface ConfigurationItem extends JsonObject {
+  readonly name: string;
+}
+
+/** A part as it is now: what the document says of it, and its id. */
+export interface KnownItem {
+  readonly id: string;
+  readonly item: ConfigurationItem;
+}
+
+export type KnownSections = Readonly<Record<SectionName, ReadonlyMap<string, KnownItem>>>;
+
+// Names of the neutral dialect, and secrets masked whatever the installation shows.
+export const configurationShowing = { vendorNames: false, connectorSecrets: false } as const;
+const scopes: readonly Scope[] = ['asset', 'deviceType', 'dataFlow', 'rule', 'customLogic'];
+/** Whose records belong to the organization. */
+const organizationScopes: readonly Scope[] = ['deviceType', 'customLogic'];
+
+/** A document holds records of several scopes; it takes all of them. Throws 403. */
+export function checkConfigurationScopes(principal: Principal, workspaceId: string, verbs: readonly Verb[]): void {
+  const granted = (scope: Scope, verb: Verb) =>
+    holds(principal, scope, verb, organizationScopes.includes(scope) ? null : workspaceId);
+  if (!scopes.every((scope) => verbs.every((verb) => granted(scope, verb)))) throw problem('permissionDenied');
+}
+
+async function all<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = [];
+  for (let page = 0; ; page++) {
+    const { content, last } = await list({ page, size: pageSizeMax, sort: [] });
+    items.push(...content);
+    if (last) return items;
+  }
+}
+
+type Row = { readonly id: string; readonly name: string };
+
+/** Of several records of one name the first counts. */
+function section<T extends Row>(rows: readonly T[], item: (row: T) => object): ReadonlyMap<string, KnownItem> {
+  const known = new Map<string, KnownItem>();
+  for (const row of rows) {
+    if (!known.has(row.name)) known.set(row.name, { id: row.id, item: { name: row.name, ...item(row) } });
+  }
+  return known;
+}
+
+/** The name of a record, or its id when it is not among them. */
+function naming(rows: readonly Row[]): (id: string) => string {
+  const names = new Map(rows.map(({ id, name }) => [id, name]));
+  return (id) => names.get(id) ?? id;
+}
+
+const script = (sent: { readonly code: string } | null) => (sent === null ? null : { code: sent.code });
+
+/** Everything of the workspace that a document tells, by section and name; device types are those of the organization. */
+export async function knownSections(
+  records: Records,
+  principal: Principal,
+  workspaceId: string,
+): Promise<KnownSections> {
+  const scope = { workspaceIds: [workspaceId] };
+  const fields = await all((page) => listCustomFields(records, principal, scope, page));
+  const tags = await all((page) => listTags(records, principal, scope, page));
+  const types = await all((page) => listDeviceTypes(records, principal, { details: true }, page));
+  const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
+  const outputs = await all((page) => listOutputConnectors(records, principal, configurationShowing, scope, page));
+  const flows = await all((page) => listDataFlows(records, principal, configurationShowing, scope, page));
+  const outputName = naming(outputs);
+  return {
+    customFields: section(fields, ({ type, description, required, selectOptions }) => ({
+      type,
+      description,
+      required,
+      selectOptions,
+    })),
+    tags: section(tags, ({ description, color }) => ({ description, color })),
+    deviceTypes: section(types, (type) => ({
+      library: type.type === 'library',
+      description: type.description,
+      meta: type.meta,
+      pictureUrl: type.pictureUrl,
+      ...('schemas' in type
+        ? {
+            schemas: type.schemas,
+            sampleData: type.sampleData,
+            uplinkScript: script(type.uplinkScript),
+            downlinkScript: script(type.downlinkScript),
+          }
+        : {}),
+    })),
+    deviceConnectors: section(connectors, (connector) => ({
+      description: connector.description,
+      connectivity: connector.connectivity,
+      authType: connector.authType,
+      decodingType: connector.decodingType,
+      pushConfigurationAutomatically: connector.pushConfigurationAutomatically,
+    })),
+    outputConnectors: section(
+      await configuredTargets(records, outputs),
+      ({ id: _, name: __, created: ___, updated: ____, version: _____, ...output }) => {
+        const { workspaceId: _workspace, deleted: _deleted, customAkenzaDbProperties: _alias, ...rest } = output;
+        return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+      },
+    ),
+    dataFlows: section(flows, (flow) => ({
+      description: flow.description,
+      deviceConnector: flow.deviceConnector.name,
+      deviceType: flow.deviceType?.name ?? null,
+      outputConnectors: flow.outputConnectors.map(({ id, topic }) => ({ name: outputName(id), topic })),
+      passThrough: flow.passThrough,
+    })),
+    ...(await ruleSections(records, principal, workspaceId, { tag: naming(tags), action: outputName })),
+  };
+}
+
+async function ruleSections(
+  records: Records,
+  principal: Principal,
+  workspaceId: string,
+  names: Pick<Parameters<typeof configuredRules>[2], 'tag' | 'action'>,
+): Promise<Pick<KnownSections, 'customLogic' | 'rules'>> {
+  const scope = { workspaceIds: [workspaceId] };
+  const blocks = await all((page) => listCustomLogic(records, principal, {}, page));
+  const rules = await all((page) => listRules(records, principal, configurationShowing, scope, page));
+  const configured = await configuredRules(records, rules, { ...names, customLogic: naming(blocks) });
+  return {
+    customLogic: section(blocks, (block) => ({
+      description: block.description,
+      dataSources: block.dataSources,
+      properties: block.properties,
+      script: block.script,
+    })),
+    rules: section(rules, ({ id }) => configured.get(id)!),
+  };
+}
+
+/** Device types and custom logic come along as far as the workspace uses them; the global database connector is everywhere anyway. */
+export async function exportConfiguration(records: Records, principal: Principal, workspaceId: string) {
+  checkConfigurationScopes(principal, workspaceId, ['read']);
+  const { name, description, settings, properties } = await readWorkspace(records, workspaceId);
+  const known = await knownSections(records, principal, workspaceId);
+  const items = (section: SectionName) => [...known[section].values()].map(({ item }) => item);
+  const dataFlows = items('dataFlows');
+  const used = new Set<Json | undefined>(dataFlows.map((flow) => flow['deviceType']));
+  const rules = items('rules');
+  const usedLogic = customLogicNames(rules);
+  return {
+    format: configurationFormat,
+    workspace: { name, description, settings, properties },
+    customFields: items('customFields'),
+    tags: items('tags'),
+    deviceTypes: items('deviceTypes').filter((type) => used.has(type.name)),
+    deviceConnectors: items('deviceConnectors'),
+    outputConnectors: items('outputConnectors').filter((output) => output['global'] !== true),
+    dataFlows,
+    customLogic: items('customLogic').filter((block) => usedLogic.has(block.name)),
+    rules,
+  };
+}

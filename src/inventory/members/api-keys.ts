@@ -1,0 +1,78 @@
+// API keys: create, read, list, delete; never changed, the secret told once (interface 2.6, 5; contract 23).
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { ApiKey } from '../../model/credential.ts';
+import { newId } from '../../model/ids.ts';
+import { formatInstant } from '../../model/instant.ts';
+import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
+import { findApiKey, insertApiKey, listApiKeys as listRows, removeApiKey } from '../../records/rows/api-keys.ts';
+import type { Records } from '../../records/records.ts';
+import { secretHash, secretPrefix } from '../../records/secret-encryption.ts';
+import { change, found } from '../record-change.ts';
+import { type GrantDraft, grantFrom } from './grant.ts';
+import { ownOrganization } from '../list-scope.ts';
+
+export interface ApiKeyDraft extends GrantDraft {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+}
+
+function view(record: ApiKey) {
+  const { workspaceIds, secretHash: _, created, lastUsed, ...key } = record;
+  return {
+    ...key,
+    workspaces: workspaceIds.map((id) => ({ id })),
+    created: formatInstant(created),
+    lastUsed: lastUsed === null ? null : formatInstant(lastUsed),
+  };
+}
+
+/** `<16 hex>.<uuid>` (contract 0). */
+function newSecret(): string {
+  return `${randomBytes(8).toString('hex')}.${randomUUID()}`;
+}
+
+/** The record with its `secret`, which is not kept and cannot be read again. */
+export async function createApiKey(records: Records, principal: Principal, draft: ApiKeyDraft, now: number) {
+  const secret = newSecret();
+  const record = await change(records, async (step) => {
+    const key: ApiKey = {
+      id: newId('apiKey'),
+      name: draft.name,
+      description: draft.description ?? null,
+      ...(await grantFrom(step, principal, draft)),
+      secretHash: secretHash(secret),
+      secretPrefix: secretPrefix(secret),
+      created: now,
+      lastUsed: null,
+    };
+    await insertApiKey(step.db, key);
+    step.announce({ kind: 'apiKey', id: key.id, action: 'created' });
+    return key;
+  });
+  return { ...view(record), secret };
+}
+
+export async function readApiKey(records: Records, id: string) {
+  return view(found(await findApiKey(records.db, id), 'API key', id));
+}
+
+export async function listApiKeys(
+  records: Records,
+  principal: Principal,
+  filter: { readonly organizationId?: string | undefined; readonly search?: string | undefined },
+  page: PageRequest,
+): Promise<Page<ReturnType<typeof view>>> {
+  const organizationId = ownOrganization(principal, filter.organizationId);
+  const { rows, total } = await listRows(records.db, { organizationId, search: filter.search }, page);
+  return pageOf(rows.map(view), total, page);
+}
+
+/** Revokes the key at once (interface 5 rule 6). */
+export async function deleteApiKey(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    found(await findApiKey(step.db, id), 'API key', id);
+    await removeApiKey(step.db, id);
+    step.announce({ kind: 'apiKey', id, action: 'deleted' });
+  });
+}

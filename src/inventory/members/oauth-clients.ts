@@ -1,0 +1,100 @@
+// OAuth clients: create, read, list, rotate the secret, delete; the secret is told once each time (interface 2.5, 4.9, 5).
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { OAuthClient } from '../../model/credential.ts';
+import { newId } from '../../model/ids.ts';
+import { formatInstant } from '../../model/instant.ts';
+import type { Principal } from '../../model/principal.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  findOAuthClient,
+  insertOAuthClient,
+  listOAuthClients as listRows,
+  removeOAuthClient,
+  saveOAuthClientSecret,
+} from '../../records/rows/oauth-clients.ts';
+import { secretHash } from '../../records/secret-encryption.ts';
+import { change, found } from '../record-change.ts';
+import { type GrantDraft, grantFrom } from './grant.ts';
+import { refuseHigherGrant } from './grant-limit.ts';
+import { ownOrganization } from '../list-scope.ts';
+
+export interface OAuthClientDraft extends GrantDraft {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+}
+
+const secretBytes = 32;
+
+function newSecret(): string {
+  return randomBytes(secretBytes).toString('base64url');
+}
+
+function view(record: OAuthClient, tokenUrl: string) {
+  const { workspaceIds, secretHash: _, created, ...client } = record;
+  return { ...client, workspaces: workspaceIds.map((id) => ({ id })), tokenUrl, created: formatInstant(created) };
+}
+
+/** The record with its `clientSecret`, which is not kept and cannot be read again. */
+export async function createOAuthClient(
+  records: Records,
+  principal: Principal,
+  draft: OAuthClientDraft,
+  tokenUrl: string,
+  now: number,
+) {
+  const clientSecret = newSecret();
+  const record = await change(records, async (step) => {
+    const client: OAuthClient = {
+      id: newId('oauthClient'),
+      name: draft.name,
+      description: draft.description ?? null,
+      ...(await grantFrom(step, principal, draft)),
+      clientId: randomUUID(),
+      secretHash: secretHash(clientSecret),
+      created: now,
+    };
+    await insertOAuthClient(step.db, client);
+    step.announce({ kind: 'oauthClient', id: client.id, action: 'created' });
+    return client;
+  });
+  return { ...view(record, tokenUrl), clientSecret };
+}
+
+export async function readOAuthClient(records: Records, id: string, tokenUrl: string) {
+  return view(found(await findOAuthClient(records.db, id), 'OAuth client', id), tokenUrl);
+}
+
+export async function listOAuthClients(
+  records: Records,
+  principal: Principal,
+  organizationId: string | undefined,
+  tokenUrl: string,
+) {
+  const rows = await listRows(records.db, ownOrganization(principal, organizationId));
+  return rows.map((row) => view(row, tokenUrl));
+}
+
+/**
+ * The old secret is refused at once; tokens that were issued live on (interface 5 rule 8). Throws 403 for a client that may do more
+ * than the caller, because the new secret lets the caller act as the client.
+ */
+export async function rotateClientSecret(records: Records, principal: Principal, id: string) {
+  const clientSecret = newSecret();
+  return change(records, async (step) => {
+    const client = found(await findOAuthClient(step.db, id), 'OAuth client', id);
+    refuseHigherGrant(principal, client);
+    const { clientId } = client;
+    await saveOAuthClientSecret(step.db, id, secretHash(clientSecret));
+    step.announce({ kind: 'oauthClient', id, action: 'updated' });
+    return { id, clientId, clientSecret };
+  });
+}
+
+/** No new tokens from now on, and those that were issued are refused (interface 5 rule 9). */
+export async function deleteOAuthClient(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    found(await findOAuthClient(step.db, id), 'OAuth client', id);
+    await removeOAuthClient(step.db, id);
+    step.announce({ kind: 'oauthClient', id, action: 'deleted' });
+  });
+}

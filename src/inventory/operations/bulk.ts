@@ -1,0 +1,148 @@
+// Work on many devices at once: accepted as an operation that goes on by itself (contract 4, 19).
+import type { JsonObject } from '../../model/json.ts';
+import type { NetworkWork } from '../../model/operation.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import { findDataFlow } from '../../records/rows/data-flows.ts';
+import type { Records } from '../../records/records.ts';
+import { findDeviceIds } from '../../records/rows/device-lists.ts';
+import { findTags } from '../../records/rows/tags.ts';
+import { deviceFilterOf } from '../devices/assets.ts';
+import type { DeviceDraft, DeviceUpdate } from '../devices/device-steps.ts';
+import { acceptOperation, operationLimits, type OperationItem } from './operations.ts';
+import { listReach } from '../list-scope.ts';
+
+/** Which devices of the workspace: named, or all that are found. */
+export interface BulkSelection {
+  readonly workspaceId: string;
+  readonly deviceIds?: readonly string[] | null | undefined;
+  readonly search?: string | null | undefined;
+  readonly expression?: unknown;
+}
+
+async function selectedIds(
+  records: Records,
+  principal: Principal,
+  selection: BulkSelection,
+  now: number,
+): Promise<readonly string[]> {
+  const { workspaceId, deviceIds, search, expression } = selection;
+  if (deviceIds !== undefined && deviceIds !== null) return [...new Set(deviceIds)];
+  if (expression === undefined || expression === null) {
+    throw problem('invalidRequest', { reason: 'body: deviceIds or an expression is needed' });
+  }
+  const scope = { workspaceIds: [workspaceId], search: search ?? undefined, expression };
+  const filter = await deviceFilterOf(records, principal, scope);
+  return findDeviceIds(records.elsewhere(filter.organizationId), filter, operationLimits.itemsMax + 1, now);
+}
+
+const asInput = (value: object) => value as JsonObject;
+
+export function bulkCreate(
+  records: Records,
+  principal: Principal,
+  sent: { readonly workspaceId: string; readonly devices: readonly Omit<DeviceDraft, 'workspaceId'>[] },
+  now: number,
+) {
+  const items = sent.devices.map(
+    (device): OperationItem => ({ type: 'CREATE', name: device.name, input: asInput(device) }),
+  );
+  const draft = { workspaceId: sent.workspaceId, type: 'BULK_CREATE', plan: { work: 'create' } } as const;
+  return acceptOperation(records, principal, draft, items, now);
+}
+
+/** Each device its own changes (`devices`), or the same `changes` for all that are selected. */
+export async function bulkUpdate(
+  records: Records,
+  principal: Principal,
+  sent: BulkSelection & {
+    readonly devices?: readonly (DeviceUpdate & { readonly id: string })[] | null | undefined;
+    readonly changes?: DeviceUpdate | null | undefined;
+  },
+  now: number,
+) {
+  const { devices, changes } = sent;
+  const items = devices
+    ? devices.map(
+        (device): OperationItem => ({ type: 'UPDATE', name: device.name ?? device.id, input: asInput(device) }),
+      )
+    : await onSelected(records, principal, sent, 'UPDATE', changes ?? {}, now);
+  const draft = { workspaceId: sent.workspaceId, type: 'BULK_UPDATE', plan: { work: 'update' } } as const;
+  return acceptOperation(records, principal, draft, items, now);
+}
+
+async function onSelected(
+  records: Records,
+  principal: Principal,
+  selection: BulkSelection,
+  type: OperationItem['type'],
+  input: object,
+  now: number,
+): Promise<OperationItem[]> {
+  const ids = await selectedIds(records, principal, selection, now);
+  return ids.map((id) => ({ type, name: id, input: asInput({ ...input, id }) }));
+}
+
+export async function bulkDelete(records: Records, principal: Principal, sent: BulkSelection, now: number) {
+  const items = await onSelected(records, principal, sent, 'DELETE', {}, now);
+  const draft = { workspaceId: sent.workspaceId, type: 'BULK_DELETE', plan: { work: 'delete' } } as const;
+  return acceptOperation(records, principal, draft, items, now);
+}
+
+/** Tells network servers of LoRa devices; other devices are refused one by one. */
+export async function bulkNetworkWork(
+  records: Records,
+  principal: Principal,
+  work: NetworkWork,
+  sent: BulkSelection,
+  now: number,
+) {
+  const type = work.toUpperCase() as Uppercase<NetworkWork>;
+  const items = await onSelected(records, principal, sent, type, {}, now);
+  const draft = { workspaceId: sent.workspaceId, type: `BULK_${type}`, plan: { work } } as const;
+  return acceptOperation(records, principal, draft, items, now);
+}
+
+/** To another workspace that the principal reaches, and a data flow of it. */
+export async function bulkMove(
+  records: Records,
+  principal: Principal,
+  sent: BulkSelection & { readonly targetWorkspaceId: string; readonly dataFlowId: string },
+  now: number,
+) {
+  const { targetWorkspaceId, dataFlowId, workspaceId } = sent;
+  await listReach(records, principal, { workspaceIds: [targetWorkspaceId] }, ['asset', 'update']);
+  const flow = await findDataFlow(records.db, dataFlowId);
+  if (flow?.workspaceId !== targetWorkspaceId) {
+    const field = 'body dataFlowId';
+    throw problem('unknownReference', { field, what: 'data flow', id: dataFlowId, place: 'workspace' });
+  }
+  const items = await onSelected(records, principal, sent, 'UPDATE', {}, now);
+  const plan = { work: 'move', workspaceId: targetWorkspaceId, dataFlowId } as const;
+  return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items, now);
+}
+
+export async function bulkTag(
+  records: Records,
+  principal: Principal,
+  sent: BulkSelection & {
+    readonly addTagIds?: readonly string[] | null | undefined;
+    readonly removeTagIds?: readonly string[] | null | undefined;
+  },
+  now: number,
+) {
+  const { workspaceId } = sent;
+  const add = [...new Set(sent.addTagIds ?? [])];
+  const remove = [...new Set(sent.removeTagIds ?? [])];
+  if (add.length + remove.length === 0) {
+    throw problem('invalidRequest', { reason: 'body: addTagIds or removeTagIds is needed' });
+  }
+  const own = (await findTags(records.db, [...add, ...remove])).filter((tag) => tag.workspaceId === workspaceId);
+  const missing = [...add, ...remove].find((id) => !own.some((tag) => tag.id === id));
+  if (missing !== undefined) {
+    throw problem('unknownReference', { field: 'body tags', what: 'tag', id: missing, place: 'workspace' });
+  }
+  const items = await onSelected(records, principal, sent, 'UPDATE', {}, now);
+  const plan = { work: 'tag', add, remove } as const;
+  return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items, now);
+}

@@ -1,0 +1,60 @@
+// What each kind of operation does with one of its items (contract 19).
+import type { Device } from '../../model/device.ts';
+import type { Operation, OperationAction, OperationPlan } from '../../model/operation.ts';
+import { problem } from '../../model/problem.ts';
+import { findDevice } from '../../records/rows/devices.ts';
+import type { Step } from '../record-change.ts';
+import {
+  createDeviceStep,
+  deleteDeviceStep,
+  type DeviceDraft,
+  type DeviceUpdate,
+  moveDeviceStep,
+  tagDeviceStep,
+  updateDeviceStep,
+} from '../devices/device-steps.ts';
+import { registrationStep } from '../devices/registration.ts';
+
+/** Throws Problem for an item that cannot be done. */
+export async function workOn(
+  step: Step,
+  operation: Operation,
+  action: OperationAction,
+  now: number,
+): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
+  const { input } = action;
+  if (input === null) throw new Error(`Action ${action.id} of an operation has nothing to do`);
+  const { plan, workspaceId } = operation;
+  const { id } = input;
+  if (plan.work === 'create' || (plan.work === 'import' && typeof id !== 'string')) {
+    return createDeviceStep(step, { ...input, workspaceId } as unknown as DeviceDraft, now);
+  }
+  const deviceId = String(id);
+  const device = await findDevice(step, deviceId);
+  if (device?.workspaceId !== workspaceId) throw problem('notFound', { what: 'device', id: deviceId });
+  return onDevice(step, plan, deviceId, input, now);
+}
+
+function onDevice(
+  step: Step,
+  plan: OperationPlan,
+  id: string,
+  update: DeviceUpdate,
+  now: number,
+): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
+  switch (plan.work) {
+    case 'delete':
+      return deleteDeviceStep(step, id, now);
+    case 'move':
+      return moveDeviceStep(step, id, plan, now);
+    case 'tag':
+      return tagDeviceStep(step, id, plan, now);
+    case 'register':
+    case 'deregister':
+    case 'activate':
+    case 'deactivate':
+      return registrationStep(step, id, plan.work, now);
+    default:
+      return updateDeviceStep(step, id, update, now);
+  }
+}

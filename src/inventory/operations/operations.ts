@@ -1,0 +1,230 @@
+// Operations: accepted with all their items, worked on in chunks, each durable together with its progress (contract 19).
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { newId } from '../../model/ids.ts';
+import { formatInstant } from '../../model/instant.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type {
+  ActionState,
+  ActionType,
+  Operation,
+  OperationAction,
+  OperationPlan,
+  OperationType,
+} from '../../model/operation.ts';
+import { type PageRequest, pageOf } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
+import { Problem, problem } from '../../model/problem.ts';
+import type { RecordChange } from '../../model/record.ts';
+import type { Records } from '../../records/records.ts';
+import {
+  actionsFrom,
+  endedActions,
+  findOperation,
+  insertOperation,
+  listOperations as listRows,
+  saveAction,
+  saveProgress,
+} from '../../records/rows/operations.ts';
+import { change, found, type Step } from '../record-change.ts';
+import { workOn } from './operation-work.ts';
+import { type ListScope, listReach } from '../list-scope.ts';
+import { askNetworkServers, type NetworkAnswers, type TellNetworkServer } from '../devices/registration.ts';
+
+export const operationLimits = { itemsMax: 50_000, chunkItemsMax: 100 } as const;
+
+/** What a new operation consists of: `name` tells people which item it is. */
+export interface OperationItem {
+  readonly type: ActionType;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+function actionView({ id, type, state, data, started, completed }: OperationAction) {
+  const time = (ms: number | null) => (ms === null ? null : formatInstant(ms));
+  return { id, type, state: state as ActionState, data, started: time(started), completed: time(completed) };
+}
+
+function view(operation: Operation, actions: readonly OperationAction[]) {
+  const { id, workspaceId, creator, type, started, completed, total, done, failed } = operation;
+  return {
+    id,
+    workspaceId,
+    creator,
+    type,
+    actions: actions.map(actionView),
+    started: formatInstant(started),
+    completed: completed === null ? null : formatInstant(completed),
+    totalActionsRequired: total,
+    actionsCompleted: done,
+    actionsFailed: failed,
+    succeeded: completed === null ? null : failed === 0,
+  };
+}
+
+/** So many items are made ready in one turn of the event loop. */
+const itemsPerTurn = 1_000;
+
+/** Durable when it returns; the work is the runner's. Throws 400 for no items or too many. */
+export async function acceptOperation(
+  records: Records,
+  principal: Principal,
+  draft: { readonly workspaceId: string; readonly type: OperationType; readonly plan: OperationPlan },
+  items: readonly OperationItem[],
+  now: number,
+) {
+  if (items.length === 0) throw problem('invalidRequest', { reason: 'There is no device to work on' });
+  if (items.length > operationLimits.itemsMax) {
+    throw problem('invalidRequest', { reason: `An operation has at most ${operationLimits.itemsMax} devices` });
+  }
+  const { workspaceId, type, plan } = draft;
+  const { organizationId } = principal;
+  const operation: Operation = {
+    id: newId('operation'),
+    organizationId,
+    workspaceId,
+    creator: principal.id,
+    type,
+    plan,
+    started: now,
+    completed: null,
+    total: items.length,
+    done: 0,
+    failed: 0,
+  };
+  const actions: OperationAction[] = [];
+  for (const [place, { type: actionType, name, input }] of items.entries()) {
+    const pending = { state: 'PENDING', input, data: { name }, started: null, completed: null } as const;
+    actions.push({ id: newId('operationAction'), place, type: actionType, ...pending });
+    if (place % itemsPerTurn === 0) await nextTurn();
+  }
+  await change(records, async (step) => {
+    await insertOperation(step.db, operation, actions);
+    step.announce({ kind: 'operation', id: operation.id, action: 'created' });
+  });
+  return view(operation, []);
+}
+
+/** How far it is, without its actions. Throws Problem `notFound`. */
+export async function readOperation(records: Records, id: string) {
+  return view(found(await findOperation(records.db, id), 'operation', id), []);
+}
+
+/** So many actions are read and written in one turn of the event loop. */
+const actionsPerTurn = 500;
+
+/**
+ * The operation as JSON, in pieces: it may have 50,000 actions. `actions` names which of what was done is told item by item. Throws
+ * Problem `notFound` before the first piece.
+ */
+export async function operationPieces(records: Records, id: string, actions: 'all' | 'failed' | 'none') {
+  const operation = found(await findOperation(records.db, id), 'operation', id);
+  const [head, tail] = JSON.stringify(view(operation, [])).split('"actions":[]') as [string, string];
+  const states: ActionState[] = actions === 'failed' ? ['FAILED'] : ['SUCCEEDED', 'FAILED'];
+  // Items end in the order of their places: what ends while the answer is written does not stand beside older numbers.
+  const before = actions === 'none' ? 0 : operation.done;
+  return (async function* (): AsyncGenerator<string> {
+    yield `${head}"actions":[`;
+    let separator = '';
+    for (let from = 0; from < before; from += actionsPerTurn) {
+      const places = { from, before: Math.min(from + actionsPerTurn, before) };
+      let text = '';
+      for (const action of await endedActions(records.db, id, states, places)) {
+        text += separator + JSON.stringify(actionView(action));
+        separator = ',';
+      }
+      if (text !== '') yield text;
+      await nextTurn();
+    }
+    yield `]${tail}`;
+  })();
+}
+
+/** Newest first, without their actions. */
+export async function listOperations(records: Records, principal: Principal, scope: ListScope, page: PageRequest) {
+  const reach = await listReach(records, principal, scope);
+  const { rows, total } = await listRows(records.db, reach, page);
+  return pageOf(
+    rows.map((row) => view(row, [])),
+    total,
+    page,
+  );
+}
+
+/**
+ * Works on the next items in one transaction until `isTimeUp`; true when none is left. After a crash the items of a chunk are
+ * either all done and told, or none of them is, so that to go on repeats nothing.
+ */
+export async function runOperationChunk(
+  records: Records,
+  id: string,
+  now: () => number,
+  isTimeUp: () => boolean,
+  tellNetworkServer?: TellNetworkServer,
+): Promise<boolean> {
+  const answers = await askAhead(records, id, tellNetworkServer, isTimeUp);
+  return change(records, async (step) => {
+    const operation = await findOperation(step.db, id);
+    if (operation === undefined || operation.completed !== null) return true;
+    let { done, failed } = operation;
+    for (const action of await actionsFrom(step.db, id, done, operationLimits.chunkItemsMax)) {
+      if (answers !== undefined && !answers.has(action.id)) break;
+      const ended = await runAction(step, operation, action, answers?.get(action.id), now());
+      await saveAction(step.db, ended);
+      done += 1;
+      if (ended.state === 'FAILED') failed += 1;
+      if (isTimeUp()) break;
+    }
+    const isLast = done >= operation.total;
+    await saveProgress(step.db, { ...operation, done, failed, completed: isLast ? now() : null });
+    return isLast;
+  });
+}
+
+/** Network servers answer in their own time, and nobody's transaction may wait for them. */
+async function askAhead(
+  records: Records,
+  id: string,
+  tell: TellNetworkServer | undefined,
+  isTimeUp: () => boolean,
+): Promise<NetworkAnswers | undefined> {
+  const operation = await findOperation(records.db, id);
+  if (operation === undefined || operation.completed !== null) return undefined;
+  const next = await actionsFrom(records.db, id, operation.done, operationLimits.chunkItemsMax);
+  return askNetworkServers(records, operation, next, tell, isTimeUp);
+}
+
+/** A refused item leaves nothing behind and does not stop the others. */
+async function runAction(
+  step: Step,
+  operation: Operation,
+  action: OperationAction,
+  refusal: Problem | undefined,
+  now: number,
+): Promise<OperationAction> {
+  const told: RecordChange[] = [];
+  const ended = { ...action, started: now, completed: now };
+  await sql`savepoint item`.execute(step.db);
+  try {
+    if (refusal !== undefined) throw refusal;
+    const device = await workOn({ ...step, announce: (change) => void told.push(change) }, operation, action, now);
+    await sql`release savepoint item`.execute(step.db);
+    for (const change of told) step.announce(change);
+    const data = { ...action.data, name: device.name, id: device.id, deviceId: device.deviceId };
+    return { ...ended, state: 'SUCCEEDED', data };
+  } catch (error) {
+    // A full or failing disk is no fault of the item: the operation goes on when it is well again.
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    await sql`rollback to savepoint item`.execute(step.db);
+    await sql`release savepoint item`.execute(step.db);
+    return { ...ended, state: 'FAILED', data: { ...failedData(action), errorCode: error.code, error: error.message } };
+  }
+}
+
+function failedData({ data, input }: OperationAction) {
+  const known = (name: string): Record<string, Json> => {
+    const value = input?.[name];
+    return value === undefined || value === null ? {} : { [name]: value };
+  };
+  return { ...data, ...known('id'), ...known('deviceId') };
+}

@@ -1,0 +1,197 @@
+// Custom logic blocks: create, read, list, update, delete (contract 14).
+import { isDeepStrictEqual } from 'node:util';
+import { newId } from '../../model/ids.ts';
+import type { Json } from '../../model/json.ts';
+import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
+import { problem } from '../../model/problem.ts';
+import type { CustomLogicBlock, CustomLogicDataSource, CustomLogicProperty, ValueType } from '../../model/rule.ts';
+import { converted } from '../../model/rule-value.ts';
+import {
+  findCustomLogic,
+  insertCustomLogic,
+  listCustomLogics as listRows,
+  removeCustomLogic,
+  saveCustomLogic,
+} from '../../records/rows/custom-logic.ts';
+import type { Records } from '../../records/records.ts';
+import { namesOfRulesUsing, rulesUsing } from '../../records/rows/rules.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  usersNamedMax,
+} from '../record-change.ts';
+import { ownOrganization } from '../list-scope.ts';
+
+const limits = { scriptBytesMax: 1024 * 1024, variablesMax: 50, rulesToldMax: 1_000 } as const;
+const variablePattern = /^[A-Za-z_$][\w$]{0,99}$/;
+
+type Sent<T> = { readonly [K in keyof T]?: T[K] | null | undefined };
+
+export interface CustomLogicUpdate {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly dataSources?:
+    | readonly (Sent<CustomLogicDataSource> & { readonly variableName: string })[]
+    | null
+    | undefined;
+  readonly properties?:
+    | readonly (Sent<CustomLogicProperty> & { readonly variableName: string; readonly type: ValueType })[]
+    | null
+    | undefined;
+  readonly script?: string | undefined;
+  readonly version?: number | null | undefined;
+}
+
+export interface CustomLogicDraft extends CustomLogicUpdate {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly script: string;
+}
+
+function invalid(field: string, reason: string) {
+  return problem('ruleInvalid', { field, reason });
+}
+
+/** Names of variables that scripts see: each once, as a JavaScript name. */
+export function checkVariables(field: string, names: readonly string[]): void {
+  if (names.length > limits.variablesMax) throw invalid(field, `more than ${limits.variablesMax}`);
+  const seen = new Set<string>();
+  for (const [i, name] of names.entries()) {
+    const place = `${field}.${i}.variableName`;
+    if (!variablePattern.test(name)) throw invalid(place, `${name} is no name of a variable: letters, digits, _ and $`);
+    if (seen.has(name)) throw invalid(place, `${name} is there twice`);
+    seen.add(name);
+  }
+}
+
+function sourcesFrom(sent: NonNullable<CustomLogicUpdate['dataSources']>): CustomLogicDataSource[] {
+  checkVariables(
+    'dataSources',
+    sent.map(({ variableName }) => variableName),
+  );
+  return sent.map(({ variableName, ...source }) => ({
+    name: source.name ?? variableName,
+    description: source.description ?? null,
+    variableName,
+    defaultTopic: source.defaultTopic ?? null,
+    defaultDataKey: source.defaultDataKey ?? null,
+    lastSample: source.lastSample ?? false,
+    triggerOnUplink: source.triggerOnUplink ?? false,
+  }));
+}
+
+function propertiesFrom(sent: NonNullable<CustomLogicUpdate['properties']>): CustomLogicProperty[] {
+  checkVariables(
+    'properties',
+    sent.map(({ variableName }) => variableName),
+  );
+  return sent.map(({ variableName, type, ...property }, i) => {
+    const defaultValue: Json = property.defaultValue ?? null;
+    if (defaultValue !== null && defaultValue !== '' && converted(defaultValue, type) === undefined) {
+      throw invalid(`properties.${i}.defaultValue`, `${JSON.stringify(defaultValue)} is not ${type}`);
+    }
+    const { name, description } = property;
+    return { name: name ?? variableName, description: description ?? null, variableName, defaultValue, type };
+  });
+}
+
+function scriptFrom(script: string): string {
+  if (Buffer.byteLength(script) > limits.scriptBytesMax) {
+    throw invalid('script', `larger than ${limits.scriptBytesMax} bytes`);
+  }
+  return script;
+}
+
+function view(record: CustomLogicBlock) {
+  return { ...record, ...auditView(record), customLogicId: record.id };
+}
+
+/** With the rules that use it, as far as the principal reaches: a block is the organization's, its rules are of workspaces. */
+async function detail(records: Records, { workspaces }: Principal, record: CustomLogicBlock) {
+  const rules = await rulesUsing(records.db, 'customLogic', record.id, limits.rulesToldMax);
+  return {
+    ...view(record),
+    rules: rules.filter(({ workspaceId }) => workspaces === 'all' || workspaces.has(workspaceId)),
+  };
+}
+
+export async function createCustomLogic(records: Records, principal: Principal, draft: CustomLogicDraft, now: number) {
+  const record: CustomLogicBlock = {
+    id: newId('customLogic'),
+    organizationId: draft.organizationId,
+    name: draft.name,
+    description: draft.description ?? null,
+    dataSources: sourcesFrom(draft.dataSources ?? []),
+    properties: propertiesFrom(draft.properties ?? []),
+    script: scriptFrom(draft.script),
+    ...firstVersion(now),
+  };
+  await change(records, async (step) => {
+    await insertCustomLogic(step.db, record);
+    step.announce({ kind: 'customLogic', id: record.id, action: 'created' });
+  });
+  return detail(records, principal, record);
+}
+
+export async function readCustomLogic(records: Records, principal: Principal, id: string) {
+  return detail(records, principal, found(await findCustomLogic(records.db, id), 'custom logic block', id));
+}
+
+export async function listCustomLogic(
+  records: Records,
+  principal: Principal,
+  filter: { readonly organizationId?: string | undefined; readonly search?: string | undefined },
+  page: PageRequest,
+): Promise<Page<ReturnType<typeof view>>> {
+  const organizationId = ownOrganization(principal, filter.organizationId);
+  const { rows, total } = await listRows(records.db, { organizationId, search: filter.search }, page);
+  return pageOf(rows.map(view), total, page);
+}
+
+/** Throws 409 when data sources or properties change while an active rule uses the block. */
+export async function updateCustomLogic(
+  records: Records,
+  principal: Principal,
+  id: string,
+  sent: CustomLogicUpdate,
+  now: number,
+) {
+  const saved = await change(records, async (step) => {
+    const current = found(await findCustomLogic(step.db, id), 'custom logic block', id);
+    const record: CustomLogicBlock = {
+      ...current,
+      name: orCurrent(sent.name, current.name),
+      description: orCurrent(sent.description, current.description),
+      dataSources: sent.dataSources === undefined ? current.dataSources : sourcesFrom(sent.dataSources ?? []),
+      properties: sent.properties === undefined ? current.properties : propertiesFrom(sent.properties ?? []),
+      script: sent.script === undefined ? current.script : scriptFrom(sent.script),
+      ...nextVersion(current, sent.version, now),
+    };
+    const asked = ({ dataSources, properties }: CustomLogicBlock) => ({ dataSources, properties });
+    if (!isDeepStrictEqual(asked(record), asked(current))) {
+      const rules = await rulesUsing(step.db, 'customLogic', id, limits.rulesToldMax);
+      const users = rules.filter(({ active }) => active).map((rule) => `rule ${rule.name} (${rule.id})`);
+      if (users.length > 0) throw problem('customLogicInUse', { users: users.slice(0, usersNamedMax) });
+    }
+    await saveCustomLogic(step.db, record);
+    step.announce({ kind: 'customLogic', id, action: 'updated' });
+    return record;
+  });
+  return detail(records, principal, saved);
+}
+
+/** Throws 409 while any rule uses it. */
+export async function deleteCustomLogic(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    found(await findCustomLogic(step.db, id), 'custom logic block', id);
+    refuseWhenUsed('custom logic block', await namesOfRulesUsing(step.db, 'customLogic', id, usersNamedMax));
+    await removeCustomLogic(step.db, id);
+    step.announce({ kind: 'customLogic', id, action: 'deleted' });
+  });
+}

@@ -1,0 +1,65 @@
+// Rules as answers show them: with the names of what they refer to (contract 13).
+import { formatInstant } from '../../model/instant.ts';
+import type { Rule, RuleInput } from '../../model/rule.ts';
+import { findCustomLogics } from '../../records/rows/custom-logic.ts';
+import type { Records } from '../../records/records.ts';
+import { findDeviceNames } from '../../records/rows/devices.ts';
+import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
+import { findTags } from '../../records/rows/tags.ts';
+import { auditView } from '../record-change.ts';
+import { type Showing, typeName } from '../flows/output-connector-view.ts';
+
+export type RuleView = Awaited<ReturnType<typeof ruleViews>>[number];
+
+export async function ruleViews(records: Records, showing: Showing, rules: readonly Rule[]) {
+  const inputs = rules.flatMap((rule) => rule.inputs);
+  const idsOf = (type: RuleInput['type']) => inputs.filter((input) => input.type === type).map(({ id }) => id);
+  const devices = await findDeviceNames(records.db, idsOf('DEVICE'));
+  const tags = await findTags(records.db, idsOf('ASSET_TAG'));
+  const names = new Map([...devices, ...tags].map(({ id, name }) => [id, name]));
+  const actionIds = rules.flatMap(({ actions }) => actions.map(({ id }) => id));
+  const connectors = new Map(
+    (await findOutputConnectors(records, [...new Set(actionIds)])).map((connector) => [connector.id, connector]),
+  );
+  const blockIds = rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []);
+  const blocks = new Map(
+    (await findCustomLogics(records.db, [...new Set(blockIds)])).map((block) => [block.id, block.name]),
+  );
+  return rules.map((rule) => {
+    const { id, workspaceId, name, description, active, nextExecution, timer, logic } = rule;
+    const { customLogic } = logic;
+    return {
+      id,
+      ruleId: id,
+      workspaceId,
+      name,
+      description,
+      active,
+      deleted: false,
+      ...auditView(rule),
+      nextExecution: nextExecution === null ? null : formatInstant(nextExecution),
+      inputs: rule.inputs.map((input) => inputView(rule, input, names.get(input.id))),
+      timer: { ...timer, startAt: timer.startAt === null ? null : formatInstant(timer.startAt) },
+      logic: {
+        ...logic,
+        customLogic: customLogic && { ...customLogic, name: blocks.get(customLogic.customLogicId) ?? customLogic.name },
+      },
+      actions: rule.actions.flatMap(({ id: actionId, configuration }) => {
+        const connector = connectors.get(actionId);
+        if (connector === undefined) return [];
+        return [{ id: actionId, name: connector.name, type: typeName(connector.type, showing), configuration }];
+      }),
+    };
+  });
+}
+
+function inputView({ timer, logic }: Rule, input: RuleInput, name: string | undefined) {
+  const sources = logic.dataSources.filter(({ inputIds }) => inputIds.includes(input.id));
+  return {
+    ...input,
+    name: name ?? input.name,
+    device: input.type === 'DEVICE',
+    trigger: sources.some(({ triggerOnUplink }) => !timer.enabled || triggerOnUplink),
+    tag: input.type !== 'DEVICE',
+  };
+}

@@ -1,0 +1,127 @@
+// Rules: create, read, list, update, delete (contract 13).
+import { isDeepStrictEqual } from 'node:util';
+import { newId } from '../../model/ids.ts';
+import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
+import type { Principal } from '../../model/principal.ts';
+import type { Rule } from '../../model/rule.ts';
+import type { Records } from '../../records/records.ts';
+import { clearRuleState } from '../../records/rows/rule-state.ts';
+import { removeRuns } from '../../records/rows/rule-queue.ts';
+import { findRule, insertRule, listRules as listRows, removeRule, saveRule } from '../../records/rows/rules.ts';
+import { findWorkspace } from '../../records/rows/workspaces.ts';
+import { change, firstVersion, found, nextVersion, orCurrent } from '../record-change.ts';
+import type { Showing } from '../flows/output-connector-view.ts';
+import { type ListScope, listReach } from '../list-scope.ts';
+import { checkRecordQuota } from '../workspaces/record-quota.ts';
+import { actionsFrom, inputsFrom, nextExecutionOf, type RuleDraft, type RuleUpdate, timerFrom } from './rule-draft.ts';
+import { logicFrom } from './rule-logic.ts';
+import { checkRuleReferences } from './rule-references.ts';
+import { type RuleView, ruleViews } from './rule-view.ts';
+
+async function view(records: Records, showing: Showing, rule: Rule): Promise<RuleView> {
+  return (await ruleViews(records, showing, [rule]))[0]!;
+}
+
+/** Active unless it says otherwise. */
+export async function createRule(records: Records, showing: Showing, draft: RuleDraft, now: number): Promise<RuleView> {
+  const record = await change(records, async (step) => {
+    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const active = draft.active ?? true;
+    const inputs = inputsFrom(draft.inputs);
+    const actions = actionsFrom(draft.actions);
+    const timer = timerFrom(draft.timer);
+    const rule: Rule = {
+      id: newId('rule'),
+      organizationId,
+      workspaceId: draft.workspaceId,
+      name: draft.name,
+      description: draft.description ?? null,
+      active,
+      inputs,
+      timer,
+      logic: logicFrom(draft.logic, inputs, actions, timer.enabled),
+      actions,
+      activation: 0,
+      nextExecution: nextExecutionOf(active, timer, now),
+      ...firstVersion(now),
+    };
+    await checkRuleReferences(step, rule);
+    await checkRecordQuota(step, organizationId, 'rules');
+    await insertRule(step.db, rule);
+    step.announce({ kind: 'rule', id: rule.id, action: 'created' });
+    return rule;
+  });
+  return view(records, showing, record);
+}
+
+export async function readRule(records: Records, showing: Showing, id: string): Promise<RuleView> {
+  return view(records, showing, found(await findRule(records.db, id), 'rule', id));
+}
+
+export async function listRules(
+  records: Records,
+  principal: Principal,
+  showing: Showing,
+  filter: ListScope & {
+    readonly search?: string | undefined;
+    /** Ids of custom logic blocks, or of inputs: old clients send those under the same name. */
+    readonly referenceIds?: readonly string[] | undefined;
+  },
+  page: PageRequest,
+): Promise<Page<RuleView>> {
+  const reach = await listReach(records, principal, filter);
+  const { search, referenceIds } = filter;
+  const { rows, total } = await listRows(records.db, { ...reach, search, referenceIds }, page);
+  return pageOf(await ruleViews(records, showing, rows), total, page);
+}
+
+/** What it remembers is cleared when it is deactivated and when its inputs or logic change. */
+export async function updateRule(
+  records: Records,
+  showing: Showing,
+  id: string,
+  sent: RuleUpdate,
+  now: number,
+): Promise<RuleView> {
+  const saved = await change(records, async (step) => {
+    const current = found(await findRule(step.db, id), 'rule', id);
+    const active = sent.active ?? current.active;
+    const inputs = sent.inputs ? inputsFrom(sent.inputs) : current.inputs;
+    const actions = sent.actions ? actionsFrom(sent.actions) : current.actions;
+    const timer = sent.timer === undefined ? current.timer : timerFrom(sent.timer);
+    // Logic that was not sent is checked again, because its inputs and actions may have changed.
+    const logic = logicFrom(sent.logic ?? current.logic, inputs, actions, timer.enabled);
+    const judged = ({ inputs, logic }: Pick<Rule, 'inputs' | 'logic'>) => ({ inputs, logic });
+    const forgets = (current.active && !active) || !isDeepStrictEqual(judged({ inputs, logic }), judged(current));
+    const keepsDue = active === current.active && isDeepStrictEqual(timer, current.timer);
+    const record: Rule = {
+      ...current,
+      name: orCurrent(sent.name, current.name),
+      description: orCurrent(sent.description, current.description),
+      active,
+      inputs,
+      timer,
+      logic,
+      actions,
+      activation: current.activation + (forgets ? 1 : 0),
+      nextExecution: keepsDue ? current.nextExecution : nextExecutionOf(active, timer, now),
+      ...nextVersion(current, sent.version, now),
+    };
+    await checkRuleReferences(step, record);
+    await saveRule(step.db, record);
+    if (forgets) await clearRuleState(step.db, id);
+    step.announce({ kind: 'rule', id, action: 'updated' });
+    return record;
+  });
+  return view(records, showing, saved);
+}
+
+export async function deleteRule(records: Records, id: string): Promise<void> {
+  await change(records, async (step) => {
+    found(await findRule(step.db, id), 'rule', id);
+    await removeRule(step.db, id);
+    await clearRuleState(step.db, id);
+    await removeRuns(step.db, id);
+    step.announce({ kind: 'rule', id, action: 'deleted' });
+  });
+}

@@ -1,0 +1,40 @@
+// How much of each quota an organization uses; whoever keeps a count says here how to read it (contract 36).
+import { type QuotaName, type Quotas, quotaNames, quotaTable } from '../../model/quota.ts';
+import type { Records } from '../../records/records.ts';
+import { recordCount } from '../../records/rows/organization-counts.ts';
+
+/** Reads a count that is kept already; it may not scan. */
+export type QuotaReader = (organizationId: string) => number | Promise<number>;
+
+export interface QuotaView {
+  readonly limit: QuotaName;
+  /** Whose limit it is. */
+  readonly per: string;
+  readonly max: number;
+  /** Null for limits of single devices and uplinks. */
+  readonly used: number | null;
+}
+
+export interface QuotaUse {
+  /** Adds a reader, one for each quota. */
+  readonly readBy: (name: QuotaName, read: QuotaReader) => void;
+  readonly of: (organizationId: string) => Promise<readonly QuotaView[]>;
+}
+
+export function quotaUse(records: Pick<Records, 'committed'>, quotas: Quotas): QuotaUse {
+  const readers = new Map<QuotaName, QuotaReader>([
+    ['devices', (organizationId) => recordCount(records.committed, organizationId, 'devices')],
+    ['rules', (organizationId) => recordCount(records.committed, organizationId, 'rules')],
+  ]);
+  return {
+    readBy: (name, read) => void readers.set(name, read),
+    async of(organizationId) {
+      const views: QuotaView[] = [];
+      for (const limit of quotaNames) {
+        const used = (await readers.get(limit)?.(organizationId)) ?? null;
+        views.push({ limit, per: quotaTable[limit].per, max: quotas[limit], used });
+      }
+      return views;
+    },
+  };
+}

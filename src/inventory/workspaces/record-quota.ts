@@ -1,0 +1,11 @@
+// Limits of how many records an organization has (contract 36).
+import { problem } from '../../model/problem.ts';
+import { quotaDetails } from '../../model/quota.ts';
+import { type CountedRecord, recordCount } from '../../records/rows/organization-counts.ts';
+import type { Step } from '../record-change.ts';
+
+/** To be asked in the transaction that is about to insert one. Throws 409 `quotaReached` when there is no room for it. */
+export async function checkRecordQuota(step: Step, organizationId: string, what: CountedRecord): Promise<void> {
+  const used = await recordCount(step.db, organizationId, what);
+  if (used >= step.quotas[what]) throw problem('quotaReached', quotaDetails(step.quotas, what));
+}

@@ -1,0 +1,39 @@
+// How much of the open segment is on the disk for certain: what is missing of that is damage, what is missing behind it a torn end.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readChecked, replaceChecked, syncDirectory } from '../log/durable-file.ts';
+import { rawUplinkFormat, refuseNewerUplinks } from './format.ts';
+import { type RawUplinkDamage, segmentName } from './segment-file.ts';
+
+/** The open segment by its number, and its bytes that were synced. */
+export interface DurableMark {
+  readonly sequence: number;
+  readonly bytes: number;
+}
+
+/** The segment of the mark is gone. */
+export function missingSegment(directory: string, { sequence, bytes }: DurableMark): RawUplinkDamage {
+  return { path: segmentName(directory, sequence, 0).path, offset: 0, bytes };
+}
+
+const markPath = (directory: string): string => join(directory, 'durable.json');
+
+/** Notes the mark. */
+export async function writeDurableMark(directory: string, mark: DurableMark): Promise<void> {
+  await replaceChecked(markPath(directory), JSON.stringify({ format: rawUplinkFormat, ...mark }));
+}
+
+/** Forgets the mark when no segment is open any more. */
+export async function removeDurableMark(directory: string): Promise<void> {
+  await rm(markPath(directory), { force: true });
+  await syncDirectory(directory);
+}
+
+/** Undefined without one; a damaged mark is none, because nothing depends on it but a warning. Throws NewerFormatError for one of a newer version. */
+export async function readDurableMark(directory: string): Promise<DurableMark | undefined> {
+  const found = await readChecked(markPath(directory));
+  if (found === undefined || found === 'damaged') return undefined;
+  const { format, ...mark } = JSON.parse(found.text) as DurableMark & { readonly format?: number };
+  refuseNewerUplinks(markPath(directory), format);
+  return mark;
+}

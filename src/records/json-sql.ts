@@ -1,0 +1,24 @@
+// Members of JSON texts in SQL: the one place where the databases differ in how they are read.
+import { type Expression, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import type { RecordsDb } from './records.ts';
+
+export interface JsonSql {
+  /** The member as a text; null when there is none. The name may hold dots. */
+  readonly text: (json: Expression<unknown>, name: string) => RawBuilder<string | null>;
+  /** The member as a number; it must be one or absent. */
+  readonly number: (json: Expression<unknown>, name: string) => RawBuilder<number | null>;
+}
+
+const sqlite: JsonSql = {
+  text: (json, name) => sql`${json} ->> ${sql.lit(`$."${name}"`)}`,
+  number: (json, name) => sql`${json} ->> ${sql.lit(`$."${name}"`)}`,
+};
+
+const postgres: JsonSql = {
+  text: (json, name) => sql`cast(${json} as jsonb) ->> ${sql.lit(name)}`,
+  number: (json, name) => sql`cast(cast(${json} as jsonb) ->> ${sql.lit(name)} as double precision)`,
+};
+
+export function jsonSql(db: RecordsDb): JsonSql {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? postgres : sqlite;
+}

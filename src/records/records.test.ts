@@ -1,0 +1,124 @@
+// The records database: what is durable, what is refused, what is encrypted.
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openRecords } from './records.ts';
+import { appendProcessingLog, dropOldProcessingLog, listProcessingLog, processingLogLimits } from './rows/processing-log.ts';
+import { findDeviceState, findUplinkMetrics, saveDeviceStates, saveUplinkMetrics } from './rows/device-status.ts';
+import { findFollowerPosition, saveFollowerPosition } from './rows/follower-positions.ts';
+import { sealerOf, secretPrefix, secretsKey } from './secret-encryption.ts';
+
+let directory: string;
+const announce = () => {};
+const page = { page: 0, size: 20, sort: [] };
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'records-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+test('a new folder gets the tables, and opening it again keeps what was written', async () => {
+  const first = await openRecords({ directory, announce });
+  await saveFollowerPosition(first.db, 'hours', 7);
+  await saveFollowerPosition(first.db, 'hours', 2 ** 45);
+  await first.close();
+  const again = await openRecords({ directory, announce });
+  expect(await findFollowerPosition(again.db, 'hours')).toBe(2 ** 45);
+  expect(await findFollowerPosition(again.db, 'rules')).toBeUndefined();
+  const pragma = async (name: string) =>
+    Object.values((await sql`pragma ${sql.raw(name)}`.execute(again.db)).rows[0]!)[0];
+  expect(await pragma('journal_mode')).toBe('wal');
+  expect(await pragma('foreign_keys')).toBe(1);
+  await again.close();
+});
+
+test('a folder of a newer version is refused with both versions named', async () => {
+  await (await openRecords({ directory, announce })).close();
+  const database = new DatabaseSync(join(directory, 'records.sqlite'));
+  database.exec('insert into schemaVersion (version) values (99)');
+  database.close();
+  await expect(openRecords({ directory, announce })).rejects.toThrow(
+    /newer version.*records version 99, this program knows \d+/,
+  );
+});
+
+test('a transaction that fails leaves nothing, and what ran beside it stays', async () => {
+  const records = await openRecords({ directory, announce });
+  const failing = records.db.transaction().execute(async (step) => {
+    await saveFollowerPosition(step, 'a', 1);
+    throw new Error('stop');
+  });
+  await Promise.all([expect(failing).rejects.toThrow('stop'), saveFollowerPosition(records.db, 'b', 2)]);
+  expect(await findFollowerPosition(records.db, 'a')).toBeUndefined();
+  expect(await findFollowerPosition(records.db, 'b')).toBe(2);
+  await records.close();
+});
+
+test('the key file is made once, for its owner alone, and opens what it sealed', () => {
+  const key = secretsKey(directory);
+  expect(secretsKey(directory)).toEqual(key);
+  expect(statSync(join(directory, 'secrets.key')).mode & 0o077).toBe(0);
+  const sealed = sealerOf(key).seal('hunter2');
+  expect(sealed).not.toContain('hunter2');
+  expect(sealerOf(key).open(sealed)).toBe('hunter2');
+  expect(() => sealerOf(secretsKey(directory, 'another')).open(sealed)).toThrow();
+  expect(() => sealerOf(key).open(`${sealed.slice(0, -6)}AAAA==`)).toThrow();
+});
+
+test('a key given by the operator leaves no key file', async () => {
+  await (await openRecords({ directory, secretsKey: 'given', announce })).close();
+  expect(existsSync(join(directory, 'secrets.key'))).toBe(false);
+});
+
+test.each([
+  ['0123456789abcdef.7a9d', '01234'],
+  ['0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11', '01234567'],
+  ['abc', ''],
+])('the prefix of %s is %s', (secret, prefix) => expect(secretPrefix(secret)).toBe(prefix));
+
+test('uplink metrics: the newest stay, an older uplink changes nothing', async () => {
+  const records = await openRecords({ directory, announce });
+  const metrics = (timestamp: number) => ({ uplinkId: `u${timestamp}`, deviceId: 'd', uplinkSize: 3, timestamp });
+  await saveUplinkMetrics(records.db, [metrics(10), metrics(30), metrics(20)]);
+  expect((await findUplinkMetrics(records.db, ['d', 'e'])).get('d')).toEqual(metrics(30));
+  await saveDeviceStates(records.db, new Map([['d', { n: 1 }]]));
+  await saveDeviceStates(records.db, new Map([['d', { n: 2 }]]));
+  expect(await findDeviceState(records.db, 'd')).toEqual({ n: 2 });
+  expect(await findDeviceState(records.db, 'e')).toBeUndefined();
+  await records.close();
+});
+
+test('processing log: newest first, bounded by count and age, repetitions change nothing', async () => {
+  const records = await openRecords({ directory, announce });
+  const entry = (n: number, deviceId = 'd') => ({
+    id: `${deviceId}${n}`,
+    deviceId,
+    timestamp: n,
+    level: n % 2 === 0 ? ('WARN' as const) : ('ERROR' as const),
+    source: 'UPLINK' as const,
+    message: `note ${n}`,
+    correlationId: 'c',
+    ...(n === 3 ? { details: { n } } : {}),
+  });
+  await appendProcessingLog(records.db, [entry(1), entry(2), entry(2), entry(3), entry(4), entry(9, 'other')], 3);
+  const list = async (filter: object) =>
+    (await listProcessingLog(records.db, { deviceId: 'd', ...filter }, page)).rows.map((row) => row.id);
+  expect(await list({})).toEqual(['d4', 'd3', 'd2']);
+  expect(await list({ from: 3 })).toEqual(['d4', 'd3']);
+  expect(await list({ to: 4 })).toEqual(['d3', 'd2']);
+  expect(await list({ level: 'WARN' })).toEqual(['d4', 'd2']);
+  expect((await listProcessingLog(records.db, { deviceId: 'd' }, page)).rows[1]).toEqual(entry(3));
+  await dropOldProcessingLog(records.db, processingLogLimits.ageMsMax + 4);
+  expect(await list({})).toEqual(['d4']);
+  await records.close();
+});
+
+test('the file holds no secret in clear', async () => {
+  const records = await openRecords({ directory, announce });
+  await sql`insert into "deviceState" values ('d', ${records.sealer.seal('open sesame')})`.execute(records.db);
+  await records.close();
+  expect(readFileSync(join(directory, 'records.sqlite')).includes('open sesame')).toBe(false);
+});

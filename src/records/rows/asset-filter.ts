@@ -1,0 +1,117 @@
+// Turns an understood filter expression into SQL: names come from tables here, values are parameters alone (interface 2.9).
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Condition, CustomFieldQuestion } from '../../filters/condition.ts';
+import type { FilterValue, Question, ValueTest } from '../../filters/predicate.ts';
+import type { EpochMs } from '../../model/instant.ts';
+import { type AssetSource, assetSources } from './asset-sources.ts';
+import type { RecordsDb } from '../records.ts';
+import { jsonSql } from '../json-sql.ts';
+
+type Value = RawBuilder<unknown>;
+type Truth = RawBuilder<SqlBool>;
+
+const comparisons = { less: '<', lessOrEqual: '<=', greater: '>', greaterOrEqual: '>=' } as const;
+
+/** True for the rows of `devices` that meet the condition; `now` decides who is online. */
+export function meets(db: RecordsDb, condition: Condition, now: EpochMs): Expression<SqlBool> {
+  const sources = assetSources(jsonSql(db), now);
+  const truthOf = (part: Condition): Truth => {
+    if ('join' in part) return joined(part.join, part.parts.map(truthOf));
+    if ('customFields' in part) return customFieldTruth(part.customFields, part.inverse);
+    return questionTruth(sources[part.field], part.question);
+  };
+  return truthOf(condition);
+}
+
+/** An empty group restricts nothing. */
+function joined(join: 'AND' | 'OR', parts: readonly Truth[]): Truth {
+  if (parts.length === 0) return sql<SqlBool>`1 = 1`;
+  return sql<SqlBool>`(${sql.join([...parts], join === 'AND' ? sql` and ` : sql` or `)})`;
+}
+
+function questionTruth(source: AssetSource, question: Question): Truth {
+  switch (question.ask) {
+    case 'any':
+      return passes(source, question.test);
+    case 'none':
+      // A field that is not set passes no test, and not to know is not to pass.
+      return sql<SqlBool>`not coalesce(${passes(source, question.test)}, false)`;
+    case 'each':
+      return joined(
+        'AND',
+        question.tests.map((test) => passes(source, test)),
+      );
+    case 'present':
+      return isSet(source);
+    case 'absent':
+      return sql<SqlBool>`not (${isSet(source)})`;
+  }
+}
+
+function passes(source: AssetSource, test: ValueTest): Truth {
+  if ('value' in source) return testTruth(source.value, test);
+  return sql<SqlBool>`${source.key} in (${source.rows((value) => testTruth(value, test))})`;
+}
+
+function isSet(source: AssetSource): Truth {
+  if ('value' in source) return sql<SqlBool>`${source.value} is not null`;
+  return sql<SqlBool>`${source.key} in (${source.rows((value) => sql`${value} is not null`)})`;
+}
+
+function testTruth(value: Value, test: ValueTest): Truth {
+  switch (test.test) {
+    case 'oneOf': {
+      const [first, ...others] = test.values;
+      // One value is compared by `=`, so that an index on it also gives the order.
+      if (others.length === 0) return sql<SqlBool>`${value} = ${first}`;
+      return sql<SqlBool>`${value} in (${sql.join([...test.values])})`;
+    }
+    case 'between':
+      return sql<SqlBool>`${value} between ${test.least} and ${test.greatest}`;
+    case 'contains':
+      return like(value, `%${escaped(test.text)}%`);
+    case 'startsWith':
+      return like(value, `${escaped(test.text)}%`);
+    case 'endsWith':
+      return like(value, `%${escaped(test.text)}`);
+    default:
+      return sql<SqlBool>`${value} ${sql.raw(comparisons[test.test])} ${test.value}`;
+  }
+}
+
+function like(value: Value, pattern: string): Truth {
+  return sql<SqlBool>`${value} like ${pattern} escape '!'`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[!%_]/g, '!$&');
+}
+
+function customFieldTruth(fields: readonly CustomFieldQuestion[], inverse: boolean): Truth {
+  const rows = fields.map(
+    ({ metaId, question }) =>
+      sql`select ${sql.ref('deviceId')} from ${sql.table('deviceCustomFields')} where ${sql.ref('metaId')} = ${metaId} and ${ownTruth(question)}`,
+  );
+  const membership = rows.map((each) => sql<SqlBool>`${sql.ref('devices.id')} in (${each})`);
+  return inverse
+    ? joined(
+        'AND',
+        membership.map((each) => sql<SqlBool>`not (${each})`),
+      )
+    : joined('OR', membership);
+}
+
+/** What a row of the field must be like to count, for the inverse predicates what it must not be like. */
+function ownTruth(question: Question): Value {
+  if (question.ask === 'present' || question.ask === 'absent') return sql`1 = 1`;
+  const test = question.ask === 'each' ? question.tests[0] : question.test;
+  if (test === undefined) return sql`1 = 1`;
+  return testTruth(sql.ref(isNumeric(test) ? 'numberKey' : 'textKey'), test);
+}
+
+function isNumeric(test: ValueTest): boolean {
+  if ('text' in test) return false;
+  const value: FilterValue | undefined =
+    test.test === 'oneOf' ? test.values[0] : test.test === 'between' ? test.least : test.value;
+  return typeof value === 'number';
+}

@@ -1,0 +1,75 @@
+// What is known of each device's last uplink, and the state its decoder keeps.
+import type { JsonObject } from '../../model/json.ts';
+import { type UplinkMetrics, withLastKnown } from '../../model/uplink-metrics.ts';
+import { fromJsonText, toJsonText } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+
+// One statement writes this many rows: few enough for every engine's parameter limit, many enough to be quick.
+const rowsPerStatement = 100;
+
+/** Keeps the newest metrics of each device; older ones and repetitions change nothing. The transaction is the caller's. */
+export async function saveUplinkMetrics(step: RecordsDb, metrics: readonly UplinkMetrics[]): Promise<void> {
+  for (let from = 0; from < metrics.length; from += rowsPerStatement) {
+    const some = metrics.slice(from, from + rowsPerStatement);
+    // What a device told earlier of its battery and signal stays until it tells it anew.
+    const untold = some.filter(({ sqi, batteryLevel }) => sqi === undefined || batteryLevel === undefined);
+    const earlier = await findUplinkMetrics(
+      step,
+      untold.map(({ deviceId }) => deviceId),
+    );
+    const rows = some
+      .map((told) => withLastKnown(told, earlier.get(told.deviceId)))
+      .map((known) => ({
+        deviceId: known.deviceId,
+        lastUplinkAt: known.timestamp,
+        uplinkMetrics: toJsonText(known),
+      }));
+    await step
+      .insertInto('deviceStatus')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict
+          .column('deviceId')
+          .doUpdateSet(({ ref }) => ({
+            lastUplinkAt: ref('excluded.lastUplinkAt'),
+            uplinkMetrics: ref('excluded.uplinkMetrics'),
+          }))
+          .whereRef('deviceStatus.lastUplinkAt', '<=', 'excluded.lastUplinkAt'),
+      )
+      .execute();
+  }
+}
+
+/** The metrics of the devices' last uplinks; devices never heard are absent. */
+export async function findUplinkMetrics(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, UplinkMetrics>> {
+  if (deviceIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('deviceStatus')
+    .selectAll()
+    .where('deviceId', 'in', [...deviceIds])
+    .execute();
+  return new Map(rows.map((row) => [row.deviceId, fromJsonText<UplinkMetrics>(row.uplinkMetrics)]));
+}
+
+/** The state the device's decoder emitted last; undefined when it never did. */
+export async function findDeviceState(db: RecordsDb, deviceId: string): Promise<JsonObject | undefined> {
+  const row = await db.selectFrom('deviceState').select('state').where('deviceId', '=', deviceId).executeTakeFirst();
+  return row && fromJsonText<JsonObject>(row.state);
+}
+
+/** Replaces the decoders' states. The transaction is the caller's. */
+export async function saveDeviceStates(step: RecordsDb, states: ReadonlyMap<string, JsonObject>): Promise<void> {
+  const rows = [...states].map(([deviceId, state]) => ({ deviceId, state: toJsonText(state) }));
+  for (let from = 0; from < rows.length; from += rowsPerStatement) {
+    await step
+      .insertInto('deviceState')
+      .values(rows.slice(from, from + rowsPerStatement))
+      .onConflict((conflict) =>
+        conflict.column('deviceId').doUpdateSet(({ ref }) => ({ state: ref('excluded.state') })),
+      )
+      .execute();
+  }
+}

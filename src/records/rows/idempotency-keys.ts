@@ -1,0 +1,103 @@
+// What was answered to an Idempotency-Key, kept for a day (contract, decisions and section 35).
+import type { EpochMs } from '../../model/instant.ts';
+import type { Json } from '../../model/json.ts';
+import type { StoredPart } from '../../model/request-part.ts';
+import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+
+export interface KeptAnswer {
+  /** Hash of credential, route and key. */
+  readonly id: string;
+  readonly bodyHash: string;
+  readonly firstSeenAt: EpochMs;
+  /** Null until the first request was answered. */
+  readonly answer: { readonly status: number; readonly body: Json } | null;
+  /** Parts of an unanswered request that are in the journal. */
+  readonly durable: readonly StoredPart[];
+}
+
+/** The kept answer, unless it was first seen at `seenAfter` or earlier. */
+export async function findKeptAnswer(db: RecordsDb, id: string, seenAfter: EpochMs): Promise<KeptAnswer | undefined> {
+  const query = db.selectFrom('idempotencyKeys').selectAll().where('id', '=', id);
+  const row = await query.where('firstSeenAt', '>', seenAfter).executeTakeFirst();
+  return (
+    row && {
+      id: row.id,
+      bodyHash: row.bodyHash,
+      firstSeenAt: Number(row.firstSeenAt),
+      answer: fromJsonTextOrNull(row.answer),
+      durable: fromJsonText(row.durableParts),
+    }
+  );
+}
+
+/**
+ * Replaces an outdated one of the same key. Whatever its request stores is in the journal from `journalPosition` on.
+ */
+export async function insertKeptAnswer(
+  db: RecordsDb,
+  { answer, ...kept }: Omit<KeptAnswer, 'durable'> & { readonly journalPosition: number },
+): Promise<void> {
+  const row = { ...kept, answer: toJsonTextOrNull(answer), durableParts: toJsonText([]) };
+  const { id: _, ...rest } = row;
+  await db
+    .insertInto('idempotencyKeys')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet(rest))
+    .execute();
+}
+
+/** Of a body that was hashed while it came in, the hash is known only now. */
+export async function saveKeptAnswer(
+  db: RecordsDb,
+  id: string,
+  answer: NonNullable<KeptAnswer['answer']>,
+  bodyHash?: string,
+): Promise<void> {
+  await db
+    .updateTable('idempotencyKeys')
+    .set({ answer: toJsonText(answer), durableParts: toJsonText([]), ...(bodyHash === undefined ? {} : { bodyHash }) })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Keeps what is durable of a request without an answer; with a position, whatever else it stores comes behind that. */
+export async function saveDurableParts(
+  db: RecordsDb,
+  id: string,
+  durable: readonly StoredPart[],
+  journalPosition?: number,
+): Promise<void> {
+  await db
+    .updateTable('idempotencyKeys')
+    .set({ durableParts: toJsonText(durable), ...(journalPosition === undefined ? {} : { journalPosition }) })
+    .where('id', '=', id)
+    .where('answer', 'is', null)
+    .execute();
+}
+
+export interface UnansweredKey {
+  readonly id: string;
+  readonly journalPosition: number;
+  readonly durable: readonly StoredPart[];
+}
+
+/** Keys whose requests a crash or a failure cut off, unless first seen at `seenAfter` or earlier. */
+export async function unansweredKeys(db: RecordsDb, seenAfter: EpochMs): Promise<UnansweredKey[]> {
+  const query = db.selectFrom('idempotencyKeys').select(['id', 'journalPosition', 'durableParts']);
+  const rows = await query.where('answer', 'is', null).where('firstSeenAt', '>', seenAfter).execute();
+  return rows.map(({ id, journalPosition, durableParts }) => ({
+    id,
+    journalPosition: Number(journalPosition),
+    durable: fromJsonText(durableParts),
+  }));
+}
+
+export async function removeKeptAnswer(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('idempotencyKeys').where('id', '=', id).execute();
+}
+
+/** Drops what was first seen at `seenAfter` or earlier. */
+export async function dropOldKeptAnswers(db: RecordsDb, seenAfter: EpochMs): Promise<void> {
+  await db.deleteFrom('idempotencyKeys').where('firstSeenAt', '<=', seenAfter).execute();
+}

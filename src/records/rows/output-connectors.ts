@@ -1,0 +1,128 @@
+// Output connectors in the records store; their properties are encrypted as a whole, because most hold secrets.
+import type { Insertable, Selectable } from 'kysely';
+import type { OutputConnector, OutputConnectorType, OutputScope } from '../../model/connector.ts';
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
+import { UnreadableRecord } from '../../model/unreadable-record.ts';
+import type { PageRequest } from '../../model/page.ts';
+import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from '../columns.ts';
+import type { Records, RecordsDb } from '../records.ts';
+import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import type { RecordTables } from '../schema.ts';
+import type { Sealer } from '../secret-encryption.ts';
+
+type Table = RecordTables['outputConnectors'];
+type Store = Pick<Records, 'db' | 'sealer'>;
+
+/** Fewer than any engine's limit of parameters. */
+const idsPerQuery = 500;
+
+const connectorSortColumns = { ...sortColumns, type: 'type', scope: 'scope' };
+
+function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
+  return {
+    ...record,
+    sendConsecutiveAlerts: toFlag(record.sendConsecutiveAlerts),
+    invokeRuleEngine: toFlag(record.invokeRuleEngine),
+    useCustomPayload: toFlag(record.useCustomPayload),
+    properties: record.properties === null ? null : sealer.seal(JSON.stringify(record.properties)),
+    searchText: searchTextOf(record.name),
+  };
+}
+
+function fromRow(row: Selectable<Table>, sealer: Sealer): OutputConnector {
+  return { ...openFromRow(row), properties: row.properties === null ? null : openProperties(row.properties, sealer) };
+}
+
+function openFromRow(row: Selectable<Table>): OpenOutputConnector {
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    workspaceId: row.workspaceId,
+    name: row.name,
+    scope: row.scope as OutputScope,
+    type: row.type as OutputConnectorType,
+    sendConsecutiveAlerts: fromFlag(row.sendConsecutiveAlerts),
+    invokeRuleEngine: fromFlag(row.invokeRuleEngine),
+    useCustomPayload: fromFlag(row.useCustomPayload),
+    customPayload: row.customPayload,
+    created: row.created,
+    updated: row.updated,
+    version: row.version,
+  };
+}
+
+function openProperties(sealed: string, sealer: Sealer): JsonObject {
+  const value: unknown = JSON.parse(sealer.open(sealed));
+  if (!isJsonObject(value)) throw new UnreadableRecord('The properties of an output connector are no object');
+  return value;
+}
+
+export async function insertOutputConnector({ db, sealer }: Store, record: OutputConnector): Promise<void> {
+  await db.insertInto('outputConnectors').values(toRow(record, sealer)).execute();
+}
+
+export async function findOutputConnectors({ db, sealer }: Store, ids: readonly string[]): Promise<OutputConnector[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('outputConnectors')
+    .selectAll()
+    .where('id', 'in', [...ids])
+    .execute();
+  return rows.map((row) => fromRow(row, sealer));
+}
+
+/** Output connectors without their sealed properties, which a wrong key or damage makes unreadable. */
+export type OpenOutputConnector = Omit<OutputConnector, 'properties'>;
+
+/** Reads what is not sealed, so that one unreadable connector holds up none of the others. */
+export async function findOpenOutputConnectors(db: RecordsDb, ids: readonly string[]): Promise<OpenOutputConnector[]> {
+  const found: OpenOutputConnector[] = [];
+  for (let from = 0; from < ids.length; from += idsPerQuery) {
+    const some = ids.slice(from, from + idsPerQuery);
+    const rows = await db.selectFrom('outputConnectors').selectAll().where('id', 'in', some).execute();
+    for (const row of rows) found.push(openFromRow(row));
+  }
+  return found;
+}
+
+export async function findOutputConnector(store: Store, id: string): Promise<OutputConnector | undefined> {
+  return (await findOutputConnectors(store, [id]))[0];
+}
+
+/** Those of the workspaces and the global ones; `global` asks for the global ones alone. */
+export async function listOutputConnectors(
+  { db, sealer }: Store,
+  filter: WorkspaceFilter & {
+    readonly scope?: OutputScope | undefined;
+    readonly types?: readonly OutputConnectorType[] | undefined;
+    readonly global?: boolean | undefined;
+  },
+  page: PageRequest,
+): Promise<Rows<OutputConnector>> {
+  const { workspaceIds, global } = filter;
+  let query = db
+    .selectFrom('outputConnectors')
+    .selectAll()
+    .where((eb) => {
+      const own = eb('organizationId', '=', filter.organizationId);
+      const narrowed = workspaceIds === undefined ? own : eb.and([own, isOneOf('workspaceId', workspaceIds)]);
+      const everybodys = eb('organizationId', 'is', null);
+      if (global === undefined) return eb.or([narrowed, everybodys]);
+      return global ? everybodys : narrowed;
+    });
+  if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
+  if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
+  if (filter.search) query = query.where(contains('searchText', filter.search));
+  const { rows, total } = await pageOfRows(query, page, connectorSortColumns);
+  return { rows: rows.map((row) => fromRow(row, sealer)), total };
+}
+
+export async function saveOutputConnector({ db, sealer }: Store, record: OutputConnector): Promise<void> {
+  await db.updateTable('outputConnectors').set(toRow(record, sealer)).where('id', '=', record.id).execute();
+}
+
+/** With its deliveries, those that wait as well. */
+export async function removeOutputConnector(db: RecordsDb, id: string): Promise<void> {
+  await db.deleteFrom('deliveries').where('connectorId', '=', id).execute();
+  await db.deleteFrom('outputConnectors').where('id', '=', id).execute();
+}

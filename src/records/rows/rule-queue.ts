@@ -1,0 +1,63 @@
+// What rules have still to do, and what they did last: script runs that wait, and the list of runs.
+import type { Json, JsonObject } from '../../model/json.ts';
+import { fromJsonText, toJsonText } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+import type { OfActivation } from './rule-state.ts';
+
+const rowsPerStatement = 100;
+
+/** A run of a custom logic script that waits for its turn. */
+export interface WaitingTrigger extends OfActivation {
+  /** Its place in the queue. */
+  readonly sequence: number;
+  readonly trigger: JsonObject;
+}
+
+export async function insertTriggers(
+  step: RecordsDb,
+  triggers: readonly Omit<WaitingTrigger, 'sequence'>[],
+): Promise<void> {
+  for (let from = 0; from < triggers.length; from += rowsPerStatement) {
+    const rows = triggers.slice(from, from + rowsPerStatement);
+    const values = rows.map((row) => ({ ...row, trigger: toJsonText(row.trigger) }));
+    await step.insertInto('ruleTriggers').values(values).execute();
+  }
+}
+
+/** The first that wait for the rule. */
+export async function findTriggers(db: RecordsDb, ruleId: string, max: number): Promise<WaitingTrigger[]> {
+  const query = db.selectFrom('ruleTriggers').selectAll().where('ruleId', '=', ruleId).orderBy('sequence').limit(max);
+  return (await query.execute()).map((row) => ({ ...row, trigger: fromJsonText<JsonObject>(row.trigger) }));
+}
+
+/** How many wait, by rule. */
+export async function countTriggers(db: RecordsDb): Promise<Map<string, number>> {
+  const query = db.selectFrom('ruleTriggers').select((eb) => ['ruleId', eb.fn.countAll<number>().as('count')]);
+  const rows = await query.groupBy('ruleId').execute();
+  return new Map(rows.map(({ ruleId, count }) => [ruleId, Number(count)]));
+}
+
+/** Those of the rule up to a place in the queue. */
+export async function removeTriggers(step: RecordsDb, ruleId: string, upTo: number): Promise<number> {
+  const query = step.deleteFrom('ruleTriggers').where('ruleId', '=', ruleId).where('sequence', '<=', upTo);
+  return Number((await query.executeTakeFirst()).numDeletedRows);
+}
+
+/** The last runs of a rule as they were saved; empty when none were. */
+export async function findRuns(db: RecordsDb, ruleId: string): Promise<Json[]> {
+  const row = await db.selectFrom('ruleRuns').select('runs').where('ruleId', '=', ruleId).executeTakeFirst();
+  return row === undefined ? [] : fromJsonText<Json[]>(row.runs);
+}
+
+export async function saveRuns(step: RecordsDb, ruleId: string, runs: readonly Json[]): Promise<void> {
+  const row = { runs: toJsonText(runs) };
+  await step
+    .insertInto('ruleRuns')
+    .values({ ruleId, ...row })
+    .onConflict((conflict) => conflict.column('ruleId').doUpdateSet(row))
+    .execute();
+}
+
+export async function removeRuns(step: RecordsDb, ruleId: string): Promise<void> {
+  await step.deleteFrom('ruleRuns').where('ruleId', '=', ruleId).execute();
+}

@@ -1,0 +1,192 @@
+// What rules remember between runs, in the records store: written behind the journal, in one transaction with what they cause.
+import type { EpochMs } from '../../model/instant.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { fromJsonText, fromJsonTextOrNull, toJsonText, toJsonTextOrNull } from '../columns.ts';
+import type { RecordsDb } from '../records.ts';
+
+// One statement writes this many rows: few enough for every engine's parameter limit.
+const rowsPerStatement = 100;
+
+function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let from = 0; from < rows.length; from += rowsPerStatement) yield rows.slice(from, from + rowsPerStatement);
+}
+
+/** Which activation of a rule something belongs to. */
+export interface OfActivation {
+  readonly ruleId: string;
+  readonly activation: number;
+}
+
+/** Drops what the rule remembers and has still to do; its last runs stay. */
+export async function clearRuleState(step: RecordsDb, ruleId: string): Promise<void> {
+  for (const table of ['ruleScriptStates', 'ruleDeviceStates', 'ruleTimers', 'ruleTriggers'] as const) {
+    await step
+      .deleteFrom(table as 'ruleTimers')
+      .where('ruleId', '=', ruleId)
+      .execute();
+  }
+}
+
+/** Those of the rules that are active still, with the activation that counts. */
+export async function activationsOf(step: RecordsDb, ruleIds: readonly string[]): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const ids of chunks(ruleIds)) {
+    const query = step
+      .selectFrom('rules')
+      .select(['id', 'activation'])
+      .where('active', '=', 1)
+      .where('id', 'in', [...ids]);
+    for (const { id, activation } of await query.execute()) found.set(id, activation);
+  }
+  return found;
+}
+
+export async function findScriptState(db: RecordsDb, of: OfActivation): Promise<JsonObject | undefined> {
+  const query = db.selectFrom('ruleScriptStates').select(['activation', 'state']).where('ruleId', '=', of.ruleId);
+  const row = await query.executeTakeFirst();
+  return row?.activation === of.activation ? fromJsonText<JsonObject>(row.state) : undefined;
+}
+
+export async function saveScriptState(step: RecordsDb, of: OfActivation, state: JsonObject): Promise<void> {
+  const row = { activation: of.activation, state: toJsonText(state) };
+  await step
+    .insertInto('ruleScriptStates')
+    .values({ ruleId: of.ruleId, ...row })
+    .onConflict((conflict) => conflict.column('ruleId').doUpdateSet(row))
+    .execute();
+}
+
+export interface DeviceHolds extends OfActivation {
+  /** Empty for timed runs. */
+  readonly deviceId: string;
+  /** One character for each thing that can hold. */
+  readonly holds: string;
+}
+
+export async function findDeviceHolds(db: RecordsDb, ruleIds: readonly string[]): Promise<DeviceHolds[]> {
+  const found: DeviceHolds[] = [];
+  for (const ids of chunks(ruleIds)) {
+    const query = db
+      .selectFrom('ruleDeviceStates')
+      .selectAll()
+      .where('ruleId', 'in', [...ids]);
+    found.push(...(await query.execute()));
+  }
+  return found;
+}
+
+export async function saveDeviceHolds(step: RecordsDb, states: readonly DeviceHolds[]): Promise<void> {
+  for (const rows of chunks(states)) {
+    await step
+      .insertInto('ruleDeviceStates')
+      .values([...rows])
+      .onConflict((conflict) =>
+        conflict.columns(['ruleId', 'deviceId']).doUpdateSet((eb) => ({
+          activation: eb.ref('excluded.activation'),
+          holds: eb.ref('excluded.holds'),
+        })),
+      )
+      .execute();
+  }
+}
+
+export interface LastSampleRow {
+  readonly deviceId: string;
+  readonly topic: string;
+  readonly dataKey: string;
+  readonly sample: JsonObject;
+}
+
+export async function findLastSamples(db: RecordsDb, deviceIds: readonly string[]): Promise<LastSampleRow[]> {
+  const found: LastSampleRow[] = [];
+  for (const ids of chunks(deviceIds)) {
+    const query = db
+      .selectFrom('ruleLastSamples')
+      .selectAll()
+      .where('deviceId', 'in', [...ids]);
+    for (const row of await query.execute()) found.push({ ...row, sample: fromJsonText<JsonObject>(row.sample) });
+  }
+  return found;
+}
+
+export async function saveLastSamples(step: RecordsDb, samples: readonly LastSampleRow[]): Promise<void> {
+  for (const rows of chunks(samples)) {
+    await step
+      .insertInto('ruleLastSamples')
+      .values(rows.map((row) => ({ ...row, sample: toJsonText(row.sample) })))
+      .onConflict((conflict) =>
+        conflict.columns(['deviceId', 'topic', 'dataKey']).doUpdateSet((eb) => ({ sample: eb.ref('excluded.sample') })),
+      )
+      .execute();
+  }
+}
+
+/** A timer that a script set. */
+export interface ScriptTimer extends OfActivation {
+  readonly id: string;
+  readonly runAt: EpochMs;
+  readonly meta: JsonObject | null;
+}
+
+/** A timer whose id is known already changes nothing. */
+export async function insertScriptTimers(step: RecordsDb, timers: readonly ScriptTimer[]): Promise<void> {
+  for (const rows of chunks(timers)) {
+    await step
+      .insertInto('ruleTimers')
+      .values(rows.map((timer) => ({ ...timer, meta: toJsonTextOrNull(timer.meta) })))
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
+  }
+}
+
+/** Those due by the moment, the earliest first. */
+export async function findDueScriptTimers(db: RecordsDb, now: EpochMs, max: number): Promise<ScriptTimer[]> {
+  const query = db.selectFrom('ruleTimers').selectAll().where('runAt', '<=', now).orderBy('runAt').orderBy('id');
+  const rows = await query.limit(max).execute();
+  return rows.map((row) => ({ ...row, meta: fromJsonTextOrNull<JsonObject>(row.meta) }));
+}
+
+export async function removeScriptTimers(step: RecordsDb, ids: readonly string[]): Promise<void> {
+  for (const some of chunks(ids)) {
+    await step
+      .deleteFrom('ruleTimers')
+      .where('id', 'in', [...some])
+      .execute();
+  }
+}
+
+export async function countScriptTimers(db: RecordsDb, ruleId: string): Promise<number> {
+  const query = db.selectFrom('ruleTimers').select((eb) => eb.fn.countAll<number>().as('count'));
+  return Number((await query.where('ruleId', '=', ruleId).executeTakeFirstOrThrow()).count);
+}
+
+/** When the next timer is due, of rules or set by scripts; undefined when none waits. */
+export async function nextRuleTime(db: RecordsDb): Promise<EpochMs | undefined> {
+  const rule = await db
+    .selectFrom('rules')
+    .select((eb) => eb.fn.min('nextExecution').as('at'))
+    .where('active', '=', 1)
+    .executeTakeFirst();
+  const script = await db
+    .selectFrom('ruleTimers')
+    .select((eb) => eb.fn.min('runAt').as('at'))
+    .executeTakeFirst();
+  const times = [rule?.at, script?.at].filter((at) => at !== null && at !== undefined).map(Number);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** Ids of active rules whose timer is due by the moment. */
+export async function findDueRules(
+  db: RecordsDb,
+  now: EpochMs,
+  max: number,
+): Promise<{ readonly id: string; readonly due: EpochMs }[]> {
+  const query = db.selectFrom('rules').select(['id', 'nextExecution']).where('active', '=', 1);
+  const rows = await query
+    .where('nextExecution', '<=', now)
+    .orderBy('nextExecution')
+    .orderBy('id')
+    .limit(max)
+    .execute();
+  return rows.map(({ id, nextExecution }) => ({ id, due: Number(nextExecution) }));
+}

@@ -1,0 +1,206 @@
+// From memory to disk in the background: closed rows become chunks in small slices, chunks become segments, the journal is let go.
+import type { Catalogue } from './rows/series-registry.ts';
+import { cutPlaces } from './rows/series-registry.ts';
+import { sealRows } from './chunks/chunk-writer.ts';
+import type { SchemaInterner } from './chunks/chunk-schema.ts';
+import type { StoreLimits } from './store-limits.ts';
+import type { OpenRows } from './rows/open-rows.ts';
+import type { Slices } from './queries/bucket-query.ts';
+import type { Member, SegmentSet } from './segments/segment-set.ts';
+import { addChunk } from './rows/series.ts';
+
+const sliceMs = 4;
+/** So many segments' worth of sealed chunks may wait in memory for the end of a merge. */
+const segmentsAwaitingMerge = 8;
+
+/** What is left of the rows that it was made of: holding on to themselves would keep their memory. */
+interface WaitingChunk extends Member {
+  readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
+}
+
+export interface SealingParts {
+  readonly catalogue: Catalogue;
+  readonly schemas: SchemaInterner;
+  readonly segments: SegmentSet;
+  readonly slices: Slices;
+  /** The position behind the newest entry whose rows are in the catalogue. */
+  readonly visiblePosition: () => number;
+  /** Called after a commit, which may have freed some of the journal. */
+  readonly committed: () => Promise<unknown>;
+  /** Called after commits: merges segments when there are enough, beside sealing. */
+  readonly merge: () => Promise<void>;
+  /** Background work failed; what it works on stays where it is and is tried again later. */
+  readonly failed: (error: unknown) => void;
+  readonly limits: StoreLimits;
+}
+
+export interface Sealing {
+  /** Starts background work when there is some. */
+  readonly wake: () => void;
+  /** Seals and commits everything; rejects when the disk refuses. */
+  readonly sealAll: () => Promise<void>;
+  /** The oldest position that a row not yet committed came from. */
+  readonly replayFrom: () => number;
+  /** Undefined when closed rows are few enough; else resolves when they are, or when sealing has failed and waiting would not help. */
+  readonly roomForRows: () => Promise<void> | undefined;
+  /** Resolves when the background work under way has ended. */
+  readonly idle: () => Promise<void>;
+  /** Forgets the waiting chunks that are gone, and says which those were. Only where segments change exclusively. */
+  readonly forgetWaiting: (isGone: (member: Member) => boolean) => Member[];
+}
+
+export function sealing(parts: SealingParts): Sealing {
+  const { catalogue, segments, slices, limits } = parts;
+  let waiting: WaitingChunk[] = [];
+  let waitingBytes = 0;
+  let lookedAt = 0;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let working: Promise<void> | undefined;
+  let merging: Promise<void> | undefined;
+  let writersOn: PromiseWithResolvers<void> | undefined;
+
+  function replayFrom(committed: readonly WaitingChunk[] = []): number {
+    let oldest = parts.visiblePosition();
+    for (const { open, closing } of catalogue.unsealed) {
+      if (open !== undefined) oldest = Math.min(oldest, open.firstPosition);
+      for (const rows of closing) oldest = Math.min(oldest, rows.firstPosition);
+    }
+    const leaving = new Set(committed);
+    for (const chunk of waiting) if (!leaving.has(chunk)) oldest = Math.min(oldest, chunk.from.firstPosition);
+    return oldest;
+  }
+
+  /** Closes rows that hold the journal back too far or take too much memory together. */
+  function closeOverdue(): void {
+    lookedAt = catalogue.journalledBytes();
+    const overdue = lookedAt - limits.journalTailBytes;
+    let bytes = 0;
+    for (const series of catalogue.unsealed) {
+      if (series.open !== undefined && series.open.firstBytes < overdue) catalogue.close(series);
+      bytes += series.open?.bytes ?? 0;
+    }
+    if (bytes <= limits.openBytes) return;
+    const open = [...catalogue.unsealed].filter((series) => series.open !== undefined);
+    open.sort((a, b) => a.open!.firstBytes - b.open!.firstBytes);
+    for (const series of open) {
+      if (bytes <= limits.openBytes * 0.75) break;
+      bytes -= series.open!.bytes;
+      catalogue.close(series);
+    }
+  }
+
+  function sealNext(): void {
+    const { series, rows } = catalogue.nextClosed()!;
+    if (catalogue.closedBytes() <= limits.closedBytesMax) letWritersOn();
+    // Dropped meanwhile with its device.
+    if (!series.closing.includes(rows)) return;
+    const sorted = rows.sorted();
+    const sealedNewest = series.newestSoFar.at(-1) ?? Number.NEGATIVE_INFINITY;
+    let from = 0;
+    for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
+      const chunk = sealRows(sorted, from, to, parts.schemas);
+      addChunk(series, chunk);
+      waiting.push({ series, chunk, from: { firstPosition: rows.firstPosition, firstBytes: rows.firstBytes } });
+      waitingBytes += chunk.length;
+      from = to;
+    }
+    series.closing = series.closing.filter((other) => other !== rows);
+    catalogue.settle(series);
+  }
+
+  function mustCommit(): boolean {
+    if (waiting.length === 0) return false;
+    // While segments are merged a commit would have to wait; sealing goes on instead, for a while.
+    if (merging !== undefined) return waitingBytes >= limits.segmentBytes * segmentsAwaitingMerge;
+    const overdue = catalogue.journalledBytes() - limits.journalTailBytes;
+    return waitingBytes >= limits.segmentBytes || waiting[0]!.from.firstBytes < overdue;
+  }
+
+  function merge(): void {
+    merging ??= parts
+      .merge()
+      .catch(parts.failed)
+      .finally(() => {
+        merging = undefined;
+        wake();
+      });
+  }
+
+  function letWritersOn(): void {
+    writersOn?.resolve();
+    writersOn = undefined;
+  }
+
+  function commit(): Promise<void> {
+    return segments.exclusive(async () => {
+      // A copy: whatever is sealed while the segment is written waits for the next one.
+      const committing = [...waiting];
+      if (committing.length === 0) return;
+      await segments.commit({ add: committing, remove: [], replayFrom: () => replayFrom(committing) });
+      const done = new Set(committing);
+      waiting = waiting.filter((chunk) => !done.has(chunk));
+      waitingBytes = waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
+      await parts.committed();
+    });
+  }
+
+  async function work(): Promise<void> {
+    let sliceEnds = slices.clock() + sliceMs;
+    while (catalogue.closedCount() > 0 || mustCommit()) {
+      if (mustCommit()) {
+        await commit();
+        merge();
+      } else sealNext();
+      if (slices.clock() < sliceEnds) continue;
+      await slices.pause();
+      sliceEnds = slices.clock() + sliceMs;
+    }
+  }
+
+  function wake(): void {
+    if (catalogue.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
+    if (working !== undefined || (catalogue.closedCount() === 0 && !mustCommit())) return;
+    // After a failure it is tried again when there is something new to keep, not at every entry.
+    if (catalogue.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
+    working = slices
+      .pause()
+      .then(work)
+      .catch((error: unknown) => {
+        failedAt = catalogue.journalledBytes();
+        parts.failed(error);
+      })
+      .finally(() => {
+        working = undefined;
+        letWritersOn();
+      });
+  }
+
+  return {
+    wake,
+    replayFrom,
+    idle: async () => {
+      while (working !== undefined || merging !== undefined) await (working ?? merging);
+    },
+    roomForRows: () => {
+      if (working === undefined || catalogue.closedBytes() <= limits.closedBytesMax) return undefined;
+      writersOn ??= Promise.withResolvers();
+      return writersOn.promise;
+    },
+    sealAll: async () => {
+      await working;
+      await merging;
+      for (const series of [...catalogue.unsealed]) catalogue.close(series);
+      while (catalogue.closedCount() > 0) {
+        sealNext();
+        if (catalogue.closedCount() % 16 === 0) await slices.pause();
+      }
+      await commit();
+    },
+    forgetWaiting: (isGone) => {
+      const gone = waiting.filter(isGone);
+      waiting = waiting.filter((member) => !gone.includes(member));
+      waitingBytes = waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
+      return gone;
+    },
+  };
+}

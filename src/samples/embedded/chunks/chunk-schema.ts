@@ -1,0 +1,112 @@
+// The columns of a sealed chunk, which follow from the shapes of its rows; chunks of the same shapes share one schema in memory.
+import { type DataShape, type LeafKind, leafKinds, leafName, type ShapeInterner } from '../../../log/data-shape.ts';
+
+export interface SchemaColumn {
+  readonly path: readonly string[];
+  readonly kind: LeafKind;
+  readonly name: string;
+  /** For each shape whether it has the leaf. */
+  readonly inShape: readonly boolean[];
+  readonly inAllShapes: boolean;
+}
+
+export interface ChunkSchema {
+  /** The same text for the same schema. */
+  readonly text: string;
+  readonly shapes: readonly DataShape[];
+  readonly columns: readonly SchemaColumn[];
+  readonly shapeColumns: readonly (readonly number[])[];
+  /** What data keys stand for, found once per key. */
+  readonly keys: Map<string, KeyColumns>;
+}
+
+/** Where the values of a data key are; undefined when only the objects themselves can tell. */
+export type KeyColumns = readonly KeyColumn[] | undefined;
+
+export interface KeyColumn {
+  readonly column: number;
+  /** The shapes in which the key names this column; undefined when those are all. */
+  readonly shapes: readonly boolean[] | undefined;
+}
+
+const schemasMax = 8_192;
+const keysMax = 256;
+
+export type SchemaInterner = (shapes: readonly DataShape[]) => ChunkSchema;
+
+export function schemaInterner(): SchemaInterner {
+  const known = new Map<string, ChunkSchema>();
+  return (shapes) => {
+    const text = JSON.stringify(shapes.map((shape) => shape.text));
+    let schema = known.get(text);
+    if (schema === undefined) {
+      if (known.size >= schemasMax) known.clear();
+      schema = schemaOf(text, shapes);
+      known.set(text, schema);
+    }
+    return schema;
+  };
+}
+
+/** The schema with that text. */
+export function schemaFromText(text: string, shapes: ShapeInterner, schemas: SchemaInterner): ChunkSchema {
+  return schemas((JSON.parse(text) as string[]).map((shape) => shapes.fromText(shape)));
+}
+
+function schemaOf(text: string, shapes: readonly DataShape[]): ChunkSchema {
+  const indexByName = new Map<string, number>();
+  const found: { path: readonly string[]; kind: LeafKind; name: string; inShape: boolean[] }[] = [];
+  const shapeColumns = shapes.map((shape, shapeId) =>
+    shape.leaves.map(({ path, kind }) => {
+      const name = leafName({ path, kind });
+      let index = indexByName.get(name);
+      if (index === undefined) {
+        index = found.push({ path, kind, name, inShape: shapes.map(() => false) }) - 1;
+        indexByName.set(name, index);
+      }
+      found[index]!.inShape[shapeId] = true;
+      return index;
+    }),
+  );
+  const columns = found.map((column) => ({ ...column, inAllShapes: column.inShape.every(Boolean) }));
+  return { text, shapes, columns, shapeColumns, keys: new Map() };
+}
+
+/** Where to find the values of the key in chunks of the schema. */
+export function columnsOfKey(schema: ChunkSchema, dataKey: string): KeyColumns {
+  if (schema.keys.has(dataKey)) return schema.keys.get(dataKey);
+  if (schema.keys.size >= keysMax) schema.keys.clear();
+  const found = columnsOfShapes(schema.shapes, schema.shapeColumns, dataKey);
+  schema.keys.set(dataKey, found);
+  return found;
+}
+
+/** The same for any rows, by their shapes and the columns of those. */
+export function columnsOfShapes(
+  shapes: readonly DataShape[],
+  shapeColumns: readonly (readonly number[])[],
+  dataKey: string,
+): KeyColumns {
+  const shapesOfColumn = new Map<number, boolean[]>();
+  for (const [shapeId, shape] of shapes.entries()) {
+    if (shape.opaque) return undefined;
+    const path = shape.pathOf(dataKey);
+    if (path === undefined) continue;
+    const leaf = shape.leaves.findIndex(
+      (l) => l.path.length === path.length && l.path.every((key, i) => key === path[i]),
+    );
+    // A null has no column and no value; an object, or something within an array, is a value that no column holds.
+    if (leaf < 0 && shape.isNull(path)) continue;
+    if (leaf < 0) return undefined;
+    const column = shapeColumns[shapeId]![leaf]!;
+    const marks = shapesOfColumn.get(column) ?? shapes.map(() => false);
+    marks[shapeId] = true;
+    shapesOfColumn.set(column, marks);
+  }
+  return [...shapesOfColumn].map(([column, found]) => ({ column, shapes: found.every(Boolean) ? undefined : found }));
+}
+
+/** Whether the column's values are numbers or booleans. */
+export function isNumeric(kind: LeafKind): boolean {
+  return kind === leafKinds.number || kind === leafKinds.boolean;
+}

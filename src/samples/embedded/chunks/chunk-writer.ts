@@ -1,0 +1,209 @@
+// Sealing rows: the sections of a chunk and its statistics from a range of sorted rows.
+import { crc32 } from 'node:zlib';
+import { type CompensatedSum, addTerms } from '../../../summaries/compensated-sum.ts';
+import type { Chunk, ChunkFile } from './chunk.ts';
+import { statisticsPerColumn } from './chunk.ts';
+import { type ChunkSchema, isNumeric, type SchemaColumn, type SchemaInterner } from './chunk-schema.ts';
+import { ByteWriter } from './encoding/bytes.ts';
+import { writeInts } from './encoding/int-column.ts';
+import { writeNumbers } from './encoding/number-column.ts';
+import { writeTexts } from './encoding/text-column.ts';
+import { hoursOf, writeColumnHours, writeHours } from './hour-section.ts';
+import { leafKinds, leafName } from '../../../log/data-shape.ts';
+import type { Origin } from '../rows/origin.ts';
+import { type Column, type Rows, rowAt, type SortedRows } from '../rows/rows.ts';
+
+/** The range as plain arrays: row numbers, and shape and origin ids among those that the range uses. */
+interface Piece {
+  readonly rows: Rows;
+  readonly length: number;
+  readonly rowNumbers: Uint32Array;
+  readonly timestamps: Float64Array;
+  readonly orders: Float64Array;
+  readonly shapeIds: Float64Array;
+  readonly schema: ChunkSchema;
+  readonly originIds: Float64Array;
+  readonly origins: readonly Origin[];
+}
+
+/** Seals the rows at the places from `low` to `high`, exclusive; the chunk's bytes stay in memory until it is written somewhere. */
+export function sealRows(sorted: SortedRows, low: number, high: number, schemas: SchemaInterner): Chunk {
+  const piece = pieceOf(sorted, low, high, schemas);
+  const { length, schema, timestamps, orders } = piece;
+  const writer = new ByteWriter(length * 8 + 512);
+  const ends: number[] = [];
+  const section = (write: (() => void) | undefined): void => {
+    writer.align();
+    const start = writer.length;
+    if (write !== undefined) {
+      write();
+      writer.word(crc32(writer.written(start)));
+    }
+    ends.push(writer.length);
+  };
+  section(() => writeInts(writer, timestamps, length));
+  section(() => writeInts(writer, orders, length));
+  section(schema.shapes.length > 1 ? () => writeInts(writer, piece.shapeIds, length) : undefined);
+  section(piece.origins.length > 1 ? () => writeInts(writer, piece.originIds, length) : undefined);
+  section(hasMetas(piece) ? () => writeMetas(writer, piece) : undefined);
+  const hours = hoursOf(timestamps);
+  section(hours === undefined ? undefined : () => writeHours(writer, hours));
+  const stats = new Float64Array(schema.columns.length * statisticsPerColumn);
+  const present = schema.columns.map((column) => presentPlaces(piece, column));
+  const values = schema.columns.map((column, i) => {
+    const source = columnNamed(piece.rows, column);
+    const places = present[i];
+    if (!isNumeric(column.kind)) {
+      section(() => writeTextColumn(writer, piece, source, places));
+      stats[i * statisticsPerColumn] = places?.length ?? length;
+      return undefined;
+    }
+    const numbers = gather(piece, source.numbers, places);
+    section(() => (column.kind === leafKinds.number ? writeNumbers : writeInts)(writer, numbers, numbers.length));
+    stats.set(statisticsOf(numbers), i * statisticsPerColumn);
+    return numbers;
+  });
+  for (const [i, numbers] of values.entries())
+    section(
+      hours === undefined || numbers === undefined
+        ? undefined
+        : () => writeColumnHours(writer, hours, timestamps, numbers, present[i]),
+    );
+  const bytes = Uint8Array.from(writer.written());
+  return {
+    file: inMemory(bytes),
+    offset: 0,
+    length: bytes.length,
+    rows: length,
+    oldest: timestamps[0]!,
+    newest: timestamps[length - 1]!,
+    minOrder: orders.reduce((a, b) => Math.min(a, b)),
+    maxOrder: orders.reduce((a, b) => Math.max(a, b)),
+    schema,
+    origins: piece.origins,
+    originRows: piece.origins.map((_, id) => piece.originIds.reduce((n, other) => (other === id ? n + 1 : n), 0)),
+    ends: Uint32Array.from(ends),
+    endsAt: 0,
+    stats,
+    statsAt: 0,
+    damaged: false,
+  };
+}
+
+function inMemory(bytes: Uint8Array): ChunkFile {
+  return { name: 'memory', read: (offset, length) => bytes.subarray(offset, offset + length) };
+}
+
+function pieceOf(sorted: SortedRows, low: number, high: number, schemas: SchemaInterner): Piece {
+  const { rows } = sorted;
+  const length = high - low;
+  const rowNumbers = new Uint32Array(length);
+  for (let i = 0; i < length; i++) rowNumbers[i] = rowAt(sorted, low + i);
+  const shapes = usedIds(rows.shapeIds, rowNumbers);
+  const origins = usedIds(rows.originIds, rowNumbers);
+  return {
+    rows,
+    length,
+    rowNumbers,
+    timestamps: sorted.timestamps.slice(low, high),
+    orders: sorted.orders.slice(low, high),
+    shapeIds: shapes.ids,
+    schema: schemas(shapes.used.map((id) => rows.shapes[id]!)),
+    originIds: origins.ids,
+    origins: origins.used.map((id) => rows.origins[id]!),
+  };
+}
+
+/** The ids that the rows use, numbered anew. */
+function usedIds(ids: Uint16Array | undefined, rowNumbers: Uint32Array): { used: number[]; ids: Float64Array } {
+  const renumbered = new Float64Array(rowNumbers.length);
+  if (ids === undefined) return { used: [0], ids: renumbered };
+  const numberOf = new Map<number, number>();
+  for (let i = 0; i < rowNumbers.length; i++) {
+    const id = ids[rowNumbers[i]!]!;
+    let number = numberOf.get(id);
+    if (number === undefined) {
+      number = numberOf.size;
+      numberOf.set(id, number);
+    }
+    renumbered[i] = number;
+  }
+  return { used: [...numberOf.keys()], ids: renumbered };
+}
+
+function columnNamed(rows: Rows, { path, kind, name }: SchemaColumn): Column {
+  const found = rows.columns.find((column) => column.kind === kind && leafName(column) === name);
+  if (found === undefined) throw new Error(`The rows have no column ${name} though a shape has it (${path.join('.')})`);
+  return found;
+}
+
+/** The places of the piece whose shape has the column; undefined when all have. */
+function presentPlaces(piece: Piece, column: SchemaColumn): Uint32Array | undefined {
+  if (column.inAllShapes) return undefined;
+  const places: number[] = [];
+  for (let i = 0; i < piece.length; i++) if (column.inShape[piece.shapeIds[i]!]) places.push(i);
+  return Uint32Array.from(places);
+}
+
+function gather(piece: Piece, from: ArrayLike<number>, places: Uint32Array | undefined): Float64Array {
+  const { rowNumbers } = piece;
+  const values = new Float64Array(places?.length ?? piece.length);
+  if (places === undefined) for (let i = 0; i < values.length; i++) values[i] = from[rowNumbers[i]!]!;
+  else for (let i = 0; i < values.length; i++) values[i] = from[rowNumbers[places[i]!]!]!;
+  return values;
+}
+
+function writeTextColumn(writer: ByteWriter, piece: Piece, source: Column, places: Uint32Array | undefined): void {
+  const used = gather(piece, source.ids, places);
+  const numberOf = new Map<number, number>();
+  for (let i = 0; i < used.length; i++) {
+    const id = used[i]!;
+    let number = numberOf.get(id);
+    if (number === undefined) {
+      number = numberOf.size;
+      numberOf.set(id, number);
+    }
+    used[i] = number;
+  }
+  writeTexts(
+    writer,
+    [...numberOf.keys()].map((id) => source.texts[id]!),
+    used,
+  );
+}
+
+function hasMetas({ rows, rowNumbers }: Piece): boolean {
+  const { metas } = rows;
+  return metas !== undefined && rowNumbers.some((row) => metas[row] !== undefined);
+}
+
+/** Texts with their row's place among all; 0 for rows without. */
+function writeMetas(writer: ByteWriter, { rows, rowNumbers, length }: Piece): void {
+  const numberOf = new Map<string, number>();
+  const ids = new Float64Array(length);
+  for (let i = 0; i < length; i++) {
+    const text = rows.metas![rowNumbers[i]!];
+    if (text === undefined) continue;
+    let number = numberOf.get(text);
+    if (number === undefined) {
+      number = numberOf.size + 1;
+      numberOf.set(text, number);
+    }
+    ids[i] = number;
+  }
+  writeTexts(writer, [...numberOf.keys()], ids);
+}
+
+/** Count, sum, least and greatest of the numbers, as `statistics` orders them. */
+export function statisticsOf(numbers: Float64Array): [number, number, number, number] {
+  const sum: CompensatedSum = { sum: 0, sumError: 0 };
+  addTerms(sum, numbers, 0, numbers.length);
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i]!;
+    if (number < min) min = number;
+    if (number > max) max = number;
+  }
+  return [numbers.length, sum.sum + sum.sumError, min, max];
+}

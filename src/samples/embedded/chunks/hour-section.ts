@@ -1,0 +1,126 @@
+// Hourly aggregates of a chunk: for each hour that it touches, where its rows end, and per column their sum, range and occupied slots.
+// They are written with the rows they come from, so they can neither be late nor differ; an hour cut by a chunk's end has a part in each.
+import { addTerms, type CompensatedSum } from '../../../summaries/compensated-sum.ts';
+import { hourMs, slotBit } from '../../../summaries/occupied-slots.ts';
+import type { ByteReader, ByteWriter } from './encoding/bytes.ts';
+import { readInts, writeInts } from './encoding/int-column.ts';
+import { readNumbers, writeNumbers } from './encoding/number-column.ts';
+
+/** With fewer rows an hour, reading the rows costs no more than reading the hours. */
+const rowsPerHourMin = 8;
+
+/** The hours of a chunk: `floor(timestamp / hourMs)`, and the place behind the last row of each. */
+export interface ChunkHours {
+  readonly hours: Float64Array;
+  readonly ends: Float64Array;
+}
+
+export interface ColumnHours {
+  readonly counts: Float64Array;
+  readonly sums: Float64Array;
+  readonly mins: Float64Array;
+  readonly maxs: Float64Array;
+  /** Five-minute slots with a value that is true or greater than zero, as twelve bits. */
+  readonly slots: Float64Array;
+}
+
+/** Undefined when hours would not pay. */
+export function hoursOf(timestamps: Float64Array): ChunkHours | undefined {
+  const hours: number[] = [];
+  const ends: number[] = [];
+  let nextHourAt = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < timestamps.length; i++) {
+    const at = timestamps[i]!;
+    if (at < nextHourAt) continue;
+    if (hours.length > 0) ends.push(i);
+    const hour = Math.floor(at / hourMs);
+    hours.push(hour);
+    nextHourAt = (hour + 1) * hourMs;
+  }
+  ends.push(timestamps.length);
+  if (timestamps.length < hours.length * rowsPerHourMin) return undefined;
+  return { hours: Float64Array.from(hours), ends: Float64Array.from(ends) };
+}
+
+export function writeHours(writer: ByteWriter, { hours, ends }: ChunkHours): void {
+  writer.varint(hours.length);
+  writeInts(writer, hours, hours.length);
+  writeInts(writer, ends, ends.length);
+}
+
+export function readHours(reader: ByteReader): ChunkHours {
+  const length = reader.varint();
+  return { hours: readInts(reader, length), ends: readInts(reader, length) };
+}
+
+/** `numbers` are the present values; `places` tells the place of each, undefined when every place has one. */
+export function writeColumnHours(
+  writer: ByteWriter,
+  chunkHours: ChunkHours,
+  timestamps: Float64Array,
+  numbers: Float64Array,
+  places: Uint32Array | undefined,
+): void {
+  const { counts, sums, mins, maxs, slots } = columnHours(chunkHours, timestamps, numbers, places);
+  const { length } = counts;
+  if (places !== undefined) writeInts(writer, counts, length);
+  writeNumbers(writer, sums, length);
+  writeNumbers(writer, mins, length);
+  writeNumbers(writer, maxs, length);
+  writeInts(writer, slots, length);
+}
+
+/** The hours of a column's present values. */
+export function columnHours(
+  { ends }: ChunkHours,
+  timestamps: Float64Array,
+  numbers: Float64Array,
+  places: Uint32Array | undefined,
+): ColumnHours {
+  const { length } = ends;
+  const found = {
+    counts: new Float64Array(length),
+    sums: new Float64Array(length),
+    mins: new Float64Array(length),
+    maxs: new Float64Array(length),
+    slots: new Float64Array(length),
+  };
+  let from = 0;
+  for (let hour = 0; hour < length; hour++) {
+    let to = from;
+    let min = Number.POSITIVE_INFINITY;
+    let max = Number.NEGATIVE_INFINITY;
+    let slots = 0;
+    for (; to < numbers.length; to++) {
+      const place = places === undefined ? to : places[to]!;
+      if (place >= ends[hour]!) break;
+      const number = numbers[to]!;
+      if (number < min) min = number;
+      if (number > max) max = number;
+      if (number > 0) slots |= slotBit(timestamps[place]!);
+    }
+    const sum: CompensatedSum = { sum: 0, sumError: 0 };
+    addTerms(sum, numbers, from, to);
+    found.counts[hour] = to - from;
+    found.sums[hour] = sum.sum + sum.sumError;
+    // Hours without a value are skipped by their count; zeros pack better than infinities.
+    found.mins[hour] = to > from ? min : 0;
+    found.maxs[hour] = to > from ? max : 0;
+    found.slots[hour] = slots;
+    from = to;
+  }
+  return found;
+}
+
+/** `dense` when every row of the chunk has a value: counts follow from the ends of the hours. */
+export function readColumnHours(reader: ByteReader, { ends }: ChunkHours, dense: boolean): ColumnHours {
+  const { length } = ends;
+  const counts = dense ? ends.map((end, i) => end - (i === 0 ? 0 : ends[i - 1]!)) : readInts(reader, length);
+  return {
+    counts,
+    sums: readNumbers(reader, length),
+    mins: readNumbers(reader, length),
+    maxs: readNumbers(reader, length),
+    slots: readInts(reader, length),
+  };
+}

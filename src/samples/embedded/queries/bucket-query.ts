@@ -1,0 +1,86 @@
+// Answering a request for partials: each device's chunks and unsealed rows, in slices that leave the event loop room.
+import { accumulators } from '../../../summaries/accumulator-table.ts';
+import { hourMs } from '../../../summaries/occupied-slots.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { BucketRequest } from '../../sample-store.ts';
+import { addChunk } from './bucket-chunks.ts';
+import { addRows, type BucketPlan, type Partials } from './bucket-rows.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+import { columnsOfShapes } from '../chunks/chunk-schema.ts';
+import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
+import { visibleFrom } from '../rows/origin.ts';
+import { refuseUnreadable } from '../../unreadable.ts';
+import { chunksBetween, type Device, unreadableSamples, unsealedBetween } from '../rows/series.ts';
+
+/** A query works so long before others get their turn. */
+const sliceMs = 8;
+/** How many chunks are worked on between two looks at the clock. */
+const chunksPerLook = 16;
+
+export interface Slices {
+  /** Milliseconds from any fixed moment on, never going back. */
+  readonly clock: () => number;
+  /** Lets everything else that waits come first. */
+  readonly pause: () => Promise<void>;
+}
+
+/** See the port's `buckets`. */
+export async function queryBuckets(
+  request: BucketRequest,
+  deviceOf: (id: string) => Device | undefined,
+  decoded: DecodedChunks,
+  slices: Slices,
+): Promise<Partials[]> {
+  const { edges, dataKey } = request;
+  const plan: BucketPlan = {
+    dataKey,
+    facet: accumulators[request.accumulator].facet,
+    edges,
+    wholeHours: edges.every((edge) => edge % hourMs === 0),
+  };
+  const answers: Partials[] = [];
+  let sliceEnds = slices.clock() + sliceMs;
+  let worked = 0;
+  for (const id of request.deviceIds) {
+    const partials: Partials = new Array(edges.length - 1).fill(undefined);
+    answers.push(partials);
+    const series = deviceOf(id)?.topics.get(request.topic);
+    if (series === undefined) continue;
+    // Taken together: rows that are sealed while this query pauses are in neither or both otherwise.
+    const unsealed = unsealedBetween(series, edges[0]!, edges.at(-1)!);
+    for (const chunk of inHelpfulOrder(chunksBetween(series, edges[0]!, edges.at(-1)!), plan)) {
+      const visible = planFrom(plan, chunk.oldest, visibleFrom(chunk.origins));
+      if (visible !== undefined) {
+        const isRead = decoded.guarded(chunk, () => {
+          addChunk(partials, chunk, visible, decoded.passing);
+          return true;
+        });
+        // A number without some of its values would be wrong; one that needs nothing of what is damaged is right.
+        if (isRead === undefined) refuseUnreadable(unreadableSamples(id, request.topic, chunk));
+      }
+      if (++worked % chunksPerLook !== 0 || slices.clock() < sliceEnds) continue;
+      await slices.pause();
+      sliceEnds = slices.clock() + sliceMs;
+    }
+    for (const rows of unsealed) {
+      const visible = planFrom(plan, rows.oldest, rows.visibleFrom);
+      if (visible === undefined) continue;
+      addRows(partials, rows.sorted(), visible, columnsOfShapes(rows.shapes, rows.shapeColumns, dataKey));
+    }
+  }
+  return answers;
+}
+
+/** The plan for rows from `oldest` on that may be read from a time on only; undefined when none of them may. */
+function planFrom(plan: BucketPlan, oldest: EpochMs, from: EpochMs): BucketPlan | undefined {
+  if (oldest >= from) return plan;
+  if (plan.edges.at(-1)! <= from) return undefined;
+  const edges = plan.edges.map((edge) => Math.max(edge, from));
+  return { ...plan, edges, wholeHours: edges.every((edge) => edge % hourMs === 0) };
+}
+
+/** For the first and last value the outermost chunks come first: those between need not be read then. */
+function inHelpfulOrder(chunks: Chunk[], { facet }: BucketPlan): Chunk[] {
+  if (facet !== 'ends' || chunks.length < 3) return chunks;
+  return [chunks[0]!, chunks.at(-1)!, ...chunks.slice(1, -1)];
+}

@@ -1,0 +1,59 @@
+// What was stored since a cursor or a time, from the journal, in the order of storing (live stream resume).
+import type { ShapeInterner } from '../../../log/data-shape.ts';
+import { durableEntryOf } from '../../../log/entry-decoding.ts';
+import type { Journal } from '../../../log/journal.ts';
+import { cursorAt, readCursor } from '../../../model/cursor.ts';
+import type { DurableEntry } from '../../../model/journal-entry.ts';
+import { problem } from '../../../model/problem.ts';
+import type { StoredSample } from '../../../model/sample.ts';
+import type { ReplayStart } from '../../sample-store.ts';
+
+const batchMax = 1_000;
+
+/** See the port. A text that is no cursor is an `invalidRequest`. */
+export async function* replaySamples(
+  journal: Journal,
+  shapes: ShapeInterner,
+  since: ReplayStart,
+  wanted: (sample: StoredSample) => boolean,
+): AsyncGenerator<readonly StoredSample[]> {
+  const start = await startOf(journal, since);
+  let batch: StoredSample[] = [];
+  for await (const entries of readEntries(journal, shapes, start.position)) {
+    for (const { samples } of entries)
+      for (const sample of samples)
+        if (sample.stored && sample.cursor > start.after && wanted(sample)) batch.push(sample);
+    if (batch.length < batchMax) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Durable entries from the position on. */
+export async function* readEntries(
+  journal: Journal,
+  shapes: ShapeInterner,
+  position: number,
+): AsyncGenerator<readonly DurableEntry[]> {
+  for await (const frames of journal.read(position)) {
+    // A batch of frames is as long as the window they are read through, some thousand samples, unless one entry is larger.
+    yield frames.map((frame) => durableEntryOf(frame, shapes));
+  }
+}
+
+async function startOf(journal: Journal, since: ReplayStart): Promise<{ position: number; after: string }> {
+  const oldest = journal.firstPosition();
+  if ('cursor' in since) {
+    const place = readCursor(since.cursor);
+    // One beyond the end is of another data folder; following it would be silence until the journal grows that far.
+    if (place === undefined || place.position > journal.nextPosition()) {
+      throw problem('invalidRequest', { reason: `${since.cursor} is not a cursor` });
+    }
+    if (place.position < oldest) throw problem('cursorTooOld', { oldest: cursorAt(oldest, 0) });
+    return { position: place.position, after: since.cursor };
+  }
+  const { position, complete } = await journal.positionAt(since.storedSince);
+  if (!complete) throw problem('cursorTooOld', { oldest: cursorAt(oldest, 0) });
+  return { position, after: '' };
+}

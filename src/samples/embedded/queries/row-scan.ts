@@ -1,0 +1,142 @@
+// Walking the samples of a device through all its chunks at once, newest or oldest first, opening each chunk only when its time comes.
+import type { EpochMs } from '../../../model/instant.ts';
+import type { Sample } from '../../../model/sample.ts';
+import type { SampleRange } from '../../sample-store.ts';
+import { dataAt, metaAt, placeOf, type RowGroup, rowAt, type SortedRows } from '../rows/rows.ts';
+import type { Device, Series } from '../rows/series.ts';
+
+export type Direction = 'newest' | 'oldest';
+
+export interface RowReader {
+  readonly groupsBetween: (series: Series, from: EpochMs, to: EpochMs) => RowGroup[];
+  /** What the reading gives; undefined when it met damage. */
+  readonly guarded: <T>(group: RowGroup, read: () => T) => T | undefined;
+  /** Called for a group of the device's topic that cannot be read, when its turn comes; maybe several times. */
+  readonly left: (topic: string, group: RowGroup) => void;
+}
+
+interface Waiting {
+  readonly topic: string;
+  readonly group: RowGroup;
+}
+
+interface Source extends Waiting {
+  readonly sorted: SortedRows;
+  /** The places still to come, half-open. */
+  low: number;
+  high: number;
+}
+
+/** The samples of a range one by one; `skip` leaves some out without building them. */
+export interface SampleWalk {
+  readonly next: () => Sample | undefined;
+  readonly skip: (count: number) => void;
+}
+
+/** Newest first, those of one instant in reverse order of storing; or oldest first, the exact reverse. */
+export function walkSamples(device: Device, range: SampleRange, direction: Direction, reader: RowReader): SampleWalk {
+  const from = range.from ?? Number.NEGATIVE_INFINITY;
+  const to = range.to ?? Number.POSITIVE_INFINITY;
+  const newestFirst = direction === 'newest';
+  const waiting: Waiting[] = [];
+  for (const { topic, series } of matchingSeries(device, range.topic))
+    for (const group of reader.groupsBetween(series, from, to)) waiting.push({ topic, group });
+  // Sorted so that the next to come is the last.
+  waiting.sort((a, b) => (newestFirst ? a.group.newest - b.group.newest : b.group.oldest - a.group.oldest));
+  let sources: Source[] = [];
+
+  function open({ topic, group }: Waiting): void {
+    const sorted = group.sorted();
+    if (sorted === undefined) {
+      reader.left(topic, group);
+      return;
+    }
+    const low = placeOf(sorted, Math.max(from, group.visibleFrom));
+    const high = placeOf(sorted, to);
+    if (low < high) sources.push({ topic, group, sorted, low, high });
+  }
+
+  function comesBefore(a: Source, b: Source): boolean {
+    const placeA = newestFirst ? a.high - 1 : a.low;
+    const placeB = newestFirst ? b.high - 1 : b.low;
+    const byTime = a.sorted.timestamps[placeA]! - b.sorted.timestamps[placeB]!;
+    const difference = byTime === 0 ? a.sorted.orders[placeA]! - b.sorted.orders[placeB]! : byTime;
+    return newestFirst ? difference > 0 : difference < 0;
+  }
+
+  /** Whether rows of the waiting group could come before the next row of the source. */
+  function mayPrecede({ group }: Waiting, source: Source): boolean {
+    if (newestFirst) return group.newest >= source.sorted.timestamps[source.high - 1]!;
+    return group.oldest <= source.sorted.timestamps[source.low]!;
+  }
+
+  function nextSource(): Source | undefined {
+    for (;;) {
+      let best: Source | undefined;
+      for (const source of sources)
+        if (source.low < source.high && (best === undefined || comesBefore(source, best))) best = source;
+      const candidate = waiting.at(-1);
+      if (candidate === undefined || (best !== undefined && !mayPrecede(candidate, best))) return best;
+      if (best === undefined) sources = [];
+      open(waiting.pop()!);
+    }
+  }
+
+  function sampleAt({ topic, sorted }: Source, place: number): Sample {
+    const row = rowAt(sorted, place);
+    const meta = metaAt(sorted.rows, row);
+    const data = dataAt(sorted.rows, row);
+    const sample = { deviceId: device.id, topic, timestamp: sorted.timestamps[place]!, data };
+    return meta === undefined ? sample : { ...sample, meta };
+  }
+
+  /** Skips the whole next group unread when nothing else is at its times; says how many rows that were. */
+  function skipGroup(countMax: number): number {
+    const next = waiting.at(-1);
+    if (next === undefined || sources.some((s) => s.low < s.high)) return 0;
+    const { group } = next;
+    const after = waiting.at(-2)?.group;
+    const isApart = after === undefined || (newestFirst ? after.newest < group.oldest : after.oldest > group.newest);
+    if (group.chunk?.damaged === true || !isApart || group.length > countMax || group.newest >= to) return 0;
+    if (group.oldest < Math.max(from, group.visibleFrom)) return 0;
+    waiting.pop();
+    return group.length;
+  }
+
+  return {
+    next: () => {
+      for (;;) {
+        const source = nextSource();
+        if (source === undefined) return undefined;
+        const place = newestFirst ? source.high - 1 : source.low;
+        const sample = reader.guarded(source.group, () => sampleAt(source, place));
+        if (newestFirst) source.high--;
+        else source.low++;
+        if (sample !== undefined) return sample;
+        reader.left(source.topic, source.group);
+        source.low = source.high;
+      }
+    },
+    skip: (count) => {
+      for (let left = count; left > 0; ) {
+        const skipped = skipGroup(left);
+        left -= skipped;
+        if (skipped > 0) continue;
+        const source = nextSource();
+        if (source === undefined) return;
+        // The last source open and nothing that may come between: its places go at once.
+        const alone = sources.every((s) => s === source || s.low === s.high) && waiting.length === 0;
+        const step = alone ? Math.min(left, source.high - source.low) : 1;
+        if (newestFirst) source.high -= step;
+        else source.low += step;
+        left -= step;
+      }
+    },
+  };
+}
+
+export function matchingSeries(device: Device, topic: string | undefined): { topic: string; series: Series }[] {
+  if (topic === undefined) return [...device.topics].map(([name, series]) => ({ topic: name, series }));
+  const series = device.topics.get(topic);
+  return series === undefined ? [] : [{ topic, series }];
+}

@@ -1,0 +1,73 @@
+// What the store can tell about a device or a workspace without reading rows: keys and their types, samples and bytes.
+import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
+import type { DataShape } from '../../../log/data-shape.ts';
+import type { MeasuredTopic, MeasuredType, WorkspaceUsage } from '../../sample-store.ts';
+import type { Catalogue } from './series-registry.ts';
+import type { Device, Series } from './series.ts';
+
+const topicsStandard = 50;
+/** What an unsealed row is counted as; sealed ones count with what they take on disk. */
+const unsealedRowBytes = 48;
+
+const typeOfKind: Readonly<Record<LeafKind, MeasuredType>> = {
+  [leafKinds.number]: 'number',
+  [leafKinds.boolean]: 'boolean',
+  [leafKinds.string]: 'string',
+  [leafKinds.json]: 'array',
+  [leafKinds.null]: 'null',
+  [leafKinds.object]: 'object',
+  [leafKinds.empty]: 'object',
+};
+
+/** See the port. */
+export function measuredKeys(device: Device, topicsMax = topicsStandard): MeasuredTopic[] {
+  const topics = [...device.topics.values()].filter(({ newest }) => Number.isFinite(newest));
+  topics.sort((a, b) => b.newest - a.newest);
+  return topics.slice(0, topicsMax).map((series) => ({ topic: series.topic, keys: keysOf(series) }));
+}
+
+function keysOf(series: Series): MeasuredTopic['keys'] {
+  const types = new Map<string, { path: readonly string[]; types: Set<MeasuredType> }>();
+  const note = (path: readonly string[], type: MeasuredType): void => {
+    const name = JSON.stringify(path);
+    const found = types.get(name) ?? { path, types: new Set<MeasuredType>() };
+    types.set(name, found);
+    found.types.add(type);
+  };
+  for (const shape of shapesOf(series)) {
+    for (const { path, kind } of shape.leaves) note(path, typeOfKind[kind]);
+    for (const path of shape.nulls) note(path, 'null');
+    for (const path of shape.empties) note(path, 'object');
+  }
+  return [...types.values()].map(({ path, types: found }) => ({ path, types: [...found] }));
+}
+
+/** Each shape once; chunks of the same shapes share their schema. */
+function shapesOf({ chunks, closing, open }: Series): Set<DataShape> {
+  const schemas = new Set(chunks.map(({ schema }) => schema));
+  const unsealed = open === undefined ? closing : [...closing, open];
+  return new Set([...[...schemas].flatMap(({ shapes }) => shapes), ...unsealed.flatMap(({ shapes }) => shapes)]);
+}
+
+/** See the port. */
+export function usage(catalogue: Catalogue): Map<string, WorkspaceUsage> {
+  const found = new Map<string, { samples: number; bytes: number }>();
+  const note = (workspaceId: string, samples: number, bytes: number): void => {
+    const sum = found.get(workspaceId) ?? { samples: 0, bytes: 0 };
+    found.set(workspaceId, sum);
+    sum.samples += samples;
+    sum.bytes += bytes;
+  };
+  for (const device of catalogue.devices.values())
+    for (const { chunks, closing, open } of device.topics.values()) {
+      for (const { origins, originRows, rows, length } of chunks)
+        for (const [i, { workspaceId }] of origins.entries())
+          note(workspaceId, originRows[i]!, Math.round((length * originRows[i]!) / rows));
+      for (const rows of open === undefined ? closing : [...closing, open])
+        for (const [i, { workspaceId }] of rows.origins.entries()) {
+          const count = rows.originIds?.subarray(0, rows.length).filter((id) => id === i).length ?? rows.length;
+          note(workspaceId, count, count * unsealedRowBytes);
+        }
+    }
+  return found;
+}

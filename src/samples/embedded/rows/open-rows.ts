@@ -1,0 +1,222 @@
+// An open chunk: durable rows of one device and topic in memory, in the order of arrival, until they are sealed.
+import { type DataShape, type LeafKind, leafKinds, leafName } from '../../../log/data-shape.ts';
+import type { LeafValues } from '../../../log/leaf-values.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import { type Origin, visibleFrom } from './origin.ts';
+import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
+
+/** What an open chunk takes at least, and each of its cells about: for the limit on the memory of all open chunks. */
+const baseBytes = 3_000;
+const cellBytes = 9;
+
+class OpenColumn implements Column {
+  readonly path: readonly string[];
+  readonly kind: LeafKind;
+  readonly texts: string[] = [];
+  numbers: Float64Array | Uint8Array;
+  ids: Uint32Array;
+  readonly #textIds = new Map<string, number>();
+
+  constructor(path: readonly string[], kind: LeafKind, capacity: number) {
+    this.path = path;
+    this.kind = kind;
+    const isNumber = kind === leafKinds.number;
+    const isBoolean = kind === leafKinds.boolean;
+    this.numbers = isNumber ? new Float64Array(capacity) : new Uint8Array(isBoolean ? capacity : 0);
+    this.ids = new Uint32Array(isNumber || isBoolean ? 0 : capacity);
+  }
+
+  /** Sets the text of a row and says how many bytes of memory that took. */
+  setText(row: number, text: string): number {
+    let id = this.#textIds.get(text);
+    const isNew = id === undefined;
+    if (id === undefined) {
+      id = this.texts.push(text) - 1;
+      this.#textIds.set(text, id);
+    }
+    this.ids[row] = id;
+    return isNew ? 2 * text.length + 60 : 0;
+  }
+
+  grow(capacity: number): void {
+    if (this.numbers.length > 0) this.numbers = grown(this.numbers, capacity);
+    if (this.ids.length > 0) this.ids = grown(this.ids, capacity);
+  }
+}
+
+function grown<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array>(array: T, capacity: number): T {
+  const larger = new (array.constructor as new (length: number) => T)(capacity);
+  larger.set(array);
+  return larger;
+}
+
+export interface RowToAdd {
+  readonly timestamp: EpochMs;
+  /** Place among all rows of the device in the order of storing. */
+  readonly order: number;
+  readonly shape: DataShape;
+  readonly values: LeafValues;
+  readonly valuesAt: number;
+  readonly origin: Origin;
+  /** JSON text. */
+  readonly meta: string | undefined;
+}
+
+export class OpenRows implements Rows, RowGroup {
+  length = 0;
+  timestamps: Float64Array;
+  orders: Float64Array;
+  shapeIds: Uint16Array | undefined;
+  originIds: Uint16Array | undefined;
+  metas: (string | undefined)[] | undefined;
+  readonly origins: Origin[] = [];
+  readonly shapes: DataShape[] = [];
+  readonly shapeColumns: number[][] = [];
+  readonly columns: OpenColumn[] = [];
+  /** Journal position of the oldest row: the journal is needed from there on. */
+  readonly firstPosition: number;
+  /** Bytes that the journal had taken when the first row came. */
+  readonly firstBytes: number;
+  newest = Number.NEGATIVE_INFINITY;
+  oldest = Number.POSITIVE_INFINITY;
+  readonly #shapeIdByText = new Map<string, number>();
+  readonly #columnIdByName = new Map<string, number>();
+  #textBytes = 0;
+  #inOrder = true;
+  #sorted: SortedRows | undefined;
+  #rowsByTime: Map<EpochMs, number[]> | undefined;
+
+  /** Room for `capacity` rows is made at once; it doubles whenever they are more. */
+  constructor(firstPosition: number, firstBytes: number, capacity: number) {
+    this.timestamps = new Float64Array(capacity);
+    this.orders = new Float64Array(capacity);
+    this.firstPosition = firstPosition;
+    this.firstBytes = firstBytes;
+  }
+
+  /** Adds a row; `valuesAt` is where its leaf values begin. Rows come in the order of storing, or else in the order of time. */
+  append(row: RowToAdd): void {
+    const { timestamp, values, valuesAt, meta } = row;
+    const at = this.length;
+    if (at === this.timestamps.length) this.#grow(at * 2);
+    this.timestamps[at] = timestamp;
+    this.orders[at] = row.order;
+    const shapeId = this.#shapeId(row.shape);
+    const originId = this.#originId(row.origin);
+    if (this.originIds !== undefined) this.originIds[at] = originId;
+    if (this.shapeIds !== undefined) this.shapeIds[at] = shapeId;
+    const columns = this.shapeColumns[shapeId]!;
+    for (let i = 0; i < columns.length; i++) {
+      const column = this.columns[columns[i]!]!;
+      if (column.numbers.length > 0) column.numbers[at] = values.numbers[valuesAt + i]!;
+      else this.#textBytes += column.setText(at, values.textAt(valuesAt + i));
+    }
+    if (meta !== undefined) {
+      this.metas ??= [];
+      this.metas[at] = meta;
+      this.#textBytes += 2 * meta.length;
+    }
+    if (timestamp < this.newest) this.#inOrder = false;
+    else this.newest = timestamp;
+    if (timestamp < this.oldest) this.oldest = timestamp;
+    this.length = at + 1;
+    this.#sorted = undefined;
+    if (this.#rowsByTime !== undefined) noteRow(this.#rowsByTime, timestamp, at);
+  }
+
+  /** Rows of exactly this time. */
+  rowsAt(timestamp: EpochMs): readonly number[] {
+    if (timestamp < this.oldest || timestamp > this.newest) return [];
+    if (this.#rowsByTime === undefined) {
+      this.#rowsByTime = new Map();
+      for (let row = 0; row < this.length; row++) noteRow(this.#rowsByTime, this.timestamps[row]!, row);
+    }
+    return this.#rowsByTime.get(timestamp) ?? [];
+  }
+
+  /** The rows in the order of time; valid until the next `append`. */
+  sorted(): SortedRows {
+    this.#sorted ??= this.#inOrder ? this.#asTheyStand() : this.#permuted();
+    return this.#sorted;
+  }
+
+  get visibleFrom(): EpochMs {
+    return visibleFrom(this.origins);
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return baseBytes + this.timestamps.length * (16 + this.columns.length * cellBytes) + this.#textBytes;
+  }
+
+  /** Values and gaps of all columns: bounded, so that rows that share no keys are sealed early. */
+  get cells(): number {
+    return this.length * this.columns.length;
+  }
+
+  #asTheyStand(): SortedRows {
+    const { length, timestamps, orders } = this;
+    return { rows: this, length, timestamps, orders, permutation: undefined };
+  }
+
+  #permuted(): SortedRows {
+    const { length } = this;
+    const permutation = new Uint32Array(length);
+    for (let i = 0; i < length; i++) permutation[i] = i;
+    // Rows stand in the order of storing, so their number decides between rows of one instant.
+    permutation.sort((a, b) => this.timestamps[a]! - this.timestamps[b]! || a - b);
+    const timestamps = new Float64Array(length);
+    const orders = new Float64Array(length);
+    for (let i = 0; i < length; i++) {
+      timestamps[i] = this.timestamps[permutation[i]!]!;
+      orders[i] = this.orders[permutation[i]!]!;
+    }
+    return { rows: this, length, timestamps, orders, permutation };
+  }
+
+  #shapeId(shape: DataShape): number {
+    const last = this.shapeIds === undefined ? 0 : this.shapeIds[this.length - 1]!;
+    if (this.shapes[last] === shape) return last;
+    let id = this.#shapeIdByText.get(shape.text);
+    if (id === undefined) {
+      id = this.shapes.push(shape) - 1;
+      this.#shapeIdByText.set(shape.text, id);
+      this.shapeColumns.push(shape.leaves.map(({ path, kind }) => this.#columnId(path, kind)));
+      if (id === 1) this.shapeIds = new Uint16Array(this.timestamps.length);
+    }
+    return id;
+  }
+
+  #originId(origin: Origin): number {
+    const last = this.originIds === undefined ? 0 : this.originIds[this.length - 1]!;
+    if (this.origins[last] === origin) return last;
+    let id = this.origins.findIndex((o) => o.workspaceId === origin.workspaceId && o.dataFlowId === origin.dataFlowId);
+    if (id < 0) id = this.origins.push(origin) - 1;
+    if (id === 1) this.originIds ??= new Uint16Array(this.timestamps.length);
+    return id;
+  }
+
+  #columnId(path: readonly string[], kind: LeafKind): number {
+    const name = leafName({ path, kind });
+    let id = this.#columnIdByName.get(name);
+    if (id === undefined) {
+      id = this.columns.push(new OpenColumn(path, kind, this.timestamps.length)) - 1;
+      this.#columnIdByName.set(name, id);
+    }
+    return id;
+  }
+
+  #grow(capacity: number): void {
+    this.timestamps = grown(this.timestamps, capacity);
+    this.orders = grown(this.orders, capacity);
+    if (this.shapeIds !== undefined) this.shapeIds = grown(this.shapeIds, capacity);
+    if (this.originIds !== undefined) this.originIds = grown(this.originIds, capacity);
+    for (const column of this.columns) column.grow(capacity);
+  }
+}
+
+function noteRow(rowsByTime: Map<EpochMs, number[]>, timestamp: EpochMs, row: number): void {
+  const rows = rowsByTime.get(timestamp);
+  if (rows === undefined) rowsByTime.set(timestamp, [row]);
+  else rows.push(row);
+}

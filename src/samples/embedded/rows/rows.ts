@@ -1,0 +1,140 @@
+// Rows of one device and topic as columns: what open chunks grow and sealed chunks decode to.
+import { type DataShape, dataOf, type LeafKind, leafKinds } from '../../../log/data-shape.ts';
+import type { LeafSource, LeafValues } from '../../../log/leaf-values.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+import type { Origin } from './origin.ts';
+import type { JsonObject } from '../../../model/json.ts';
+
+/** The values of one path and kind; entries of rows whose shape lacks the leaf have no meaning. */
+export interface Column {
+  readonly path: readonly string[];
+  readonly kind: LeafKind;
+  /** Numbers, or booleans as 0 and 1; empty for texts. */
+  readonly numbers: Float64Array | Uint8Array;
+  /** Index into `texts` for each row; empty for numbers and booleans. */
+  readonly ids: Uint32Array | Float64Array;
+  readonly texts: readonly string[];
+}
+
+export interface Rows {
+  readonly length: number;
+  readonly timestamps: Float64Array;
+  /** Place among all rows of the device in the order of storing. */
+  readonly orders: Float64Array;
+  readonly shapes: readonly DataShape[];
+  /** The shape of each row; undefined when there is one shape only. */
+  readonly shapeIds: Uint16Array | undefined;
+  /** For each shape the columns of its leaves, in their order. */
+  readonly shapeColumns: readonly (readonly number[])[];
+  readonly columns: readonly Column[];
+  readonly origins: readonly Origin[];
+  /** The origin of each row; undefined when there is one origin only. */
+  readonly originIds: Uint16Array | undefined;
+  /** JSON texts by row; undefined when no row has meta. */
+  readonly metas: readonly (string | undefined)[] | undefined;
+}
+
+/** The data of a row, exactly as it was stored. */
+export function dataAt(rows: Rows, row: number): JsonObject {
+  const shapeId = shapeIdAt(rows, row);
+  return dataOf(rows.shapes[shapeId]!, new RowLeaves(rows, rows.shapeColumns[shapeId]!, row));
+}
+
+function shapeIdAt({ shapeIds }: Rows, row: number): number {
+  return shapeIds === undefined ? 0 : shapeIds[row]!;
+}
+
+function addValues(rows: Rows, row: number, values: LeafValues): void {
+  values.cutBack(0, 0);
+  for (const index of rows.shapeColumns[shapeIdAt(rows, row)]!) {
+    // Only what the kind has is touched: a sealed column decodes what it is asked for.
+    const column = rows.columns[index]!;
+    const isNumber = column.kind === leafKinds.number || column.kind === leafKinds.boolean;
+    if (isNumber) values.addNumber(column.numbers[row]!);
+    else values.addText(column.texts[column.ids[row]!]!);
+  }
+}
+
+/** Everything of a row but its time and order, as it is needed to add it to other rows; `values` is used again. */
+export function rowValuesAt(
+  rows: Rows,
+  row: number,
+  values: LeafValues,
+): { shape: DataShape; values: LeafValues; origin: Origin; meta: string | undefined } {
+  addValues(rows, row, values);
+  return {
+    shape: rows.shapes[shapeIdAt(rows, row)]!,
+    values,
+    origin: rows.origins[rows.originIds === undefined ? 0 : rows.originIds[row]!]!,
+    meta: rows.metas?.[row],
+  };
+}
+
+export function metaAt(rows: Rows, row: number): JsonObject | undefined {
+  const text = rows.metas?.[row];
+  return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
+}
+
+/** The leaves of one row, read from its columns. A class, because one is made for every row that is read. */
+class RowLeaves implements LeafSource {
+  readonly #rows: Rows;
+  readonly #columns: readonly number[];
+  readonly #row: number;
+
+  constructor(rows: Rows, columns: readonly number[], row: number) {
+    this.#rows = rows;
+    this.#columns = columns;
+    this.#row = row;
+  }
+
+  numberAt(leaf: number): number {
+    return this.#rows.columns[this.#columns[leaf]!]!.numbers[this.#row]!;
+  }
+
+  textAt(leaf: number): string {
+    const { ids, texts } = this.#rows.columns[this.#columns[leaf]!]!;
+    return texts[ids[this.#row]!]!;
+  }
+}
+
+/** Rows in the order of time, then of storing. */
+export interface SortedRows {
+  readonly rows: Rows;
+  readonly length: number;
+  /** Sorted. */
+  readonly timestamps: Float64Array;
+  /** In the same order. */
+  readonly orders: Float64Array;
+  /** The row at each place; undefined when rows are in order as they stand. */
+  readonly permutation: Uint32Array | undefined;
+}
+
+/** Sorted rows that need not be read before their time comes. */
+export interface RowGroup {
+  /** The sealed chunk that the rows are in; undefined for unsealed rows. */
+  readonly chunk?: Chunk;
+  readonly oldest: number;
+  readonly newest: number;
+  readonly length: number;
+  /** Rows before are past their retention. */
+  readonly visibleFrom: number;
+  /** Undefined when the rows cannot be read. */
+  readonly sorted: () => SortedRows | undefined;
+}
+
+/** The row that stands at a place. */
+export function rowAt(sorted: SortedRows, place: number): number {
+  return sorted.permutation === undefined ? place : sorted.permutation[place]!;
+}
+
+/** The first place whose timestamp is not below `at`. */
+export function placeOf(sorted: SortedRows, at: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted.timestamps[middle]! < at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,143 @@
+// The devices of the store and their unsealed rows: where rows go, and when open rows are closed so that they can be sealed.
+import { hourMs } from '../../../summaries/occupied-slots.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import type { StoreLimits } from '../store-limits.ts';
+import { OpenRows, type RowToAdd } from './open-rows.ts';
+import type { Origin } from './origin.ts';
+import { type Device, newDevice, type Series } from './series.ts';
+
+const dayMs = 24 * hourMs;
+/** Rows that open rows have room for at first, for a topic that never filled any and for one that did. */
+const capacityFirst = 16;
+const capacityNext = 256;
+
+export interface ClosedRows {
+  readonly series: Series;
+  readonly rows: OpenRows;
+  /** What the rows take in memory. */
+  readonly bytes: number;
+}
+
+export interface Catalogue {
+  readonly devices: Map<string, Device>;
+  readonly deviceOf: (id: string) => Device;
+  /** The same object for the same origin. */
+  readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
+  readonly origins: () => Iterable<Origin>;
+  /** Makes a row visible. `position` is that of its entry. */
+  readonly addRow: (series: Series, row: RowToAdd, position: number) => void;
+  /** Counts the bytes that the journal takes; open rows remember where theirs began. */
+  readonly noteJournalled: (bytes: number) => void;
+  readonly journalledBytes: () => number;
+  /** Series with rows that are not sealed. */
+  readonly unsealed: Set<Series>;
+  /** Takes the oldest closed rows that wait to be sealed; undefined when none do. */
+  readonly nextClosed: () => ClosedRows | undefined;
+  readonly closedCount: () => number;
+  /** What they take in memory. */
+  readonly closedBytes: () => number;
+  readonly close: (series: Series) => void;
+  /** Forgets that the series has unsealed rows when it has none. */
+  readonly settle: (series: Series) => void;
+}
+
+export function catalogue(limits: StoreLimits): Catalogue {
+  const devices = new Map<string, Device>();
+  const origins = new Map<string, Origin>();
+  const unsealed = new Set<Series>();
+  const closed: ClosedRows[] = [];
+  let last: Origin | undefined;
+  let journalled = 0;
+  let closedBytes = 0;
+
+  function close(series: Series): void {
+    const { open } = series;
+    if (open === undefined) return;
+    series.open = undefined;
+    series.closing.push(open);
+    closed.push({ series, rows: open, bytes: open.bytes });
+    closedBytes += open.bytes;
+  }
+
+  return {
+    devices,
+    unsealed,
+    nextClosed: () => {
+      const next = closed.shift();
+      if (next !== undefined) closedBytes -= next.bytes;
+      return next;
+    },
+    closedCount: () => closed.length,
+    closedBytes: () => closedBytes,
+    close,
+    deviceOf: (id) => {
+      let device = devices.get(id);
+      if (device === undefined) {
+        device = newDevice(id);
+        devices.set(id, device);
+      }
+      return device;
+    },
+    origin: (workspaceId, dataFlowId) => {
+      // Neighbouring rows mostly have the same origin.
+      if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
+      const name = JSON.stringify([workspaceId, dataFlowId]);
+      let origin = origins.get(name);
+      if (origin === undefined) {
+        origin = { workspaceId, dataFlowId, keepFrom: Number.NEGATIVE_INFINITY };
+        origins.set(name, origin);
+      }
+      last = origin;
+      return origin;
+    },
+    origins: () => origins.values(),
+    addRow: (series, row, position) => {
+      if (series.device.dropped) return;
+      if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
+      if (series.open === undefined) {
+        series.open = new OpenRows(position, journalled, series.chunks.length === 0 ? capacityFirst : capacityNext);
+        unsealed.add(series);
+      }
+      series.open.append(row);
+      if (row.timestamp > series.newest) series.newest = row.timestamp;
+    },
+    noteJournalled: (bytes) => {
+      journalled += bytes;
+    },
+    journalledBytes: () => journalled,
+    settle: (series) => {
+      if (series.open === undefined && series.closing.length === 0) unsealed.delete(series);
+    },
+  };
+}
+
+/** Whether the row of that time should begin new open rows. */
+function isFull(rows: OpenRows, timestamp: EpochMs, limits: StoreLimits): boolean {
+  const { length, newest } = rows;
+  if (length < limits.rowsToCloseAtDay) return rows.cells > limits.openCellsMax || rows.bytes > limits.openRowsBytesMax;
+  if (timestamp > newest && Math.floor(timestamp / dayMs) !== Math.floor(newest / dayMs)) return true;
+  if (length < limits.rowsToCloseAtHour) return rows.cells > limits.openCellsMax;
+  if (timestamp > newest && Math.floor(timestamp / hourMs) !== Math.floor(newest / hourMs)) return true;
+  return length >= limits.rowsMax;
+}
+
+/** Where sorted rows are cut so that each piece is one chunk: late rows apart, the rest at ends of days when long enough. */
+export function cutPlaces(
+  timestamps: Float64Array,
+  length: number,
+  sealedNewest: EpochMs,
+  limits: StoreLimits,
+): number[] {
+  const cuts: number[] = [];
+  let start = 0;
+  for (let i = 1; i < length; i++) {
+    const before = timestamps[i - 1]!;
+    const at = timestamps[i]!;
+    const endsLate = before <= sealedNewest && at > sealedNewest;
+    const endsDay = i - start >= limits.rowsToCloseAtDay && Math.floor(at / dayMs) !== Math.floor(before / dayMs);
+    if (!endsLate && !endsDay && i - start < limits.rowsMax) continue;
+    cuts.push(i);
+    start = i;
+  }
+  return [...cuts, length];
+}

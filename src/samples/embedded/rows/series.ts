@@ -1,0 +1,183 @@
+// What the store knows in memory: devices, and for each topic its sealed chunks, unsealed rows, and samples that wait for their fsync.
+import type { EpochMs } from '../../../model/instant.ts';
+import type { JsonObject } from '../../../model/json.ts';
+import type { UnreadableSamples } from '../../sample-store.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
+import type { OpenRows } from './open-rows.ts';
+import { visibleFrom } from './origin.ts';
+import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
+import type { PendingSamples } from './pending-samples.ts';
+import { type DataSet, dataSet, sameData } from './same-data.ts';
+
+/** With more samples at one instant than this, they are kept at hand. */
+const crowdMin = 16;
+
+export interface Series {
+  readonly device: Device;
+  readonly topic: string;
+  /** Sealed chunks by their oldest row. */
+  chunks: Chunk[];
+  /** The newest row among each chunk and all before it in the list: says how far back overlapping chunks may lie. */
+  newestSoFar: EpochMs[];
+  /** Closed rows that wait to be sealed, oldest first. */
+  closing: OpenRows[];
+  /** Undefined while no row came since the last was closed. */
+  open: OpenRows | undefined;
+  /** Time of the newest visible sample; -Infinity without any. */
+  newest: EpochMs;
+  /** Rows of the device up to this place in its order are sealed, as far as they are of this topic. */
+  sealedOrder: number;
+  pending: PendingSamples[];
+  /** What is stored at one crowded instant, so that each further sample of it need not be compared with all. */
+  crowd: { readonly timestamp: EpochMs; readonly data: DataSet } | undefined;
+}
+
+export interface Device {
+  readonly id: string;
+  readonly topics: Map<string, Series>;
+  /** Rows of the device are numbered in the order of storing. */
+  nextOrder: number;
+  /** Its samples were dropped: no row becomes visible any more. */
+  dropped: boolean;
+}
+
+export function newDevice(id: string): Device {
+  return { id, topics: new Map(), nextOrder: 0, dropped: false };
+}
+
+export function seriesOf(device: Device, topic: string): Series {
+  let series = device.topics.get(topic);
+  if (series === undefined) {
+    series = {
+      device,
+      topic,
+      chunks: [],
+      newestSoFar: [],
+      closing: [],
+      open: undefined,
+      newest: Number.NEGATIVE_INFINITY,
+      sealedOrder: -1,
+      pending: [],
+      crowd: undefined,
+    };
+    device.topics.set(topic, series);
+  }
+  return series;
+}
+
+/** Puts a sealed chunk in its place. */
+export function addChunk(series: Series, chunk: Chunk): void {
+  const { chunks } = series;
+  let at = chunks.length;
+  while (at > 0 && chunks[at - 1]!.oldest > chunk.oldest) at--;
+  chunks.splice(at, 0, chunk);
+  noteNewest(series, at);
+  series.newest = Math.max(series.newest, chunk.newest);
+  series.sealedOrder = Math.max(series.sealedOrder, chunk.maxOrder);
+  series.device.nextOrder = Math.max(series.device.nextOrder, chunk.maxOrder + 1);
+}
+
+/** Replaces some chunks by others with the same rows, or, with none, drops them. */
+export function exchangeChunks(series: Series, gone: ReadonlySet<Chunk>, added: readonly Chunk[]): void {
+  series.chunks = [...series.chunks.filter((chunk) => !gone.has(chunk)), ...added].sort((a, b) => a.oldest - b.oldest);
+  series.newestSoFar = [];
+  series.crowd = undefined;
+  noteNewest(series, 0);
+  series.newest = newestOf(series);
+}
+
+function noteNewest(series: Series, from: number): void {
+  const { chunks, newestSoFar } = series;
+  newestSoFar.length = chunks.length;
+  for (let i = from; i < chunks.length; i++)
+    newestSoFar[i] = Math.max(chunks[i]!.newest, i === 0 ? Number.NEGATIVE_INFINITY : newestSoFar[i - 1]!);
+}
+
+function newestOf({ chunks, closing, open }: Series): EpochMs {
+  const groups = [...chunks, ...closing, ...(open === undefined ? [] : [open])];
+  return groups.reduce((newest, group) => Math.max(newest, group.newest), Number.NEGATIVE_INFINITY);
+}
+
+/** The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones among them. */
+export function chunksBetween({ chunks, newestSoFar }: Series, from: EpochMs, to: EpochMs): Chunk[] {
+  let end = 0;
+  for (let high = chunks.length; end < high; ) {
+    const middle = (end + high) >>> 1;
+    if (chunks[middle]!.oldest < to) end = middle + 1;
+    else high = middle;
+  }
+  const found: Chunk[] = [];
+  for (let i = end - 1; i >= 0 && newestSoFar[i]! >= from; i--) {
+    const chunk = chunks[i]!;
+    if (chunk.newest >= from) found.push(chunk);
+  }
+  return found.reverse();
+}
+
+/** What a damaged chunk held, as readers are told. */
+export function unreadableSamples(deviceId: string, topic: string, chunk: Chunk): UnreadableSamples {
+  const { oldest: from, newest: to, file, offset } = chunk;
+  return { deviceId, topic, from, to, place: `${file.name} at ${offset}` };
+}
+
+/** The unsealed rows of the series that may lie between the times. */
+export function unsealedBetween({ closing, open }: Series, from: EpochMs, to: EpochMs): OpenRows[] {
+  if (open === undefined && closing.length === 0) return [];
+  const all = open === undefined ? closing : [...closing, open];
+  return all.filter((rows) => rows.length > 0 && rows.newest >= from && rows.oldest < to);
+}
+
+/** All visible rows of the series that may lie between the times. */
+export function groupsBetween(series: Series, from: EpochMs, to: EpochMs, decoded: DecodedChunks): RowGroup[] {
+  const sealed = chunksBetween(series, from, to).map(
+    (chunk): RowGroup => ({
+      chunk,
+      oldest: chunk.oldest,
+      newest: chunk.newest,
+      length: chunk.rows,
+      visibleFrom: visibleFrom(chunk.origins),
+      sorted: () => (chunk.damaged ? undefined : decoded.sorted(chunk)),
+    }),
+  );
+  return [...sealed, ...unsealedBetween(series, from, to)];
+}
+
+/** Whether the sample is stored or on its way to be: `stored`, `pending`, or neither. */
+export function findDuplicate(
+  series: Series,
+  timestamp: EpochMs,
+  data: JsonObject,
+  decoded: DecodedChunks,
+): 'stored' | 'pending' | undefined {
+  for (const pending of series.pending) if (pending.has(timestamp, data)) return 'pending';
+  if (timestamp > series.newest) return undefined;
+  if (series.crowd?.timestamp === timestamp) return series.crowd.data.has(data) ? 'stored' : undefined;
+  const stored = dataAtInstant(series, timestamp, decoded);
+  if (stored.some((other) => sameData(other, data))) return 'stored';
+  if (stored.length > crowdMin) {
+    series.crowd = { timestamp, data: dataSet() };
+    for (const other of stored) series.crowd.data.add(other);
+  }
+  return undefined;
+}
+
+/** The data of every visible sample of exactly that time. */
+function dataAtInstant(series: Series, timestamp: EpochMs, decoded: DecodedChunks): JsonObject[] {
+  const found: JsonObject[] = [];
+  for (const rows of unsealedBetween(series, timestamp, timestamp + 1))
+    for (const row of rows.rowsAt(timestamp)) found.push(dataAt(rows, row));
+  for (const chunk of chunksBetween(series, timestamp, timestamp + 1)) {
+    const sorted = chunk.damaged ? undefined : decoded.sorted(chunk);
+    if (sorted === undefined) continue;
+    for (
+      let place = placeOf(sorted, timestamp);
+      place < sorted.length && sorted.timestamps[place] === timestamp;
+      place++
+    ) {
+      const data = decoded.guarded(chunk, () => dataAt(sorted.rows, rowAt(sorted, place)));
+      if (data !== undefined) found.push(data);
+    }
+  }
+  return found;
+}

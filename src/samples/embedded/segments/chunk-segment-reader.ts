@@ -1,0 +1,142 @@
+// Opening a segment file: its index in memory, its chunks read when they are asked for.
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { basename } from 'node:path';
+import { crc32, zstdDecompressSync } from 'node:zlib';
+import type { ShapeInterner } from '../../../log/data-shape.ts';
+import { NewerFormatError, refuseNewerFormat } from '../../../model/newer-format.ts';
+import { type Chunk, type ChunkFile, DamagedChunk, sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
+import { type SchemaInterner, schemaFromText } from '../chunks/chunk-schema.ts';
+import type { Origin } from '../rows/origin.ts';
+import {
+  doublesPerChunk,
+  footerBytes,
+  type PlacedChunk,
+  type SegmentHead,
+  segmentFormat,
+  segmentMagic,
+  wordsPerChunk,
+} from './chunk-segment-writer.ts';
+
+export interface SegmentFile extends ChunkFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly close: () => void;
+}
+
+export interface OpenedSegment {
+  readonly file: SegmentFile;
+  readonly replaces: readonly string[];
+  readonly placed: readonly PlacedChunk[];
+}
+
+export interface Interners {
+  readonly shapes: ShapeInterner;
+  readonly schemas: SchemaInterner;
+  /** The same object for the same origin. */
+  readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
+}
+
+/** Opens the file for reading without looking at its index. */
+export function openSegmentFile(path: string): SegmentFile {
+  const fd = openSync(path, 'r');
+  const { size } = fstatSync(fd);
+  let closed = false;
+  return {
+    path,
+    name: basename(path),
+    bytes: size,
+    read: (offset, length, into) => readAt(fd, offset, length, into),
+    close: () => {
+      if (!closed) closeSync(fd);
+      closed = true;
+    },
+  };
+}
+
+/** Opens the file and its index. Throws DamagedChunk when the index cannot be trusted and NewerFormatError, without leaving the file open. */
+export function openSegment(path: string, interners: Interners): OpenedSegment {
+  const file = openSegmentFile(path);
+  try {
+    return { file, ...readIndex(file, interners) };
+  } catch (error) {
+    file.close();
+    // A checksum that fits says that we wrote it; whatever goes wrong before is damage too.
+    throw error instanceof DamagedChunk || error instanceof NewerFormatError
+      ? error
+      : new DamagedChunk(`The index of ${file.name} is damaged: ${String(error)}`);
+  }
+}
+
+function readAt(fd: number, offset: number, length: number, into: Uint8Array | undefined): Uint8Array {
+  const bytes = into === undefined || into.length < length ? new Uint8Array(length) : into.subarray(0, length);
+  let done = 0;
+  while (done < length) {
+    const read = readSync(fd, bytes, done, length - done, offset + done);
+    if (read === 0) throw new DamagedChunk(`A segment ends ${length - done} bytes early`);
+    done += read;
+  }
+  return bytes;
+}
+
+function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment, 'file'> {
+  if (file.bytes < footerBytes) throw new DamagedChunk(`${file.name} has no footer`);
+  const footer = Buffer.from(file.read(file.bytes - footerBytes, footerBytes).buffer);
+  const length = footer.readUInt32LE(0);
+  if (footer.readUInt32LE(12) !== segmentMagic || length > file.bytes - footerBytes)
+    throw new DamagedChunk(`The footer of ${file.name} is damaged`);
+  const packed = file.read(file.bytes - footerBytes - length, length);
+  if (crc32(packed) !== footer.readUInt32LE(4)) throw new DamagedChunk(`The index of ${file.name} is damaged`);
+  const index = zstdDecompressSync(packed);
+  const headLength = index.readUInt32LE(0);
+  const head = JSON.parse(index.toString('utf8', 12, 12 + headLength)) as SegmentHead;
+  refuseNewerFormat(file.path, head.format, segmentFormat);
+  const doublesAt = 12 + headLength;
+  const wordsAt = doublesAt + index.readUInt32LE(4) * 8;
+  const doubles = new Float64Array(Uint8Array.from(index.subarray(doublesAt, wordsAt)).buffer);
+  const words = new Uint32Array(Uint8Array.from(index.subarray(wordsAt)).buffer);
+  return { replaces: head.replaces, placed: chunksOf(file, head, doubles, words, interners) };
+}
+
+function chunksOf(
+  file: SegmentFile,
+  head: SegmentHead,
+  doubles: Float64Array,
+  words: Uint32Array,
+  interners: Interners,
+): PlacedChunk[] {
+  const schemas = head.schemas.map((text) => schemaFromText(text, interners.shapes, interners.schemas));
+  const origins = head.origins.map(([workspaceId, dataFlowId]) => interners.origin(workspaceId, dataFlowId));
+  const placed: PlacedChunk[] = [];
+  let statsAt = head.chunks * doublesPerChunk;
+  let endsAt = head.chunks * wordsPerChunk;
+  for (let i = 0; i < head.chunks; i++) {
+    const d = i * doublesPerChunk;
+    const w = i * wordsPerChunk;
+    const schema = schemas[words[w + 4]!]!;
+    const rows = words[w + 1]!;
+    const ref = words[w + 5]!;
+    const set = ref % 2 === 1 ? head.originSets[(ref - 1) / 2]! : ([[ref / 2, rows]] as const);
+    const chunk: Chunk = {
+      file,
+      offset: doubles[d + 4]!,
+      length: words[w]!,
+      rows,
+      oldest: doubles[d]!,
+      newest: doubles[d + 1]!,
+      minOrder: doubles[d + 2]!,
+      maxOrder: doubles[d + 3]!,
+      schema,
+      origins: set.map(([id]) => origins[id]!),
+      originRows: set.map(([, count]) => count),
+      ends: words,
+      endsAt,
+      stats: doubles,
+      statsAt,
+      damaged: false,
+    };
+    placed.push({ deviceId: head.devices[words[w + 2]!]!, topic: head.topics[words[w + 3]!]!, chunk });
+    statsAt += schema.columns.length * statisticsPerColumn;
+    endsAt += sectionCount(schema);
+  }
+  return placed;
+}

@@ -1,0 +1,30 @@
+// Segments that count and cannot be read, known by the times of their samples alone: any answer that reaches into those may lack some.
+import { earliest, latest } from '../../../model/instant.ts';
+import type { SampleRange } from '../../sample-store.ts';
+import type { Manifest, Times } from './manifest.ts';
+
+export interface LostSegments {
+  /** Calls the range's `unreadable` for each lost segment that may have had samples in it; one without known times may have had any. */
+  readonly tell: (range: SampleRange) => void;
+}
+
+const anyTimes: Times = [earliest, latest];
+
+/** Of the manifest as a start leaves it: a file that comes back counts from the next start on. */
+export function lostSegments({ lost = [], times = {} }: Manifest): LostSegments {
+  return {
+    tell: ({ deviceId, topic = '*', from = earliest, to = Number.POSITIVE_INFINITY, unreadable }) => {
+      for (const name of lost) {
+        const [oldest, newest] = times[name] ?? anyTimes;
+        if (newest < from || oldest >= to) continue;
+        unreadable?.({
+          deviceId,
+          topic,
+          from: oldest,
+          to: newest,
+          place: `${name}, which is missing or damaged as a whole`,
+        });
+      }
+    },
+  };
+}

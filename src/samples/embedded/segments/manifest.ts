@@ -1,0 +1,75 @@
+// The manifest: which segments count, and from where on the journal must be replayed. Replaced as a whole, it commits both together.
+import { join } from 'node:path';
+import { readChecked, replaceChecked } from '../../../log/durable-file.ts';
+import type { EpochMs } from '../../../model/instant.ts';
+import { refuseNewerFormat } from '../../../model/newer-format.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+
+/** The format of this file and of what it names; a larger one is of a newer version of the program. */
+const manifestFormat = 1;
+
+export interface Manifest {
+  /** Number of the next segment file. */
+  readonly nextSegment: number;
+  /** Names of the segment files, oldest first. */
+  readonly segments: readonly string[];
+  /** Every row of earlier entries is in a segment, or was dropped. */
+  readonly replayFrom: number;
+  readonly droppedDevices: DroppedDevices;
+  /** Names of segments that count but cannot be read: named until their files are back, so that the loss stays known. */
+  readonly lost?: readonly string[];
+  /** When the samples of each segment were, lost ones too; a segment that an older version named may be without. */
+  readonly times?: Readonly<Record<string, Times>>;
+  /** Names of segments that do not count any more and whose files a crash may have left in the folder. */
+  readonly removed?: readonly string[];
+}
+
+/**
+ * Devices whose samples were dropped: rows of theirs in entries before the position, and in segments with a smaller number, count no more.
+ */
+export type DroppedDevices = Readonly<Record<string, { readonly position: number; readonly segment: number }>>;
+
+/** Of the oldest and of the newest sample. */
+export type Times = readonly [oldest: EpochMs, newest: EpochMs];
+
+export function timesOf(members: readonly { readonly chunk: Chunk }[]): Times {
+  let oldest = Number.MAX_SAFE_INTEGER;
+  let newest = Number.MIN_SAFE_INTEGER;
+  for (const { chunk } of members) {
+    if (chunk.oldest < oldest) oldest = chunk.oldest;
+    if (chunk.newest > newest) newest = chunk.newest;
+  }
+  return [oldest, newest];
+}
+
+/** What the manifest says of the times of these segments. */
+export function timesIn({ times = {} }: Manifest, names: readonly string[]): Record<string, Times> {
+  return Object.fromEntries(names.flatMap((name) => (times[name] === undefined ? [] : [[name, times[name]]])));
+}
+
+export function segmentNumber(name: string): number {
+  return Number.parseInt(name, 10);
+}
+
+export const emptyManifest: Manifest = { nextSegment: 1, segments: [], replayFrom: 0, droppedDevices: {} };
+
+function manifestPath(directory: string): string {
+  return join(directory, 'manifest.json');
+}
+
+export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
+  await replaceChecked(manifestPath(directory), JSON.stringify({ format: manifestFormat, ...manifest }));
+}
+
+/**
+ * The manifest; `missing` in a folder without one, `damaged` when it is not what was written. Throws NewerFormatError for the manifest
+ * of a newer version of the program.
+ */
+export async function readManifest(directory: string): Promise<Manifest | 'missing' | 'damaged'> {
+  const found = await readChecked(manifestPath(directory));
+  if (found === undefined) return 'missing';
+  if (found === 'damaged') return found;
+  const { format, ...manifest } = JSON.parse(found.text) as Manifest & { readonly format?: number };
+  refuseNewerFormat(manifestPath(directory), format, manifestFormat);
+  return manifest;
+}

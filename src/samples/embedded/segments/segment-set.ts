@@ -1,0 +1,172 @@
+// The segments of the store: committing new ones and removing old ones through the manifest, one change at a time.
+import { unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDiskFull } from '../../../log/disk.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+import { type DroppedDevices, type Manifest, segmentNumber, timesIn, timesOf, writeManifest } from './manifest.ts';
+import { openSegmentFile, type SegmentFile } from './chunk-segment-reader.ts';
+import { type ChunkPlace, writeSegment } from './chunk-segment-writer.ts';
+import type { Series } from '../rows/series.ts';
+
+/** Kept so that a full disk can still be told what to give back. */
+const reserveBytes = 256 * 1024;
+const reserveName = 'reserve';
+
+export interface Member {
+  readonly series: Series;
+  readonly chunk: Chunk;
+}
+
+export interface Segment {
+  readonly file: SegmentFile;
+  /** The chunks that count. */
+  members: Member[];
+  /** What chunks that count no more still take of the file. */
+  deadBytes: number;
+}
+
+export interface SegmentChange {
+  /** Chunks for a new segment; from the commit on they are read from there. */
+  readonly add: readonly Member[];
+  readonly remove: readonly Segment[];
+  /** Called when the manifest is made, so that what it says is of that moment. */
+  readonly replayFrom: () => number;
+  readonly droppedDevices?: Readonly<Record<string, number>>;
+  /** Called when the change counts, before the removed files go: nobody may come upon their chunks afterwards. */
+  readonly counts?: () => void;
+}
+
+export interface SegmentSet {
+  readonly segments: () => readonly Segment[];
+  readonly manifest: () => Manifest;
+  /** Runs one after the other what changes segments. */
+  readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Only inside `exclusive`. Rejects without effect when the disk refuses. The removed segments' files are gone afterwards. */
+  readonly commit: (change: SegmentChange) => Promise<void>;
+  readonly bytes: () => number;
+  readonly close: () => void;
+}
+
+export interface SegmentSetOptions {
+  readonly directory: string;
+  readonly manifest: Manifest;
+  readonly segments: Segment[];
+  /** Calls back when no read that is under way now can need the removed files any more. */
+  readonly whenUnread: (callback: () => void) => void;
+}
+
+export function segmentSet(options: SegmentSetOptions): SegmentSet {
+  const { directory, whenUnread } = options;
+  let { manifest } = options;
+  let segments = [...options.segments];
+  let { nextSegment } = manifest;
+  /** Names of files that count no more and may still be there. */
+  let left = [...(manifest.removed ?? [])];
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function commit(change: SegmentChange): Promise<void> {
+    const { add, remove } = change;
+    let added: { segment: Segment; places: readonly ChunkPlace[] } | undefined;
+    // A number is never used twice: a commit that failed half-way may have left its file behind.
+    const name = `${String(nextSegment++).padStart(10, '0')}.segment`;
+    if (add.length > 0) {
+      const path = join(directory, name);
+      const placed = add.map(({ series, chunk }) => ({ deviceId: series.device.id, topic: series.topic, chunk }));
+      const places = await writeSegment(
+        path,
+        placed,
+        remove.map(({ file }) => file.name),
+      );
+      added = {
+        segment: {
+          file: openSegmentFile(path),
+          members: add.map(({ series, chunk }) => ({ series, chunk })),
+          deadBytes: 0,
+        },
+        places,
+      };
+    }
+    const kept = segments.filter((segment) => !remove.includes(segment));
+    const next = added === undefined ? kept : [...kept, added.segment];
+    manifest = await writeWithReserve(directory, () => {
+      const replayFrom = change.replayFrom();
+      const names = next.map(({ file }) => file.name);
+      const lost = manifest.lost ?? [];
+      const times = timesIn(manifest, [...names, ...lost]);
+      if (add.length > 0) times[name] = timesOf(add);
+      const dropped = { ...manifest.droppedDevices };
+      for (const [device, position] of Object.entries(change.droppedDevices ?? {}))
+        dropped[device] = { position, segment: segmentNumber(name) };
+      return {
+        nextSegment,
+        segments: names,
+        replayFrom,
+        // A lost segment may come back, with what was dropped meanwhile.
+        droppedDevices: stillNeeded(dropped, [...names, ...lost], replayFrom),
+        lost,
+        times,
+        removed: [...left, ...remove.map(({ file }) => file.name)],
+      };
+    });
+    segments = next;
+    for (const [i, { chunk }] of add.entries()) {
+      Object.assign(chunk, added!.places[i]!);
+      chunk.file = added!.segment.file;
+    }
+    change.counts?.();
+    left = [...(manifest.removed ?? [])];
+    for (const name of [...left]) {
+      await unlink(join(directory, name)).catch(ignoreMissing);
+      left = left.filter((other) => other !== name);
+    }
+    whenUnread(() => {
+      for (const { file } of remove) file.close();
+    });
+  }
+
+  return {
+    commit,
+    segments: () => segments,
+    manifest: () => manifest,
+    bytes: () => segments.reduce((sum, { file }) => sum + file.bytes, 0),
+    exclusive: (work) => {
+      const done = queue.then(work);
+      queue = done.catch(() => undefined);
+      return done;
+    },
+    close: () => {
+      for (const { file } of segments) file.close();
+    },
+  };
+}
+
+/** Writes the manifest; on a full disk in the place of the reserve, which comes back when there is room. */
+async function writeWithReserve(directory: string, make: () => Manifest): Promise<Manifest> {
+  const reserve = join(directory, reserveName);
+  let manifest = make();
+  try {
+    await writeManifest(directory, manifest);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    await unlink(reserve).catch(ignoreMissing);
+    manifest = make();
+    await writeManifest(directory, manifest);
+  }
+  await writeFile(reserve, new Uint8Array(reserveBytes), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST' && !isDiskFull(error)) throw error;
+  });
+  return manifest;
+}
+
+/** Devices of which the journal or an old segment may still hold something. */
+function stillNeeded(dropped: DroppedDevices, names: readonly string[], replayFrom: number): DroppedDevices {
+  const oldest = Math.min(...names.map(segmentNumber));
+  const needed = Object.entries(dropped).filter(
+    ([, { position, segment }]) => position > replayFrom || segment > oldest,
+  );
+  return Object.fromEntries(needed);
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}

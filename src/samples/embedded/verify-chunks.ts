@@ -1,0 +1,133 @@
+// Checking a data folder without changing it: every section of every chunk, its statistics and hours against its rows, every journal frame.
+import { join } from 'node:path';
+import { decodeEntry } from '../../log/entry-decoding.ts';
+import { openFollowerPositions } from '../../log/follower-positions.ts';
+import { recoverJournal } from '../../log/journal-recovery.ts';
+import { journalStart } from '../../log/segment-list.ts';
+import { statisticsOf } from './chunks/chunk-writer.ts';
+import { catalogue as newCatalogue } from './rows/series-registry.ts';
+import {
+  type Chunk,
+  hasSection,
+  hoursSection,
+  readSection,
+  sectionCount,
+  sections,
+  statistics,
+  statOf,
+} from './chunks/chunk.ts';
+import { isNumeric } from './chunks/chunk-schema.ts';
+import { columnHours, hoursOf } from './chunks/hour-section.ts';
+import { storeLimits } from './store-limits.ts';
+import { durableTo, internersOf, type JournalEndSeen, journalDamage, openSegments } from './store-loader.ts';
+import type { StoreDamage } from './segments/segment-files.ts';
+import { dataAt, metaAt } from './rows/rows.ts';
+import { SealedRows } from './queries/sealed-rows.ts';
+
+export interface StoreFindings {
+  readonly segments: number;
+  readonly chunks: number;
+  /** Samples in readable chunks. */
+  readonly sealedSamples: number;
+  /** Hours with aggregates of their own in readable chunks, by device and topic; one cut by a chunk's end counts in each. */
+  readonly hours: number;
+  readonly journalEntries: number;
+  readonly journalSamples: number;
+  /** Bytes behind the last whole entry, as a crash leaves them; the next start cuts them off. */
+  readonly tornBytes: number;
+  readonly damage: readonly StoreDamage[];
+}
+
+/** Reads the whole folder of a store that is not open. A damaged part is told and stepped over. */
+export async function verifyStore(directory: string, seen?: JournalEndSeen): Promise<StoreFindings> {
+  const catalogue = newCatalogue(storeLimits);
+  const interners = internersOf(catalogue);
+  const journalDirectory = join(directory, 'journal');
+  const start = await journalStart(journalDirectory);
+  const opened = await openSegments(join(directory, 'segments'), catalogue, interners, start, false);
+  const { segments, manifest } = opened;
+  const damage = [...opened.damage];
+  let chunks = 0;
+  let sealedSamples = 0;
+  let hours = 0;
+  for (const { file, members } of segments) {
+    for (const { series, chunk } of members) {
+      chunks++;
+      const found = whatIsIn(chunk);
+      if ('hours' in found) {
+        sealedSamples += chunk.rows;
+        hours += found.hours;
+      } else {
+        const place = `bytes ${chunk.offset} to ${chunk.offset + chunk.length}, device ${series.device.id}, topic ${series.topic}`;
+        const rows = `${chunk.rows} samples from ${timeText(chunk.oldest)} to ${timeText(chunk.newest)}`;
+        damage.push({ kind: 'chunk', path: file.path, reason: `${place}, ${rows}: ${found.wrong}` });
+      }
+    }
+    file.close();
+  }
+  let journalEntries = 0;
+  let journalSamples = 0;
+  const followers = await openFollowerPositions(journalDirectory, () => 0, seen?.followFrom);
+  const journal = await recoverJournal(journalDirectory, {
+    from: 0,
+    visit: ({ payload }) => {
+      journalEntries++;
+      journalSamples += [...decodeEntry(payload, interners.shapes).rows()].length;
+    },
+    acknowledgedTo: Math.max(durableTo(followers, seen), manifest.replayFrom),
+    repair: false,
+  });
+  damage.push(...journalDamage(journal.damage, followers, journalDirectory, seen));
+  const tornBytes = journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0);
+  return { segments: segments.length, chunks, sealedSamples, hours, journalEntries, journalSamples, tornBytes, damage };
+}
+
+function timeText(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function whatIsIn(chunk: Chunk): { readonly hours: number } | { readonly wrong: string } {
+  try {
+    const wrong = whatIsWrong(chunk);
+    if (wrong !== undefined) return { wrong };
+    return { hours: hasSection(chunk, sections.hours) ? new SealedRows(chunk).hours().hours.length : 0 };
+  } catch (error) {
+    return { wrong: (error as Error).message };
+  }
+}
+
+/** Reads everything of the chunk and computes again what it says of its rows. Throws where it cannot be read. */
+function whatIsWrong(chunk: Chunk): string | undefined {
+  for (let section = 0; section < sectionCount(chunk.schema); section++)
+    if (hasSection(chunk, section)) readSection(chunk, section);
+  const rows = new SealedRows(chunk);
+  for (let row = 0; row < rows.length; row++) {
+    dataAt(rows, row);
+    metaAt(rows, row);
+    if (row > 0 && rows.timestamps[row]! < rows.timestamps[row - 1]!) return 'its rows are not in the order of time';
+  }
+  if (rows.timestamps[0] !== chunk.oldest || rows.timestamps.at(-1) !== chunk.newest) return 'its times differ';
+  if (hasSection(chunk, sections.hours) && String(rows.hours().ends) !== String(hoursOf(rows.timestamps)?.ends))
+    return 'its hours differ from its rows';
+  for (const [i, column] of chunk.schema.columns.entries())
+    if (isNumeric(column.kind) && !statisticsFit(chunk, rows, i)) return `the statistics of ${column.name} differ`;
+  return undefined;
+}
+
+function statisticsFit(chunk: Chunk, rows: SealedRows, column: number): boolean {
+  const { inShape } = chunk.schema.columns[column]!;
+  const { numbers } = rows.columns[column]!;
+  const { shapeIds } = rows;
+  const places: number[] = [];
+  for (let row = 0; row < rows.length; row++)
+    if (inShape[shapeIds === undefined ? 0 : shapeIds[row]!]) places.push(row);
+  const present = Float64Array.from(places, (row) => numbers[row]!);
+  const hours = hasSection(chunk, hoursSection(chunk.schema, column)) ? rows.columnHours(column) : undefined;
+  if (hours !== undefined) {
+    const again = columnHours(rows.hours(), rows.timestamps, present, Uint32Array.from(places));
+    for (const name of ['counts', 'sums', 'mins', 'maxs', 'slots'] as const)
+      if (String(hours[name]) !== String(again[name])) return false;
+  }
+  const told = [statistics.count, statistics.sum, statistics.min, statistics.max].map((s) => statOf(chunk, column, s));
+  return String(told) === String(statisticsOf(present));
+}

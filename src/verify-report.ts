@@ -1,0 +1,41 @@
+// What a check of a data folder says to a person, as one block: what was read, and each damaged place.
+import type { FolderFindings } from './composition/verify.ts';
+
+export function verifyText(findings: FolderFindings): string {
+  const { store, rawUplinks, records, directory, seconds } = findings;
+  const lines: [string, string][] = [
+    ['Segments', count(store.segments)],
+    ['Chunks', count(store.chunks)],
+    ['Samples in chunks', count(store.sealedSamples)],
+    ['Hours', count(store.hours)],
+    ['Journal frames', `${count(store.journalEntries)} with ${count(store.journalSamples)} samples, also of chunks`],
+    ['Raw uplinks', count(rawUplinks.uplinks)],
+    ['Records', records.damage.length === 0 ? 'sound' : 'damaged'],
+  ];
+  if (store.tornBytes > 0) {
+    lines.push(['Torn end', `${count(store.tornBytes)} bytes, never acknowledged; the next start cuts them off`]);
+  }
+  const width = Math.max(...lines.map(([name]) => name.length)) + 2;
+  const body = lines.map(([name, value]) => `  ${name.padEnd(width)}${value}`).join('\n');
+  return `\nChecked ${directory} in ${seconds.toFixed(1)} s\n\n${body}\n\n${verdict(findings)}\n`;
+}
+
+function verdict({ store, rawUplinks, records }: FolderFindings): string {
+  const damage = [
+    ...store.damage.map(({ kind, path, reason }) => ({ kind, path, reason })),
+    ...rawUplinks.damage.map(({ path, offset, bytes }) => ({
+      kind: 'raw uplinks',
+      path,
+      reason: `${count(bytes)} bytes from ${count(offset)} on cannot be read`,
+    })),
+    ...records.damage.map((reason) => ({ kind: 'records', path: records.path, reason })),
+  ];
+  if (damage.length === 0) return 'No damage found.';
+  const places = damage.map(({ kind, path, reason }) => `  ${kind} in ${path}\n    ${reason}\n`).join('');
+  const head = damage.length === 1 ? '1 damaged place:' : `${count(damage.length)} damaged places:`;
+  return `${head}\n\n${places}\nNothing was changed. Damaged samples are stepped over, everything else is served; a backup has them whole.`;
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US');
+}
