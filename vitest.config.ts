@@ -3,7 +3,13 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'tests/**/*.test.ts', 'tools/**/*.test.ts', 'bin/**/*.test.ts'],
+    include: [
+      'src/**/*.test.ts',
+      'clients/**/*.test.ts',
+      'tests/**/*.test.ts',
+      'tools/**/*.test.ts',
+      'bin/**/*.test.ts',
+    ],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

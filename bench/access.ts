@@ -25,17 +25,30 @@ const goalPerSecond = 20_000;
 
 const directory = mkdtempSync(join(tmpdir(), 'bench-access-'));
 const told: ((change: RecordChange) => void)[] = [];
-const records = await openRecords({ directory, announce: (change) => told.forEach((follow) => follow(change)) });
-const made = (await bootstrap(records, { adminEmail: 'a@b.c', adminPassword: 'x', now: Date.now() }))!;
+const records = await openRecords({
+  directory,
+  announce: (change) => told.forEach((follow) => follow(change)),
+});
+const made = (await bootstrap(records, {
+  adminEmail: 'a@b.c',
+  adminPassword: 'x',
+  now: Date.now(),
+}))!;
 const access = composeAccess(readConfig({}), records, new AsyncLocalStorage<Actor>(), Date.now);
 told.push(access.recordChanged);
 
-const place = { organizationId: made.organizationId, workspaceId: made.workspaceId, what: 'device', id: 'd' };
+const place = {
+  organizationId: made.organizationId,
+  workspaceId: made.workspaceId,
+  what: 'device',
+  id: 'd',
+};
 const grant = { name: 'k', organizationId: made.organizationId, permissions: everyPermission };
 const session = await startSession(records, (await findUser(records.db, made.userId))!, Date.now());
 const owner = (await access.sessions.current(session.session.id))!;
 const keys: { id: string; secret: string }[] = [];
-for (let n = 0; n < keysCount; n += 1) keys.push(await createApiKey(records, owner, grant, Date.now()));
+for (let n = 0; n < keysCount; n += 1)
+  keys.push(await createApiKey(records, owner, grant, Date.now()));
 const { clientId, clientSecret } = await createOAuthClient(records, owner, grant, '', Date.now());
 const form = new URLSearchParams({
   grant_type: 'client_credentials',

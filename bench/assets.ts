@@ -11,7 +11,9 @@ const bulkTotal = Math.min(10_000, devicesTotal);
 const rounds = 40;
 const firstRounds = 10;
 // `--folder=PATH` keeps what was made there for the next run: to make 100,000 devices takes minutes.
-const kept = process.argv.find((argument) => argument.startsWith('--folder='))?.slice('--folder='.length);
+const kept = process.argv
+  .find((argument) => argument.startsWith('--folder='))
+  ?.slice('--folder='.length);
 
 async function main(): Promise<void> {
   const directory = kept ?? mkdtempSync(join(tmpdir(), 'bench-assets-'));
@@ -43,11 +45,14 @@ async function prepare(world: World) {
   const { workspaceId } = world;
   const idsByName = async (path: string): Promise<Record<string, string>> => {
     const { content } = await world.must('GET', `${path}?workspaceId=${workspaceId}&size=100`);
-    return Object.fromEntries(content.map(({ name, id }: { name: string; id: string }) => [name, id]));
+    return Object.fromEntries(
+      content.map(({ name, id }: { name: string; id: string }) => [name, id]),
+    );
   };
   if ((await idsByName('/v3/tags'))['Tag 0'] === undefined) {
     await world.device({ name: 'bench' });
-    for (let n = 0; n < 20; n++) await world.must('POST', '/v3/tags', { workspaceId, name: `Tag ${n}` });
+    for (let n = 0; n < 20; n++)
+      await world.must('POST', '/v3/tags', { workspaceId, name: `Tag ${n}` });
     for (const [name, type] of [
       ['serial', 'STRING'],
       ['floor', 'NUMBER'],
@@ -68,7 +73,8 @@ async function prepare(world: World) {
 /** How many devices there are then. */
 async function fill(world: World, setup: Setup): Promise<number> {
   const count = async () =>
-    (await world.must('GET', `/v3/assets?workspaceId=${setup.workspaceId}&size=1`)).totalElements - 1;
+    (await world.must('GET', `/v3/assets?workspaceId=${setup.workspaceId}&size=1`)).totalElements -
+    1;
   for (let from = await count(); from < devicesTotal; from += 25_000) {
     await create(world, setup, from, Math.min(25_000, devicesTotal - from));
   }
@@ -77,14 +83,20 @@ async function fill(world: World, setup: Setup): Promise<number> {
 
 async function bulkCreate(world: World) {
   const { organizationId } = world;
-  const { id: workspaceId } = await world.must('POST', '/v3/workspaces', { name: 'bulk', organizationId });
+  const { id: workspaceId } = await world.must('POST', '/v3/workspaces', {
+    name: 'bulk',
+    organizationId,
+  });
   const { dataFlowId } = await world.device({ workspaceId, name: `bulk ${Date.now()}` });
   const tags: string[] = [];
-  for (let n = 0; n < 20; n++) tags.push((await world.must('POST', '/v3/tags', { workspaceId, name: `Tag ${n}` })).id);
+  for (let n = 0; n < 20; n++)
+    tags.push((await world.must('POST', '/v3/tags', { workspaceId, name: `Tag ${n}` })).id);
   const fields: Record<string, string> = {};
   for (const name of ['serial', 'floor', 'installed'] as const) {
     const type = { serial: 'STRING', floor: 'NUMBER', installed: 'DATE' }[name];
-    fields[name] = (await world.must('POST', '/v3/custom-fields/meta', { workspaceId, name, type })).id;
+    fields[name] = (
+      await world.must('POST', '/v3/custom-fields/meta', { workspaceId, name, type })
+    ).id;
   }
   return create(world, { workspaceId, dataFlowId, tags, fields }, 0, bulkTotal, `${Date.now()}-`);
 }
@@ -101,7 +113,10 @@ async function create(world: World, setup: Setup, from: number, count: number, p
       customFields: [
         { fieldMetaId: fields['serial'], STRING: `SN-${n}` },
         { fieldMetaId: fields['floor'], NUMBER: n % 50 },
-        { fieldMetaId: fields['installed'], DATE: new Date(1_700_000_000_000 + n * 60_000).toISOString() },
+        {
+          fieldMetaId: fields['installed'],
+          DATE: new Date(1_700_000_000_000 + n * 60_000).toISOString(),
+        },
       ],
     };
   });
@@ -153,30 +168,65 @@ async function lists(world: World, setup: Setup, filled: number): Promise<string
     [
       'custom text IN 20, page 1',
       'page=0',
-      { expression: custom('serial', 'IN', ...Array.from({ length: 20 }, (_, n) => `SN-${n * 31}`)) },
+      {
+        expression: custom('serial', 'IN', ...Array.from({ length: 20 }, (_, n) => `SN-${n * 31}`)),
+      },
     ],
-    ['custom number EQUALS (1 in 50), page 1', 'page=0', { expression: custom('floor', 'EQUALS', '7') }],
-    ['custom number EQUALS (1 in 50), page 70', 'page=70', { expression: custom('floor', 'EQUALS', '7') }],
-    ['custom text CONTAINS, page 1', 'page=0', { expression: custom('serial', 'CONTAINS', '4711') }],
+    [
+      'custom number EQUALS (1 in 50), page 1',
+      'page=0',
+      { expression: custom('floor', 'EQUALS', '7') },
+    ],
+    [
+      'custom number EQUALS (1 in 50), page 70',
+      'page=70',
+      { expression: custom('floor', 'EQUALS', '7') },
+    ],
+    [
+      'custom text CONTAINS, page 1',
+      'page=0',
+      { expression: custom('serial', 'CONTAINS', '4711') },
+    ],
     [
       'custom date BETWEEN (1 in 100), page 1',
       'page=0',
-      { expression: custom('installed', 'BETWEEN', '1700000000000', String(1_700_000_000_000 + 600 * 60_000 * 1.66)) },
+      {
+        expression: custom(
+          'installed',
+          'BETWEEN',
+          '1700000000000',
+          String(1_700_000_000_000 + 600 * 60_000 * 1.66),
+        ),
+      },
     ],
   ];
   const rows: string[][] = [];
   for (const [label, query, body] of cases) {
-    const ask = () => world.must('POST', `/v3/assets/list?${query}`, { workspaceIds: [setup.workspaceId], ...body });
+    const ask = () =>
+      world.must('POST', `/v3/assets/list?${query}`, {
+        workspaceIds: [setup.workspaceId],
+        ...body,
+      });
     const { totalElements } = await ask();
     const often = await timed(rounds, ask, async () => {});
     const first = await timed(firstRounds, ask, () => changeSomething(world, setup));
     const { p50Ms, p99Ms } = summarize(often);
-    rows.push([label, String(totalElements), figure(p50Ms), figure(p99Ms), figure(summarize(first).p50Ms)]);
+    rows.push([
+      label,
+      String(totalElements),
+      figure(p50Ms),
+      figure(p99Ms),
+      figure(summarize(first).p50Ms),
+    ]);
   }
   return rows;
 }
 
-async function timed(times: number, ask: () => Promise<unknown>, before: () => Promise<void>): Promise<number[]> {
+async function timed(
+  times: number,
+  ask: () => Promise<unknown>,
+  before: () => Promise<void>,
+): Promise<number[]> {
   const durations: number[] = [];
   for (let round = 0; round < times + 3; round++) {
     await before();
@@ -189,7 +239,9 @@ async function timed(times: number, ask: () => Promise<unknown>, before: () => P
 
 async function changeSomething(world: World, { workspaceId }: Setup): Promise<void> {
   const { content } = await world.must('GET', `/v3/assets?workspaceId=${workspaceId}&size=1`);
-  await world.must('PUT', `/v3/devices/${content[0].id}`, { description: `changed ${performance.now()}` });
+  await world.must('PUT', `/v3/devices/${content[0].id}`, {
+    description: `changed ${performance.now()}`,
+  });
 }
 
 await main();

@@ -60,7 +60,9 @@ async function bareRun(): Promise<Run> {
   });
 }
 
-async function platformRun(folder: string): Promise<{ readonly run: Run; readonly stored: number }> {
+async function platformRun(
+  folder: string,
+): Promise<{ readonly run: Run; readonly stored: number }> {
   const platform = await startPlatform(folder);
   try {
     const flow = await createFlow(platform, passThrough);
@@ -85,7 +87,11 @@ async function send(target: HttpTarget, all: readonly Buffer[]): Promise<Run> {
   const durationsMs: number[] = [];
   const warm = all.slice(0, Math.floor(all.length * warmShare));
   const timed = all.slice(warm.length);
-  await inLanes(connections, warm, async (connection, request) => void mustSucceed(await connection.send(request)));
+  await inLanes(
+    connections,
+    warm,
+    async (connection, request) => void mustSucceed(await connection.send(request)),
+  );
   const startMs = performance.now();
   await inLanes(connections, timed, async (connection, request) => {
     const sentMs = performance.now();
@@ -105,7 +111,13 @@ async function send(target: HttpTarget, all: readonly Buffer[]): Promise<Run> {
 async function storedSamples(platform: Platform, ids: readonly string[]): Promise<number> {
   const to = new Date(shape.startMs + Math.ceil(shape.days) * 86_400_000).toISOString();
   const interval = { from: new Date(shape.startMs).toISOString(), to };
-  const body = { deviceIds: ids, topic: 'default', dataKey: 'temperature', accumulator: 'COUNT', interval };
+  const body = {
+    deviceIds: ids,
+    topic: 'default',
+    dataKey: 'temperature',
+    accumulator: 'COUNT',
+    interval,
+  };
   const path = '/v3/devices/query/batch/raw/accumulated-kpi';
   return (await platform.call<{ kpi: number | null }>('POST', path, body)).kpi ?? 0;
 }

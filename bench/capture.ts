@@ -69,7 +69,11 @@ async function captureStorm(folder: string): Promise<StormResult & { readonly st
     const flow: BenchFlow = await createFlow(platform, hexDecoder);
     const names = Array.from({ length: devices }, (_, i) => deviceName(i));
     const ids = await createDevices(platform, flow, names);
-    const everything: Storm = { ...storm, target: platform.target, requests: captureRequests(flow.uplinkSecret) };
+    const everything: Storm = {
+      ...storm,
+      target: platform.target,
+      requests: captureRequests(flow.uplinkSecret),
+    };
     const result = await runStorm(everything);
     return { ...result, stored: await storedSamples(platform, ids) };
   } finally {
@@ -86,7 +90,13 @@ async function storedSamples(platform: Platform, ids: readonly string[]): Promis
   let stored = 0;
   for (let i = 0; i < ids.length; i += idsPerCount) {
     const deviceIds = ids.slice(i, i + idsPerCount);
-    const body = { deviceIds, topic: 'default', dataKey: 'temperature', accumulator: 'COUNT', interval };
+    const body = {
+      deviceIds,
+      topic: 'default',
+      dataKey: 'temperature',
+      accumulator: 'COUNT',
+      interval,
+    };
     const path = '/v3/devices/query/batch/raw/accumulated-kpi';
     stored += (await platform.call<{ kpi: number | null }>('POST', path, body)).kpi ?? 0;
   }
@@ -97,7 +107,9 @@ function captureRequests(secret: string): Buffer[] {
   const requests: Buffer[] = [];
   for (const sample of timeOrdered({ ...workloadW, devices, days: 1_000 }, 1)) {
     const path = `/v3/capture?secret=${secret}&deviceId=${deviceName(sample.device[0]!)}`;
-    requests.push(httpRequest('POST', path, { 'content-type': 'application/json' }, hexPayload(sample)));
+    requests.push(
+      httpRequest('POST', path, { 'content-type': 'application/json' }, hexPayload(sample)),
+    );
     if (requests.length === requestsMax) break;
   }
   return requests;

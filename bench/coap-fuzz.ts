@@ -18,14 +18,21 @@ const { values: flags } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 });
-const [datagrams, rounds, seed] = [Number(flags.datagrams), Number(flags.rounds), Number(flags.seed)];
+const [datagrams, rounds, seed] = [
+  Number(flags.datagrams),
+  Number(flags.rounds),
+  Number(flags.seed),
+];
 const deviceId = 'under-fire';
 
 await inTemporaryFolder('coap-fuzz', async (folder) => {
   const port = await freeUdpPort();
   const platform = await startPlatform(folder, { COAP_PORT: String(port) });
   try {
-    const flow = await createFlow(platform, 'function consume(event) { emit("sample", { data: event.data }); }');
+    const flow = await createFlow(
+      platform,
+      'function consume(event) { emit("sample", { data: event.data }); }',
+    );
     const [serviceId] = await createDevices(platform, flow, [deviceId]);
     const query = { secret: flow.uplinkSecret, deviceId };
     const text = (number: number, value: string) => ({ number, value: Buffer.from(value) });
@@ -48,9 +55,15 @@ await inTemporaryFolder('coap-fuzz', async (folder) => {
       const startedAt = performance.now();
       const codes = await stormOf(port, randomDatagrams(seed + round, valid), datagrams);
       const seconds = (performance.now() - startedAt) / 1_000;
-      const stored = await platform.call<unknown[]>('POST', `/v3/devices/${serviceId}/query`, { topic: '*' });
+      const stored = await platform.call<unknown[]>('POST', `/v3/devices/${serviceId}/query`, {
+        topic: '*',
+      });
       const answered = await askCoap(port, { query: { ...query, secret: 'wrong' }, body: '{}' });
-      const ours = (codes['5.00'] ?? 0) + (codes['2.01'] ?? 0) + stored.length + (answered.code === '4.01' ? 0 : 1);
+      const ours =
+        (codes['5.00'] ?? 0) +
+        (codes['2.01'] ?? 0) +
+        stored.length +
+        (answered.code === '4.01' ? 0 : 1);
       if (ours > 0) process.exitCode = 1;
       const told = Object.entries(codes)
         .toSorted()

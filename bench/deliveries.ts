@@ -4,11 +4,24 @@ import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { httpRequest, mustSucceed, openConnections } from './load/http.ts';
-import { type BenchFlow, createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
+import {
+  type BenchFlow,
+  createDevices,
+  createFlow,
+  type Platform,
+  startPlatform,
+} from './load/platform.ts';
 import { runStorm, type StormResult } from './load/request-storm.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
 import { startWebhook, type Webhook } from './load/webhook.ts';
-import { conditions, figure, markdownTable, type Summary, summarize, writeMeasurement } from './measure.ts';
+import {
+  conditions,
+  figure,
+  markdownTable,
+  type Summary,
+  summarize,
+  writeMeasurement,
+} from './measure.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -65,17 +78,34 @@ async function createHook({ call, workspaceId }: Platform, { url }: Webhook): Pr
   return (await call<{ id: string }>('POST', '/v3/output-connectors', webhook)).id;
 }
 
-async function output({ call }: Platform, { dataFlowId }: BenchFlow, hooks: readonly string[]): Promise<void> {
+async function output(
+  { call }: Platform,
+  { dataFlowId }: BenchFlow,
+  hooks: readonly string[],
+): Promise<void> {
   const path = `/v3/data-flows/${dataFlowId}`;
-  const { name, deviceType } = await call<{ name: string; deviceType: { id: string } }>('GET', path);
+  const { name, deviceType } = await call<{ name: string; deviceType: { id: string } }>(
+    'GET',
+    path,
+  );
   const outputConnectors = [databaseConnectorId, ...hooks].map((id) => ({ id, topic: '*' }));
   const passThrough = false;
-  await call('PUT', path, { name, deviceType: { id: deviceType.id }, outputConnectors, passThrough });
+  await call('PUT', path, {
+    name,
+    deviceType: { id: deviceType.id },
+    outputConnectors,
+    passThrough,
+  });
 }
 
 function requestOf(secret: string, i: number): Buffer {
   const path = `/v3/capture?secret=${secret}&deviceId=${names[i % devices]}`;
-  return httpRequest('POST', path, { 'content-type': 'application/json' }, JSON.stringify({ t: i % 100, i }));
+  return httpRequest(
+    'POST',
+    path,
+    { 'content-type': 'application/json' },
+    JSON.stringify({ t: i % 100, i }),
+  );
 }
 
 async function storm({ target }: Platform, { uplinkSecret }: BenchFlow): Promise<StormResult> {
@@ -94,7 +124,11 @@ async function caughtUp({ arrivals }: Webhook): Promise<number> {
 }
 
 /** Many samples at once, and their deliveries from the first to the last. */
-async function drain({ call }: Platform, ids: readonly string[], { arrivals }: Webhook): Promise<Delivered> {
+async function drain(
+  { call }: Platform,
+  ids: readonly string[],
+  { arrivals }: Webhook,
+): Promise<Delivered> {
   const before = arrivals.length;
   const each = Math.ceil(backlog / devices);
   const data = Array.from({ length: each }, (_, i) => ({
@@ -112,7 +146,11 @@ async function drain({ call }: Platform, ids: readonly string[], { arrivals }: W
 }
 
 /** Uplinks at a steady rate: from their time of receipt until they arrive at the good target. */
-async function lag({ target }: Platform, { uplinkSecret }: BenchFlow, { arrivals }: Webhook): Promise<Summary> {
+async function lag(
+  { target }: Platform,
+  { uplinkSecret }: BenchFlow,
+  { arrivals }: Webhook,
+): Promise<Summary> {
   const before = arrivals.length;
   const total = pacedPerSecond * seconds;
   const startMs = performance.now();
@@ -125,7 +163,8 @@ async function lag({ target }: Platform, { uplinkSecret }: BenchFlow, { arrivals
   for (const connection of connections) connection.close();
   const giveUpMs = performance.now() + 30_000;
   while (arrivals.length < before + total) {
-    if (performance.now() > giveUpMs) throw new Error(`${arrivals.length - before} of ${total} deliveries arrived`);
+    if (performance.now() > giveUpMs)
+      throw new Error(`${arrivals.length - before} of ${total} deliveries arrived`);
     await delay(20);
   }
   return summarize(arrivals.slice(before).map(({ lagMs }) => lagMs));
@@ -159,7 +198,10 @@ function report(measured: {
     `The last delivery of that run came ${figure(caughtUpMs / 1_000)} s after its end.`,
     markdownTable(
       [`uplink to arrival at the webhook, ${pacedPerSecond} uplinks a second`, 'p50', 'p99', 'max'],
-      [lags('the only output', alone), lags('beside an output whose target never answers', besideHanging)],
+      [
+        lags('the only output', alone),
+        lags('beside an output whose target never answers', besideHanging),
+      ],
     ),
   ].join('\n\n');
   console.log(text);

@@ -12,4 +12,6 @@ for (let seed = 1; expressions < wanted; seed++) {
   found += run.found;
 }
 const seconds = (performance.now() - started) / 1_000;
-console.log(`${expressions} expressions with ${found} devices found equal the reference (${seconds.toFixed(1)} s)`);
+console.log(
+  `${expressions} expressions with ${found} devices found equal the reference (${seconds.toFixed(1)} s)`,
+);

@@ -61,7 +61,8 @@ function runClient(): void {
         if (live) {
           received++;
           // Every tenth message tells its latency, so that reading them does not slow the reader down.
-          if (received % 10 === 0) latencies.push(nowMs() - Number(/"sentMs":([\d.]+)/.exec(data.toString())?.[1]));
+          if (received % 10 === 0)
+            latencies.push(nowMs() - Number(/"sentMs":([\d.]+)/.exec(data.toString())?.[1]));
         } else if (data.includes('"subscribed"')) {
           live = true;
           if (i < frozen) socket.pause();
@@ -71,7 +72,9 @@ function runClient(): void {
     );
     await once(socket, 'open');
     if (devices === 0) return;
-    socket.send(JSON.stringify({ type: 'subscribe', subscriptions: [{ assetId: `02${i % devices}` }] }));
+    socket.send(
+      JSON.stringify({ type: 'subscribe', subscriptions: [{ assetId: `02${i % devices}` }] }),
+    );
     await ready;
   }
 }
@@ -148,7 +151,12 @@ async function rawWs(subscribers: number, count: number): Promise<number> {
   const rate = await throughput(client, subscribers, count, 1, (n) => {
     const { cursor, deviceId, topic, timestamp, data } = sampleOf(n, 0);
     const sample = { deviceId, topic, timestamp: new Date(timestamp).toISOString(), data };
-    const text = JSON.stringify({ type: 'sample_insert', cursor, sample, timestamp: new Date().toISOString() });
+    const text = JSON.stringify({
+      type: 'sample_insert',
+      cursor,
+      sample,
+      timestamp: new Date().toISOString(),
+    });
     for (const socket of server.clients) socket.send(text);
   });
   client.send('exit');
@@ -209,7 +217,13 @@ async function paced(seconds: number, send: (n: number) => void, each: () => voi
   }
 }
 
-async function latency(subscribers: number, devices: number, frozen: number, seconds: number, paddingBytes = 0) {
+async function latency(
+  subscribers: number,
+  devices: number,
+  frozen: number,
+  seconds: number,
+  paddingBytes = 0,
+) {
   const { fanOut, streams, url, close } = await openPlatform();
   const client = await startClient({ url, sockets: subscribers, devices, frozen });
   global.gc?.();

@@ -1,5 +1,14 @@
 // What the benches share: percentiles, markdown tables, the machine's shape, the cost of an fsync, the measurements document.
-import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -17,8 +26,15 @@ export interface Summary {
 export function summarize(durationsMs: readonly number[] | Float64Array): Summary {
   if (durationsMs.length === 0) throw new Error('nothing was measured');
   const sorted = Float64Array.from(durationsMs).sort();
-  const rank = (share: number): number => sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!;
-  return { count: sorted.length, p50Ms: rank(0.5), p95Ms: rank(0.95), p99Ms: rank(0.99), maxMs: sorted.at(-1)! };
+  const rank = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!;
+  return {
+    count: sorted.length,
+    p50Ms: rank(0.5),
+    p95Ms: rank(0.95),
+    p99Ms: rank(0.99),
+    maxMs: sorted.at(-1)!,
+  };
 }
 
 /** The middle of some numbers; of an even count, the lower of the two in the middle. */
@@ -35,7 +51,10 @@ export function figure(n: number): string {
   return (Math.round(n / magnitude) * magnitude).toLocaleString('en-US');
 }
 
-export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function markdownTable(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
   const cells = (row: readonly string[]): string => `| ${row.join(' | ')} |`;
   return [cells(head), cells(head.map(() => '---')), ...rows.map(cells)].join('\n');
 }

@@ -36,7 +36,9 @@ const text = report(measured);
 console.log(text);
 if (flags.write) writeMeasurement('MQTT', text);
 if (measured.stored !== measured.acknowledged) {
-  console.error(`${measured.acknowledged} publishes were acknowledged and ${measured.stored} samples are there`);
+  console.error(
+    `${measured.acknowledged} publishes were acknowledged and ${measured.stored} samples are there`,
+  );
   process.exitCode = 1;
 }
 
@@ -76,7 +78,13 @@ async function storedSamples(platform: Platform, ids: readonly string[]): Promis
   let stored = 0;
   for (let i = 0; i < ids.length; i += idsPerCount) {
     const deviceIds = ids.slice(i, i + idsPerCount);
-    const body = { deviceIds, topic: 'default', dataKey: 'temperature', accumulator: 'COUNT', interval };
+    const body = {
+      deviceIds,
+      topic: 'default',
+      dataKey: 'temperature',
+      accumulator: 'COUNT',
+      interval,
+    };
     const path = '/v3/devices/query/batch/raw/accumulated-kpi';
     stored += (await platform.call<{ kpi: number | null }>('POST', path, body)).kpi ?? 0;
   }
@@ -96,7 +104,8 @@ function messagesOf(secret: string): { topic: string; payload: string }[] {
 
 function report(result: Measured): string {
   const { p50Ms, p99Ms, maxMs } = summarize(result.durationsMs);
-  const reached = result.open >= goal.connections && result.perSecond >= goal.perSecond && p99Ms < goal.p99Ms;
+  const reached =
+    result.open >= goal.connections && result.perSecond >= goal.perSecond && p99Ms < goal.p99Ms;
   const rows = [
     ['connections held', figure(result.open)],
     ['connections made a second', figure(connections / result.connectSeconds)],

@@ -12,4 +12,6 @@ for (let seed = 1; queries < wanted; seed++) {
   points += run.points;
 }
 const seconds = (performance.now() - started) / 1_000;
-console.log(`${queries} queries with ${points} points equal the SQL oracle within 1e-9 (${seconds.toFixed(1)} s)`);
+console.log(
+  `${queries} queries with ${points} points equal the SQL oracle within 1e-9 (${seconds.toFixed(1)} s)`,
+);

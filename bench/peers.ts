@@ -60,7 +60,8 @@ const measured: Measured[] = [];
 const skipped: string[] = [];
 for (const name of flags.only.split(',')) {
   const peer = engines[name];
-  if (peer === undefined) throw new Error(`no engine is called ${name}; there are ${Object.keys(engines).join(', ')}`);
+  if (peer === undefined)
+    throw new Error(`no engine is called ${name}; there are ${Object.keys(engines).join(', ')}`);
   const missing = whyNot(peer);
   if (missing !== undefined) {
     skipped.push(missing);
@@ -68,7 +69,9 @@ for (const name of flags.only.split(',')) {
     continue;
   }
   try {
-    const result = await inTemporaryFolder(name, (folder) => runEngine(peer, folder, reference, options));
+    const result = await inTemporaryFolder(name, (folder) =>
+      runEngine(peer, folder, reference, options),
+    );
     measured.push({ peer, result });
   } catch (error) {
     // A long run must not lose the other engines' figures; the failure stands in the report and in the exit code.
@@ -86,7 +89,8 @@ function whyNot(peer: Peer): string | undefined {
     const missing = installPackages(peer.packages, peer.program);
     return missing === undefined ? undefined : `${peer.title} is left out: ${missing}`;
   }
-  if (options.order === 'time') return `${peer.title} is left out: a bulk request is for one device`;
+  if (options.order === 'time')
+    return `${peer.title} is left out: a bulk request is for one device`;
   return platformMissing();
 }
 
@@ -140,7 +144,12 @@ function rowsOf(all: readonly Measured[]): string[][] {
   ];
 }
 
-function cell(value: number, unit: string, more: 'better' | 'worse', ours: number | undefined): string {
+function cell(
+  value: number,
+  unit: string,
+  more: 'better' | 'worse',
+  ours: number | undefined,
+): string {
   if (!Number.isFinite(value)) return 'n/a';
   const ratio = ours === undefined ? Number.NaN : more === 'better' ? ours / value : value / ours;
   return `${figure(value)} ${unit}${Number.isFinite(ratio) ? ` (x${figure(ratio)})` : ''}`;
@@ -149,12 +158,21 @@ function cell(value: number, unit: string, more: 'better' | 'worse', ours: numbe
 function notesOf(peer: Peer, result: EngineResult): string {
   const wrong = queryNames.flatMap((name) => {
     const query = result.queries[name];
-    return query !== undefined && 'wrong' in query ? [`${queryTitles[name]}: WRONG ANSWER, ${query.wrong}`] : [];
+    return query !== undefined && 'wrong' in query
+      ? [`${queryTitles[name]}: WRONG ANSWER, ${query.wrong}`]
+      : [];
   });
   const exceptions = queryNames.flatMap((name) => {
     const exception = peer.exceptions[name];
     return exception === undefined ? [] : [`${queryTitles[name]}: ${exception.words}`];
   });
-  const parts = [peer.durability, peer.model, result.settled, result.single.note, ...exceptions, ...wrong];
+  const parts = [
+    peer.durability,
+    peer.model,
+    result.settled,
+    result.single.note,
+    ...exceptions,
+    ...wrong,
+  ];
   return `- ${peer.title}: ${parts.filter((part) => part !== '').join('; ')}.`;
 }

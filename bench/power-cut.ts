@@ -17,8 +17,15 @@ if (library === undefined) {
 } else {
   let turn = Number(values.seed);
   const random = (): number => ((turn += 1) * 0.618_033_988) % 1;
-  const report = await powerRounds(library, Number(values.rounds), () => (random() < 0.5 ? 'strict' : 'mixed'), random);
-  console.log(JSON.stringify({ ...report, violations: report.violations.slice(0, 100) }, undefined, 2));
+  const report = await powerRounds(
+    library,
+    Number(values.rounds),
+    () => (random() < 0.5 ? 'strict' : 'mixed'),
+    random,
+  );
+  console.log(
+    JSON.stringify({ ...report, violations: report.violations.slice(0, 100) }, undefined, 2),
+  );
   process.exitCode = report.violations.length === 0 ? 0 : 1;
 }
 rmSync(folder, { recursive: true, force: true });

@@ -3,9 +3,23 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { httpRequest, inLanes, mustSucceed, openConnections } from './load/http.ts';
-import { apiKey, createDevices, createFlow, type Platform, platformMissing, startPlatform } from './load/platform.ts';
+import {
+  apiKey,
+  createDevices,
+  createFlow,
+  type Platform,
+  platformMissing,
+  startPlatform,
+} from './load/platform.ts';
 import { inTemporaryFolder } from './load/server-process.ts';
-import { conditions, figure, markdownTable, type Summary, summarize, writeMeasurement } from './measure.ts';
+import {
+  conditions,
+  figure,
+  markdownTable,
+  type Summary,
+  summarize,
+  writeMeasurement,
+} from './measure.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -58,15 +72,37 @@ async function createRules(platform: Platform, deviceId: string): Promise<string
     connections,
     Array.from({ length: rules }, (_, i) => i),
     async (connection, i) => {
-      const source = { id: 's', inputIds: [deviceId], dataTopic: 'default', dataKey: 'a', valueType: 'NUMERICAL' };
+      const source = {
+        id: 's',
+        inputIds: [deviceId],
+        dataTopic: 'default',
+        dataKey: 'a',
+        valueType: 'NUMERICAL',
+      };
       const operandFirst = { type: 'DATA_SOURCE', dataSourceId: 's' };
       const conditions = [
-        { operandFirst, operator: 'GT', operandSecond: { type: 'CONSTANT', value: (i * 100) / rules } },
+        {
+          operandFirst,
+          operator: 'GT',
+          operandSecond: { type: 'CONSTANT', value: (i * 100) / rules },
+        },
       ];
-      const logic = { type: 'COMPARISON', dataSources: [source], logicBlocks: [{ conditions, actionIds: [] }] };
+      const logic = {
+        type: 'COMPARISON',
+        dataSources: [source],
+        logicBlocks: [{ conditions, actionIds: [] }],
+      };
       const inputs = [{ id: deviceId, type: 'DEVICE' }];
-      const body = { name: `rule ${i}`, workspaceId: platform.workspaceId, inputs, logic, actions: [] };
-      const answer = await connection.send(httpRequest('POST', '/v3/rules', headers, JSON.stringify(body)));
+      const body = {
+        name: `rule ${i}`,
+        workspaceId: platform.workspaceId,
+        inputs,
+        logic,
+        actions: [],
+      };
+      const answer = await connection.send(
+        httpRequest('POST', '/v3/rules', headers, JSON.stringify(body)),
+      );
       ids[i] = (JSON.parse(mustSucceed(answer).toString()) as { id: string }).id;
     },
   );
@@ -87,7 +123,9 @@ async function paced(platform: Platform, path: string, forSeconds: number): Prom
     while (idle.length === 0) await new Promise<void>((resolve) => waiting.push(resolve));
     const connection = idle.pop()!;
     const body = JSON.stringify({ a: n % 100, n });
-    const answer = await connection.send(httpRequest('POST', path, { 'content-type': 'application/json' }, body));
+    const answer = await connection.send(
+      httpRequest('POST', path, { 'content-type': 'application/json' }, body),
+    );
     mustSucceed(answer);
     // From when it was to be sent: a server that falls behind is not spared by a generator that waits.
     durations.push(performance.now() - dueMs);
@@ -111,13 +149,18 @@ async function lag(platform: Platform, path: string, ruleId: string): Promise<nu
   const value = 1_000_000;
   const [connection] = await openConnections(platform.target, 1);
   const body = JSON.stringify({ a: value });
-  mustSucceed(await connection!.send(httpRequest('POST', path, { 'content-type': 'application/json' }, body)));
+  mustSucceed(
+    await connection!.send(httpRequest('POST', path, { 'content-type': 'application/json' }, body)),
+  );
   const answeredMs = performance.now();
   for (;;) {
-    type Runs = { readonly content: readonly { readonly inputs: readonly { readonly value: unknown }[] }[] };
+    type Runs = {
+      readonly content: readonly { readonly inputs: readonly { readonly value: unknown }[] }[];
+    };
     const { content } = await platform.call<Runs>('GET', `/v3/rules/${ruleId}/runs?size=1`);
     if (content[0]?.inputs[0]?.value === value) break;
-    if (performance.now() - answeredMs > 60_000) throw new Error('the rule has not judged the sample within a minute');
+    if (performance.now() - answeredMs > 60_000)
+      throw new Error('the rule has not judged the sample within a minute');
   }
   connection!.close();
   return performance.now() - answeredMs;

@@ -23,9 +23,10 @@ if (name !== undefined && benches.includes(name)) {
 } else {
   if (name !== undefined) console.error(`There is no bench "${name}".`);
   console.log(
-    ['usage: npm run bench -- NAME [ARGUMENTS]', ...benches.map((bench) => `  ${bench}: ${captionOf(bench)}`)].join(
-      '\n',
-    ),
+    [
+      'usage: npm run bench -- NAME [ARGUMENTS]',
+      ...benches.map((bench) => `  ${bench}: ${captionOf(bench)}`),
+    ].join('\n'),
   );
   process.exitCode = name === undefined ? 0 : 2;
 }

@@ -7,11 +7,19 @@ import { besidesPlatform, makeKey, makeOrganization } from '../tests/world/restr
 import { httpRequest, mustSucceed, openConnection } from './load/http.ts';
 import { createDevices, createFlow, type Platform, startPlatform } from './load/platform.ts';
 import { runStorm } from './load/request-storm.ts';
-import { conditions, figure, markdownTable, summarize, type Summary, writeMeasurement } from './measure.ts';
+import {
+  conditions,
+  figure,
+  markdownTable,
+  summarize,
+  type Summary,
+  writeMeasurement,
+} from './measure.ts';
 
 const secondsPerLoad = Number(process.env['SECONDS_PER_LOAD'] ?? 12);
 const pauseMs = 20;
-const script = 'function consume(event) { emit("sample", { data: { double: event.data.value * 2 } }); }';
+const script =
+  'function consume(event) { emit("sample", { data: { double: event.data.value * 2 } }); }';
 
 interface Load {
   readonly name: string;
@@ -21,7 +29,8 @@ interface Load {
 }
 
 const loop = () => ['function consume() { for (;;); }'];
-const long = () => Array.from({ length: 24 }, (_, i) => `function consume(){} ${i};${'0;'.repeat(499_000)}`);
+const long = () =>
+  Array.from({ length: 24 }, (_, i) => `function consume(){} ${i};${'0;'.repeat(499_000)}`);
 
 const loads: readonly Load[] = [
   { name: 'none', inFlight: 0, sources: () => [] },
@@ -49,7 +58,12 @@ async function captures(platform: Platform, secrets: readonly [string, string]):
   for (let n = 0; performance.now() < until; n++) {
     for (const which of [0, 1] as const) {
       const path = `/v3/capture?secret=${secrets[which]}&deviceId=${['scripted', 'plain'][which]}`;
-      const request = httpRequest('POST', path, { 'content-type': 'application/json' }, JSON.stringify({ value: n }));
+      const request = httpRequest(
+        'POST',
+        path,
+        { 'content-type': 'application/json' },
+        JSON.stringify({ value: n }),
+      );
       const startedAt = performance.now();
       mustSucceed(await connection.send(request));
       durations[which].push(performance.now() - startedAt);
@@ -70,7 +84,9 @@ async function measured(
   const headers = { 'x-api-key': key, 'content-type': 'application/json' };
   const requests = load
     .sources()
-    .map((source) => httpRequest('POST', '/v3/run-script', headers, JSON.stringify({ script: source, event: {} })));
+    .map((source) =>
+      httpRequest('POST', '/v3/run-script', headers, JSON.stringify({ script: source, event: {} })),
+    );
   const storm = runStorm({
     target: platform.target,
     requests,
@@ -95,8 +111,14 @@ try {
   });
   const flow = await createFlow(platform, script);
   await createDevices(platform, flow, ['scripted']);
-  const plainFlow = await createFlow(platform, 'function consume(event) { emit("sample", event); }');
-  await platform.call('PUT', `/v3/data-flows/${plainFlow.dataFlowId}`, { deviceType: null, isPassThrough: true });
+  const plainFlow = await createFlow(
+    platform,
+    'function consume(event) { emit("sample", event); }',
+  );
+  await platform.call('PUT', `/v3/data-flows/${plainFlow.dataFlowId}`, {
+    deviceType: null,
+    isPassThrough: true,
+  });
   await createDevices(platform, plainFlow, ['plain']);
   const secrets = [flow.uplinkSecret, plainFlow.uplinkSecret] as const;
   await captures(platform, secrets);
@@ -106,7 +128,12 @@ try {
     const { scripted, plain } = await measured(platform, load, hostile, secrets);
     quiet ??= scripted.p50Ms;
     const ratio = figure(scripted.p50Ms / quiet);
-    rows.push([load.name, ...[scripted.p50Ms, scripted.p99Ms].map(figure), ratio, figure(plain.p50Ms)]);
+    rows.push([
+      load.name,
+      ...[scripted.p50Ms, scripted.p99Ms].map(figure),
+      ratio,
+      figure(plain.p50Ms),
+    ]);
   }
   const head = [
     'load of another tenant',

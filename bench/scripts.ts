@@ -41,7 +41,10 @@ function eventOf(port: number, payloadHex: string, i: number): JsonObject {
     },
     topic: 'default',
     timestamp: '2026-03-01T10:00:00.000Z',
-    state: i % 2 === 0 ? {} : { occupied: true, lastVolume: 1, position: { latitude: 46.9, longitude: 7.4 } },
+    state:
+      i % 2 === 0
+        ? {}
+        : { occupied: true, lastVolume: 1, position: { latitude: 46.9, longitude: 7.4 } },
   };
 }
 
@@ -66,7 +69,11 @@ const monitorPayloads: [number, string][] = [
   [85, '03670c01046849077dc603097339270b7d0c000c7d1000'],
 ];
 const workloads: Workload[] = [
-  workload('trivial', 'function consume(event) { emit("sample", { data: { port: event.data.port } }); }', [[1, '00']]),
+  workload(
+    'trivial',
+    'function consume(event) { emit("sample", { data: { port: event.data.port } }); }',
+    [[1, '00']],
+  ),
   workload('ambience monitor', monitor, monitorPayloads),
   workload('flow meter', meter, [
     [1, '011234b01480'],
@@ -95,10 +102,13 @@ function nativeRunner(source: string): (eventText: string) => Entry[] {
     entries.push({ type: type.toUpperCase(), event: JSON.parse(JSON.stringify(value)) as Json });
   };
   const bare = source.replace(/^export /m, '');
-  const { Bits, Hex } = runInThisContext(`${guestBitsAndHex()}; ({ Bits, Hex })`) as { Bits: unknown; Hex: unknown };
-  const wrapper = runInThisContext(`(emit, Bits, Hex) => { "use strict"; ${bare}\n;return consume; }`) as (
-    ...args: unknown[]
-  ) => (event: unknown) => void;
+  const { Bits, Hex } = runInThisContext(`${guestBitsAndHex()}; ({ Bits, Hex })`) as {
+    Bits: unknown;
+    Hex: unknown;
+  };
+  const wrapper = runInThisContext(
+    `(emit, Bits, Hex) => { "use strict"; ${bare}\n;return consume; }`,
+  ) as (...args: unknown[]) => (event: unknown) => void;
   return (eventText) => {
     entries = [];
     wrapper(emit, Bits, Hex)(JSON.parse(eventText));
@@ -122,12 +132,17 @@ function nativeRate({ source, events }: Workload): number {
   return runs / ((performance.now() - startedAt) / 1_000);
 }
 
-async function machineRate(machine: ScriptMachine, { source, events }: Workload, tenant: string): Promise<number> {
+async function machineRate(
+  machine: ScriptMachine,
+  { source, events }: Workload,
+  tenant: string,
+): Promise<number> {
   const until = performance.now() + secondsPerSlice * 1_000;
   const startedAt = performance.now();
   let runs = 0;
   const loop = async (): Promise<void> => {
-    while (performance.now() < until) await machine.run({ tenant, source, event: events[runs++ % events.length]! });
+    while (performance.now() < until)
+      await machine.run({ tenant, source, event: events[runs++ % events.length]! });
   };
   await Promise.all(Array.from({ length: runsUnderWay }, loop));
   return runs / ((performance.now() - startedAt) / 1_000);
@@ -187,10 +202,19 @@ for (const work of workloads) {
   }
   const fresh = median(rates);
   const native = hasImport ? NaN : median(natives);
-  rows.push([work.name, figure(work.source.length), figure(fresh), figure(native), figure(native / fresh)]);
+  rows.push([
+    work.name,
+    figure(work.source.length),
+    figure(fresh),
+    figure(native),
+    figure(native / fresh),
+  ]);
 }
 lines.push(
-  markdownTable(['decoder', 'bytes', 'fresh runs/s per worker', 'plain V8 runs/s', 'V8 is faster by'], rows),
+  markdownTable(
+    ['decoder', 'bytes', 'fresh runs/s per worker', 'plain V8 runs/s', 'V8 is faster by'],
+    rows,
+  ),
   `No state survived ${await nothingSurvives(machine)} runs that left marks, among runs of others and other tenants.`,
 );
 const report = lines.join('\n\n');

@@ -2,7 +2,13 @@
 // node bench/soak.ts [--minutes 15] [--rate 200]; with --minutes 2 it is the short form: is it flat after two fifths of the time?
 import { parseArgs } from 'node:util';
 import { databaseConnectorId } from '../src/model/ids.ts';
-import { createDevices, createFlow, type Platform, platformMissing, startPlatform } from './load/platform.ts';
+import {
+  createDevices,
+  createFlow,
+  type Platform,
+  platformMissing,
+  startPlatform,
+} from './load/platform.ts';
 import { freePort, inTemporaryFolder } from './load/server-process.ts';
 import { startFlappingTarget } from './load/flapping-target.ts';
 import { type SoakLoad, startSoakLoad } from './load/soak-load.ts';
@@ -37,11 +43,18 @@ else await inTemporaryFolder('soak', soak);
 
 async function soak(folder: string): Promise<void> {
   const mqttPort = await freePort();
-  const platform = await startPlatform(folder, { MQTT_PORT: String(mqttPort), EGRESS_ALLOW: '127.0.0.0/8' });
+  const platform = await startPlatform(folder, {
+    MQTT_PORT: String(mqttPort),
+    EGRESS_ALLOW: '127.0.0.0/8',
+  });
   const target = await startFlappingTarget();
   let load: SoakLoad | undefined;
   try {
-    load = await startSoakLoad(platform, { ...(await setUp(platform, target.url)), mqttPort, rate });
+    load = await startSoakLoad(platform, {
+      ...(await setUp(platform, target.url)),
+      mqttPort,
+      rate,
+    });
     const seen = await watch(platform, load);
     judge(seen);
   } finally {
@@ -69,11 +82,15 @@ async function setUp(platform: Platform, url: string) {
     flow,
     Array.from({ length: devicesCount }, (_, i) => `soak-${i}`),
   );
-  const mqtt = await platform.call<Made & { uplinkSecret: string }>('POST', '/v3/device-connectors', {
-    name: 'mqtt',
-    workspaceId,
-    connectivity: 'MQTT',
-  });
+  const mqtt = await platform.call<Made & { uplinkSecret: string }>(
+    'POST',
+    '/v3/device-connectors',
+    {
+      name: 'mqtt',
+      workspaceId,
+      connectivity: 'MQTT',
+    },
+  );
   const mqttFlow = await platform.call<Made>('POST', '/v3/data-flows', {
     name: 'mqtt',
     workspaceId,
@@ -85,17 +102,43 @@ async function setUp(platform: Platform, url: string) {
     ],
     passThrough: true,
   });
-  const device = { name: 'mqtt', deviceId: 'soak-mqtt', workspaceId, dataFlowId: mqttFlow.id, connectivity: 'MQTT' };
+  const device = {
+    name: 'mqtt',
+    deviceId: 'soak-mqtt',
+    workspaceId,
+    dataFlowId: mqttFlow.id,
+    connectivity: 'MQTT',
+  };
   await platform.call('POST', '/v3/devices', device);
   for (const [i, id] of ids.slice(0, 6).entries()) await createRule(platform, id, i);
-  return { ids, uplinkSecret: flow.uplinkSecret, mqtt: { userName: mqtt.id, password: mqtt.uplinkSecret } };
+  return {
+    ids,
+    uplinkSecret: flow.uplinkSecret,
+    mqtt: { userName: mqtt.id, password: mqtt.uplinkSecret },
+  };
 }
 
-async function createRule({ call, workspaceId }: Platform, deviceId: string, i: number): Promise<void> {
-  const source = { id: 's', inputIds: [deviceId], dataTopic: 'default', dataKey: 't', valueType: 'NUMERICAL' };
+async function createRule(
+  { call, workspaceId }: Platform,
+  deviceId: string,
+  i: number,
+): Promise<void> {
+  const source = {
+    id: 's',
+    inputIds: [deviceId],
+    dataTopic: 'default',
+    dataKey: 't',
+    valueType: 'NUMERICAL',
+  };
   const operandFirst = { type: 'DATA_SOURCE', dataSourceId: 's' };
-  const conditions = [{ operandFirst, operator: 'GT', operandSecond: { type: 'CONSTANT', value: i * 5 } }];
-  const logic = { type: 'COMPARISON', dataSources: [source], logicBlocks: [{ conditions, actionIds: [] }] };
+  const conditions = [
+    { operandFirst, operator: 'GT', operandSecond: { type: 'CONSTANT', value: i * 5 } },
+  ];
+  const logic = {
+    type: 'COMPARISON',
+    dataSources: [source],
+    logicBlocks: [{ conditions, actionIds: [] }],
+  };
   const inputs = [{ id: deviceId, type: 'DEVICE' }];
   await call('POST', '/v3/rules', { name: `rule ${i}`, workspaceId, inputs, logic, actions: [] });
 }
@@ -131,7 +174,9 @@ async function watch({ target }: Platform, load: SoakLoad): Promise<Figures[]> {
 
 function lineOf(minute: number, of: readonly Figures[], { counts }: SoakLoad): string {
   const { sent, failed } = counts();
-  const [rss, heap] = (['rss', 'heap'] as const).map((name) => mebibytes(median(of.map((one) => one[name]))));
+  const [rss, heap] = (['rss', 'heap'] as const).map((name) =>
+    mebibytes(median(of.map((one) => one[name]))),
+  );
   const loop = Math.max(...of.map(({ loopP99Ms }) => loopP99Ms)).toFixed(0);
   const { descriptors, waiting } = of.at(-1)!;
   return `minute ${minute}: RSS ${rss} MiB, heap ${heap} MiB, descriptors ${descriptors}, loop p99 ${loop} ms, ${waiting} deliveries waiting, ${sent} sent, ${failed} failed`;
@@ -139,12 +184,17 @@ function lineOf(minute: number, of: readonly Figures[], { counts }: SoakLoad): s
 
 /** Compares the last third of the time with the middle one; the first belongs to warming up. */
 function judge(seen: readonly Figures[]): void {
-  const third = (from: number, to: number) => seen.slice(Math.floor(seen.length * from), Math.floor(seen.length * to));
-  const [middle, last] = [third(1 / 3, 2 / 3), third(2 / 3, 1)].map((of) => median(of.map(({ rss }) => rss)));
+  const third = (from: number, to: number) =>
+    seen.slice(Math.floor(seen.length * from), Math.floor(seen.length * to));
+  const [middle, last] = [third(1 / 3, 2 / 3), third(2 / 3, 1)].map((of) =>
+    median(of.map(({ rss }) => rss)),
+  );
   const allowed = middle! * (1 + growth.share) + growth.bytes;
   const words = `RSS ${mebibytes(middle!)} MiB in the middle third, ${mebibytes(last!)} MiB in the last`;
   if (last! > allowed) throw new Error(`memory is not flat: ${words}`);
-  const [before, after] = [third(1 / 3, 2 / 3), third(2 / 3, 1)].map((of) => median(of.map((one) => one.descriptors)));
+  const [before, after] = [third(1 / 3, 2 / 3), third(2 / 3, 1)].map((of) =>
+    median(of.map((one) => one.descriptors)),
+  );
   if (after! > before! * 1.2 + 10)
     throw new Error(`descriptors grow: ${before} in the middle third, ${after} in the last`);
   console.log(`flat: ${words}; descriptors ${before} and ${after}`);

@@ -5,7 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { bareServerCommand } from './load/bare-server.ts';
 import { isReady, platformCommand, platformMissing } from './load/platform.ts';
-import { type ServerCommand, freePort, inTemporaryFolder, startServer, untilReady } from './load/server-process.ts';
+import {
+  type ServerCommand,
+  freePort,
+  inTemporaryFolder,
+  startServer,
+  untilReady,
+} from './load/server-process.ts';
 import { conditions, figure, markdownTable, median, writeMeasurement } from './measure.ts';
 import { loadWorkload } from './peers/engine-run.ts';
 import { startHeliograph } from './peers/heliograph.ts';
@@ -35,7 +41,14 @@ const rows: string[][] = [];
 const bareStarts = await coldStarts(bareServerCommand);
 rows.push(row('bare node:http server', bareStarts, bareStarts, Number.NaN));
 if (missing === undefined) {
-  rows.push(row('Heliograph, empty folder', await coldStarts(platformCommand), bareStarts, goals.emptySeconds));
+  rows.push(
+    row(
+      'Heliograph, empty folder',
+      await coldStarts(platformCommand),
+      bareStarts,
+      goals.emptySeconds,
+    ),
+  );
   if (samplesOf(shape) > 0) {
     const title = `Heliograph, ${figure(samplesOf(shape))} samples`;
     rows.push(row(title, await loadedStarts(), bareStarts, goals.loadedSeconds));
@@ -46,10 +59,14 @@ console.log(text);
 if (flags.write) writeMeasurement('Cold start and idle memory', text);
 
 /** Each run has a folder of its own; only the last one waits to see the memory at rest. */
-async function coldStarts(commandOf: (folder: string, port: number) => ServerCommand): Promise<Start[]> {
+async function coldStarts(
+  commandOf: (folder: string, port: number) => ServerCommand,
+): Promise<Start[]> {
   const starts: Start[] = [];
   for (let i = 0; i < runs; i++) {
-    starts.push(await inTemporaryFolder('start', (folder) => timedStart(folder, commandOf, i === runs - 1)));
+    starts.push(
+      await inTemporaryFolder('start', (folder) => timedStart(folder, commandOf, i === runs - 1)),
+    );
   }
   return starts;
 }
@@ -60,7 +77,8 @@ async function loadedStarts(): Promise<Start[]> {
     await loadWorkload(engine, { shape, order: 'device', batch: 1_000, bulkLanes: 4 });
     await engine.stop();
     const starts: Start[] = [];
-    for (let i = 0; i < runs; i++) starts.push(await timedStart(folder, platformCommand, i === runs - 1));
+    for (let i = 0; i < runs; i++)
+      starts.push(await timedStart(folder, platformCommand, i === runs - 1));
     return starts;
   });
 }
@@ -83,7 +101,12 @@ async function timedStart(
   }
 }
 
-function row(what: string, starts: readonly Start[], baseline: readonly Start[], goalSeconds: number): string[] {
+function row(
+  what: string,
+  starts: readonly Start[],
+  baseline: readonly Start[],
+  goalSeconds: number,
+): string[] {
   const seconds = starts.map((start) => start.seconds);
   const bareSeconds = median(baseline.map((start) => start.seconds));
   const idleMiB = starts.at(-1)!.idleMiB;
@@ -104,7 +127,14 @@ function verdict(seconds: number, goalSeconds: number, idleMiB: number): string 
 }
 
 function report(): string {
-  const head = ['what', 'ready, median', 'slowest', 'of the bare server', `resident after ${idleMs / 1_000} s`, 'goal'];
+  const head = [
+    'what',
+    'ready, median',
+    'slowest',
+    'of the bare server',
+    `resident after ${idleMs / 1_000} s`,
+    'goal',
+  ];
   const lines = [
     conditions(tmpdir()),
     `${runs} starts each, from starting the process until the first 200; files in the page cache.`,

@@ -12,7 +12,13 @@ if (folder === undefined) throw new Error('usage: store-full-disk.ts FOLDER');
 const dayMs = 86_400_000;
 const limits = { segmentBytes: 500_000, journalTailBytes: 3_000_000, lookEveryBytes: 200_000 };
 const open = () =>
-  openEmbeddedStore({ directory: folder, now: Date.now, limits, resumeBytesMax: 0, resumeAgeMsMax: 0 });
+  openEmbeddedStore({
+    directory: folder,
+    now: Date.now,
+    limits,
+    resumeBytesMax: 0,
+    resumeAgeMsMax: 0,
+  });
 let store = await open();
 let stored = 0;
 let refused = 0;
@@ -39,7 +45,13 @@ async function write(entriesMax: number, refusalsMax: number): Promise<void> {
 }
 
 async function count(): Promise<number> {
-  const request = { source: 'raw', deviceIds: ['d1'], topic: 'default', dataKey: 'x', accumulator: 'COUNT' } as const;
+  const request = {
+    source: 'raw',
+    deviceIds: ['d1'],
+    topic: 'default',
+    dataKey: 'x',
+    accumulator: 'COUNT',
+  } as const;
   const [[partial] = []] = await store.buckets({ ...request, edges: [0, at + 7_000] });
   return partial?.count ?? 0;
 }
@@ -53,7 +65,9 @@ const dropped = await store.dropExpired(() => at / 2);
 assert(dropped.bytes > 1_000_000, `retention gave back ${dropped.bytes} bytes`);
 const kept = await count();
 assert.equal(kept, stored - dropped.samples);
-console.log(`retention on the full disk dropped ${dropped.samples} samples and gave back ${dropped.bytes} bytes`);
+console.log(
+  `retention on the full disk dropped ${dropped.samples} samples and gave back ${dropped.bytes} bytes`,
+);
 
 const before = refused;
 await write(60, 1);
@@ -71,4 +85,6 @@ store = await open();
 assert.equal(await count(), last);
 assert.deepEqual(store.damage, []);
 await store.close();
-console.log('five more rounds of filling and dropping, closed, verified and opened again: nothing lost');
+console.log(
+  'five more rounds of filling and dropping, closed, verified and opened again: nothing lost',
+);

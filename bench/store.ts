@@ -14,7 +14,14 @@ import type { JournalEntry } from '../src/model/journal-entry.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../src/samples/embedded/embedded-store.ts';
 import { atLeast, figureNotes, type Goal, under, upTo } from './load/figure-notes.ts';
 import { entriesOf } from './load/workload-entries.ts';
-import { conditions, figure, machineShape, markdownTable, summarize, writeMeasurement } from './measure.ts';
+import {
+  conditions,
+  figure,
+  machineShape,
+  markdownTable,
+  summarize,
+  writeMeasurement,
+} from './measure.ts';
 import { folderBytes } from './peers/debian-package.ts';
 import {
   deviceName,
@@ -45,7 +52,9 @@ const { values } = parseArgs({
 });
 const devices = Number(values.devices);
 const days =
-  values.samples === undefined ? Number(values.days) : Math.ceil(Number(values.samples) / (devices * minutesPerDay));
+  values.samples === undefined
+    ? Number(values.days)
+    : Math.ceil(Number(values.samples) / (devices * minutesPerDay));
 const shape: WorkloadShape = { ...workloadW, devices, days };
 /** Larger runs ask about as many devices and days as workload W has, so that their answers compare. */
 const manyMax = workloadW.devices;
@@ -93,13 +102,17 @@ async function ingest(store: EmbeddedStore): Promise<void> {
   noteNumber('longest pause of the event loop while ingesting (ms)', delay.max / 1e6, under(50));
   noteNumber('pause p99 (ms)', delay.percentile(99) / 1e6);
   const cpu = process.cpuUsage(startCpu);
-  noteNumber('processor time of all threads (us a sample, with generating)', (cpu.user + cpu.system) / count);
+  noteNumber(
+    'processor time of all threads (us a sample, with generating)',
+    (cpu.user + cpu.system) / count,
+  );
   noteNumber('memory after ingest (MB)', process.memoryUsage.rss() / 1e6, under(1_000));
 }
 
 /** One device's samples, then the next's, as bulk requests bring them; or in the order of time, an entry each. */
 function* batchesOf(size: number): Generator<JournalEntry[]> {
-  for (const batch of (values.order === 'time' ? timeOrdered : deviceOrdered)(shape, size)) yield entriesOf(batch);
+  for (const batch of (values.order === 'time' ? timeOrdered : deviceOrdered)(shape, size))
+    yield entriesOf(batch);
 }
 
 /** What all timed queries are made of. */
@@ -223,8 +236,15 @@ async function timeManyDevices(store: EmbeddedStore): Promise<void> {
     () => kpi('raw', all, 'temperature', 'AVG', [0, end + dayMs]),
     isLarge ? undefined : under(80),
   );
-  await timed('the same with all rows read', 3, () => kpi('raw', all, 'temperature', 'AVG', oddEdges(end)));
-  const request = { topic: 'default', dataKey: 'temperature', accumulator: 'AVG', edges: [0, end + dayMs] } as const;
+  await timed('the same with all rows read', 3, () =>
+    kpi('raw', all, 'temperature', 'AVG', oddEdges(end)),
+  );
+  const request = {
+    topic: 'default',
+    dataKey: 'temperature',
+    accumulator: 'AVG',
+    edges: [0, end + dayMs],
+  } as const;
   const total = await store.buckets({ ...request, source: 'raw', deviceIds: all });
   const count = total.reduce((sum, [partial]) => sum + (partial?.count ?? 0), 0);
   note('samples counted by a query', count.toLocaleString('en-US'));
@@ -238,7 +258,12 @@ function oddEdges(end: number): number[] {
   return [...edges, end + dayMs];
 }
 
-async function timed(what: string, rounds: number, query: () => Promise<unknown>, goal?: Goal): Promise<void> {
+async function timed(
+  what: string,
+  rounds: number,
+  query: () => Promise<unknown>,
+  goal?: Goal,
+): Promise<void> {
   for (let i = 0; i < Math.min(20, rounds); i++) await query();
   const durations: number[] = [];
   for (let i = 0; i < rounds; i++) {
@@ -252,9 +277,15 @@ async function timed(what: string, rounds: number, query: () => Promise<unknown>
 
 /** A start in a process of its own: what a user waits for, and what memory it takes. */
 function noteStart(what: string): void {
-  const run = spawnSync(process.execPath, [import.meta.filename, '--reopen', '--folder', folder], { encoding: 'utf8' });
+  const run = spawnSync(process.execPath, [import.meta.filename, '--reopen', '--folder', folder], {
+    encoding: 'utf8',
+  });
   if (run.status !== 0) throw new Error(run.stderr);
-  const { openMs, rssMb, damage } = JSON.parse(run.stdout) as { openMs: number; rssMb: number; damage: number };
+  const { openMs, rssMb, damage } = JSON.parse(run.stdout) as {
+    openMs: number;
+    rssMb: number;
+    damage: number;
+  };
   // Three seconds for workload W, five for ten times that.
   noteNumber(`${what}: open (ms)`, openMs, under(isLarge ? 5_000 : 3_000));
   noteNumber(`${what}: memory (MB)`, rssMb);
@@ -265,7 +296,9 @@ if (values.reopen) {
   const startMs = performance.now();
   const store = await open();
   const openMs = performance.now() - startMs;
-  process.stdout.write(JSON.stringify({ openMs, rssMb: process.memoryUsage.rss() / 1e6, damage: store.damage.length }));
+  process.stdout.write(
+    JSON.stringify({ openMs, rssMb: process.memoryUsage.rss() / 1e6, damage: store.damage.length }),
+  );
   // Ended without closing, so that the folder stays as a crash would leave it.
   process.exit(0);
 }
@@ -292,7 +325,9 @@ try {
   const table = markdownTable(['what', 'measured', 'goal'], rows);
   console.log(table);
   const caption = `${conditions(folder)} Workload W: ${shape.devices} devices, ${askedDays} days.`;
-  const title = isLarge ? `The sample store alone, ${figure(samplesOf(shape))} samples` : 'The sample store alone';
+  const title = isLarge
+    ? `The sample store alone, ${figure(samplesOf(shape))} samples`
+    : 'The sample store alone';
   if (values.write) writeMeasurement(title, `${caption}\n\n${table}`);
 } finally {
   if (values.folder === '') rmSync(folder, { recursive: true });

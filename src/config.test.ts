@@ -28,12 +28,17 @@ test('an empty environment gives the documented defaults', () => {
 });
 
 test('a variable set to nothing counts as absent', () => {
-  expect(readConfig({ PORT: '', ADMIN_API_KEY: '' })).toMatchObject({ port: 8080, adminApiKey: undefined });
+  expect(readConfig({ PORT: '', ADMIN_API_KEY: '' })).toMatchObject({
+    port: 8080,
+    adminApiKey: undefined,
+  });
 });
 
 test('DEVICE_AUDIENCE follows PUBLIC_URL, which follows PORT (contract 35)', () => {
   expect(readConfig({ PORT: '9000' }).deviceAudience).toBe('http://localhost:9000');
-  expect(readConfig({ PUBLIC_URL: 'https://iot.example/' }).deviceAudience).toBe('https://iot.example');
+  expect(readConfig({ PUBLIC_URL: 'https://iot.example/' }).deviceAudience).toBe(
+    'https://iot.example',
+  );
 });
 
 for (const [name, value, accepted] of [
@@ -55,12 +60,16 @@ for (const [name, value, accepted] of [
 }
 
 test('a connection URL that cannot be read is not repeated in the message, for it may hold a password', () => {
-  expect(() => readConfig({ RECORDS_URL: 'secret-not-a-url' })).toThrow(/^RECORDS_URL=… cannot be used/);
+  expect(() => readConfig({ RECORDS_URL: 'secret-not-a-url' })).toThrow(
+    /^RECORDS_URL=… cannot be used/,
+  );
 });
 
 test('RAW_UPLINK_RETENTION takes durations of fixed length, and 0', () => {
   const kept = (text: string) => readConfig({ RAW_UPLINK_RETENTION: text }).rawUplinkRetentionMs;
-  expect(['P1DT12H', 'P2W', 'PT90S', '0'].map(kept)).toEqual([129_600_000, 1_209_600_000, 90_000, 0]);
+  expect(['P1DT12H', 'P2W', 'PT90S', '0'].map(kept)).toEqual([
+    129_600_000, 1_209_600_000, 90_000, 0,
+  ]);
 });
 
 test('review bug B7: ROLES with every role is what one process does, so it is accepted', () => {
@@ -75,7 +84,11 @@ test('review reliability 19: a secret may stand in a file; both, no file or an e
   };
   const secret = file('secret', 'correct horse\n');
   const url = file('url', 'smtp://user:secret@mail.example:25\r\n');
-  const read = readConfig({ ADMIN_PASSWORD_FILE: secret, SECRETS_KEY_FILE: secret, SMTP_URL_FILE: url });
+  const read = readConfig({
+    ADMIN_PASSWORD_FILE: secret,
+    SECRETS_KEY_FILE: secret,
+    SMTP_URL_FILE: url,
+  });
   expect(read).toMatchObject({
     adminPassword: 'correct horse',
     secretsKey: 'correct horse',
@@ -83,7 +96,10 @@ test('review reliability 19: a secret may stand in a file; both, no file or an e
   });
   expect(readConfig({ PORT_FILE: secret }).port).toBe(8080);
   for (const [environment, message] of [
-    [{ ADMIN_API_KEY: 'a', ADMIN_API_KEY_FILE: secret }, 'ADMIN_API_KEY and ADMIN_API_KEY_FILE are both set'],
+    [
+      { ADMIN_API_KEY: 'a', ADMIN_API_KEY_FILE: secret },
+      'ADMIN_API_KEY and ADMIN_API_KEY_FILE are both set',
+    ],
     [{ ADMIN_API_KEY_FILE: join(folder, 'none') }, 'ENOENT'],
     [{ ADMIN_API_KEY_FILE: file('empty', '\n') }, 'the file is empty'],
     [{ SMS_GATEWAY_URL_FILE: secret }, /^SMS_GATEWAY_URL=… cannot be used/],

@@ -80,7 +80,8 @@ export function readConfig(environment: Environment = process.env): Config {
   const text = (name: string) => textOf(environment, name);
   refuseSomeRoles(text('ROLES'));
   const port = portOf('PORT', text('PORT'), 8080);
-  const publicUrl = urlOf('PUBLIC_URL', text('PUBLIC_URL'))?.replace(/\/+$/, '') ?? `http://localhost:${port}`;
+  const publicUrl =
+    urlOf('PUBLIC_URL', text('PUBLIC_URL'))?.replace(/\/+$/, '') ?? `http://localhost:${port}`;
   return Object.freeze({
     host: text('HOST') ?? '0.0.0.0',
     port,
@@ -94,14 +95,31 @@ export function readConfig(environment: Environment = process.env): Config {
     adminPassword: text('ADMIN_PASSWORD'),
     metricsToken: text('METRICS_TOKEN'),
     adminApiKey: text('ADMIN_API_KEY'),
-    rateLimitPerSecond: wholeNumberOf('RATE_LIMIT_PER_SECOND', text('RATE_LIMIT_PER_SECOND'), 0, 0, 1_000_000),
+    rateLimitPerSecond: wholeNumberOf(
+      'RATE_LIMIT_PER_SECOND',
+      text('RATE_LIMIT_PER_SECOND'),
+      0,
+      0,
+      1_000_000,
+    ),
     corsOrigins: originsOf('CORS_ORIGINS', text('CORS_ORIGINS')),
     trustedProxies: rangesOf('TRUSTED_PROXIES', text('TRUSTED_PROXIES')),
     recordsUrl: urlOf('RECORDS_URL', text('RECORDS_URL')),
     samplesUrl: urlOf('SAMPLES_URL', text('SAMPLES_URL')),
     busUrl: urlOf('BUS_URL', text('BUS_URL')),
-    logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', ['trace', 'debug', 'info', 'warn', 'error', 'silent']),
-    vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', ['header', 'always', 'off']),
+    logLevel: oneOf('LOG_LEVEL', text('LOG_LEVEL'), 'info', [
+      'trace',
+      'debug',
+      'info',
+      'warn',
+      'error',
+      'silent',
+    ]),
+    vendorAliases: oneOf('VENDOR_ALIASES', text('VENDOR_ALIASES'), 'header', [
+      'header',
+      'always',
+      'off',
+    ]),
     deviceAudience: text('DEVICE_AUDIENCE') ?? publicUrl,
     smtpUrl: urlOf('SMTP_URL', text('SMTP_URL')),
     mailFrom: text('MAIL_FROM'),
@@ -111,7 +129,13 @@ export function readConfig(environment: Environment = process.env): Config {
     revealConnectorSecrets: flagOf('REVEAL_CONNECTOR_SECRETS', text('REVEAL_CONNECTOR_SECRETS')),
     egressAllow: rangesOf('EGRESS_ALLOW', text('EGRESS_ALLOW')),
     rawUplinkRetentionMs: durationOf('RAW_UPLINK_RETENTION', text('RAW_UPLINK_RETENTION'), 'P7D'),
-    rawUplinkBytesMax: wholeNumberOf('RAW_UPLINK_BYTES', text('RAW_UPLINK_BYTES'), 2 ** 31, 64 * 2 ** 20, 2 ** 50),
+    rawUplinkBytesMax: wholeNumberOf(
+      'RAW_UPLINK_BYTES',
+      text('RAW_UPLINK_BYTES'),
+      2 ** 31,
+      64 * 2 ** 20,
+      2 ** 50,
+    ),
     demo: flagOf('DEMO', text('DEMO')),
     scriptWorkers: wholeNumberOf(
       'SCRIPT_WORKERS',
@@ -121,7 +145,9 @@ export function readConfig(environment: Environment = process.env): Config {
       256,
     ),
     wrapperPid: Number(text('HELIOGRAPH_WRAPPER_PID')) || undefined,
-    quotas: quotasFrom((_, row) => wholeNumberOf(row.variable, text(row.variable), row.standard, 1, 1_000_000_000)),
+    quotas: quotasFrom((_, row) =>
+      wholeNumberOf(row.variable, text(row.variable), row.standard, 1, 1_000_000_000),
+    ),
   });
 }
 
@@ -130,14 +156,16 @@ function textOf(environment: Environment, name: string): string | undefined {
   const value = environment[name] === '' ? undefined : environment[name];
   const file = secretNames.has(name) ? environment[`${name}_FILE`] : undefined;
   if (file === undefined || file === '') return value;
-  if (value !== undefined) throw new ConfigError(`${name} and ${name}_FILE are both set: unset one of them`);
+  if (value !== undefined)
+    throw new ConfigError(`${name} and ${name}_FILE are both set: unset one of them`);
   let contents: string;
   try {
     contents = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {
     throw new ConfigError(`${name}_FILE=${file} cannot be used: ${(error as Error).message}`);
   }
-  if (contents === '') throw new ConfigError(`${name}_FILE=${file} cannot be used: the file is empty`);
+  if (contents === '')
+    throw new ConfigError(`${name}_FILE=${file} cannot be used: the file is empty`);
   return contents;
 }
 
@@ -145,10 +173,17 @@ function refuse(name: string, value: string, accepted: string): never {
   throw new ConfigError(`${name}=${value} cannot be used: it must be ${accepted}`);
 }
 
-function wholeNumberOf(name: string, value: string | undefined, fallback: number, min: number, max: number): number {
+function wholeNumberOf(
+  name: string,
+  value: string | undefined,
+  fallback: number,
+  min: number,
+  max: number,
+): number {
   if (value === undefined) return fallback;
   const number = Number(value);
-  if (!/^\d+$/.test(value) || number < min || number > max) refuse(name, value, `a whole number from ${min} to ${max}`);
+  if (!/^\d+$/.test(value) || number < min || number > max)
+    refuse(name, value, `a whole number from ${min} to ${max}`);
   return number;
 }
 
@@ -158,8 +193,13 @@ const dayMs = 86_400_000;
 function durationOf(name: string, value: string | undefined, fallback: string): number {
   if (value === '0') return 0;
   const parsed = parseIsoDuration(value ?? fallback);
-  if ('duration' in parsed && parsed.duration.months === 0) return parsed.duration.days * dayMs + parsed.duration.ms;
-  return refuse(name, value!, 'an ISO-8601 duration of weeks, days, hours, minutes or seconds, such as P7D, or 0');
+  if ('duration' in parsed && parsed.duration.months === 0)
+    return parsed.duration.days * dayMs + parsed.duration.ms;
+  return refuse(
+    name,
+    value!,
+    'an ISO-8601 duration of weeks, days, hours, minutes or seconds, such as P7D, or 0',
+  );
 }
 
 function portOf(name: string, value: string | undefined, fallback: number): number {
@@ -168,16 +208,26 @@ function portOf(name: string, value: string | undefined, fallback: number): numb
 
 function certificateOf(cert: string | undefined, key: string | undefined) {
   if ((cert === undefined) !== (key === undefined)) {
-    const [given, missing] = cert === undefined ? ['MQTT_TLS_KEY', 'MQTT_TLS_CERT'] : ['MQTT_TLS_CERT', 'MQTT_TLS_KEY'];
-    throw new ConfigError(`${given} is set and ${missing} is not: TLS needs the certificate and its key`);
+    const [given, missing] =
+      cert === undefined ? ['MQTT_TLS_KEY', 'MQTT_TLS_CERT'] : ['MQTT_TLS_CERT', 'MQTT_TLS_KEY'];
+    throw new ConfigError(
+      `${given} is set and ${missing} is not: TLS needs the certificate and its key`,
+    );
   }
   const path = (file: string | undefined) => (file === undefined ? undefined : resolve(file));
   return { mqttTlsCert: path(cert), mqttTlsKey: path(key) };
 }
 
-function oneOf<T extends string>(name: string, value: string | undefined, fallback: T, accepted: readonly T[]): T {
+function oneOf<T extends string>(
+  name: string,
+  value: string | undefined,
+  fallback: T,
+  accepted: readonly T[],
+): T {
   if (value === undefined) return fallback;
-  return accepted.find((one) => one === value) ?? refuse(name, value, `one of ${accepted.join(', ')}`);
+  return (
+    accepted.find((one) => one === value) ?? refuse(name, value, `one of ${accepted.join(', ')}`)
+  );
 }
 
 function flagOf(name: string, value: string | undefined): boolean {
@@ -200,7 +250,8 @@ function listOf(value: string | undefined): readonly string[] {
 
 function originsOf(name: string, value: string | undefined): readonly string[] {
   return listOf(value).map((origin) => {
-    if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) return origin;
+    if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin))
+      return origin;
     return refuse(name, value!, 'origins such as https://app.example.com, or *');
   });
 }
@@ -209,7 +260,9 @@ function rangesOf(name: string, value: string | undefined): readonly string[] {
   return listOf(value).map((range) => {
     const [address = '', bits] = range.split('/');
     const bitsMax = isIP(address) === 4 ? 32 : 128;
-    const valid = isIP(address) !== 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= bitsMax));
+    const valid =
+      isIP(address) !== 0 &&
+      (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= bitsMax));
     return valid ? range : refuse(name, value!, 'addresses or ranges such as 10.0.0.0/8');
   });
 }
@@ -218,5 +271,6 @@ function rangesOf(name: string, value: string | undefined): readonly string[] {
 function refuseSomeRoles(value: string | undefined): void {
   if (value === undefined) return;
   const given = new Set(listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles)));
-  if (given.size < roles.length) refuse('ROLES', value, 'unset: this version runs all roles in one process');
+  if (given.size < roles.length)
+    refuse('ROLES', value, 'unset: this version runs all roles in one process');
 }

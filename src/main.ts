@@ -50,7 +50,8 @@ function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortCon
       },
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => stop(signal));
   watchWrapper(wrapperPid, () => stop('the process that started it is gone'));
 }
 
@@ -69,8 +70,12 @@ async function verify(): Promise<void> {
 /** What an operator can put right is said in one sentence; anything else is ours, with its stack. */
 function failWith(code: number): (error: unknown) => void {
   return (error) => {
-    const expected = [ConfigError, DataFolderError, NewerFormatError].some((kind) => error instanceof kind);
-    console.error(expected || isListenError(error) ? `heliograph: ${sentenceOf(error as Error)}` : error);
+    const expected = [ConfigError, DataFolderError, NewerFormatError].some(
+      (kind) => error instanceof kind,
+    );
+    console.error(
+      expected || isListenError(error) ? `heliograph: ${sentenceOf(error as Error)}` : error,
+    );
     process.exit(code);
   };
 }
@@ -83,7 +88,11 @@ function sentenceOf(error: Error): string {
 }
 
 function isListenError(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error && (error.syscall === 'listen' || error.syscall === 'bind');
+  return (
+    error instanceof Error &&
+    'syscall' in error &&
+    (error.syscall === 'listen' || error.syscall === 'bind')
+  );
 }
 
 const words = process.argv.slice(2);

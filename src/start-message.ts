@@ -8,8 +8,12 @@ export function startText(config: Config, platform: Platform): string {
     ['REST interface', `${base}/v3`],
     ['Interface reference', `${base}/docs`],
     ['Live stream', `${base.replace(/^http/, 'ws')}/v3/data-streams`],
-    ...(config.mqttPort === 0 ? [] : [['MQTT', `${config.host}:${config.mqttPort}`] satisfies [string, string]]),
-    ...(config.coapPort === 0 ? [] : [['CoAP', `${config.host}:${config.coapPort} (UDP)`] satisfies [string, string]]),
+    ...(config.mqttPort === 0
+      ? []
+      : [['MQTT', `${config.host}:${config.mqttPort}`] satisfies [string, string]]),
+    ...(config.coapPort === 0
+      ? []
+      : [['CoAP', `${config.host}:${config.coapPort} (UDP)`] satisfies [string, string]]),
     ['Health', `${base}/health/ready`],
     ['Metrics', `${base}/metrics`],
     ['Data folder', config.dataDirectory],
@@ -27,9 +31,16 @@ function tenantLines(config: Config, { tenant }: Platform): [string, string][] {
     ['Organization', tenant.organizationId],
     ['Workspace', tenant.workspaceId],
     ...(tenant.isNew ? [['Owner', config.adminEmail] satisfies [string, string]] : []),
-    ...(password === null ? [] : [['Password', `${password}  (shown this once)`] satisfies [string, string]]),
+    ...(password === null
+      ? []
+      : [['Password', `${password}  (shown this once)`] satisfies [string, string]]),
     ...(tenant.apiKeyId === null
       ? []
-      : [['API key', `${tenant.apiKeyId}  (its secret is ADMIN_API_KEY)`] satisfies [string, string]]),
+      : [
+          ['API key', `${tenant.apiKeyId}  (its secret is ADMIN_API_KEY)`] satisfies [
+            string,
+            string,
+          ],
+        ]),
   ];
 }

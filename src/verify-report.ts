@@ -8,12 +8,18 @@ export function verifyText(findings: FolderFindings): string {
     ['Chunks', count(store.chunks)],
     ['Samples in chunks', count(store.sealedSamples)],
     ['Hours', count(store.hours)],
-    ['Journal frames', `${count(store.journalEntries)} with ${count(store.journalSamples)} samples, also of chunks`],
+    [
+      'Journal frames',
+      `${count(store.journalEntries)} with ${count(store.journalSamples)} samples, also of chunks`,
+    ],
     ['Raw uplinks', count(rawUplinks.uplinks)],
     ['Records', records.damage.length === 0 ? 'sound' : 'damaged'],
   ];
   if (store.tornBytes > 0) {
-    lines.push(['Torn end', `${count(store.tornBytes)} bytes, never acknowledged; the next start cuts them off`]);
+    lines.push([
+      'Torn end',
+      `${count(store.tornBytes)} bytes, never acknowledged; the next start cuts them off`,
+    ]);
   }
   const width = Math.max(...lines.map(([name]) => name.length)) + 2;
   const body = lines.map(([name, value]) => `  ${name.padEnd(width)}${value}`).join('\n');
@@ -31,7 +37,9 @@ function verdict({ store, rawUplinks, records }: FolderFindings): string {
     ...records.damage.map((reason) => ({ kind: 'records', path: records.path, reason })),
   ];
   if (damage.length === 0) return 'No damage found.';
-  const places = damage.map(({ kind, path, reason }) => `  ${kind} in ${path}\n    ${reason}\n`).join('');
+  const places = damage
+    .map(({ kind, path, reason }) => `  ${kind} in ${path}\n    ${reason}\n`)
+    .join('');
   const head = damage.length === 1 ? '1 damaged place:' : `${count(damage.length)} damaged places:`;
   return `${head}\n\n${places}\nNothing was changed. Damaged samples are stepped over, everything else is served; a backup has them whole.`;
 }

@@ -8,7 +8,9 @@ import { plantedProject } from './fixture-project.ts';
 test('addresses of TypeScript files beside the code name the emitted files', () => {
   const worker = "new Worker(new URL('./worker.ts', import.meta.url));";
   const script = 'readFileSync(new URL("../demo/decoder.js", import.meta.url));';
-  const root = plantedProject({ 'scripting/host.js': `${worker}\n${script}\nconst said = './worker.ts';\n` });
+  const root = plantedProject({
+    'scripting/host.js': `${worker}\n${script}\nconst said = './worker.ts';\n`,
+  });
   expect(pointUrlsAtJavaScript(root)).toBe(1);
   const text = readFileSync(join(root, 'scripting/host.js'), 'utf8');
   expect(text).toBe(`${worker.replace('.ts', '.js')}\n${script}\nconst said = './worker.ts';\n`);
@@ -21,7 +23,9 @@ test('every file that is not TypeScript is copied to the same place', () => {
     'clients/demo/devices/source.ts': 'export {};\n',
   });
   expect(copyAssets(join(root, 'src'), join(root, 'dist'))).toBe(2);
-  expect(readFileSync(join(root, 'dist/demo/devices/decoder.js'), 'utf8')).toBe('function consume() {}\n');
+  expect(readFileSync(join(root, 'dist/demo/devices/decoder.js'), 'utf8')).toBe(
+    'function consume() {}\n',
+  );
   expect(existsSync(join(root, 'dist/demo/devices/list.json'))).toBe(true);
   expect(existsSync(join(root, 'dist/demo/devices/source.ts'))).toBe(false);
 });

@@ -12,7 +12,9 @@ const compiled = runInstalled('typescript', 'tsc', ['--project', 'tsconfig.build
 if (compiled.succeeded) {
   const rewritten = pointUrlsAtJavaScript(output);
   const copied = copyAssets(join(root, 'src'), output);
-  console.log(`dist/ written: ${rewritten} file addresses pointed at JavaScript, ${copied} other files copied`);
+  console.log(
+    `dist/ written: ${rewritten} file addresses pointed at JavaScript, ${copied} other files copied`,
+  );
 } else {
   console.error(compiled.output);
   process.exitCode = 1;

@@ -6,7 +6,16 @@ import { runInstalled, type ProgramRun } from './installed-program.ts';
 
 const root = join(import.meta.dirname, '..');
 // The linter gets paths: left to itself its type-aware part walks generated folders too.
-const lintedPaths = ['src', 'tests', 'bench', 'tools', 'bin', 'knip.ts', 'vitest.config.ts'];
+const lintedPaths = [
+  'src',
+  'clients',
+  'tests',
+  'bench',
+  'tools',
+  'bin',
+  'knip.ts',
+  'vitest.config.ts',
+];
 
 const steps: Readonly<Record<string, () => ProgramRun | Promise<ProgramRun>>> = {
   types: () =>
@@ -16,7 +25,13 @@ const steps: Readonly<Record<string, () => ProgramRun | Promise<ProgramRun>>> = 
       ['--project', '.', '--incremental', '--tsBuildInfoFile', '.tmp/types.tsbuildinfo'],
       root,
     ),
-  lint: () => runInstalled('oxlint', 'oxlint', ['--type-aware', '--deny-warnings', ...present(lintedPaths)], root),
+  lint: () =>
+    runInstalled(
+      'oxlint',
+      'oxlint',
+      ['--type-aware', '--deny-warnings', ...present(lintedPaths)],
+      root,
+    ),
   imports: async () => {
     const breaches = await importBreaches(root);
     return { succeeded: breaches.length === 0, output: breaches.join('\n') };

@@ -39,9 +39,15 @@ export function codeMapBreaches(root: string, files: readonly ProjectFile[]): Br
   if (!existsSync(path)) return [];
   const text = readFileSync(path, 'utf8');
   const wanted = withMap(text, codeMap(files));
-  if (wanted === undefined) return [{ path: document, message: `the markers "${begin}" and "${end}" are missing` }];
+  if (wanted === undefined)
+    return [{ path: document, message: `the markers "${begin}" and "${end}" are missing` }];
   if (wanted === text) return [];
-  return [{ path: document, message: 'the code map is out of step with the files: run "npm run tidy -- --fix"' }];
+  return [
+    {
+      path: document,
+      message: 'the code map is out of step with the files: run "npm run tidy -- --fix"',
+    },
+  ];
 }
 
 /** Writes the map anew; answers whether anything changed. */

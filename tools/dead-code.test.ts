@@ -8,14 +8,18 @@ import { plantedProject } from './fixture-project.ts';
 const root = join(import.meta.dirname, '..');
 const settings = readFileSync(join(root, 'knip.ts'), 'utf8');
 
-function deadCode(files: Readonly<Record<string, string>>, dependencies: Readonly<Record<string, string>> = {}) {
+function deadCode(
+  files: Readonly<Record<string, string>>,
+  dependencies: Readonly<Record<string, string>> = {},
+) {
   const planted = plantedProject({
     'package.json': JSON.stringify({ name: 'planted', type: 'module', dependencies }),
     'tsconfig.json': readFileSync(join(root, 'tsconfig.json'), 'utf8'),
     'knip.ts': settings,
     'src/main.ts':
       "import { used } from './model/a.ts';\nimport type { Shape } from './model/a.ts';\nused(1 as Shape);\n",
-    'src/model/a.ts': 'export type Shape = number;\nexport function used(shape: Shape): void {\n  void shape;\n}\n',
+    'src/model/a.ts':
+      'export type Shape = number;\nexport function used(shape: Shape): void {\n  void shape;\n}\n',
     ...files,
   });
   return runInstalled('knip', 'knip', ['--no-progress', '--no-config-hints'], planted);
@@ -27,7 +31,8 @@ test('a project in which everything is used passes', () => {
 
 test('an unused export is caught', () => {
   const run = deadCode({
-    'src/model/a.ts': 'export type Shape = number;\nexport const used = Number;\nexport const unused = 1;\n',
+    'src/model/a.ts':
+      'export type Shape = number;\nexport const used = Number;\nexport const unused = 1;\n',
   });
   expect(run.succeeded).toBe(false);
   expect(run.output).toMatch(/Unused exports \(1\)\s+unused\s+src\/model\/a\.ts/);
@@ -35,7 +40,8 @@ test('an unused export is caught', () => {
 
 test('an unused exported type is caught', () => {
   const run = deadCode({
-    'src/model/a.ts': 'export type Shape = number;\nexport const used = Number;\nexport type Unused = string;\n',
+    'src/model/a.ts':
+      'export type Shape = number;\nexport const used = Number;\nexport type Unused = string;\n',
   });
   expect(run.succeeded).toBe(false);
   expect(run.output).toContain('Unused');

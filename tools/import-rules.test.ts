@@ -5,8 +5,13 @@ import { plantedProject } from './fixture-project.ts';
 
 const leaf = 'export const value = 1;\nexport type Shape = number;\n';
 const uses = (path: string) => `import { value } from '${path}';\nexport const own = value;\n`;
-const usesType = (path: string) => `import type { Shape } from '${path}';\nexport type Own = Shape;\n`;
-const manifest = JSON.stringify({ type: 'module', dependencies: {}, devDependencies: { planted: '1.0.0' } });
+const usesType = (path: string) =>
+  `import type { Shape } from '${path}';\nexport type Own = Shape;\n`;
+const manifest = JSON.stringify({
+  type: 'module',
+  dependencies: {},
+  devDependencies: { planted: '1.0.0' },
+});
 
 interface Case {
   readonly what: string;
@@ -17,8 +22,14 @@ interface Case {
 
 const cases: readonly Case[] = [
   { what: 'an allowed import', files: { 'src/query/kpi.ts': uses('../model/a.ts') } },
-  { what: 'an import within the folder', files: { 'src/query/kpi.ts': uses('./b.ts'), 'src/query/b.ts': leaf } },
-  { what: 'a stage in a flow', files: { 'src/flows/uplink.ts': uses('../live/b.ts'), 'src/live/b.ts': leaf } },
+  {
+    what: 'an import within the folder',
+    files: { 'src/query/kpi.ts': uses('./b.ts'), 'src/query/b.ts': leaf },
+  },
+  {
+    what: 'a stage in a flow',
+    files: { 'src/flows/uplink.ts': uses('../live/b.ts'), 'src/live/b.ts': leaf },
+  },
   {
     what: 'a stage in a stage',
     files: { 'src/query/kpi.ts': uses('../live/b.ts'), 'src/live/b.ts': leaf },
@@ -41,7 +52,10 @@ const cases: readonly Case[] = [
   },
   {
     what: 'the store in a test of a pure folder',
-    files: { 'src/summaries/a.test.ts': uses('../store/embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
+    files: {
+      'src/summaries/a.test.ts': uses('../samples/embedded/b.ts'),
+      'src/samples/embedded/b.ts': leaf,
+    },
   },
   {
     what: 'a neighbour in a test',
@@ -50,22 +64,42 @@ const cases: readonly Case[] = [
   },
   {
     what: 'an implementation in a stage',
-    files: { 'src/query/kpi.ts': uses('../store/embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
-    rule: 'compose-names-implementations',
+    files: {
+      'src/query/kpi.ts': uses('../samples/embedded/b.ts'),
+      'src/samples/embedded/b.ts': leaf,
+    },
+    rule: 'composition-names-implementations',
   },
   {
     what: 'an implementation in its port',
-    files: { 'src/store/port.ts': uses('./cluster/b.ts'), 'src/store/cluster/b.ts': leaf },
-    rule: 'compose-names-implementations',
+    files: { 'src/samples/port.ts': uses('./embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
+    rule: 'composition-names-implementations',
   },
   {
     what: 'an implementation in compose',
-    files: { 'src/composition/platform.ts': uses('./store/embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
+    files: {
+      'src/composition/platform.ts': uses('../samples/embedded/b.ts'),
+      'src/samples/embedded/b.ts': leaf,
+    },
   },
   {
-    what: 'one implementation in the other',
-    files: { 'src/store/cluster/a.ts': uses('../embedded/b.ts'), 'src/samples/embedded/b.ts': leaf },
-    rule: 'implementation-store-cluster',
+    what: 'the composition in a stage',
+    files: { 'src/query/kpi.ts': uses('../composition/b.ts'), 'src/composition/b.ts': leaf },
+    rule: 'composition-is-the-top',
+  },
+  {
+    what: 'the model in a client',
+    files: { 'clients/demo/a.ts': uses('../../src/model/a.ts') },
+  },
+  {
+    what: 'a stage in a client',
+    files: { 'clients/demo/a.ts': uses('../../src/query/b.ts'), 'src/query/b.ts': leaf },
+    rule: 'clients-know-only-the-model',
+  },
+  {
+    what: 'a client in the product',
+    files: { 'src/query/kpi.ts': uses('../../clients/demo/b.ts'), 'clients/demo/b.ts': leaf },
+    rule: 'src-stands-alone',
   },
   {
     what: 'a ring of values',
@@ -96,13 +130,18 @@ const cases: readonly Case[] = [
     what: 'a development package in a test',
     files: { 'src/query/kpi.test.ts': uses('planted'), 'node_modules/planted/index.js': leaf },
   },
-  { what: 'a file that is not there', files: { 'src/query/kpi.ts': uses('./none.ts') }, rule: 'no-unresolved' },
+  {
+    what: 'a file that is not there',
+    files: { 'src/query/kpi.ts': uses('./none.ts') },
+    rule: 'no-unresolved',
+  },
 ];
 
 const always = {
   'package.json': manifest,
   'src/model/a.ts': leaf,
-  'node_modules/planted/package.json': '{"name":"planted","version":"1.0.0","type":"module","main":"index.js"}',
+  'node_modules/planted/package.json':
+    '{"name":"planted","version":"1.0.0","type":"module","main":"index.js"}',
 };
 
 for (const { what, files, rule } of cases)

@@ -2,15 +2,15 @@
 import { cruise, type ICruiseResult, type IFlattenedRuleSet } from 'dependency-cruiser';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { implementationFolders, importTable } from './import-table.ts';
+import { compositionFolder, implementationFolders, importTable } from './import-table.ts';
 
 type Rule = NonNullable<IFlattenedRuleSet['forbidden']>[number];
 
 /** Tests, and what several of them share beside the code. */
 const testFile = '(?:\\.(?:test|conformance)|testing-[^/]+)\\.ts$';
-const outsideSrc = '^(tests|bench|tools|console|bin)/';
+const outsideSrc = '^(tests|bench|tools|clients|console|bin)/';
 /** What tests beside the code may use on top of their folder's row: real parts to run against. */
-const testExtras = ['model', 'store', 'journal'];
+const testExtras = ['model', 'records', 'samples', 'log'];
 
 function folderRules(folder: string, allowed: readonly string[]): Rule[] {
   const others = (names: readonly string[]) => `^src/(?!(${[folder, ...names].join('|')})/)`;
@@ -19,7 +19,7 @@ function folderRules(folder: string, allowed: readonly string[]): Rule[] {
     {
       name: `imports-of-${folder}`,
       severity: 'error',
-      comment: `${advice}; a need for a neighbour is a function-typed parameter that compose.ts fills`,
+      comment: `${advice}; for anything else take a function-typed parameter that src/composition fills`,
       from: { path: `^src/${folder}/`, pathNot: testFile },
       to: { path: others(allowed) },
     },
@@ -36,7 +36,13 @@ function folderRules(folder: string, allowed: readonly string[]): Rule[] {
 const implementations = `^src/(${implementationFolders.join('|')})(/|\\.ts$)`;
 
 const generalRules: Rule[] = [
-  { name: 'no-cycles', severity: 'error', comment: 'imports never form a ring', from: {}, to: { circular: true } },
+  {
+    name: 'no-cycles',
+    severity: 'error',
+    comment: 'imports never form a ring',
+    from: {},
+    to: { circular: true },
+  },
   {
     name: 'no-unresolved',
     severity: 'error',
@@ -45,10 +51,10 @@ const generalRules: Rule[] = [
     to: { couldNotResolve: true },
   },
   {
-    name: 'compose-names-implementations',
+    name: 'composition-names-implementations',
     severity: 'error',
-    comment: 'only src/composition/platform.ts, src/composition/verify.ts and tests name an implementation of a port',
-    from: { path: '^src/', pathNot: `${testFile}|^src/compose(-verify)?\\.ts$|${implementations}` },
+    comment: `only src/${compositionFolder} and tests name an implementation of a port`,
+    from: { path: '^src/', pathNot: `${testFile}|^src/${compositionFolder}/|${implementations}` },
     to: { path: implementations },
   },
   ...implementationFolders.map<Rule>((folder) => ({
@@ -59,29 +65,56 @@ const generalRules: Rule[] = [
     to: { path: implementations, pathNot: `^src/${folder}(/|\\.ts$)` },
   })),
   {
+    name: 'composition-is-the-top',
+    severity: 'error',
+    comment: `only main.ts, the files at the root of src and tests import src/${compositionFolder}`,
+    from: { path: '^src/[^/]+/', pathNot: `${testFile}|^src/${compositionFolder}/` },
+    to: { path: `^src/${compositionFolder}/` },
+  },
+  {
+    name: 'clients-know-only-the-model',
+    severity: 'error',
+    comment:
+      'clients talk to the platform over its interface; they may import src/model and src/contract',
+    from: { path: '^clients/', pathNot: testFile },
+    to: { path: '^(src/(?!(model|contract)/)|tests|bench|tools)' },
+  },
+  {
     name: 'src-stands-alone',
     severity: 'error',
-    comment: 'the product knows nothing of its tests, benches and tools',
-    from: { path: '^src/', pathNot: testFile },
+    comment:
+      'the product does not import its tests, benches, tools and clients; only the composition starts the demo client',
+    from: { path: '^src/', pathNot: `${testFile}|^src/${compositionFolder}/` },
     to: { path: `${outsideSrc}|${testFile}` },
+  },
+  {
+    name: 'composition-stands-alone',
+    severity: 'error',
+    comment: 'the composition does not import tests, benches and tools',
+    from: { path: `^src/${compositionFolder}/`, pathNot: testFile },
+    to: { path: `${outsideSrc.replace('clients|', '')}|${testFile}` },
   },
   {
     name: 'src-runs-without-dev-packages',
     severity: 'error',
     comment: 'what runs in production is in dependencies',
-    from: { path: '^src/', pathNot: testFile },
+    from: { path: '^(src|clients)/', pathNot: testFile },
     to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
   },
 ];
 
 function ruleSet(): IFlattenedRuleSet {
-  const rows = Object.entries(importTable).flatMap(([folder, allowed]) => folderRules(folder, allowed));
+  const rows = Object.entries(importTable).flatMap(([folder, allowed]) =>
+    folderRules(folder, allowed),
+  );
   return { forbidden: [...generalRules, ...rows] };
 }
 
 /** Every import of the project at `root` that breaks a rule, as `from -> to: reason (rule)`. */
 export async function importBreaches(root: string): Promise<string[]> {
-  const present = ['src', 'tests', 'bench', 'tools'].filter((folder) => existsSync(join(root, folder)));
+  const present = ['src', 'clients', 'tests', 'bench', 'tools'].filter((folder) =>
+    existsSync(join(root, folder)),
+  );
   const options = {
     baseDir: root,
     ruleSet: ruleSet(),
@@ -95,6 +128,9 @@ export async function importBreaches(root: string): Promise<string[]> {
   });
   const comments = new Map(ruleSet().forbidden?.map((rule) => [rule.name, rule.comment]));
   return (output as ICruiseResult).summary.violations
-    .map((found) => `${found.from} -> ${found.to}: ${comments.get(found.rule.name)} (${found.rule.name})`)
+    .map(
+      (found) =>
+        `${found.from} -> ${found.to}: ${comments.get(found.rule.name)} (${found.rule.name})`,
+    )
     .toSorted();
 }

@@ -1,10 +1,9 @@
-// Who may import whom: one row per folder of src. Type-only imports count. Nothing else in the project repeats this table.
+// Allowed imports: one row per folder of src. Type-only imports count. No other file repeats this table.
 
 const stages = [
   'ingest',
   'decode',
   'validate',
-  'aggregate',
   'live',
   'rules',
   'connectors',
@@ -17,73 +16,60 @@ const stages = [
 /** Folders whose code neither logs nor reads a clock. */
 export const stageFolders: readonly string[] = stages;
 
-/** Folder of src -> folders of src it may import besides itself. A folder without a row may not exist. */
+/** Folders that keep something on disk or in an engine. */
+const stores = ['log', 'samples', 'records', 'raw-uplinks', 'data-folder'] as const;
+
+/** Folder of src -> other folders of src that it may import. A folder without a row must not exist. */
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
-  demo: ['model'],
-  'file-backfill': ['model'],
-  simulate: ['model'],
+  structures: [],
   telemetry: ['model'],
   contract: ['model'],
-  accumulators: ['model'],
+  summaries: ['model', 'structures'],
   filters: ['model'],
   templates: ['model'],
-  egress: ['model'],
-  journal: ['model'],
-  bus: ['model'],
-  scripting: ['model'],
-  store: ['model', 'accumulators', 'filters', 'journal'],
-  ingest: ['model', 'store'],
-  inventory: ['model', 'store', 'filters'],
-  access: ['model', 'store'],
+  egress: ['model', 'structures'],
+  scripting: ['model', 'structures'],
+  log: ['model', 'structures'],
+  'data-folder': ['model', 'log'],
+  samples: ['model', 'structures', 'summaries', 'log'],
+  'raw-uplinks': ['model', 'structures', 'log'],
+  records: ['model', 'structures', 'filters', 'data-folder'],
+  ingest: ['model', 'structures'],
+  inventory: ['model', 'structures', 'records', 'samples', 'filters'],
+  access: ['model', 'structures', 'records'],
   decode: ['model', 'scripting'],
   validate: ['model'],
-  aggregate: ['model', 'accumulators', 'store'],
-  query: ['model', 'accumulators', 'store'],
-  live: ['model', 'contract'],
-  rules: ['model', 'scripting', 'store', 'templates'],
-  connectors: ['model', 'store', 'templates', 'egress'],
-  'network-servers': ['model', 'store', 'egress'],
-  flows: ['model', 'telemetry', 'scripting', 'store', 'bus', 'journal', 'egress', ...stages],
-  http: ['model', 'telemetry', 'contract', 'store', 'flows', ...stages],
+  query: ['model', 'structures', 'summaries', 'samples'],
+  live: ['model', 'structures', 'contract'],
+  rules: ['model', 'structures', 'scripting', 'records', 'samples', 'templates'],
+  connectors: ['model', 'structures', 'templates', 'egress'],
+  'network-servers': ['model', 'structures', 'egress'],
+  flows: ['model', 'structures', 'telemetry', 'scripting', 'egress', ...stores, ...stages],
+  http: [
+    'model',
+    'structures',
+    'telemetry',
+    'contract',
+    'raw-uplinks',
+    'samples',
+    'flows',
+    ...stages,
+  ],
 };
+
+/** The folder that connects everything; it may import any file of src. */
+export const compositionFolder = 'composition';
 
 /** Files at the root of src; they may import anything. */
 export const rootFiles: readonly string[] = [
   'main',
-  'compose',
-  'compose-access',
-  'compose-closing',
-  'compose-coap',
-  'compose-deliveries',
-  'compose-demo',
-  'compose-disk',
-  'compose-duplicates',
-  'compose-figures',
-  'compose-house',
-  'compose-idempotency',
-  'compose-live',
-  'compose-output-effects',
-  'compose-output-trials',
-  'compose-lora',
-  'compose-mqtt',
-  'compose-parts',
-  'compose-raw-uplinks',
-  'compose-routes',
-  'compose-rules',
-  'compose-uplinks',
-  'compose-verify',
   'config',
   'start-memory',
-  'start-text',
-  'verify-text',
+  'start-message',
+  'verify-report',
   'wrapper-watch',
 ];
 
-/** Folders that hold implementations of a port; besides tests only compose.ts and compose-verify.ts name them. */
-export const implementationFolders: readonly string[] = [
-  'store/embedded',
-  'store/cluster',
-  'bus/in-process',
-  'bus/nats',
-];
+/** Folders that implement a port. Only the composition and tests name them. */
+export const implementationFolders: readonly string[] = ['samples/embedded'];

@@ -24,7 +24,9 @@ const [folder] = process.argv.slice(2);
 const { HELIOGRAPH_URL: url = 'http://localhost:8080', HELIOGRAPH_API_KEY: apiKey } = process.env;
 
 if (folder === undefined || apiKey === undefined) {
-  console.error('usage: HELIOGRAPH_API_KEY=... [HELIOGRAPH_URL=http://localhost:8080] npm run import-types -- FOLDER');
+  console.error(
+    'usage: HELIOGRAPH_API_KEY=... [HELIOGRAPH_URL=http://localhost:8080] npm run import-types -- FOLDER',
+  );
   process.exitCode = 2;
 } else {
   process.exitCode = await importTypes(resolve(folder), url.replace(/\/+$/, ''), apiKey);
@@ -34,7 +36,8 @@ if (folder === undefined || apiKey === undefined) {
 function rootOf(folder: string): string {
   for (let at = folder; dirname(at) !== at; at = dirname(at)) {
     const types = join(at, 'types');
-    if (existsSync(types) && (at === folder || `${folder}${sep}`.startsWith(types + sep))) return at;
+    if (existsSync(types) && (at === folder || `${folder}${sep}`.startsWith(types + sep)))
+      return at;
   }
   return folder;
 }
@@ -58,7 +61,9 @@ function pathsIn(root: string): string[] {
 function uploads(root: string, wanted: string): Upload[] {
   const paths = pathsIn(root);
   const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
-  const typeFolders = new Set(paths.filter((path) => /(^|\/)meta\.json$/.test(path)).map((path) => folderOf(path)));
+  const typeFolders = new Set(
+    paths.filter((path) => /(^|\/)meta\.json$/.test(path)).map((path) => folderOf(path)),
+  );
   const models: Record<string, string> = {};
   for (const path of paths) {
     if (!path.endsWith('.json') || typeFolders.has(folderOf(path))) continue;
@@ -75,11 +80,14 @@ function uploads(root: string, wanted: string): Upload[] {
       size = 0;
     }
     for (const path of paths.filter((name) => folderOf(name) === folder)) {
-      if (/\.json$|(^|\/)(uplink|downlink)\.js$/.test(path)) size += (current.files[path] = textOf(path)).length;
+      if (/\.json$|(^|\/)(uplink|downlink)\.js$/.test(path))
+        size += (current.files[path] = textOf(path)).length;
       else if (/\.(png|jpe?g|gif|webp)$/i.test(path)) {
         if (statSync(join(root, path)).size > pictureBytesMax) {
           console.error(`${path}: is left out: it is larger than ${pictureBytesMax} bytes`);
-        } else size += (current.pictures[path] = readFileSync(join(root, path)).toString('base64')).length;
+        } else
+          size += (current.pictures[path] = readFileSync(join(root, path)).toString('base64'))
+            .length;
       }
     }
   }
@@ -100,20 +108,29 @@ async function importTypes(folder: string, base: string, key: string): Promise<n
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const said = (await answer.json()) as Record<string, unknown>;
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${String(said['message'])}`);
+    if (!answer.ok)
+      throw new Error(`${method} ${path}: ${answer.status} ${String(said['message'])}`);
     return said;
   };
   const { content } = (await call('GET', '/v3/organizations')) as { content: { id: string }[] };
   const organizationId = content[0]?.id;
   const root = rootOf(folder);
   const within = relative(root, folder).split(sep).join('/');
-  const total: Summary = { types: 0, created: 0, updated: 0, unchanged: 0, problems: [], warnings: [] };
+  const total: Summary = {
+    types: 0,
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    problems: [],
+    warnings: [],
+  };
   for (const upload of uploads(root, within === '' ? '' : `${within}/`)) {
     const summary = (await call('POST', '/v3/device-types/import', {
       organizationId,
       ...upload,
     })) as unknown as Summary;
-    for (const name of ['types', 'created', 'updated', 'unchanged'] as const) total[name] += summary[name];
+    for (const name of ['types', 'created', 'updated', 'unchanged'] as const)
+      total[name] += summary[name];
     total.problems.push(...summary.problems);
     total.warnings.push(...summary.warnings);
   }

@@ -11,9 +11,18 @@ export interface ProgramRun {
 }
 
 /** Runs the command `name` of the package `packageName` in `cwd` and waits for its end. */
-export function runInstalled(packageName: string, name: string, args: readonly string[], cwd: string): ProgramRun {
+export function runInstalled(
+  packageName: string,
+  name: string,
+  args: readonly string[],
+  cwd: string,
+): ProgramRun {
   const command = [commandPath(packageName, name), ...args];
-  const ended = spawnSync(process.execPath, command, { cwd, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const ended = spawnSync(process.execPath, command, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
   if (ended.error !== undefined) throw ended.error;
   return { succeeded: ended.status === 0, output: `${ended.stdout}${ended.stderr}`.trim() };
 }
@@ -21,7 +30,9 @@ export function runInstalled(packageName: string, name: string, args: readonly s
 function commandPath(packageName: string, name: string): string {
   const manifest = findPackageJSON(packageName, import.meta.url);
   if (manifest === undefined) throw new Error(`${packageName} is not installed: run "npm ci"`);
-  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: Readonly<Record<string, string>> };
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as {
+    bin: Readonly<Record<string, string>>;
+  };
   const path = bin[name];
   if (path === undefined) throw new Error(`${packageName} has no command ${name}`);
   return join(dirname(manifest), path);

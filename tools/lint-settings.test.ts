@@ -8,7 +8,8 @@ const root = join(import.meta.dirname, '..');
 
 test('each planted mistake is named, and a clean file is not', () => {
   const planted = plantedProject({
-    'tsconfig.json': '{ "compilerOptions": { "strict": true, "module": "NodeNext" }, "include": ["src"] }',
+    'tsconfig.json':
+      '{ "compilerOptions": { "strict": true, "module": "NodeNext" }, "include": ["src"] }',
     'src/clean.ts': 'export const two = (a: number): boolean => a === 2;\n',
     'src/floating.ts': 'async function late(): Promise<void> {}\nlate();\n',
     'src/any.ts': 'export const value: any = 1;\n',

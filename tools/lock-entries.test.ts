@@ -11,7 +11,11 @@ const packages = {
   'node_modules/tool': {
     version: '1.2.3',
     dev: true,
-    optionalDependencies: { '@tool/cli-darwin-arm64': '1.2.3', '@tool/linux-arm-musleabihf': '1.2.3', nested: '2.0.0' },
+    optionalDependencies: {
+      '@tool/cli-darwin-arm64': '1.2.3',
+      '@tool/linux-arm-musleabihf': '1.2.3',
+      nested: '2.0.0',
+    },
   },
   'node_modules/tool/node_modules/nested': { version: '2.0.0' },
 };
@@ -37,7 +41,9 @@ test('missing entries are those that no folder above has, with platform and libc
 });
 
 test('a lock without them is caught, and complete after --fix', () => {
-  const root = plantedProject({ 'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages }) });
+  const root = plantedProject({
+    'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages }),
+  });
   expect(lockBreaches(root).map((breach) => breach.message)).toEqual([
     expect.stringContaining('@tool/cli-darwin-arm64'),
   ]);
@@ -56,16 +62,25 @@ test('a lock without them is caught, and complete after --fix', () => {
 });
 
 test('an optional package that names no platform is not guessed at', () => {
-  const lock = { packages: { 'node_modules/tool': { optionalDependencies: { faster: '^1.0.0' } } } };
+  const lock = {
+    packages: { 'node_modules/tool': { optionalDependencies: { faster: '^1.0.0' } } },
+  };
   expect(() => missingEntries(lock)).toThrow('faster@^1.0.0 names no platform');
 });
 
 test('review security 24: what the lock has no checksum of are builds of development tools for other platforms', () => {
   // The installation that wrote the lock did not look these packages up; whoever installs one of them is told by npm what it got.
-  const lock = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { integrity?: string; dev?: boolean; optional?: boolean; os?: readonly string[] }>;
+  const lock = JSON.parse(
+    readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8'),
+  ) as {
+    packages: Record<
+      string,
+      { integrity?: string; dev?: boolean; optional?: boolean; os?: readonly string[] }
+    >;
   };
-  const unchecked = Object.entries(lock.packages).filter(([path, { integrity }]) => path !== '' && !integrity);
+  const unchecked = Object.entries(lock.packages).filter(
+    ([path, { integrity }]) => path !== '' && !integrity,
+  );
   for (const [path, { dev, optional, os }] of unchecked) {
     expect([path, dev, optional, os?.length]).toEqual([path, true, true, 1]);
   }

@@ -25,13 +25,18 @@ export function missingEntries(lock: Lock): Map<string, object> {
   const missing = new Map<string, object>();
   for (const [path, entry] of Object.entries(lock.packages))
     for (const [name, version] of Object.entries(entry.optionalDependencies ?? {}))
-      if (!isResolvedFrom(lock, path, name)) missing.set(`node_modules/${name}`, platformEntry(name, version, entry));
+      if (!isResolvedFrom(lock, path, name))
+        missing.set(`node_modules/${name}`, platformEntry(name, version, entry));
   return missing;
 }
 
 /** Whether Node would find an entry for the package from the folder of the one that names it. */
 function isResolvedFrom(lock: Lock, path: string, name: string): boolean {
-  for (let folder = path; ; folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))) {
+  for (
+    let folder = path;
+    ;
+    folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0))
+  ) {
     if (`${folder === '' ? '' : `${folder}/`}node_modules/${name}` in lock.packages) return true;
     if (folder === '') return false;
   }
@@ -42,7 +47,9 @@ function platformEntry(name: string, version: string, namedBy: LockEntry): objec
   const os = systems.find((system) => words.includes(system));
   const cpu = processors.find((processor) => words.includes(processor));
   if (os === undefined || cpu === undefined || !exactVersion.test(version))
-    throw new Error(`${name}@${version} names no platform: its entry in ${document} has to be written by hand`);
+    throw new Error(
+      `${name}@${version} names no platform: its entry in ${document} has to be written by hand`,
+    );
   const libc = words.some((word) => word.startsWith('musl'))
     ? 'musl'
     : words.some((word) => word.startsWith('gnu'))
@@ -62,9 +69,13 @@ function platformEntry(name: string, version: string, namedBy: LockEntry): objec
 /** Tells when the lock lacks entries. */
 export function lockBreaches(root: string): Breach[] {
   if (!existsSync(join(root, document))) return [];
-  const names = [...missingEntries(readLock(root)).keys()].map((path) => path.slice('node_modules/'.length));
+  const names = [...missingEntries(readLock(root)).keys()].map((path) =>
+    path.slice('node_modules/'.length),
+  );
   if (names.length === 0) return [];
-  return [{ path: document, message: `no entry for ${names.join(', ')}: run "npm run tidy -- --fix"` }];
+  return [
+    { path: document, message: `no entry for ${names.join(', ')}: run "npm run tidy -- --fix"` },
+  ];
 }
 
 /** Adds the missing entries in their alphabetical places; answers whether anything changed. */
@@ -75,7 +86,10 @@ export function completeLock(root: string): boolean {
   if (missing.size === 0) return false;
   const packages = Object.entries({ ...lock.packages, ...Object.fromEntries(missing) });
   const sorted = Object.fromEntries(packages.toSorted(([a], [b]) => a.localeCompare(b, 'en')));
-  writeFileSync(join(root, document), `${JSON.stringify({ ...lock, packages: sorted }, null, 2)}\n`);
+  writeFileSync(
+    join(root, document),
+    `${JSON.stringify({ ...lock, packages: sorted }, null, 2)}\n`,
+  );
   return true;
 }
 

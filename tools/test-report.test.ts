@@ -16,18 +16,27 @@ const unhandled = `${start}test('d', () => {\n  void Promise.reject(new Error('n
 for (const [what, files, totals] of [
   ['only passing tests', { 'a.test.ts': passing }, { passed: 2, failed: 0 }],
   ['a failing test', { 'a.test.ts': passing, 'b.test.ts': failing }, { passed: 2, failed: 1 }],
-  ['a file that breaks before its tests', { 'a.test.ts': passing, 'b.test.ts': broken }, { passed: 2, failed: 1 }],
+  [
+    'a file that breaks before its tests',
+    { 'a.test.ts': passing, 'b.test.ts': broken },
+    { passed: 2, failed: 1 },
+  ],
   ['an error nobody waited for', { 'a.test.ts': unhandled }, { passed: 1, failed: 1 }],
   ['no tests', { 'other.ts': '' }, { passed: 0, failed: 1 }],
 ] as const)
   test(`${what}: ${totals.passed} passed, ${totals.failed} failed`, () => {
     const root = plantedProject(
       Object.fromEntries(
-        Object.entries(files).map(([path, text]) => [path, text.replace("'vitest'", JSON.stringify(vitest))]),
+        Object.entries(files).map(([path, text]) => [
+          path,
+          text.replace("'vitest'", JSON.stringify(vitest)),
+        ]),
       ),
     );
     const args = ['run', '--root', root, '--reporter=json', '--outputFile=report.json'];
     const run = runInstalled('vitest', 'vitest', args, root);
     expect(run.succeeded).toBe(totals.failed === 0);
-    expect(testTotals(readFileSync(join(root, 'report.json'), 'utf8'), run.succeeded)).toEqual(totals);
+    expect(testTotals(readFileSync(join(root, 'report.json'), 'utf8'), run.succeeded)).toEqual(
+      totals,
+    );
   });

@@ -20,7 +20,9 @@ export function testTotals(
 ): { readonly passed: number; readonly failed: number } {
   const report = JSON.parse(reportText) as Report;
   const brokenFiles = report.testResults.filter(
-    (file) => file.status === 'failed' && !file.assertionResults.some((result) => result.status === 'failed'),
+    (file) =>
+      file.status === 'failed' &&
+      !file.assertionResults.some((result) => result.status === 'failed'),
   );
   const named = report.numFailedTests + brokenFiles.length;
   const unnamed = named === 0 && (!succeeded || report.numPassedTests === 0) ? 1 : 0;

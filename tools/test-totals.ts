@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { testTotals } from './test-report.ts';
 
 const [path, exitCode] = process.argv.slice(2);
-if (path === undefined || exitCode === undefined) throw new Error('usage: test-totals.ts REPORT EXIT_CODE');
+if (path === undefined || exitCode === undefined)
+  throw new Error('usage: test-totals.ts REPORT EXIT_CODE');
 const { passed, failed } = testTotals(readFileSync(path, 'utf8'), exitCode === '0');
 console.log(`${passed} ${failed}`);

@@ -6,7 +6,11 @@ import process from 'node:process';
 import type { ServerCommand } from './server-process.ts';
 
 /** The command that starts it; its log goes to the folder. */
-export function bareServerCommand(folder: string, port: number, mode: 'read' | 'parse' = 'read'): ServerCommand {
+export function bareServerCommand(
+  folder: string,
+  port: number,
+  mode: 'read' | 'parse' = 'read',
+): ServerCommand {
   return {
     command: process.execPath,
     args: [import.meta.filename, String(port), mode],
@@ -20,7 +24,10 @@ function serve(port: number, parsed: boolean): void {
     timestamp: '2026-01-05T00:00:00.000Z',
     message: 'uplink received',
   });
-  const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(answer) };
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(answer),
+  };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     if (parsed) request.on('data', (chunk: Buffer) => chunks.push(chunk));

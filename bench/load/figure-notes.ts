@@ -14,18 +14,32 @@ export interface FigureNotes {
   readonly noteNumber: (what: string, measured: number, goal?: Goal) => void;
 }
 
-export const atLeast = (limit: number): Goal => ({ words: `at least ${inWords(limit)}`, isMet: (n) => n >= limit });
-export const under = (limit: number): Goal => ({ words: `under ${inWords(limit)}`, isMet: (n) => n < limit });
-export const upTo = (limit: number): Goal => ({ words: `up to ${inWords(limit)}`, isMet: (n) => n <= limit });
+export const atLeast = (limit: number): Goal => ({
+  words: `at least ${inWords(limit)}`,
+  isMet: (n) => n >= limit,
+});
+export const under = (limit: number): Goal => ({
+  words: `under ${inWords(limit)}`,
+  isMet: (n) => n < limit,
+});
+export const upTo = (limit: number): Goal => ({
+  words: `up to ${inWords(limit)}`,
+  isMet: (n) => n <= limit,
+});
 
 export function figureNotes(): FigureNotes {
   const rows: string[][] = [];
   const note: FigureNotes['note'] = (what, value, goal, measured = Number.NaN) => {
-    const verdict = goal === undefined ? '' : `${goal.words}: ${goal.isMet(measured) ? 'met' : 'MISSED'}`;
+    const verdict =
+      goal === undefined ? '' : `${goal.words}: ${goal.isMet(measured) ? 'met' : 'MISSED'}`;
     rows.push([what, value, verdict]);
     console.error(`${what}: ${value} ${verdict}`);
   };
-  return { rows, note, noteNumber: (what, measured, goal) => note(what, figure(measured), goal, measured) };
+  return {
+    rows,
+    note,
+    noteNumber: (what, measured, goal) => note(what, figure(measured), goal, measured),
+  };
 }
 
 function inWords(limit: number): string {

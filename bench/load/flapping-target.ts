@@ -5,7 +5,10 @@ import type { AddressInfo } from 'node:net';
 const moods = ['well', 'refusing', 'resetting', 'hanging'] as const;
 const moodMs = 15_000;
 
-export async function startFlappingTarget(): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function startFlappingTarget(): Promise<{
+  readonly url: string;
+  close(): Promise<void>;
+}> {
   const startedAt = performance.now();
   const server = createServer((request, response) => {
     request.on('error', () => undefined);

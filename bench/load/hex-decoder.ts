@@ -17,6 +17,12 @@ export const hexDecoder = `function consume(event) {
 export function hexPayload(sample: SampleColumns): string {
   const hex = (n: number, digits: number): string => n.toString(16).padStart(digits, '0');
   const battery = Math.round(Number(textsAt(sample, 0).battery));
-  const numbers = hex(sample.temperatureHundredths[0]!, 4) + hex(sample.humidityTenths[0]!, 4) + hex(sample.co2[0]!, 4);
-  return JSON.stringify({ port: 1, payloadHex: numbers + hex(battery, 2) + hex(sample.occupied[0]!, 2) });
+  const numbers =
+    hex(sample.temperatureHundredths[0]!, 4) +
+    hex(sample.humidityTenths[0]!, 4) +
+    hex(sample.co2[0]!, 4);
+  return JSON.stringify({
+    port: 1,
+    payloadHex: numbers + hex(battery, 2) + hex(sample.occupied[0]!, 2),
+  });
 }

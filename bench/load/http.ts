@@ -37,7 +37,10 @@ export function httpRequest(
 }
 
 /** Connects; a request without an answer in `answerTimeoutMs` fails. */
-export function openConnection(target: HttpTarget, answerTimeoutMs = answerTimeoutMsDefault): Promise<HttpConnection> {
+export function openConnection(
+  target: HttpTarget,
+  answerTimeoutMs = answerTimeoutMsDefault,
+): Promise<HttpConnection> {
   return new Promise((resolve, reject) => {
     const socket = connect({ ...target, noDelay: true });
     socket.once('error', reject);
@@ -66,7 +69,10 @@ export async function openPatientConnection(
   };
 }
 
-export async function openConnections(target: HttpTarget, count: number): Promise<HttpConnection[]> {
+export async function openConnections(
+  target: HttpTarget,
+  count: number,
+): Promise<HttpConnection[]> {
   return Promise.all(Array.from({ length: count }, () => openConnection(target)));
 }
 
@@ -77,7 +83,9 @@ function overSocket(socket: Socket, answerTimeoutMs: number): HttpConnection {
     waiting?.reject(error);
     waiting = undefined;
   };
-  socket.setTimeout(answerTimeoutMs, () => socket.destroy(new Error(`no answer in ${answerTimeoutMs} ms`)));
+  socket.setTimeout(answerTimeoutMs, () =>
+    socket.destroy(new Error(`no answer in ${answerTimeoutMs} ms`)),
+  );
   socket.on('error', fail);
   socket.on('close', () => fail(new Error('the server closed the connection')));
   socket.on('data', (chunk: Buffer) => {
@@ -103,7 +111,8 @@ function overSocket(socket: Socket, answerTimeoutMs: number): HttpConnection {
     send(request) {
       return new Promise((resolve, reject) => {
         if (!isOpen()) return reject(new Error('the connection is closed'));
-        if (waiting !== undefined) return reject(new Error('the connection still waits for an answer'));
+        if (waiting !== undefined)
+          return reject(new Error('the connection still waits for an answer'));
         waiting = { resolve, reject };
         socket.write(request);
       });

@@ -30,13 +30,28 @@ export function connectPacket(fields: ConnectFields): Buffer {
   const { clientId, userName, password, clean, keepaliveSeconds, will } = fields;
   // User name and password; a will of QoS 1.
   const flags = 0xc0 | (clean ? 0x02 : 0) | (will === undefined ? 0 : 0x0c);
-  const head = [mqttText('MQTT'), Buffer.from([4, flags, keepaliveSeconds >> 8, keepaliveSeconds & 0xff])];
+  const head = [
+    mqttText('MQTT'),
+    Buffer.from([4, flags, keepaliveSeconds >> 8, keepaliveSeconds & 0xff]),
+  ];
   const willFields = will === undefined ? [] : [mqttText(will.topic), mqttText(will.payload)];
-  return mqttPacket(0x10, ...head, mqttText(clientId), ...willFields, mqttText(userName), mqttText(password));
+  return mqttPacket(
+    0x10,
+    ...head,
+    mqttText(clientId),
+    ...willFields,
+    mqttText(userName),
+    mqttText(password),
+  );
 }
 
 /** `flags`: retain 1, QoS 2 or 4, DUP 8. */
-export function publishPacket(topic: string, payload: string | Buffer, flags: number, messageId: number): Buffer {
+export function publishPacket(
+  topic: string,
+  payload: string | Buffer,
+  flags: number,
+  messageId: number,
+): Buffer {
   const number = (flags & 6) === 0 ? [] : [numberBytes(messageId)];
   return mqttPacket(0x30 | flags, mqttText(topic), ...number, Buffer.from(payload));
 }

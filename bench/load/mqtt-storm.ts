@@ -49,7 +49,13 @@ async function openLine(storm: MqttStorm, index: number): Promise<Line> {
   const socket = connect({ port: storm.port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
   const { userName, password } = storm;
-  const login = { clientId: `bench-${index}`, userName, password, clean: true, keepaliveSeconds: 600 };
+  const login = {
+    clientId: `bench-${index}`,
+    userName,
+    password,
+    clean: true,
+    keepaliveSeconds: 600,
+  };
   socket.write(connectPacket(login));
   const [answer] = (await once(socket, 'data')) as [Buffer];
   if (answer[0] !== 0x20 || answer[3] !== 0) throw new Error(`refused: ${answer.toString('hex')}`);
@@ -69,7 +75,13 @@ async function rage(storm: MqttStorm): Promise<MqttStormResult> {
   const { durationsMs, acknowledged } = await publish(storm, lines, bodies);
   const open = lines.filter(({ socket }) => !socket.destroyed && socket.writable).length;
   for (const { socket } of lines) socket.destroy();
-  return { durationsMs, perSecond: durationsMs.length / storm.seconds, acknowledged, connectSeconds, open };
+  return {
+    durationsMs,
+    perSecond: durationsMs.length / storm.seconds,
+    acknowledged,
+    connectSeconds,
+    open,
+  };
 }
 
 /** Keeps so many connections waiting for an acknowledgement; the one that is acknowledged goes to the end of the row. */
@@ -98,7 +110,8 @@ async function publish(
       line.socket.on('error', reject);
       line.socket.on('close', () => reject(new Error('a connection was closed')));
       line.socket.on('data', (answer) => {
-        if (answer[0] !== 0x40 || answer.length !== 4) return reject(new Error(`no PUBACK: ${answer.toString('hex')}`));
+        if (answer[0] !== 0x40 || answer.length !== 4)
+          return reject(new Error(`no PUBACK: ${answer.toString('hex')}`));
         const nowMs = performance.now();
         const sentMs = line.sentMs!;
         line.sentMs = undefined;

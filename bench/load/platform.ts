@@ -42,7 +42,9 @@ export interface BenchFlow {
 
 /** Undefined when the platform's program is there; else the words to print instead of figures. */
 export function platformMissing(): string | undefined {
-  return existsSync(platformProgram) ? undefined : 'Heliograph is left out: src/main.ts is not there yet';
+  return existsSync(platformProgram)
+    ? undefined
+    : 'Heliograph is left out: src/main.ts is not there yet';
 }
 
 /** Starts it on a data folder, new or old, and waits until it is ready. Settings are added to those of every bench. */
@@ -65,7 +67,12 @@ export async function startPlatform(
     organizationId,
     workspaceId,
     async call<T>(method: string, path: string, body?: unknown) {
-      const request = httpRequest(method, path, headers, body === undefined ? '' : JSON.stringify(body));
+      const request = httpRequest(
+        method,
+        path,
+        headers,
+        body === undefined ? '' : JSON.stringify(body),
+      );
       const text = mustSucceed(await connection.send(request)).toString();
       return (text === '' ? undefined : JSON.parse(text)) as T;
     },
@@ -82,7 +89,9 @@ async function tenantOf(
   logPath: string,
 ): Promise<Pick<Platform, 'organizationId' | 'workspaceId'>> {
   const idOf = (name: string): string | undefined =>
-    new RegExp(`^ +${name} +([0-9a-f]{16})$`, 'gm').exec(lastBlock(readFileSync(logPath, 'utf8')))?.[1];
+    new RegExp(`^ +${name} +([0-9a-f]{16})$`, 'gm').exec(
+      lastBlock(readFileSync(logPath, 'utf8')),
+    )?.[1];
   await untilReady(server, async () => idOf('Workspace') !== undefined);
   return { organizationId: idOf('Organization')!, workspaceId: idOf('Workspace')! };
 }
@@ -131,13 +140,17 @@ export async function createFlow(platform: Platform, uplinkScript: string): Prom
     meta: {},
     uplinkScript: { code: uplinkScript },
   });
-  const connector = await platform.call<Made & { uplinkSecret: string }>('POST', '/v3/device-connectors', {
-    name: 'bench',
-    workspaceId,
-    connectivity: 'HTTP',
-    authType: 'BASIC',
-    decodingType: 'NONE',
-  });
+  const connector = await platform.call<Made & { uplinkSecret: string }>(
+    'POST',
+    '/v3/device-connectors',
+    {
+      name: 'bench',
+      workspaceId,
+      connectivity: 'HTTP',
+      authType: 'BASIC',
+      decodingType: 'NONE',
+    },
+  );
   const flow = await platform.call<Made>('POST', '/v3/data-flows', {
     name: 'bench',
     workspaceId,
@@ -162,7 +175,9 @@ export async function createDevices(
   await inLanes(connections, deviceIds, async (connection, deviceId, index) => {
     const { workspaceId, dataFlowId } = flow;
     const body = { name: deviceId, deviceId, workspaceId, dataFlowId, connectivity: 'HTTP' };
-    const answer = await connection.send(httpRequest('POST', '/v3/devices', headers, JSON.stringify(body)));
+    const answer = await connection.send(
+      httpRequest('POST', '/v3/devices', headers, JSON.stringify(body)),
+    );
     ids[index] = (JSON.parse(mustSucceed(answer).toString()) as { id: string }).id;
   });
   for (const connection of connections) connection.close();

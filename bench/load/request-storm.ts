@@ -31,9 +31,17 @@ export function runStorm(storm: Storm): Promise<StormResult> {
   });
 }
 
-async function rage({ target, requests, inFlight, warmSeconds, seconds }: Storm): Promise<StormResult> {
+async function rage({
+  target,
+  requests,
+  inFlight,
+  warmSeconds,
+  seconds,
+}: Storm): Promise<StormResult> {
   const connections = await openConnections(target, inFlight);
-  const bytes = requests.map((request) => Buffer.from(request.buffer, request.byteOffset, request.byteLength));
+  const bytes = requests.map((request) =>
+    Buffer.from(request.buffer, request.byteOffset, request.byteLength),
+  );
   const startMs = performance.now();
   const timedFromMs = startMs + warmSeconds * 1_000;
   const endMs = timedFromMs + seconds * 1_000;
@@ -57,7 +65,12 @@ async function rage({ target, requests, inFlight, warmSeconds, seconds }: Storm)
     }),
   );
   for (const connection of connections) connection.close();
-  return { durationsMs: Float64Array.from(durations), perSecond: durations.length / seconds, accepted, refused };
+  return {
+    durationsMs: Float64Array.from(durations),
+    perSecond: durations.length / seconds,
+    accepted,
+    refused,
+  };
 }
 
 if (!isMainThread) {

@@ -45,7 +45,13 @@ export function startServer(server: ServerCommand): RunningServer {
   const log = openSync(server.logPath, 'a');
   const child = spawn(server.command, server.args, {
     stdio: ['ignore', log, log],
-    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir(), LC_ALL: 'C.UTF-8', TZ: 'UTC', ...server.env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: tmpdir(),
+      LC_ALL: 'C.UTF-8',
+      TZ: 'UTC',
+      ...server.env,
+    },
     ...server.account,
   });
   closeSync(log);
@@ -55,7 +61,8 @@ export function startServer(server: ServerCommand): RunningServer {
   });
   const killAtExit = (): void => void child.kill('SIGKILL');
   process.once('exit', killAtExit);
-  const alive = (): boolean => failure === undefined && child.exitCode === null && child.signalCode === null;
+  const alive = (): boolean =>
+    failure === undefined && child.exitCode === null && child.signalCode === null;
   return {
     get pid() {
       if (child.pid === undefined) throw new Error(`${server.command} did not start`);
@@ -64,13 +71,16 @@ export function startServer(server: ServerCommand): RunningServer {
     assertAlive() {
       if (alive()) return;
       const tail = readFileSync(server.logPath, 'utf8').slice(-2_000);
-      throw new Error(`${server.command} ended (${failure?.message ?? child.exitCode ?? child.signalCode}): ${tail}`);
+      throw new Error(
+        `${server.command} ended (${failure?.message ?? child.exitCode ?? child.signalCode}): ${tail}`,
+      );
     },
     async stop() {
       process.off('exit', killAtExit);
       if (alive()) await ended(child, server.stopSignal ?? 'SIGTERM');
     },
-    residentBytes: () => Number(/^VmRSS:\s+(\d+) kB/m.exec(procText(`${child.pid}/status`))?.[1]) * 1_024,
+    residentBytes: () =>
+      Number(/^VmRSS:\s+(\d+) kB/m.exec(procText(`${child.pid}/status`))?.[1]) * 1_024,
     memoryBytes: () => (child.pid === undefined ? Number.NaN : memoryOf(child.pid)),
   };
 }
@@ -79,7 +89,9 @@ function memoryOf(pid: number): number {
   const children = procText(`${pid}/task/${pid}/children`).trim();
   const proportional = /^Pss:\s+(\d+) kB/m.exec(procText(`${pid}/smaps_rollup`))?.[1];
   const own = Number(proportional ?? 0) * 1_024;
-  return children.split(' ').reduce((sum, child) => (child === '' ? sum : sum + memoryOf(Number(child))), own);
+  return children
+    .split(' ')
+    .reduce((sum, child) => (child === '' ? sum : sum + memoryOf(Number(child))), own);
 }
 
 // A process may end between being listed and being read; then it has no memory.
@@ -132,7 +144,9 @@ export function freePort(): Promise<number> {
     probe.listen(0, '127.0.0.1', () => {
       const address = probe.address();
       probe.close(() =>
-        address !== null && typeof address === 'object' ? resolve(address.port) : reject(new Error()),
+        address !== null && typeof address === 'object'
+          ? resolve(address.port)
+          : reject(new Error()),
       );
     });
   });

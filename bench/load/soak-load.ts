@@ -62,7 +62,9 @@ async function requestSteadily(
   requestOf: (i: number) => Uint8Array,
 ): Promise<Close> {
   // Connections that the platform closed because they were idle for long are opened again.
-  const connections = await Promise.all(Array.from({ length: lanes }, () => openPatientConnection(target)));
+  const connections = await Promise.all(
+    Array.from({ length: lanes }, () => openPatientConnection(target)),
+  );
   const idle = [...connections];
   let closed = false;
   const stop = steadily(perSecond, (i) => {
@@ -107,7 +109,10 @@ function queryOften(platform: Platform, { ids }: SoakTarget, counts: Counts): Pr
   });
 }
 
-async function publishSteadily({ mqtt, mqttPort, rate }: SoakTarget, counts: Counts): Promise<Close> {
+async function publishSteadily(
+  { mqtt, mqttPort, rate }: SoakTarget,
+  counts: Counts,
+): Promise<Close> {
   const client = await connectAsync(`mqtt://127.0.0.1:${mqttPort}`, {
     username: mqtt.userName,
     password: mqtt.password,
@@ -136,7 +141,9 @@ async function listen({ target }: Platform, { ids }: SoakTarget): Promise<Close>
       socket.on('error', () => undefined);
       await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
       socket.on('message', () => undefined);
-      socket.send(JSON.stringify({ type: 'subscribe', subscriptions: ids.map((assetId) => ({ assetId })) }));
+      socket.send(
+        JSON.stringify({ type: 'subscribe', subscriptions: ids.map((assetId) => ({ assetId })) }),
+      );
       // The last one takes nothing any more, and stays connected for as long as the platform lets it.
       if (i === liveSockets) socket.pause();
       return socket;

@@ -13,7 +13,11 @@ export interface Webhook {
   close(): Promise<void>;
 }
 
-export async function startWebhook({ answers = true }: { readonly answers?: boolean } = {}): Promise<Webhook> {
+export async function startWebhook({
+  answers = true,
+}: {
+  readonly answers?: boolean;
+} = {}): Promise<Webhook> {
   const arrivals: { atMs: number; lagMs: number }[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -33,7 +33,9 @@ const schema = [
 
 function hourColumns(key: string): string {
   const type = key === 'occupied' ? 'UInt8' : 'Float64';
-  return ['sum', 'min', 'max'].map((each) => `${each}_${key} AggregateFunction(${each}, ${type})`).join(', ');
+  return ['sum', 'min', 'max']
+    .map((each) => `${each}_${key} AggregateFunction(${each}, ${type})`)
+    .join(', ');
 }
 
 function hourStates(key: string): string {
@@ -59,7 +61,9 @@ async function start(folder: string): Promise<Engine> {
   });
   const connection = await openPatientConnection(target, optimizeTimeoutMs);
   const ask = async (sql: string): Promise<string[][]> => {
-    const text = mustSucceed(await connection.send(httpRequest('POST', '/', keepAlive, sql))).toString();
+    const text = mustSucceed(
+      await connection.send(httpRequest('POST', '/', keepAlive, sql)),
+    ).toString();
     return text === ''
       ? []
       : text
@@ -78,7 +82,9 @@ async function start(folder: string): Promise<Engine> {
       return 'merged into one part per partition (OPTIMIZE FINAL)';
     },
     async bytesAtRest() {
-      const parts = await ask(`select sum(bytes_on_disk) from system.parts where active and database = 'default'`);
+      const parts = await ask(
+        `select sum(bytes_on_disk) from system.parts where active and database = 'default'`,
+      );
       return { samples: Number(parts[0]![0]), log: 0 };
     },
     memoryBytes: server.memoryBytes,
@@ -92,7 +98,10 @@ async function start(folder: string): Promise<Engine> {
 
 const keepAlive = { Connection: 'keep-alive' };
 
-function configuration(folder: string, ports: { port: number; tcpPort: number; interserverPort: number }): string {
+function configuration(
+  folder: string,
+  ports: { port: number; tcpPort: number; interserverPort: number },
+): string {
   return `<yandex>
   <logger><level>warning</level><console>1</console></logger>
   <http_port>${ports.port}</http_port><tcp_port>${ports.tcpPort}</tcp_port>
@@ -126,13 +135,16 @@ const hourlyAverage = 'sumMerge(sum_temperature) / countMerge(count)';
 const statements: Record<QueryName, (query: Query) => string> = {
   last100: (query) =>
     `select ts, ${keys.join(', ')}, label from sample where ${some(query)} order by ts desc limit ${lastSamples}`,
-  rawKpi24h: (query) => `select avg(temperature) from sample where ${some(query)} and ${times('ts', query)}`,
+  rawKpi24h: (query) =>
+    `select avg(temperature) from sample where ${some(query)} and ${times('ts', query)}`,
   rawSeries24h: (query) =>
     `select avg(temperature) from sample where ${some(query)} and ${times('ts', query)} group by intDiv(ts, ${hourMs}) as bucket order by bucket`,
-  hourlyKpi: (query) => `select ${hourlyAverage} from hourly where ${some(query)} and ${times('hour', query)}`,
+  hourlyKpi: (query) =>
+    `select ${hourlyAverage} from hourly where ${some(query)} and ${times('hour', query)}`,
   hourlySeries: (query) =>
     `select ${hourlyAverage} from hourly where ${some(query)} and ${times('hour', query)} group by intDiv(hour, ${dayMs}) as bucket order by bucket`,
-  rawSum100: (query) => `select sum(temperature) from sample where ${some(query)} and ${times('ts', query)}`,
+  rawSum100: (query) =>
+    `select sum(temperature) from sample where ${some(query)} and ${times('ts', query)}`,
   hourlyKpiAll: (query) =>
     `select device, ${hourlyAverage} from hourly where topic = 'default' and ${times('hour', query)} group by device`,
   averageAll: () => 'select avg(temperature) from sample',
@@ -142,7 +154,10 @@ function some({ devices }: Query): string {
   return `device in (${devices.map((each) => `'${deviceName(each)}'`).join(', ')}) and topic = 'default'`;
 }
 
-function times(column: string, { from, to }: { readonly from: number; readonly to: number }): string {
+function times(
+  column: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): string {
   return `${column} >= ${from} and ${column} < ${to}`;
 }
 
@@ -152,5 +167,8 @@ function numbersOf(query: Query, rows: readonly (readonly string[])[]): number[]
     return query.devices.map((device) => byDevice.get(deviceName(device)) ?? Number.NaN);
   }
   if (query.name !== 'last100') return rows.map(([value]) => Number(value));
-  return rows.flatMap((row) => [...row.slice(0, 6).map(Number), labels.indexOf(row[6] as (typeof labels)[number])]);
+  return rows.flatMap((row) => [
+    ...row.slice(0, 6).map(Number),
+    labels.indexOf(row[6] as (typeof labels)[number]),
+  ]);
 }

@@ -11,7 +11,8 @@ const refuseAll = '#!/bin/sh\nexit 101\n';
 /** Undefined when the program is there, now or from before; else why it is not, in words. */
 export function installPackages(packages: readonly string[], program: string): string | undefined {
   if (existsSync(program)) return undefined;
-  if (process.getuid?.() !== 0) return `${program} is missing and only root may install ${packages.join(' ')}`;
+  if (process.getuid?.() !== 0)
+    return `${program} is missing and only root may install ${packages.join(' ')}`;
   const restore = withoutAutostart();
   try {
     if (!apt(['install', '-y', '--no-install-recommends', ...packages])) {
@@ -27,13 +28,16 @@ export function installPackages(packages: readonly string[], program: string): s
 /** The account of a system user, for servers that refuse to run as root; undefined when this process is not root itself. */
 export function accountOf(user: string): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
-  const id = (flag: string): number => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
+  const id = (flag: string): number =>
+    Number(execFileSync('id', [flag, user], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 
 /** The upstream version of an installed package: 1.6.7 of 1.6.7~rc0-1+b13. */
 export function packageVersion(name: string): string {
-  const version = execFileSync('/usr/bin/dpkg-query', ['-W', '-f=${Version}', name], { encoding: 'utf8' });
+  const version = execFileSync('/usr/bin/dpkg-query', ['-W', '-f=${Version}', name], {
+    encoding: 'utf8',
+  });
   return /^(?:\d+:)?([\d.]+)/.exec(version)?.[1] ?? version;
 }
 

@@ -3,8 +3,22 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inLanes } from '../load/http.ts';
 import { type Summary, summarize } from '../measure.ts';
 import type { Engine, Peer } from './peer.ts';
-import { type Query, type QueryName, difference, queryNames, queryOf, repetitions } from './queries.ts';
-import { type SampleColumns, type WorkloadShape, deviceOrdered, endMsOf, samplesOf, timeOrdered } from '../workload.ts';
+import {
+  type Query,
+  type QueryName,
+  difference,
+  queryNames,
+  queryOf,
+  repetitions,
+} from './queries.ts';
+import {
+  type SampleColumns,
+  type WorkloadShape,
+  deviceOrdered,
+  endMsOf,
+  samplesOf,
+  timeOrdered,
+} from '../workload.ts';
 
 export interface RunOptions {
   readonly shape: WorkloadShape;
@@ -27,7 +41,11 @@ export interface EngineResult {
   readonly logMiB: number;
   readonly memoryMiB: number;
   readonly settled: string;
-  readonly single: { readonly perSecond: number; readonly durations: Summary; readonly note: string };
+  readonly single: {
+    readonly perSecond: number;
+    readonly durations: Summary;
+    readonly note: string;
+  };
   readonly queries: { readonly [N in QueryName]?: QueryResult };
 }
 
@@ -63,7 +81,9 @@ export async function runEngine(
       if (exception?.absent === true) continue;
       const comparable = exception?.comparable ?? ((wanted: readonly number[]) => [...wanted]);
       const result = await timeQuery(engine, name, shape, (query) => comparable(reference(query)));
-      say(`  ${name}: ${'wrong' in result ? `WRONG, ${result.wrong}` : `p50 ${result.durations.p50Ms.toFixed(3)} ms`}`);
+      say(
+        `  ${name}: ${'wrong' in result ? `WRONG, ${result.wrong}` : `p50 ${result.durations.p50Ms.toFixed(3)} ms`}`,
+      );
       queries[name] = result;
     }
     const single = await loadSingles(engine, options);

@@ -4,9 +4,22 @@ import { join } from 'node:path';
 import { httpRequest, mustSucceed, openConnections } from '../load/http.ts';
 import { folderBytes } from './debian-package.ts';
 import type { Engine, Lane } from './peer.ts';
-import { type Platform, apiKey, createDevices, createFlow, startPlatform } from '../load/platform.ts';
+import {
+  type Platform,
+  apiKey,
+  createDevices,
+  createFlow,
+  startPlatform,
+} from '../load/platform.ts';
 import { type Query, type QueryName, lastSamples } from './queries.ts';
-import { type SampleColumns, type WorkloadShape, dataJsonAt, deviceName, isoText, labels } from '../workload.ts';
+import {
+  type SampleColumns,
+  type WorkloadShape,
+  dataJsonAt,
+  deviceName,
+  isoText,
+  labels,
+} from '../workload.ts';
 import type { WorkloadData } from '../workload.ts';
 
 export const heliographTitle = 'Heliograph';
@@ -26,13 +39,16 @@ export async function startHeliograph(folder: string, shape: WorkloadShape): Pro
   const flow = await createFlow(platform, decoder);
   const names = Array.from({ length: shape.devices }, (_, i) => deviceName(i));
   const ids = await createDevices(platform, flow, names);
-  const version = await platform.call<{ info: { version: string } }>('GET', '/v3/openapi.json').then(
-    (document) => document.info.version,
-    () => 'unreleased',
-  );
+  const version = await platform
+    .call<{ info: { version: string } }>('GET', '/v3/openapi.json')
+    .then(
+      (document) => document.info.version,
+      () => 'unreleased',
+    );
   return {
     version,
-    encode: (batch) => (batch.length === 1 ? captureRequest(batch, flow.uplinkSecret) : bulkRequest(batch, ids)),
+    encode: (batch) =>
+      batch.length === 1 ? captureRequest(batch, flow.uplinkSecret) : bulkRequest(batch, ids),
     openLanes: (count) => lanesTo(platform, count),
     async settle() {
       // A clean stop seals what is open, and the figures afterwards are those of a platform that has been started again.
@@ -71,7 +87,8 @@ async function lanesTo(platform: Platform, count: number): Promise<Lane[]> {
 /** The samples of one device as a bulk backfill. */
 export function bulkRequest(batch: SampleColumns, ids: readonly string[]): Buffer {
   const device = batch.device[0]!;
-  if (batch.device.some((each) => each !== device)) throw new Error('a bulk request is for one device');
+  if (batch.device.some((each) => each !== device))
+    throw new Error('a bulk request is for one device');
   const iso = isoText();
   let items = '';
   for (let i = 0; i < batch.length; i++) {
@@ -112,7 +129,9 @@ interface Asked {
 const questions: Record<QueryName, (asked: Asked) => Promise<number[]>> = {
   last100: async ({ post, deviceIds }) => {
     const body = { topic: 'default', limit: lastSamples };
-    return (await post<SampleAnswer[]>(`/v3/devices/${deviceIds[0]!}/query`, body)).flatMap(sampleNumbers);
+    return (await post<SampleAnswer[]>(`/v3/devices/${deviceIds[0]!}/query`, body)).flatMap(
+      sampleNumbers,
+    );
   },
   rawKpi24h: (asked) => kpi(asked, 'raw'),
   rawSeries24h: (asked) => series(asked, 'raw', 'PT1H'),
@@ -120,7 +139,9 @@ const questions: Record<QueryName, (asked: Asked) => Promise<number[]>> = {
   hourlySeries: (asked) => series(asked, 'aggregated/hourly', 'P1D'),
   rawSum100: async (asked) => [await accumulated(asked, 'SUM')],
   hourlyKpiAll: everyKpi,
-  averageAll: async (asked) => [(await accumulated(asked, 'SUM')) / (await accumulated(asked, 'COUNT'))],
+  averageAll: async (asked) => [
+    (await accumulated(asked, 'SUM')) / (await accumulated(asked, 'COUNT')),
+  ],
 };
 
 type Source = 'raw' | 'aggregated/hourly';
@@ -131,12 +152,19 @@ async function kpi({ post, deviceIds, body }: Asked, source: Source): Promise<nu
   return [(await post<Kpi>(`/v3/devices/${deviceIds[0]!}/query/${source}/kpi`, body)).kpi];
 }
 
-async function series({ post, deviceIds, body }: Asked, source: Source, bucketInterval: string): Promise<number[]> {
+async function series(
+  { post, deviceIds, body }: Asked,
+  source: Source,
+  bucketInterval: string,
+): Promise<number[]> {
   const path = `/v3/devices/${deviceIds[0]!}/query/${source}/time-series`;
   return (await post<{ dataPoints: number[] }>(path, { ...body, bucketInterval })).dataPoints;
 }
 
-async function accumulated({ post, deviceIds, body }: Asked, accumulator: 'SUM' | 'COUNT'): Promise<number> {
+async function accumulated(
+  { post, deviceIds, body }: Asked,
+  accumulator: 'SUM' | 'COUNT',
+): Promise<number> {
   const path = '/v3/devices/query/batch/raw/accumulated-kpi';
   return (await post<{ kpi: number }>(path, { ...body, accumulator, deviceIds })).kpi;
 }
@@ -154,5 +182,13 @@ async function everyKpi({ post, deviceIds, body }: Asked): Promise<number[]> {
 function sampleNumbers({ timestamp, data }: SampleAnswer): number[] {
   const label = labels.indexOf(data.label as (typeof labels)[number]);
   const occupied = data.occupied ? 1 : 0;
-  return [Date.parse(timestamp), data.temperature, data.humidity, data.co2, data.batteryLevel, occupied, label];
+  return [
+    Date.parse(timestamp),
+    data.temperature,
+    data.humidity,
+    data.co2,
+    data.batteryLevel,
+    occupied,
+    label,
+  ];
 }

@@ -109,8 +109,10 @@ function encode(batch: SampleColumns): Buffer {
 }
 
 const statements: Record<QueryName, (query: Query) => string> = {
-  last100: (query) => `SELECT * FROM sample WHERE ${one(query)} ORDER BY time DESC LIMIT ${lastSamples}`,
-  rawKpi24h: (query) => `SELECT mean(temperature) FROM sample WHERE ${one(query)} AND ${times(query)}`,
+  last100: (query) =>
+    `SELECT * FROM sample WHERE ${one(query)} ORDER BY time DESC LIMIT ${lastSamples}`,
+  rawKpi24h: (query) =>
+    `SELECT mean(temperature) FROM sample WHERE ${one(query)} AND ${times(query)}`,
   rawSeries24h: (query) =>
     `SELECT mean(temperature) FROM sample WHERE ${one(query)} AND ${times(query)} GROUP BY time(1h)`,
   hourlyKpi: (query) =>
@@ -134,8 +136,11 @@ function times({ from, to }: { readonly from: number; readonly to: number }): st
 
 function numbersOf(query: Query, series: readonly Series[]): number[] {
   if (query.name === 'last100') return series.flatMap(samplesOfSeries);
-  if (query.name !== 'hourlyKpiAll') return (series[0]?.values ?? []).map((row) => Number(row[1] ?? Number.NaN));
-  const byDevice = new Map(series.map((each) => [each.tags?.['device'], Number(each.values[0]?.[1])]));
+  if (query.name !== 'hourlyKpiAll')
+    return (series[0]?.values ?? []).map((row) => Number(row[1] ?? Number.NaN));
+  const byDevice = new Map(
+    series.map((each) => [each.tags?.['device'], Number(each.values[0]?.[1])]),
+  );
   return query.devices.map((device) => byDevice.get(deviceName(device)) ?? Number.NaN);
 }
 

@@ -5,4 +5,7 @@ import type { Peer } from './peer.ts';
 import { postgresql } from './postgresql.ts';
 import { victoriametrics } from './victoriametrics.ts';
 
-export const peerTable = { influxdb, victoriametrics, postgresql, clickhouse } satisfies Record<string, Peer>;
+export const peerTable = { influxdb, victoriametrics, postgresql, clickhouse } satisfies Record<
+  string,
+  Peer
+>;

@@ -12,7 +12,11 @@ export interface PostgresConnection {
 const terminate = Buffer.from([0x58, 0, 0, 0, 4]);
 const protocolVersion = 196_608;
 
-export function openPostgres(port: number, user: string, database: string): Promise<PostgresConnection> {
+export function openPostgres(
+  port: number,
+  user: string,
+  database: string,
+): Promise<PostgresConnection> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, noDelay: true });
     socket.once('error', reject);
@@ -46,7 +50,8 @@ function overSocket(socket: Socket): PostgresConnection {
     if (kind === 'D') rows.push(rowOf(body));
     else if (kind === 'E') refusal = new Error(errorText(body));
     else if (kind === 'Z') finish(refusal);
-    else if (kind === 'R' && body.readInt32BE(0) !== 0) finish(new Error('the server wants a password'));
+    else if (kind === 'R' && body.readInt32BE(0) !== 0)
+      finish(new Error('the server wants a password'));
   };
   socket.on('error', finish);
   socket.on('close', () => finish(refusal ?? new Error('the server closed the connection')));
@@ -64,7 +69,8 @@ function overSocket(socket: Socket): PostgresConnection {
   return {
     exchange(frames) {
       return new Promise((resolve, reject) => {
-        if (waiting !== undefined || socket.destroyed) return reject(new Error('the connection is not free'));
+        if (waiting !== undefined || socket.destroyed)
+          return reject(new Error('the connection is not free'));
         waiting = { resolve, reject };
         socket.write(frames);
       });
@@ -96,7 +102,13 @@ export function runFrames(name: string, parameters: readonly string[]): Buffer {
     return [length, bytes];
   });
   // No parameter formats and no result formats: everything is text.
-  const bind = Buffer.concat([Buffer.from(`\0${name}\0`), Buffer.alloc(2), count, ...values, Buffer.alloc(2)]);
+  const bind = Buffer.concat([
+    Buffer.from(`\0${name}\0`),
+    Buffer.alloc(2),
+    count,
+    ...values,
+    Buffer.alloc(2),
+  ]);
   return Buffer.concat([frame('B', bind), frame('E', Buffer.alloc(5)), frame('S')]);
 }
 

@@ -3,7 +3,13 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { type RunningServer, freePort, startServer, untilReady } from '../load/server-process.ts';
 import { type Query, type QueryName, dayMs, hourMs, lastSamples } from './queries.ts';
-import { type SampleColumns, type WorkloadShape, dataJsonAt, deviceName, labels } from '../workload.ts';
+import {
+  type SampleColumns,
+  type WorkloadShape,
+  dataJsonAt,
+  deviceName,
+  labels,
+} from '../workload.ts';
 import type { WorkloadData } from '../workload.ts';
 import { accountOf, folderBytes } from './debian-package.ts';
 import type { Engine, Peer } from './peer.ts';
@@ -24,7 +30,8 @@ export const postgresql: Peer = {
   packages: ['postgresql-15', 'postgresql-client-15'],
   program: `${programs}/postgres`,
   durability: 'fsynced WAL (fsync and synchronous_commit on, the defaults)',
-  model: 'jsonb rows, primary key (series, ts, seq); hourly table of the five countable keys, filled after the load',
+  model:
+    'jsonb rows, primary key (series, ts, seq); hourly table of the five countable keys, filled after the load',
   exceptions: {},
   start,
 };
@@ -70,16 +77,24 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
   const connection = await open();
   const ask = (sql: string): Promise<Row[]> => connection.exchange(queryFrame(sql));
   await ask(schema);
-  const series = Array.from({ length: shape.devices }, (_, i) => `(${i}, '${deviceName(i)}', 'default')`);
+  const series = Array.from(
+    { length: shape.devices },
+    (_, i) => `(${i}, '${deviceName(i)}', 'default')`,
+  );
   await ask(`insert into series values ${series.join(',')}; analyze series`);
-  for (const [name, sql] of Object.entries(statements)) await connection.exchange(prepareFrames(name, sql));
+  for (const [name, sql] of Object.entries(statements))
+    await connection.exchange(prepareFrames(name, sql));
   return {
     version: (await ask('show server_version'))[0]![0]!.split(' ')[0]!,
     encode,
     async openLanes(count) {
       const lanes = await Promise.all(Array.from({ length: count }, open));
-      for (const lane of lanes) await lane.exchange(prepareFrames('one', 'insert into sample values ($1, $2, 0, $3)'));
-      return lanes.map((lane) => ({ send: async (request) => void (await lane.exchange(request)), close: lane.close }));
+      for (const lane of lanes)
+        await lane.exchange(prepareFrames('one', 'insert into sample values ($1, $2, 0, $3)'));
+      return lanes.map((lane) => ({
+        send: async (request) => void (await lane.exchange(request)),
+        close: lane.close,
+      }));
     },
     async settle() {
       const startMs = performance.now();
@@ -91,11 +106,14 @@ async function start(folder: string, shape: WorkloadShape): Promise<Engine> {
       return `hourly table made afterwards in ${seconds.toFixed(1)} s; vacuumed; shared_buffers 1 GB`;
     },
     async bytesAtRest() {
-      const tables = await ask(`select pg_total_relation_size('sample') + pg_total_relation_size('hourly')`);
+      const tables = await ask(
+        `select pg_total_relation_size('sample') + pg_total_relation_size('hourly')`,
+      );
       return { samples: Number(tables[0]![0]), log: folderBytes(`${folder}/data/pg_wal`) };
     },
     memoryBytes: server.memoryBytes,
-    query: async (query) => numbersOf(query, await connection.exchange(runFrames(query.name, parametersOf(query)))),
+    query: async (query) =>
+      numbersOf(query, await connection.exchange(runFrames(query.name, parametersOf(query)))),
     async stop() {
       connection.close();
       await server.stop();
@@ -121,7 +139,11 @@ function startCluster(folder: string, port: number): RunningServer {
   };
   return startServer({
     command: postgresql.program,
-    args: ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    args: [
+      '-D',
+      data,
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
     logPath: `${folder}/postgres.log`,
     stopSignal: 'SIGINT',
     ...(account === undefined ? {} : { account }),
@@ -131,7 +153,11 @@ function startCluster(folder: string, port: number): RunningServer {
 // One sample is one prepared insert, many are one COPY: each the quickest way for its size.
 function encode(batch: SampleColumns): Buffer {
   if (batch.length === 1) {
-    return runFrames('one', [String(batch.device[0]!), String(batch.timestamp[0]!), dataJsonAt(batch, 0)]);
+    return runFrames('one', [
+      String(batch.device[0]!),
+      String(batch.timestamp[0]!),
+      dataJsonAt(batch, 0),
+    ]);
   }
   let rows = '';
   for (let i = 0; i < batch.length; i++) {
@@ -149,7 +175,8 @@ function parametersOf({ name, devices, from, to }: Query): string[] {
 }
 
 function numbersOf(query: Query, rows: readonly Row[]): number[] {
-  if (query.name === 'last100') return rows.flatMap(([ts, data]) => sampleNumbers(Number(ts), JSON.parse(data!)));
+  if (query.name === 'last100')
+    return rows.flatMap(([ts, data]) => sampleNumbers(Number(ts), JSON.parse(data!)));
   if (query.name === 'hourlyKpiAll') {
     const bySeries = new Map(rows.map(([series, value]) => [Number(series), Number(value)]));
     return query.devices.map((device) => bySeries.get(device) ?? Number.NaN);
@@ -159,5 +186,13 @@ function numbersOf(query: Query, rows: readonly Row[]): number[] {
 
 function sampleNumbers(ts: number, data: WorkloadData): number[] {
   const label = labels.indexOf(data.label as (typeof labels)[number]);
-  return [ts, data.temperature, data.humidity, data.co2, data.batteryLevel, data.occupied ? 1 : 0, label];
+  return [
+    ts,
+    data.temperature,
+    data.humidity,
+    data.co2,
+    data.batteryLevel,
+    data.occupied ? 1 : 0,
+    label,
+  ];
 }

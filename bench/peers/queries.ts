@@ -80,9 +80,9 @@ export function queryOf(name: QueryName, n: number, shape: WorkloadShape): Query
   const all = (): number[] => Array.from({ length: shape.devices }, (_, i) => i);
   const some = (): number[] => {
     const count = Math.min(sumDevices, shape.devices);
-    return [...new Set(Array.from({ length: count }, (_, i) => (device + i * 7) % shape.devices))].sort(
-      (a, b) => a - b,
-    );
+    return [
+      ...new Set(Array.from({ length: count }, (_, i) => (device + i * 7) % shape.devices)),
+    ].sort((a, b) => a - b);
   };
   const spans: Record<QueryName, () => Omit<Query, 'name'>> = {
     last100: () => ({ devices: one, ...whole }),
@@ -106,7 +106,9 @@ export function referenceFor(shape: WorkloadShape): (query: Query) => number[] {
     return columns;
   };
   const total = (devices: readonly number[], interval: Interval): Total =>
-    devices.map((device) => totalOf(columnsOf(device), interval)).reduce(merged, { sum: 0, count: 0 });
+    devices
+      .map((device) => totalOf(columnsOf(device), interval))
+      .reduce(merged, { sum: 0, count: 0 });
   const kpi = (query: Query): number[] => [average(total(query.devices, query))];
   const series = (query: Query, stepMs: number): number[] =>
     starts(query, stepMs).map((from) => average(total(query.devices, { from, to: from + stepMs })));
@@ -162,7 +164,13 @@ function lastOf(columns: SampleColumns): number[] {
   const numbers: number[] = [];
   for (let i = columns.length - 1; i >= Math.max(0, columns.length - lastSamples); i--) {
     const data = dataAt(columns, i);
-    numbers.push(columns.timestamp[i]!, data.temperature, data.humidity, data.co2, data.batteryLevel);
+    numbers.push(
+      columns.timestamp[i]!,
+      data.temperature,
+      data.humidity,
+      data.co2,
+      data.batteryLevel,
+    );
     numbers.push(data.occupied ? 1 : 0, labels.indexOf(data.label as (typeof labels)[number]));
   }
   return numbers;
@@ -171,7 +179,9 @@ function lastOf(columns: SampleColumns): number[] {
 /** Undefined when the answers are equal within 1e-9 relative; else the first difference, in words. */
 export function difference(got: readonly number[], wanted: readonly number[]): string | undefined {
   if (got.length !== wanted.length) return `${got.length} numbers instead of ${wanted.length}`;
-  const at = wanted.findIndex((w, i) => !(Math.abs(got[i]! - w) <= 1e-9 * Math.max(1e-300, Math.abs(w))));
+  const at = wanted.findIndex(
+    (w, i) => !(Math.abs(got[i]! - w) <= 1e-9 * Math.max(1e-300, Math.abs(w))),
+  );
   return at < 0 ? undefined : `number ${at} is ${got[at]} instead of ${wanted[at]}`;
 }
 

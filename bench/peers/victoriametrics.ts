@@ -14,9 +14,13 @@ export const victoriametrics: Peer = {
   packages: ['victoria-metrics'],
   program: '/usr/bin/victoria-metrics',
   durability: 'NOT durable: buffered in memory, no fsync before the answer',
-  model: 'one series per device and key; numbers and booleans only, the label is not kept; no hourly aggregates',
+  model:
+    'one series per device and key; numbers and booleans only, the label is not kept; no hourly aggregates',
   exceptions: {
-    last100: { words: 'exports the last 100 minutes of 5 series; no label', comparable: withoutLabels },
+    last100: {
+      words: 'exports the last 100 minutes of 5 series; no label',
+      comparable: withoutLabels,
+    },
     hourlyKpi: { words: fromRaw },
     hourlySeries: { words: fromRaw },
     hourlyKpiAll: { words: fromRaw },
@@ -108,7 +112,10 @@ const paths: Record<QueryName, (query: Query) => string> = {
   hourlySeries: (query) => range(`avg_over_time(${one(query)}[1d])`, query, dayMs),
   rawSum100: (query) => {
     const devices = query.devices.map(deviceName).join('|');
-    return instant(`sum(sum_over_time(temperature{device=~"${devices}"}[${window(query)}]))`, query.to);
+    return instant(
+      `sum(sum_over_time(temperature{device=~"${devices}"}[${window(query)}]))`,
+      query.to,
+    );
   },
   hourlyKpiAll: (query) => instant(`avg_over_time(temperature[${window(query)}])`, query.to),
   averageAll: (query) => {
@@ -129,7 +136,11 @@ function instant(expression: string, to: number): string {
   return `/api/v1/query?nocache=1&time=${(to - 1) / 1_000}&query=${encodeURIComponent(expression)}`;
 }
 
-function range(expression: string, { from, to }: { from: number; to: number }, stepMs: number): string {
+function range(
+  expression: string,
+  { from, to }: { from: number; to: number },
+  stepMs: number,
+): string {
   const span = `start=${(from + stepMs - 1) / 1_000}&end=${(to - 1) / 1_000}&step=${stepMs / 1_000}s`;
   return `/api/v1/query_range?nocache=1&${span}&query=${encodeURIComponent(expression)}`;
 }
@@ -154,7 +165,11 @@ function answerOf(query: Query, text: string): number[] {
 function exported(text: string): number[] {
   const series = new Map<string, { values: number[]; timestamps: number[] }>();
   for (const line of text.trim().split('\n')) {
-    const each = JSON.parse(line) as { metric: Record<string, string>; values: number[]; timestamps: number[] };
+    const each = JSON.parse(line) as {
+      metric: Record<string, string>;
+      values: number[];
+      timestamps: number[];
+    };
     series.set(each.metric['__name__']!, each);
   }
   const timestamps = series.get('temperature')?.timestamps ?? [];

@@ -50,7 +50,10 @@ async function run(options: DemoOptions): Promise<never> {
   const to = now();
   const starts = new Map<string, EpochMs>();
   for (const device of devices) {
-    starts.set(device.id, await historyStart(platform, device, to, options.historyDays ?? historyDaysDefault));
+    starts.set(
+      device.id,
+      await historyStart(platform, device, to, options.historyDays ?? historyDaysDefault),
+    );
   }
   print(`Demo: loading what ${devices.length} devices sent before now ...`);
   const load = options.loadUplinks ?? loadOverHttp(platform);
@@ -58,7 +61,15 @@ async function run(options: DemoOptions): Promise<never> {
   const loaded = await loadHistory({ devices, uplinkSecret, from, to, signal, load });
   print(`Demo: ${loaded} payloads decoded and stored in ${((now() - to) / 1_000).toFixed(1)} s.`);
   await setUpLeakRule(platform, workspace);
-  print(startText({ publicUrl: publicUrl.replace(/\/+$/, ''), apiKey, organizationId, workspace, now: now() }));
+  print(
+    startText({
+      publicUrl: publicUrl.replace(/\/+$/, ''),
+      apiKey,
+      organizationId,
+      workspace,
+      now: now(),
+    }),
+  );
 
   const pause = (ms: number) => wait(ms, undefined, { signal });
   return sendLive({ devices, uplinkSecret, from: to, signal, now, pause, platform, print });

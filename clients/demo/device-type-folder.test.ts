@@ -9,7 +9,9 @@ import { demoDeviceTypes, readDeviceType } from './device-type-folder.ts';
 import { deviceKinds } from './devices/kind-table.ts';
 
 test('every folder has its kind and every kind its folder', () => {
-  expect(deviceKinds.map((kind) => kind.folder).toSorted()).toEqual(readdirSync(demoDeviceTypes).toSorted());
+  expect(deviceKinds.map((kind) => kind.folder).toSorted()).toEqual(
+    readdirSync(demoDeviceTypes).toSorted(),
+  );
 });
 
 for (const { folder } of deviceKinds) {
@@ -19,7 +21,9 @@ for (const { folder } of deviceKinds) {
     for (const key of ['manufacturer', 'author', 'firmwareVersion', 'encoding', 'connectivity']) {
       expect(meta[key]).toEqual(expect.any(String));
     }
-    expect(Object.keys(draft.schemas).toSorted()).toEqual((meta['outputTopics'] as string[]).toSorted());
+    expect(Object.keys(draft.schemas).toSorted()).toEqual(
+      (meta['outputTopics'] as string[]).toSorted(),
+    );
     for (const [topic, text] of Object.entries(draft.schemas)) {
       const schema = JSON.parse(text) as Record<string, unknown>;
       expect(schema).toMatchObject({
@@ -31,7 +35,9 @@ for (const { folder } of deviceKinds) {
       expect(schema['title']).toEqual(expect.any(String));
     }
     const program = parse(draft.uplinkScript.code, { ecmaVersion: 2020, sourceType: 'module' });
-    const functions = program.body.flatMap((node) => (node.type === 'FunctionDeclaration' ? [node.id.name] : []));
+    const functions = program.body.flatMap((node) =>
+      node.type === 'FunctionDeclaration' ? [node.id.name] : [],
+    );
     expect(functions).toContain(folder === 'soil-probe' ? 'decodeUplink' : 'consume');
   });
 }

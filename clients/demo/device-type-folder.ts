@@ -38,7 +38,8 @@ export async function readDeviceType(folder: string): Promise<DeviceTypeDraft> {
     schemas[file.slice(0, -schemaSuffix.length)] = await readFile(join(folder, file), 'utf8');
   }
   for (const topic of meta.outputTopics) {
-    if (schemas[topic] === undefined) throw new Error(`${folder}: there is no ${topic}${schemaSuffix}`);
+    if (schemas[topic] === undefined)
+      throw new Error(`${folder}: there is no ${topic}${schemaSuffix}`);
   }
   return {
     name: meta.name,

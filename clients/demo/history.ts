@@ -25,7 +25,14 @@ export interface HistoryRequest {
 }
 
 /** Loads what is missing up to `to`; returns how many payloads that were. */
-export async function loadHistory({ devices, uplinkSecret, from, to, signal, load }: HistoryRequest): Promise<number> {
+export async function loadHistory({
+  devices,
+  uplinkSecret,
+  from,
+  to,
+  signal,
+  load,
+}: HistoryRequest): Promise<number> {
   const starts = new Map(devices.map((one) => [one, from(one)]));
   let loaded = 0;
   for (let start = Math.min(to, ...starts.values()); start < to; start += windowMs) {
@@ -44,10 +51,17 @@ export async function loadHistory({ devices, uplinkSecret, from, to, signal, loa
 }
 
 /** What a device sends by itself in [from, to). */
-function uplinksOf({ device }: EnrolledDevice, uplinkSecret: string, from: EpochMs, to: EpochMs): DemoUplink[] {
+function uplinksOf(
+  { device }: EnrolledDevice,
+  uplinkSecret: string,
+  from: EpochMs,
+  to: EpochMs,
+): DemoUplink[] {
   if (from >= to) return [];
   const { deviceId } = device;
-  return device.uplinkTimes(from, to).map((at) => ({ deviceId, uplinkSecret, at, payload: device.payloadAt(at) }));
+  return device
+    .uplinkTimes(from, to)
+    .map((at) => ({ deviceId, uplinkSecret, at, payload: device.payloadAt(at) }));
 }
 
 /** Where a device's history begins, by asking the platform for its newest sample: a start after an interrupted one goes on there. */
@@ -57,10 +71,13 @@ export async function historyStart(
   now: EpochMs,
   historyDays: number,
 ): Promise<EpochMs> {
-  const [newest] = await platform.post<readonly { readonly timestamp: string }[]>(`/v3/devices/${id}/query`, {
-    topic: '*',
-    limit: 1,
-  });
+  const [newest] = await platform.post<readonly { readonly timestamp: string }[]>(
+    `/v3/devices/${id}/query`,
+    {
+      topic: '*',
+      limit: 1,
+    },
+  );
   const earliest = now - historyDays * dayMs;
   return newest === undefined ? earliest : Math.max(earliest, Date.parse(newest.timestamp) + 1);
 }

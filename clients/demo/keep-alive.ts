@@ -23,24 +23,39 @@ const requestTimeoutMs = 30_000;
 /** Sends over at most 24 connections; rejects when there is no answer within 30 s. The signal ends all of them. */
 export function keepAlive(baseUrl: string, signal: AbortSignal): Send {
   const scheme = baseUrl.startsWith('https:') ? https : http;
-  const agent = new scheme.Agent({ keepAlive: true, maxSockets: connectionsMax, timeout: requestTimeoutMs });
+  const agent = new scheme.Agent({
+    keepAlive: true,
+    maxSockets: connectionsMax,
+    timeout: requestTimeoutMs,
+  });
   signal.addEventListener('abort', () => agent.destroy(), { once: true });
   return (method, url, headers, body) =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-      const request = scheme.request(url, { method, agent, headers: { ...headers, ...length } }, (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (piece: string) => {
-          text += piece;
-        });
-        response.on('error', reject);
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], body: text }),
-        );
-      });
-      request.on('timeout', () => request.destroy(new Error(`no answer within ${requestTimeoutMs} ms`)));
+      const length =
+        body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+      const request = scheme.request(
+        url,
+        { method, agent, headers: { ...headers, ...length } },
+        (response) => {
+          let text = '';
+          response.setEncoding('utf8');
+          response.on('data', (piece: string) => {
+            text += piece;
+          });
+          response.on('error', reject);
+          response.on('end', () =>
+            resolve({
+              status: response.statusCode ?? 0,
+              retryAfter: response.headers['retry-after'],
+              body: text,
+            }),
+          );
+        },
+      );
+      request.on('timeout', () =>
+        request.destroy(new Error(`no answer within ${requestTimeoutMs} ms`)),
+      );
       request.on('error', reject);
       request.end(body);
     });

@@ -26,7 +26,9 @@ export async function setUpLeakRule(platform: Platform, workspace: DemoWorkspace
     customPayload: payload,
     customDatabaseProperties: { topic: alarmTopic, useCurrentDevice: true },
   });
-  const detectors = workspace.devices.filter(({ kind }) => kind.folder === 'leak-detector').map(({ id }) => id);
+  const detectors = workspace.devices
+    .filter(({ kind }) => kind.folder === 'leak-detector')
+    .map(({ id }) => id);
   const condition: JsonObject = {
     operandFirst: { type: 'DATA_SOURCE', dataSourceId: 'leak' },
     operator: 'EQ',
@@ -39,7 +41,15 @@ export async function setUpLeakRule(platform: Platform, workspace: DemoWorkspace
     actions: [{ id: action }],
     logic: {
       type: 'COMPARISON',
-      dataSources: [{ id: 'leak', inputIds: detectors, dataTopic: 'default', dataKey: 'leak', valueType: 'BOOLEAN' }],
+      dataSources: [
+        {
+          id: 'leak',
+          inputIds: detectors,
+          dataTopic: 'default',
+          dataKey: 'leak',
+          valueType: 'BOOLEAN',
+        },
+      ],
       logicBlocks: [{ actionIds: [action], conditions: [condition] }],
     },
   });

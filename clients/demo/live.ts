@@ -48,7 +48,9 @@ export function uplinksBetween(
 ): DemoUplink[] {
   const quickened = end - start <= quickenedMaxMs;
   const uplinks = devices.flatMap(({ device, kind }) => {
-    const extra = quickened ? periodic(seedOf(device.deviceId), start, end, kind.liveIntervalMs) : [];
+    const extra = quickened
+      ? periodic(seedOf(device.deviceId), start, end, kind.liveIntervalMs)
+      : [];
     const { deviceId } = device;
     return merged(device.uplinkTimes(start, end), extra).map((at) => ({
       deviceId,

@@ -57,7 +57,11 @@ export function connectPlatform(options: PlatformOptions): Platform {
   return {
     get: (path, query = {}) => {
       const search = new URLSearchParams(query).toString();
-      return patiently(connection, { method: 'GET', path: search === '' ? path : `${path}?${search}`, headers });
+      return patiently(connection, {
+        method: 'GET',
+        path: search === '' ? path : `${path}?${search}`,
+        headers,
+      });
     },
     post: (path, body) => patiently(connection, { method: 'POST', path, headers, body }),
     capture: (uplink) => capture(connection, uplink),
@@ -68,7 +72,10 @@ interface Connection extends PlatformOptions {
   readonly send: Send;
 }
 
-async function capture(connection: Connection, uplink: DemoUplink): Promise<{ readonly refused?: string }> {
+async function capture(
+  connection: Connection,
+  uplink: DemoUplink,
+): Promise<{ readonly refused?: string }> {
   try {
     await patiently(connection, {
       method: 'POST',
@@ -97,7 +104,10 @@ async function patiently<T>(connection: Connection, request: HttpRequest): Promi
 
 type Outcome = Answer | { readonly reason: string; readonly pauseMs?: number };
 
-async function attempt(connection: Connection, { method, path, headers, body }: HttpRequest): Promise<Outcome> {
+async function attempt(
+  connection: Connection,
+  { method, path, headers, body }: HttpRequest,
+): Promise<Outcome> {
   const { baseUrl, signal, send } = connection;
   let answer: Answer;
   try {
@@ -105,14 +115,20 @@ async function attempt(connection: Connection, { method, path, headers, body }: 
     answer =
       body === undefined
         ? await send(method, url, headers, undefined)
-        : await send(method, url, { ...headers, 'content-type': 'application/json' }, JSON.stringify(body));
+        : await send(
+            method,
+            url,
+            { ...headers, 'content-type': 'application/json' },
+            JSON.stringify(body),
+          );
   } catch (error) {
     signal.throwIfAborted();
     return { reason: String(error) };
   }
   if (answer.status >= 200 && answer.status < 300) return answer;
   const message = messageOf(answer);
-  if (!passingStatuses.has(answer.status)) throw new RefusedRequest(answer.status, `${method} ${path}: ${message}`);
+  if (!passingStatuses.has(answer.status))
+    throw new RefusedRequest(answer.status, `${method} ${path}: ${message}`);
   const retryAfterS = Number(answer.retryAfter ?? Number.NaN);
   if (!(retryAfterS >= 0)) return { reason: message };
   return { reason: message, pauseMs: Math.min(retryAfterS * 1_000, retryLimits.pauseMaxMs) };

@@ -12,7 +12,12 @@ const text = startText({
   publicUrl: 'https://iot.example.org',
   apiKey: '0011223344556677.2b1f6c1e-2f0e-4a53-9d8c-0d7c1a2b3c4d',
   organizationId: '2800000000000001',
-  workspace: { id: '2900000000000001', uplinkSecret: 'up&link', tagId: '7100000000000001', devices },
+  workspace: {
+    id: '2900000000000001',
+    uplinkSecret: 'up&link',
+    tagId: '7100000000000001',
+    devices,
+  },
   now: Date.UTC(2026, 10, 20, 12),
 });
 
@@ -43,7 +48,9 @@ test('four curl lines carry address, key and body', () => {
     from: '2026-11-19T12:00:00.000Z',
     to: '2026-11-20T12:00:00.000Z',
   });
-  expect(after(kpi, '-H')).toContain('x-api-key: 0011223344556677.2b1f6c1e-2f0e-4a53-9d8c-0d7c1a2b3c4d');
+  expect(after(kpi, '-H')).toContain(
+    'x-api-key: 0011223344556677.2b1f6c1e-2f0e-4a53-9d8c-0d7c1a2b3c4d',
+  );
   expect(new URL(capture[1]!).searchParams.get('secret')).toBe('up&link');
   expect(new URL(capture[1]!).searchParams.get('deviceId')).toMatch(/^0248454C0007/);
   expect(JSON.parse(after(capture, '-d')[0]!)).toEqual({ port: 5, payloadHex: '015a26' });

@@ -15,15 +15,30 @@ export interface StartFacts {
 }
 
 /** One block of plain text, ready to be printed. */
-export function startText({ publicUrl, apiKey, organizationId, workspace, now }: StartFacts): string {
+export function startText({
+  publicUrl,
+  apiKey,
+  organizationId,
+  workspace,
+  now,
+}: StartFacts): string {
   const socketUrl = `${publicUrl.replace(/^http/, 'ws')}/v3/data-streams`;
   const room = deviceOf(workspace, 'room-climate');
   const leak = deviceOf(workspace, 'leak-detector');
-  const shown = [room, deviceOf(workspace, 'energy-meter'), deviceOf(workspace, 'asset-tracker'), leak];
+  const shown = [
+    room,
+    deviceOf(workspace, 'energy-meter'),
+    deviceOf(workspace, 'asset-tracker'),
+    leak,
+  ];
   const post = (path: string, body: unknown) =>
     `curl -s '${publicUrl}${path}' -H 'x-api-key: ${apiKey}' -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
   const wet = JSON.stringify(radioFrame(5, [0b0000_0001, 90, 38]));
-  const subscribe = { type: 'subscribe', id: '1', subscriptions: [{ tagId: workspace.tagId, topic: '*' }] };
+  const subscribe = {
+    type: 'subscribe',
+    id: '1',
+    subscriptions: [{ tagId: workspace.tagId, topic: '*' }],
+  };
   return [
     '',
     `Heliograph demo: ${workspace.devices.length} simulated devices send raw payloads through real decoders.`,

@@ -27,7 +27,11 @@ async function listen(answer: (seen: Seen, index: number, response: ServerRespon
   const seen: Seen[] = [];
   const read = async (request: IncomingMessage, response: ServerResponse) => {
     const body = (await request.toArray()).join('');
-    seen.push({ path: request.url!, deviceId: request.headers['x-device-id'] as string | undefined, body });
+    seen.push({
+      path: request.url!,
+      deviceId: request.headers['x-device-id'] as string | undefined,
+      body,
+    });
     answer(seen.at(-1)!, seen.length - 1, response);
   };
   const server = createServer((request, response) => void read(request, response));
@@ -39,18 +43,34 @@ async function listen(answer: (seen: Seen, index: number, response: ServerRespon
   return { seen, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-function reply(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+function reply(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json', ...headers })
+    .end(JSON.stringify(body));
 }
 
 function client(baseUrl: string) {
   const pauses: number[] = [];
   const stop = new AbortController();
   const pause = async (ms: number) => void pauses.push(ms);
-  return { pauses, stop, platform: connectPlatform({ baseUrl, apiKey: 'key', signal: stop.signal, pause }) };
+  return {
+    pauses,
+    stop,
+    platform: connectPlatform({ baseUrl, apiKey: 'key', signal: stop.signal, pause }),
+  };
 }
 
-const uplink: DemoUplink = { deviceId: 'A1', uplinkSecret: 's', at: now, payload: { port: 2, payloadHex: '00' } };
+const uplink: DemoUplink = {
+  deviceId: 'A1',
+  uplinkSecret: 's',
+  at: now,
+  payload: { port: 2, payloadHex: '00' },
+};
 
 const devices: EnrolledDevice[] = [roomClimate, serviceButton].flatMap((kind) =>
   kind.devices.map((device) => ({ id: `02${device.deviceId}`, kind, device })),
@@ -66,7 +86,9 @@ test('a 503 is tried again after Retry-After, else after a growing pause, with t
   expect(await platform.capture(uplink)).toEqual({});
   expect(pauses).toEqual([2_000, 200, 400, 800]);
   expect(seen).toHaveLength(5);
-  expect(new Set(seen.map((one) => one.path))).toEqual(new Set(['/v3/capture?timestamp=2026-11-20T12%3A00%3A00.000Z']));
+  expect(new Set(seen.map((one) => one.path))).toEqual(
+    new Set(['/v3/capture?timestamp=2026-11-20T12%3A00%3A00.000Z']),
+  );
   expect(seen[4]).toMatchObject({ deviceId: 'A1', body: '{"port":2,"payloadHex":"00"}' });
 });
 
@@ -74,9 +96,15 @@ test('tries are limited, and a final answer is not tried again', async () => {
   const busy = await listen((_, __, response) => reply(response, 503, { message: 'full' }));
   await expect(client(busy.baseUrl).platform.capture(uplink)).rejects.toThrow('503 full after');
   expect(busy.seen).toHaveLength(retryLimits.triesMax);
-  const closed = await listen((_, __, response) => reply(response, 404, { message: 'No device with id A1' }));
-  expect((await client(closed.baseUrl).platform.capture(uplink)).refused).toContain('404 No device with id A1');
-  await expect(client(closed.baseUrl).platform.get('/v3/workspaces')).rejects.toThrow(RefusedRequest);
+  const closed = await listen((_, __, response) =>
+    reply(response, 404, { message: 'No device with id A1' }),
+  );
+  expect((await client(closed.baseUrl).platform.capture(uplink)).refused).toContain(
+    '404 No device with id A1',
+  );
+  await expect(client(closed.baseUrl).platform.get('/v3/workspaces')).rejects.toThrow(
+    RefusedRequest,
+  );
   expect(closed.seen).toHaveLength(2);
 });
 
@@ -114,7 +142,14 @@ test('history over HTTP keeps the order of each device', async () => {
   const { seen, baseUrl } = await listen((_, __, response) => reply(response, 201, { id: 'x' }));
   const { platform, stop } = client(baseUrl);
   const load = loadOverHttp(platform);
-  await loadHistory({ devices, uplinkSecret: 's', from: () => now - dayMs, to: now, signal: stop.signal, load });
+  await loadHistory({
+    devices,
+    uplinkSecret: 's',
+    from: () => now - dayMs,
+    to: now,
+    signal: stop.signal,
+    load,
+  });
   for (const { device } of devices) {
     const mine = seen.filter((one) => one.deviceId === device.deviceId).map((one) => one.path);
     expect(mine).toEqual(mine.toSorted());
@@ -155,7 +190,8 @@ test('live operation goes on when a device is deleted or a payload is lost, and 
     platform: {
       capture: async ({ deviceId }) => {
         sent.push(deviceId);
-        if (deviceId === unlucky && sent.filter((one) => one === unlucky).length === 1) throw new Error('busy');
+        if (deviceId === unlucky && sent.filter((one) => one === unlucky).length === 1)
+          throw new Error('busy');
         return deviceId === gone ? { refused: 'No such device' } : {};
       },
     },

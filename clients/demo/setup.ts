@@ -48,7 +48,13 @@ export async function setUpDemo(
   const workspaceId = await demoWorkspace(platform, organizationId);
   const uplinkSecret = await deviceConnector(platform, workspaceId);
   const tagIds = await namedTags(platform, workspaceId, kinds);
-  const flowIds = await dataFlows(platform, organizationId, workspaceId, uplinkSecret.connectorId, kinds);
+  const flowIds = await dataFlows(
+    platform,
+    organizationId,
+    workspaceId,
+    uplinkSecret.connectorId,
+    kinds,
+  );
   const known = await platform.get<RecordPage<{ id: string; deviceId: string }>>('/v3/assets', {
     workspaceId,
     size: listSize,
@@ -73,15 +79,25 @@ export async function setUpDemo(
       devices.push({ id: record.id, kind, device });
     }
   }
-  return { id: workspaceId, uplinkSecret: uplinkSecret.secret, devices, tagId: tagIds.get(everyDeviceTag)! };
+  return {
+    id: workspaceId,
+    uplinkSecret: uplinkSecret.secret,
+    devices,
+    tagId: tagIds.get(everyDeviceTag)!,
+  };
 }
 
 async function demoWorkspace(platform: Platform, organizationId: string): Promise<string> {
-  const page = await platform.get<RecordPage<NamedRecord & { properties?: JsonObject | null }>>('/v3/workspaces', {
-    organizationId,
-    size: listSize,
-  });
-  const marked = page.content.find((one) => one.properties?.['simulated'] === workspaceMark['simulated']);
+  const page = await platform.get<RecordPage<NamedRecord & { properties?: JsonObject | null }>>(
+    '/v3/workspaces',
+    {
+      organizationId,
+      size: listSize,
+    },
+  );
+  const marked = page.content.find(
+    (one) => one.properties?.['simulated'] === workspaceMark['simulated'],
+  );
   if (marked !== undefined) return marked.id;
   const office = [{ from: '07:00', to: '19:00' }];
   const created = await platform.post<NamedRecord>('/v3/workspaces', {
@@ -94,7 +110,13 @@ async function demoWorkspace(platform: Platform, organizationId: string): Promis
       timezone: campusTimeZone,
       workingHours: {
         enabled: true,
-        days: { MONDAY: office, TUESDAY: office, WEDNESDAY: office, THURSDAY: office, FRIDAY: office },
+        days: {
+          MONDAY: office,
+          TUESDAY: office,
+          WEDNESDAY: office,
+          THURSDAY: office,
+          FRIDAY: office,
+        },
       },
       holidays: [],
     },
@@ -107,7 +129,12 @@ async function deviceConnector(
   workspaceId: string,
 ): Promise<{ connectorId: string; secret: string }> {
   type Connector = NamedRecord & { uplinkSecret: string | null };
-  const found = await byName<Connector>(platform, '/v3/device-connectors', { workspaceId }, connectorName);
+  const found = await byName<Connector>(
+    platform,
+    '/v3/device-connectors',
+    { workspaceId },
+    connectorName,
+  );
   const connector =
     found ??
     (await platform.post<Connector>('/v3/device-connectors', {
@@ -124,7 +151,16 @@ async function deviceConnector(
   return { connectorId: connector.id, secret: connector.uplinkSecret };
 }
 
-const tagColors = ['#2563EB', '#0D9488', '#16A34A', '#CA8A04', '#EA580C', '#DC2626', '#9333EA', '#475569'];
+const tagColors = [
+  '#2563EB',
+  '#0D9488',
+  '#16A34A',
+  '#CA8A04',
+  '#EA580C',
+  '#DC2626',
+  '#9333EA',
+  '#475569',
+];
 
 async function namedTags(
   platform: Platform,
@@ -132,7 +168,10 @@ async function namedTags(
   kinds: readonly DeviceKind[],
 ): Promise<ReadonlyMap<string, string>> {
   const names = kinds.flatMap((kind) => kind.devices.flatMap((device) => device.tags));
-  const page = await platform.get<RecordPage<NamedRecord>>('/v3/tags', { workspaceId, size: listSize });
+  const page = await platform.get<RecordPage<NamedRecord>>('/v3/tags', {
+    workspaceId,
+    size: listSize,
+  });
   const ids = new Map(page.content.map((tag) => [tag.name, tag.id]));
   for (const [i, name] of [...new Set([everyDeviceTag, ...names])].entries()) {
     if (ids.has(name)) continue;
@@ -167,9 +206,18 @@ async function dataFlows(
   return flowIds;
 }
 
-async function deviceType(platform: Platform, organizationId: string, kind: DeviceKind): Promise<string> {
+async function deviceType(
+  platform: Platform,
+  organizationId: string,
+  kind: DeviceKind,
+): Promise<string> {
   const draft = await readDeviceType(join(demoDeviceTypes, kind.folder));
-  const found = await byName(platform, '/v3/device-types', { organizationId, types: 'manual' }, draft.name);
+  const found = await byName(
+    platform,
+    '/v3/device-types',
+    { organizationId, types: 'manual' },
+    draft.name,
+  );
   if (found !== undefined) return found.id;
   return (await platform.post<NamedRecord>('/v3/device-types', { ...draft, organizationId })).id;
 }

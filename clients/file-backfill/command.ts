@@ -59,11 +59,14 @@ async function main(): Promise<void> {
     });
     if (process.stdout.isTTY) process.stdout.write('\n');
     console.log(progressText(done, (performance.now() - startedAt) / 1_000, false));
-    if (done.errors > 0) console.log(`${done.errors} lines could not be stored: see ${reportPathOf(path)}`);
+    if (done.errors > 0)
+      console.log(`${done.errors} lines could not be stored: see ${reportPathOf(path)}`);
     process.exitCode = done.errors > 0 ? 1 : 0;
   } catch (error) {
     const reason = signal.aborted ? 'interrupted' : (error as Error).message;
-    console.error(`\nbackfill: ${reason}. Run it again to go on (${placePathOf(path)} says where).`);
+    console.error(
+      `\nbackfill: ${reason}. Run it again to go on (${placePathOf(path)} says where).`,
+    );
     process.exitCode = signal.aborted ? 130 : 1;
   }
 }

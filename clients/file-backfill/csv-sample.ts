@@ -31,7 +31,12 @@ function setAt(object: Record<string, Json>, path: readonly string[], value: Jso
 
 // A column can be called `__proto__`.
 function define(object: Record<string, Json>, key: string, value: Json): void {
-  Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+  Object.defineProperty(object, key, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  });
 }
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;

@@ -73,7 +73,10 @@ export async function backfillFile(options: FileBackfillOptions): Promise<FilePr
     resumedAtLine: from.line,
   };
   const start = format === 'csv' && from.byte === 0 ? await headerEnd(path, signal) : from;
-  for await (const window of windowsOf(sourceRecords(path, start, format === 'csv', signal), options.windowRecords)) {
+  for await (const window of windowsOf(
+    sourceRecords(path, start, format === 'csv', signal),
+    options.windowRecords,
+  )) {
     signal.throwIfAborted();
     const sent = await sendWindow(window, readRecord, devices, options);
     if (sent.errors.length > 0) await report(path, sent.errors);
@@ -119,7 +122,8 @@ async function csvReader(path: string, signal: AbortSignal): Promise<ReadRecord>
   const header = await headerOf(path, signal);
   const separator = separatorOf(header.text);
   const names = csvCells(header.text, separator).map((name) => name.trim());
-  if (!names.includes('timestamp')) throw new Error(`The header of ${path} has no column timestamp`);
+  if (!names.includes('timestamp'))
+    throw new Error(`The header of ${path} has no column timestamp`);
   return ({ text }) => csvSample(names, csvCells(text, separator));
 }
 
@@ -153,9 +157,11 @@ async function sendWindow(
       errors.push(read);
       continue;
     }
-    if (!devices.has(read.deviceId)) devices.set(read.deviceId, await client.findDevice(read.deviceId));
+    if (!devices.has(read.deviceId))
+      devices.set(read.deviceId, await client.findDevice(read.deviceId));
     const id = devices.get(read.deviceId);
-    if (id === undefined) errors.push(fileError(record, 'NO_SUCH_DEVICE', `There is no device ${read.deviceId}`));
+    if (id === undefined)
+      errors.push(fileError(record, 'NO_SUCH_DEVICE', `There is no device ${read.deviceId}`));
     else {
       const samples = byDevice.get(id) ?? [];
       samples.push(read);
@@ -186,7 +192,11 @@ async function sendWindow(
   return { accepted, duplicates, errors: errors.sort((a, b) => a.line - b.line) };
 }
 
-function readSample(record: SourceRecord, readRecord: ReadRecord, device: string | undefined): ReadSample | FileError {
+function readSample(
+  record: SourceRecord,
+  readRecord: ReadRecord,
+  device: string | undefined,
+): ReadSample | FileError {
   let read: Json;
   try {
     read = readRecord(record);
@@ -195,9 +205,11 @@ function readSample(record: SourceRecord, readRecord: ReadRecord, device: string
   }
   if (!isJsonObject(read)) return fileError(record, 'NOT_A_SAMPLE', 'A line must be a JSON object');
   const { deviceId = device, ...sample } = read;
-  if (typeof deviceId !== 'string') return fileError(record, 'NO_DEVICE', 'No deviceId, and none given for all lines');
+  if (typeof deviceId !== 'string')
+    return fileError(record, 'NO_DEVICE', 'No deviceId, and none given for all lines');
   // Without one it would be the time of sending, and an interrupted run that is repeated would store the sample twice.
-  if (sample['timestamp'] === undefined) return fileError(record, 'NO_TIMESTAMP', 'A line needs a timestamp');
+  if (sample['timestamp'] === undefined)
+    return fileError(record, 'NO_TIMESTAMP', 'A line needs a timestamp');
   return { line: record.line, deviceId, sample };
 }
 
@@ -206,13 +218,22 @@ function fileError({ line }: SourceRecord, errorCode: string, message: string): 
 }
 
 async function report(path: string, errors: readonly FileError[]): Promise<void> {
-  await writeFile(reportPathOf(path), errors.map((error) => `${JSON.stringify(error)}\n`).join(''), { flag: 'a' });
+  await writeFile(
+    reportPathOf(path),
+    errors.map((error) => `${JSON.stringify(error)}\n`).join(''),
+    { flag: 'a' },
+  );
 }
 
 async function lookAt(path: string): Promise<{ bytesTotal: number; fingerprint: string }> {
   const file = await open(path);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(fingerprintBytes), 0, fingerprintBytes, 0);
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(fingerprintBytes),
+      0,
+      fingerprintBytes,
+      0,
+    );
     const { size } = await file.stat();
     const hash = createHash('sha256').update(buffer.subarray(0, bytesRead));
     return { bytesTotal: size, fingerprint: `${size} ${hash.digest('hex')}` };

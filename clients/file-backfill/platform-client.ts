@@ -11,7 +11,11 @@ export interface ClientOptions {
 export interface BulkAnswer {
   readonly accepted: number;
   readonly duplicates: number;
-  readonly rejected: readonly { readonly index: number; readonly errorCode: string; readonly message: string }[];
+  readonly rejected: readonly {
+    readonly index: number;
+    readonly errorCode: string;
+    readonly message: string;
+  }[];
 }
 
 export interface PlatformClient {
@@ -40,22 +44,42 @@ const passingStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 5
 export function platformClient({ url, key, signal }: ClientOptions): PlatformClient {
   const base = url.replace(/\/+$/, '');
 
-  async function ask(method: string, path: string, body?: string): Promise<{ status: number; body: JsonObject }> {
-    const headers = { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    const answer = await fetch(base + path, { method, headers, signal, ...(body === undefined ? {} : { body }) });
+  async function ask(
+    method: string,
+    path: string,
+    body?: string,
+  ): Promise<{ status: number; body: JsonObject }> {
+    const headers = {
+      'x-api-key': key,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    const answer = await fetch(base + path, {
+      method,
+      headers,
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
     const text = await answer.text();
     const isJson = answer.headers.get('content-type')?.includes('json') === true;
-    return { status: answer.status, body: isJson ? (JSON.parse(text) as JsonObject) : { message: text.slice(0, 200) } };
+    return {
+      status: answer.status,
+      body: isJson ? (JSON.parse(text) as JsonObject) : { message: text.slice(0, 200) },
+    };
   }
 
-  async function patiently(method: string, path: string, body?: string): Promise<{ status: number; body: JsonObject }> {
+  async function patiently(
+    method: string,
+    path: string,
+    body?: string,
+  ): Promise<{ status: number; body: JsonObject }> {
     for (let tries = 1; ; tries++) {
       const answer = await ask(method, path, body).catch((error: unknown) => {
         signal.throwIfAborted();
         if (tries >= triesMax) throw error;
         return undefined;
       });
-      if (answer !== undefined && (!passingStatuses.has(answer.status) || tries >= triesMax)) return answer;
+      if (answer !== undefined && (!passingStatuses.has(answer.status) || tries >= triesMax))
+        return answer;
       await wait(Math.min(firstPauseMs * 2 ** tries, pauseMsMax), undefined, { signal });
     }
   }
@@ -78,7 +102,8 @@ export function platformClient({ url, key, signal }: ClientOptions): PlatformCli
       const path = `/v3/devices/${encodeURIComponent(deviceId)}/backfill/bulk`;
       const answer = await patiently('POST', path, JSON.stringify(samples));
       // Refused as a whole because each sample was: the list says why.
-      const allRejected = answer.status === 400 && answer.body['errorCode'] === '40044_BACKFILL_REJECTED';
+      const allRejected =
+        answer.status === 400 && answer.body['errorCode'] === '40044_BACKFILL_REJECTED';
       if (answer.status !== 201 && !allRejected) throw refused(answer);
       return answer.body as unknown as BulkAnswer;
     },

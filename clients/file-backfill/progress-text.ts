@@ -17,7 +17,9 @@ export function progressText(progress: FileProgress, seconds: number, bar: boole
     ...(duplicates > 0 ? [`(${duplicates.toLocaleString('en-US')} stored already)`] : []),
     `${rate.toLocaleString('en-US')}/s`,
     ...(errors > 0 ? [`${errors} errors`] : []),
-    ...(share < 1 && share > 0 && resumedAtLine === 0 ? [`${timeText((seconds * (1 - share)) / share)} left`] : []),
+    ...(share < 1 && share > 0 && resumedAtLine === 0
+      ? [`${timeText((seconds * (1 - share)) / share)} left`]
+      : []),
     ...(resumedAtLine > 0 ? [`gone on from line ${resumedAtLine}`] : []),
   ];
   return parts.join(' ');

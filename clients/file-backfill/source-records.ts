@@ -47,7 +47,11 @@ export async function* sourceRecords(
     held = held.subarray(end);
     return made;
   };
-  for await (const chunk of createReadStream(path, { start: from.byte, highWaterMark: 256 * 1024, signal })) {
+  for await (const chunk of createReadStream(path, {
+    start: from.byte,
+    highWaterMark: 256 * 1024,
+    signal,
+  })) {
     let at = held.length;
     held = Buffer.concat([held, chunk as Buffer]);
     while (at < held.length) {

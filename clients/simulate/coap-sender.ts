@@ -6,7 +6,12 @@ import type { SenderTarget } from './sender-target.ts';
 /** Sockets share the receive buffers of the system; message ids count per socket. */
 const socketsMax = 8;
 
-export async function coapSender({ host, port, uplinkSecret, inFlightMax }: SenderTarget): Promise<Sender> {
+export async function coapSender({
+  host,
+  port,
+  uplinkSecret,
+  inFlightMax,
+}: SenderTarget): Promise<Sender> {
   const sockets = Math.min(socketsMax, inFlightMax);
   const type = host.includes(':') ? 'udp6' : 'udp4';
   const agents = Array.from({ length: sockets }, () => new Agent({ type }));
@@ -24,7 +29,9 @@ export async function coapSender({ host, port, uplinkSecret, inFlightMax }: Send
           agent: agents[turn++ % sockets]!,
           options: { 'Content-Format': 'application/json' },
         });
-        outgoing.on('response', ({ code }) => (code === '2.01' ? resolve() : reject(new Error(code))));
+        outgoing.on('response', ({ code }) =>
+          code === '2.01' ? resolve() : reject(new Error(code)),
+        );
         outgoing.on('error', reject);
         outgoing.on('timeout', reject);
         outgoing.end(payload);

@@ -56,29 +56,47 @@ async function run(flags: Flags, signal: AbortSignal): Promise<boolean> {
     throw new UsageError(`--protocol ${name} cannot be used: ${Object.keys(protocols).join(', ')}`);
   if (!URL.canParse(urlText))
     throw new UsageError(`--url ${urlText} cannot be used: a URL such as http://localhost:8080`);
-  if ((key === undefined) === (secret === undefined)) throw new UsageError('either --key or --secret is needed');
+  if ((key === undefined) === (secret === undefined))
+    throw new UsageError('either --key or --secret is needed');
   const protocol = protocols[name];
   const url = new URL(urlText);
   const tls = url.protocol === 'https:' && name !== 'coap';
   const count = wholeNumber('devices', flags.devices, 1, 99_999);
   const ratePerSecond = wholeNumber('rate', flags.rate, 0, 1_000_000);
   const inFlightMax = wholeNumber('in-flight', flags['in-flight'], 1, 100_000);
-  const seconds = flags.seconds === undefined ? undefined : wholeNumber('seconds', flags.seconds, 1, 1_000_000);
+  const seconds =
+    flags.seconds === undefined ? undefined : wholeNumber('seconds', flags.seconds, 1, 1_000_000);
   const ownPort = name === 'http' ? Number(url.port || (tls ? 443 : 80)) : protocol.port;
   const port = flags.port === undefined ? ownPort : wholeNumber('port', flags.port, 1, 65_535);
   const setup =
     key === undefined
-      ? { uplinkSecret: secret!, connectorId: flags.connector, devices: deviceNames(count, name), made: 0 }
-      : await setUp({ url: urlText, apiKey: key, connectivity: protocol.connectivity, devices: count, signal });
+      ? {
+          uplinkSecret: secret!,
+          connectorId: flags.connector,
+          devices: deviceNames(count, name),
+          made: 0,
+        }
+      : await setUp({
+          url: urlText,
+          apiKey: key,
+          connectivity: protocol.connectivity,
+          devices: count,
+          signal,
+        });
   if (setup.made > 0) console.log(`${setup.made} devices made`);
   const { uplinkSecret, connectorId, devices } = setup;
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const sender = await protocol
     .connect({ host, port, tls, uplinkSecret, connectorId, devices, inFlightMax })
     .catch((error: unknown) => {
-      throw new Error(`no ${name} at ${host}:${port}, --port names another port (${String(error)})`);
+      throw new Error(
+        `no ${name} at ${host}:${port}, --port names another port (${String(error)})`,
+      );
     });
-  const over = seconds === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]);
+  const over =
+    seconds === undefined
+      ? signal
+      : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]);
   const isTerminal = process.stdout.isTTY;
   let before: Shown = { sent: 0, acknowledged: 0, seconds: 0 };
   const result = await simulate({
@@ -96,7 +114,9 @@ async function run(flags: Flags, signal: AbortSignal): Promise<boolean> {
   await sender.close();
   process.stdout.write(`${isTerminal ? '\n' : ''}${summaryText(result)}\n`);
   if (result.figures.counts.acknowledged === 0)
-    console.log(`nothing was acknowledged by ${name} at ${host}:${port}; --port names another port`);
+    console.log(
+      `nothing was acknowledged by ${name} at ${host}:${port}; --port names another port`,
+    );
   return result.figures.counts.errors === 0;
 }
 
@@ -109,7 +129,8 @@ async function main(): Promise<void> {
     process.exitCode = (await run(flags, stopping.signal)) ? 0 : 1;
   } catch (error) {
     const isUsage =
-      error instanceof UsageError || (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
+      error instanceof UsageError ||
+      (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
     console.error(
       `simulate: ${error instanceof Error ? error.message : String(error)}${isUsage ? `\n\n${usage}` : ''}`,
     );

@@ -6,7 +6,13 @@ import type { SenderTarget } from './sender-target.ts';
 const connectionsMax = 64;
 const answerTimeoutMs = 30_000;
 
-export async function httpSender({ host, port, tls, uplinkSecret, inFlightMax }: SenderTarget): Promise<Sender> {
+export async function httpSender({
+  host,
+  port,
+  tls,
+  uplinkSecret,
+  inFlightMax,
+}: SenderTarget): Promise<Sender> {
   const connections = Math.min(connectionsMax, inFlightMax);
   const pool = new Pool(`${tls ? 'https' : 'http'}://${host}:${port}`, {
     connections,
@@ -17,7 +23,12 @@ export async function httpSender({ host, port, tls, uplinkSecret, inFlightMax }:
   return {
     async send({ deviceId }, payload) {
       const path = `/v3/capture?deviceId=${encodeURIComponent(deviceId)}`;
-      const { statusCode, body } = await pool.request({ method: 'POST', path, headers, body: payload });
+      const { statusCode, body } = await pool.request({
+        method: 'POST',
+        path,
+        headers,
+        body: payload,
+      });
       if (statusCode === 201) return body.dump();
       const { errorCode } = (await body.json().catch(() => ({}))) as { errorCode?: string };
       throw new Error(`${statusCode} ${errorCode ?? ''}`.trim());

@@ -26,7 +26,9 @@ export async function mqttSender(target: SenderTarget): Promise<Sender> {
   }
   return {
     async send({ deviceId }, payload) {
-      await clients.get(deviceId)!.publishAsync(`/up/${target.uplinkSecret}/id/${deviceId}`, payload, { qos: 1 });
+      await clients
+        .get(deviceId)!
+        .publishAsync(`/up/${target.uplinkSecret}/id/${deviceId}`, payload, { qos: 1 });
     },
     close,
   };

@@ -25,7 +25,11 @@ export interface SetupOptions {
   readonly signal: AbortSignal;
 }
 
-type Call = (method: string, path: string, body?: JsonObject) => Promise<{ status: number; body: JsonObject }>;
+type Call = (
+  method: string,
+  path: string,
+  body?: JsonObject,
+) => Promise<{ status: number; body: JsonObject }>;
 
 /** Rejects with what the platform answered when it refuses. */
 export async function setUp(options: SetupOptions): Promise<Setup> {
@@ -33,10 +37,15 @@ export async function setUp(options: SetupOptions): Promise<Setup> {
   const [organization] = await listOf(call, '/v3/organizations?size=1');
   if (organization === undefined) throw new Error('the API key belongs to no organization');
   const organizationId = idOf(organization);
-  const workspaceId = await idByName(call, `/v3/workspaces?organizationId=${organizationId}`, '/v3/workspaces', {
-    name: workspaceName,
-    organizationId,
-  });
+  const workspaceId = await idByName(
+    call,
+    `/v3/workspaces?organizationId=${organizationId}`,
+    '/v3/workspaces',
+    {
+      name: workspaceName,
+      organizationId,
+    },
+  );
   const name = `Simulated over ${options.connectivity}`;
   const connector = await recordByName(
     call,
@@ -48,21 +57,31 @@ export async function setUp(options: SetupOptions): Promise<Setup> {
       connectivity: options.connectivity,
     },
   );
-  const typeId = await idByName(call, `/v3/device-types?organizationId=${organizationId}`, '/v3/device-types', {
-    name: 'Simulated climate sensor',
-    organizationId,
-    type: 'manual',
-    meta: { encoding: 'HEX' },
-    schemas: {},
-    uplinkScript: { code: decoder },
-  });
-  const dataFlowId = await idByName(call, `/v3/data-flows?workspaceId=${workspaceId}`, '/v3/data-flows', {
-    name,
-    workspaceId,
-    deviceConnector: { id: idOf(connector) },
-    deviceType: { id: typeId },
-    outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
-  });
+  const typeId = await idByName(
+    call,
+    `/v3/device-types?organizationId=${organizationId}`,
+    '/v3/device-types',
+    {
+      name: 'Simulated climate sensor',
+      organizationId,
+      type: 'manual',
+      meta: { encoding: 'HEX' },
+      schemas: {},
+      uplinkScript: { code: decoder },
+    },
+  );
+  const dataFlowId = await idByName(
+    call,
+    `/v3/data-flows?workspaceId=${workspaceId}`,
+    '/v3/data-flows',
+    {
+      name,
+      workspaceId,
+      deviceConnector: { id: idOf(connector) },
+      deviceType: { id: typeId },
+      outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
+    },
+  );
   const { connectivity } = options;
   const draft = { workspaceId, dataFlowId, connectivity, onlineTimeout: 3_600 };
   const devices = deviceNames(options.devices, connectivity.toLowerCase());
@@ -81,12 +100,20 @@ export function deviceNames(count: number, protocol: string): SimulatedDevice[] 
 }
 
 /** Makes those that are not there yet; says how many that were. */
-async function makeDevices(call: Call, devices: readonly SimulatedDevice[], draft: JsonObject): Promise<number> {
+async function makeDevices(
+  call: Call,
+  devices: readonly SimulatedDevice[],
+  draft: JsonObject,
+): Promise<number> {
   const left = [...devices];
   let made = 0;
   const lane = async (): Promise<void> => {
     for (let device = left.pop(); device !== undefined; device = left.pop()) {
-      const { status, body } = await call('POST', '/v3/devices', { ...draft, ...device, name: device.deviceId });
+      const { status, body } = await call('POST', '/v3/devices', {
+        ...draft,
+        ...device,
+        name: device.deviceId,
+      });
       if (status === 201) made += 1;
       else if (status !== 409) throw refused('/v3/devices', status, body);
     }
@@ -111,9 +138,9 @@ async function recordByName(
   create: string,
   draft: JsonObject & { name: string },
 ): Promise<JsonObject> {
-  const found = (await listOf(call, `${list}&size=1000&search=${encodeURIComponent(draft.name)}`)).find(
-    ({ name }) => name === draft.name,
-  );
+  const found = (
+    await listOf(call, `${list}&size=1000&search=${encodeURIComponent(draft.name)}`)
+  ).find(({ name }) => name === draft.name);
   if (found !== undefined) return found;
   const { status, body } = await call('POST', create, draft);
   if (status !== 201) throw refused(create, status, body);
@@ -140,10 +167,16 @@ function caller({ url, apiKey, signal }: SetupOptions): Call {
     const answer = await fetch(base + path, {
       method,
       signal,
-      headers: { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        'x-api-key': apiKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
-    return { status: answer.status, body: text.startsWith('{') ? (JSON.parse(text) as JsonObject) : { message: text } };
+    return {
+      status: answer.status,
+      body: text.startsWith('{') ? (JSON.parse(text) as JsonObject) : { message: text },
+    };
   };
 }

@@ -46,7 +46,9 @@ describe('figures', () => {
         (durations, share) => {
           const figures = createFigures();
           for (const ms of durations) figures.acknowledged(ms);
-          const exact = durations.toSorted((one, other) => one - other)[Math.ceil(durations.length * share) - 1]!;
+          const exact = durations.toSorted((one, other) => one - other)[
+            Math.ceil(durations.length * share) - 1
+          ]!;
           expect(figures.percentileMs(share) / exact).toBeGreaterThan(0.999);
           expect(figures.percentileMs(share) / exact).toBeLessThan(1.051);
         },
@@ -69,7 +71,9 @@ describe('figures', () => {
     figures.failed('503');
     const line = lineText(figures, 62, { sent: 10, acknowledged: 9, seconds: 60 });
     expect(line).toBe('01:02   sent 10/s   acknowledged 10/s   p50 20 ms   p99 20 ms   errors 1');
-    expect(summaryText({ figures, seconds: 62 })).toContain('30 sent, 29 acknowledged in 62.0 s: 0.5/s');
+    expect(summaryText({ figures, seconds: 62 })).toContain(
+      '30 sent, 29 acknowledged in 62.0 s: 0.5/s',
+    );
     expect(summaryText({ figures, seconds: 62 })).toContain('1 errors: 1 x 503');
   });
 });
@@ -86,14 +90,25 @@ test('devices send in turn; what fails is counted with its reason', async () => 
     close: async () => undefined,
   };
   const devices = [{ deviceId: 'a' }, { deviceId: 'b' }];
-  const { figures } = await simulate({ sender, devices, ratePerSecond: 0, inFlightMax: 3, signal: stop.signal });
+  const { figures } = await simulate({
+    sender,
+    devices,
+    ratePerSecond: 0,
+    inFlightMax: 3,
+    signal: stop.signal,
+  });
   expect(sentBy.slice(0, 4)).toEqual(['a', 'b', 'a', 'b']);
-  expect(figures.counts).toMatchObject({ sent: sentBy.length, acknowledged: sentBy.length - 1, errors: 1 });
+  expect(figures.counts).toMatchObject({
+    sent: sentBy.length,
+    acknowledged: sentBy.length - 1,
+    errors: 1,
+  });
   expect([...figures.reasons]).toEqual([['4.04', 1]]);
 });
 
 test('payloads of a device differ by their counter, and are what the decoder reads', () => {
-  const of = (counter: number) => JSON.parse(payloadOf(3, counter, 1_000_000).toString()) as { payloadHex: string };
+  const of = (counter: number) =>
+    JSON.parse(payloadOf(3, counter, 1_000_000).toString()) as { payloadHex: string };
   expect(of(1).payloadHex).toMatch(/^[0-9a-f]{22}$/);
   expect(of(1)).not.toEqual(of(2));
   expect(of(258).payloadHex.slice(-8)).toBe('00000102');

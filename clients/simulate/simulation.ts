@@ -89,7 +89,10 @@ export async function simulate(simulation: Simulation): Promise<SimulationResult
     await pause(stepMs);
   }
   const last = new AbortController();
-  await Promise.race([Promise.all(underWay), wait(drainMsMax, undefined, last).catch(() => undefined)]);
+  await Promise.race([
+    Promise.all(underWay),
+    wait(drainMsMax, undefined, last).catch(() => undefined),
+  ]);
   last.abort();
   figures.unanswered(underWay.size);
   return { figures, seconds: (performance.now() - startedAt) / 1_000 };

@@ -11,7 +11,11 @@ export interface Figures {
   failed(reason: string): void;
   /** Payloads that nobody answered. */
   unanswered(count: number): void;
-  readonly counts: { readonly sent: number; readonly acknowledged: number; readonly errors: number };
+  readonly counts: {
+    readonly sent: number;
+    readonly acknowledged: number;
+    readonly errors: number;
+  };
   /** Reason to how often. */
   readonly reasons: ReadonlyMap<string, number>;
   /** The duration that this share of acknowledgements kept below, in milliseconds; 0 without any. */

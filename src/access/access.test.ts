@@ -75,8 +75,13 @@ test.each<[string, Record<string, string | string[]>, string]>([
 
 test('interface 2.7: the first key has every verb in every scope and every workspace', async () => {
   const principal = await keys.authenticate(secret);
-  expect(principal).toMatchObject({ kind: 'API_KEY', organizationId: made.organizationId, workspaces: 'all' });
-  for (const scope of scopes) for (const verb of verbsOfScope[scope]) authorize(principal, scope, verb);
+  expect(principal).toMatchObject({
+    kind: 'API_KEY',
+    organizationId: made.organizationId,
+    workspaces: 'all',
+  });
+  for (const scope of scopes)
+    for (const verb of verbsOfScope[scope]) authorize(principal, scope, verb);
 });
 
 test('contract 23: the last use is written on demand', async () => {
@@ -85,7 +90,10 @@ test('contract 23: the last use is written on demand', async () => {
   expect((await findApiKey(records.db, made.apiKeyId!))?.lastUsed).toBe(now);
 });
 
-const principal = (workspaces: 'all' | string[], permissions: Principal['permissions']): Principal => ({
+const principal = (
+  workspaces: 'all' | string[],
+  permissions: Principal['permissions'],
+): Principal => ({
   kind: 'API_KEY',
   id: 'k',
   name: 'k',
@@ -103,13 +111,55 @@ const readUpdate = { asset: ['read', 'update'], deviceType: ['read', 'update'] }
 
 test.each([
   ['own workspace', principal(['w1'], readUpdate), 'asset', 'update', place('o1', 'w1'), 'let in'],
-  ['another workspace: 403', principal(['w1'], readUpdate), 'asset', 'read', place('o1', 'w2'), 'Permission denied'],
+  [
+    'another workspace: 403',
+    principal(['w1'], readUpdate),
+    'asset',
+    'read',
+    place('o1', 'w2'),
+    'Permission denied',
+  ],
   ['all workspaces', principal('all', readUpdate), 'asset', 'read', place('o1', 'w2'), 'let in'],
-  ['a missing verb: 403', principal('all', readUpdate), 'asset', 'delete', place('o1', 'w1'), 'Permission denied'],
-  ['a missing scope: 403', principal('all', readUpdate), 'rule', 'read', place('o1', 'w1'), 'Permission denied'],
-  ['another organization: 404', principal('all', readUpdate), 'asset', 'read', place('o2', 'w9'), 'No tag with id t'],
-  ['404 comes before 403', principal('all', {}), 'asset', 'read', place('o2', 'w9'), 'No tag with id t'],
-  ['organization read is always granted', principal(['w1'], {}), 'organization', 'read', place('o1', null), 'let in'],
+  [
+    'a missing verb: 403',
+    principal('all', readUpdate),
+    'asset',
+    'delete',
+    place('o1', 'w1'),
+    'Permission denied',
+  ],
+  [
+    'a missing scope: 403',
+    principal('all', readUpdate),
+    'rule',
+    'read',
+    place('o1', 'w1'),
+    'Permission denied',
+  ],
+  [
+    'another organization: 404',
+    principal('all', readUpdate),
+    'asset',
+    'read',
+    place('o2', 'w9'),
+    'No tag with id t',
+  ],
+  [
+    '404 comes before 403',
+    principal('all', {}),
+    'asset',
+    'read',
+    place('o2', 'w9'),
+    'No tag with id t',
+  ],
+  [
+    'organization read is always granted',
+    principal(['w1'], {}),
+    'organization',
+    'read',
+    place('o1', null),
+    'let in',
+  ],
   [
     'organization update is not',
     principal('all', {}),
@@ -118,7 +168,14 @@ test.each([
     place('o1', null),
     'Permission denied',
   ],
-  ['restricted: reads types', principal(['w1'], readUpdate), 'deviceType', 'read', place('o1', null), 'let in'],
+  [
+    'restricted: reads types',
+    principal(['w1'], readUpdate),
+    'deviceType',
+    'read',
+    place('o1', null),
+    'let in',
+  ],
   [
     'restricted: changes none',
     principal(['w1'], readUpdate),
@@ -127,7 +184,14 @@ test.each([
     place('o1', null),
     'Permission denied',
   ],
-  ['installation: read', principal(['w1'], readUpdate), 'deviceType', 'read', place(null, null), 'let in'],
+  [
+    'installation: read',
+    principal(['w1'], readUpdate),
+    'deviceType',
+    'read',
+    place(null, null),
+    'let in',
+  ],
   [
     'installation: unchanged',
     principal('all', readUpdate),

@@ -7,9 +7,14 @@ import { findOrganizationNames } from '../records/rows/organizations.ts';
 import { findUser } from '../records/rows/users.ts';
 
 /** `organizationId` is that of the session. Throws 401 for somebody who is gone. */
-export async function readAccount(db: RecordsDb, { id, organizationId }: Pick<Principal, 'id' | 'organizationId'>) {
+export async function readAccount(
+  db: RecordsDb,
+  { id, organizationId }: Pick<Principal, 'id' | 'organizationId'>,
+) {
   const user = await findUser(db, id);
-  const memberships = (await organizationMembershipsOf(db, id)).filter(({ acceptedAt }) => acceptedAt !== null);
+  const memberships = (await organizationMembershipsOf(db, id)).filter(
+    ({ acceptedAt }) => acceptedAt !== null,
+  );
   const role = memberships.find((member) => member.organizationId === organizationId)?.role;
   if (user === undefined || role === undefined) throw problem('unauthorized');
   const names = await findOrganizationNames(

@@ -59,7 +59,8 @@ export function apiKeyAuthenticator(parts: {
       if (change.kind !== 'apiKey' && !organizationGone) return;
       changes += 1;
       if (organizationGone) return principals.clear();
-      for (const [hash, principal] of principals) if (principal.id === change.id) principals.delete(hash);
+      for (const [hash, principal] of principals)
+        if (principal.id === change.id) principals.delete(hash);
     },
     async saveUses() {
       if (uses.size === 0) return;

@@ -10,7 +10,10 @@ export interface Authenticator {
   /** Whether browsers send it by themselves: it counts only in a request that shows nothing else. */
   readonly ambient?: true;
   /** Throws Problem 401 for a credential that is unknown, deleted or expired. */
-  readonly authenticate: (credential: string, request: ShownRequest) => Principal | Promise<Principal>;
+  readonly authenticate: (
+    credential: string,
+    request: ShownRequest,
+  ) => Principal | Promise<Principal>;
 }
 
 /** What a check may look at besides the credential. */

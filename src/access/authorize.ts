@@ -16,7 +16,11 @@ export function authorize(principal: Principal, scope: Scope, verb: Verb, place?
     if (principal.inOrganizations.values().some((one) => holds(one, scope, verb))) return;
     throw problem('permissionDenied');
   }
-  if (place !== undefined && place.organizationId !== null && place.organizationId !== principal.organizationId) {
+  if (
+    place !== undefined &&
+    place.organizationId !== null &&
+    place.organizationId !== principal.organizationId
+  ) {
     throw problem('notFound', { what: place.what, id: place.id });
   }
   if (!holds(principal, scope, verb, place?.workspaceId)) throw problem('permissionDenied');

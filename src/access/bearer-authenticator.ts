@@ -61,7 +61,8 @@ export function bearerAuthenticator(parts: {
       if (change.kind !== 'oauthClient' && change.kind !== 'organization') return;
       changes += 1;
       if (change.kind === 'organization') return known.clear();
-      for (const [token, { principal }] of known) if (principal.id === change.id) known.delete(token);
+      for (const [token, { principal }] of known)
+        if (principal.id === change.id) known.delete(token);
     },
   };
 }

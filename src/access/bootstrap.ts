@@ -38,7 +38,9 @@ export async function bootstrap(
   },
 ): Promise<Bootstrapped | undefined> {
   if (await hasOrganizations(records.db)) return undefined;
-  const generatedPassword = settings.adminPassword ? null : randomBytes(passwordBytes).toString('base64url');
+  const generatedPassword = settings.adminPassword
+    ? null
+    : randomBytes(passwordBytes).toString('base64url');
   const passwordHash = await hashPassword(settings.adminPassword || generatedPassword!);
   const userId = newId('user');
   const organizationId = newId('organization');
@@ -48,21 +50,38 @@ export async function bootstrap(
   const audit = { created, updated: null, version: 0 };
   await records.db.transaction().execute(async (step) => {
     const email = settings.adminEmail.toLowerCase();
-    await insertUser(step, { id: userId, name: 'Administrator', email, passwordHash, proven: true, ...audit });
+    await insertUser(step, {
+      id: userId,
+      name: 'Administrator',
+      email,
+      passwordHash,
+      proven: true,
+      ...audit,
+    });
     const named = { description: null, ...audit };
-    const tenant = { id: organizationId, name: 'Organization', logo: null, ownerId: userId, properties: null };
+    const tenant = {
+      id: organizationId,
+      name: 'Organization',
+      logo: null,
+      ownerId: userId,
+      properties: null,
+    };
     await insertOrganization(step, { ...tenant, ...named });
     const member = { id: newId('member'), organizationId, userId, created, acceptedAt: created };
     await insertOrganizationMember(step, { ...member, role: 'OWNER' });
     const workspace = { id: workspaceId, organizationId, name: 'Workspace', properties: {} };
     await insertWorkspace(step, { ...workspace, settings: defaultWorkspaceSettings, ...named });
     await insertDatabaseConnector({ db: step, sealer: records.sealer }, created);
-    if (apiKeyId !== null) await insertAdminKey(step, { id: apiKeyId, organizationId, created }, settings.adminApiKey!);
+    if (apiKeyId !== null)
+      await insertAdminKey(step, { id: apiKeyId, organizationId, created }, settings.adminApiKey!);
   });
   return { organizationId, workspaceId, userId, apiKeyId, generatedPassword };
 }
 
-async function insertDatabaseConnector(store: Pick<Records, 'db' | 'sealer'>, created: EpochMs): Promise<void> {
+async function insertDatabaseConnector(
+  store: Pick<Records, 'db' | 'sealer'>,
+  created: EpochMs,
+): Promise<void> {
   await insertOutputConnector(store, {
     id: databaseConnectorId,
     organizationId: null,

@@ -33,7 +33,12 @@ export async function preparePasswordReset(
   const user = await findUserByEmail(db, email.trim().toLowerCase());
   if (user === undefined || user.passwordHash === null) return undefined;
   const token = randomBytes(tokenBytes).toString('base64url');
-  const reset = { tokenHash: secretHash(token), userId: user.id, created: now, expiresAt: now + lifetimeMs };
+  const reset = {
+    tokenHash: secretHash(token),
+    userId: user.id,
+    created: now,
+    expiresAt: now + lifetimeMs,
+  };
   await db.transaction().execute((step) => replacePasswordReset(step, reset));
   return {
     to: user.email,
@@ -48,14 +53,25 @@ export async function preparePasswordReset(
 }
 
 /** Sets the password and ends every session. Throws 404 for a link that is unknown, used or too old, 400 for a weak password. */
-export async function resetPassword(records: Records, token: string, password: string, now: EpochMs): Promise<User> {
+export async function resetPassword(
+  records: Records,
+  token: string,
+  password: string,
+  now: EpochMs,
+): Promise<User> {
   const hash = token.length > tokenLengthMax ? '' : secretHash(token);
   const { email } = await userOfReset(records, hash, now);
   const passwordHash = await newPasswordHash(password, email);
   const { changed, ended } = await records.db.transaction().execute(async (db) => {
     // Of two that use the link at once, the second finds nothing.
     const user = await userOfReset({ db }, hash, now);
-    const saved: User = { ...user, passwordHash, proven: true, updated: now, version: user.version + 1 };
+    const saved: User = {
+      ...user,
+      passwordHash,
+      proven: true,
+      updated: now,
+      version: user.version + 1,
+    };
     await saveUser(db, saved);
     await removePasswordResetsOf(db, user.id);
     return { changed: saved, ended: await removeSessionsOf(db, user.id) };
@@ -69,6 +85,7 @@ async function userOfReset({ db }: Pick<Records, 'db'>, hash: string, now: Epoch
   const reset = await findPasswordReset(db, hash, now);
   const user = reset && (await findUser(db, reset.userId));
   // The token is a secret, so the refusal does not repeat it.
-  if (user === undefined) throw problem('notFound', { what: 'open password reset', id: 'that was sent' });
+  if (user === undefined)
+    throw problem('notFound', { what: 'open password reset', id: 'that was sent' });
   return user;
 }

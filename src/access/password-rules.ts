@@ -7,14 +7,24 @@ const distinctMin = 5;
 const addressPartMin = 4;
 /** Characters that must be left beside what is common. */
 const ownCharactersMin = 5;
-const keyboardRows = ['1234567890', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm', 'qwertzuiop', 'yxcvbnm', 'azertyuiop'];
+const keyboardRows = [
+  '1234567890',
+  'qwertyuiop',
+  'asdfghjkl',
+  'zxcvbnm',
+  'qwertzuiop',
+  'yxcvbnm',
+  'azertyuiop',
+];
 
 /** Why the password is too easily guessed; undefined for a good one. */
 export function weaknessOf(password: string, email: string): string | undefined {
   const { min, max } = passwordLength;
-  if (password.length < min || password.length > max) return `it must have ${min} to ${max} characters`;
+  if (password.length < min || password.length > max)
+    return `it must have ${min} to ${max} characters`;
   const text = password.toLowerCase();
-  if (new Set(text).size < distinctMin) return `it must have at least ${distinctMin} different characters`;
+  if (new Set(text).size < distinctMin)
+    return `it must have at least ${distinctMin} different characters`;
   if (/^(.{1,6})\1+.{0,2}$/.test(text)) return 'it repeats one short part';
   if (isSequence(text)) return 'it is a sequence of neighbors, such as 12345 or qwert';
   if (isCommon(text)) return 'it is among the most used passwords';
@@ -24,7 +34,8 @@ export function weaknessOf(password: string, email: string): string | undefined 
 
 function isSequence(text: string): boolean {
   let steps = 0;
-  for (let at = 1; at < text.length; at += 1) if (areNeighbors(text[at - 1]!, text[at]!)) steps += 1;
+  for (let at = 1; at < text.length; at += 1)
+    if (areNeighbors(text[at - 1]!, text[at]!)) steps += 1;
   return steps >= (3 / 4) * (text.length - 1);
 }
 
@@ -56,7 +67,9 @@ function isCommon(text: string): boolean {
 
 function isOfAddress(text: string, email: string): boolean {
   let left = text;
-  for (const part of [email, ...email.split(/[^a-z0-9]+/)].sort((one, other) => other.length - one.length)) {
+  for (const part of [email, ...email.split(/[^a-z0-9]+/)].sort(
+    (one, other) => other.length - one.length,
+  )) {
     if (part.length >= addressPartMin) left = left.replaceAll(part, '');
   }
   return left !== text && left.replace(/[^a-z]/g, '').length < ownCharactersMin;

@@ -5,7 +5,11 @@ import type { Permissions } from '../model/permission.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordChange } from '../model/record.ts';
-import { organizationRolePermissions, reachesAllWorkspaces, workspaceRolePermissions } from '../model/role.ts';
+import {
+  organizationRolePermissions,
+  reachesAllWorkspaces,
+  workspaceRolePermissions,
+} from '../model/role.ts';
 import type { Session, User } from '../model/user.ts';
 import type { RecordsDb } from '../records/records.ts';
 import {
@@ -32,7 +36,13 @@ const sessionIdleMs = 24 * 3_600_000;
 const principalsMax = 10_000;
 const tokenLengthMax = 200;
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
-const changesThatCount = new Set<RecordChange['kind']>(['session', 'user', 'member', 'organization', 'workspace']);
+const changesThatCount = new Set<RecordChange['kind']>([
+  'session',
+  'user',
+  'member',
+  'organization',
+  'workspace',
+]);
 
 export interface SessionAuthenticator extends Authenticator {
   /** Must be told every change of a record: roles and sessions count from then on. */
@@ -65,7 +75,11 @@ export function sessionAuthenticator(parts: {
   const look = async (hash: string): Promise<Principal> => {
     const changesBefore = changes;
     const session = await findSessionByTokenHash(db, hash);
-    if (session === undefined || session.expiresAt <= now() || session.lastSeen + sessionIdleMs <= now()) {
+    if (
+      session === undefined ||
+      session.expiresAt <= now() ||
+      session.lastSeen + sessionIdleMs <= now()
+    ) {
       throw problem('unauthorized');
     }
     const principal = await userPrincipal(db, session);
@@ -123,7 +137,8 @@ function refuseForgery(sessionToken: string, { method, headers }: ShownRequest):
   const sent = headers['x-csrf-token'];
   const given = Buffer.from(typeof sent === 'string' ? sent : '');
   const expected = Buffer.from(csrfTokenOf(sessionToken));
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw problem('csrfTokenMissing');
+  if (given.length !== expected.length || !timingSafeEqual(given, expected))
+    throw problem('csrfTokenMissing');
 }
 
 /**
@@ -133,7 +148,9 @@ function refuseForgery(sessionToken: string, { method, headers }: ShownRequest):
 async function userPrincipal(db: RecordsDb, session: Session): Promise<Principal | undefined> {
   const user = await findUser(db, session.userId);
   if (user === undefined) return undefined;
-  const accepted = (await organizationMembershipsOf(db, user.id)).filter(({ acceptedAt }) => acceptedAt !== null);
+  const accepted = (await organizationMembershipsOf(db, user.id)).filter(
+    ({ acceptedAt }) => acceptedAt !== null,
+  );
   const inOrganizations = new Map<string, Principal>();
   for (const member of accepted)
     inOrganizations.set(member.organizationId, await memberPrincipal(db, user, member, session));

@@ -23,8 +23,11 @@ describe('review security 19: networks', () => {
 
   test('addresses of one /64 share their attempts', async () => {
     const tries = attempts(() => 0);
-    for (let n = 1; n <= 10; n += 1) await tries.run({ ip: `2001:db8::${n}`, account: 'a' }, wrong, failed);
-    await expect(tries.run({ ip: '2001:db8::ffff', account: 'a' }, right, failed)).rejects.toThrow('Too many failed');
+    for (let n = 1; n <= 10; n += 1)
+      await tries.run({ ip: `2001:db8::${n}`, account: 'a' }, wrong, failed);
+    await expect(tries.run({ ip: '2001:db8::ffff', account: 'a' }, right, failed)).rejects.toThrow(
+      'Too many failed',
+    );
     expect(await tries.run({ ip: '2001:db8:0:1::1', account: 'a' }, right, failed)).toBe(true);
   });
 
@@ -32,8 +35,11 @@ describe('review security 19: networks', () => {
     const tries = attempts(() => 0);
     const home = { ip: '192.0.2.1', account: 'a' };
     await tries.run(home, right, failed);
-    for (let n = 0; n < 100; n += 1) await tries.run({ ip: `198.51.100.${n}`, account: 'a' }, wrong, failed);
-    await expect(tries.run({ ip: '203.0.113.1', account: 'a' }, right, failed)).rejects.toThrow('Too many failed');
+    for (let n = 0; n < 100; n += 1)
+      await tries.run({ ip: `198.51.100.${n}`, account: 'a' }, wrong, failed);
+    await expect(tries.run({ ip: '203.0.113.1', account: 'a' }, right, failed)).rejects.toThrow(
+      'Too many failed',
+    );
     expect(await tries.run(home, right, failed)).toBe(true);
   });
 
@@ -44,12 +50,20 @@ describe('review security 19: networks', () => {
     const hostile: Promise<unknown>[] = [];
     for (let host = 0; host < 4; host += 1) {
       for (let n = 0; n < 30; n += 1) {
-        hostile.push(tries.run({ ip: `198.51.100.${host}` }, slow, failed).catch((error: Error) => error.message));
+        hostile.push(
+          tries
+            .run({ ip: `198.51.100.${host}` }, slow, failed)
+            .catch((error: Error) => error.message),
+        );
       }
     }
     let checkedAfter: number | undefined;
     let finished = 0;
-    const victim = tries.run({ ip: '192.0.2.1', account: 'v' }, async () => ((checkedAfter = finished), true), failed);
+    const victim = tries.run(
+      { ip: '192.0.2.1', account: 'v' },
+      async () => ((checkedAfter = finished), true),
+      failed,
+    );
     for (let round = 0; checkedAfter === undefined && round < 200; round += 1) {
       open.shift()?.();
       finished += 1;
@@ -62,6 +76,8 @@ describe('review security 19: networks', () => {
       open.shift()?.();
       await new Promise(setImmediate);
     }
-    expect((await Promise.all(hostile)).some((one) => String(one).startsWith('Too many'))).toBe(true);
+    expect((await Promise.all(hostile)).some((one) => String(one).startsWith('Too many'))).toBe(
+      true,
+    );
   });
 });

@@ -9,7 +9,12 @@ import type { User } from '../model/user.ts';
 import type { Records } from '../records/records.ts';
 import { findOrganizationMember, organizationMembershipsOf } from '../records/rows/members.ts';
 import { secretHash } from '../records/secret-encryption.ts';
-import { insertSession, removeSession, saveSessionOrganization, sessionsOf } from '../records/rows/sessions.ts';
+import {
+  insertSession,
+  removeSession,
+  saveSessionOrganization,
+  sessionsOf,
+} from '../records/rows/sessions.ts';
 import { findUser, findUserByEmail, saveUser } from '../records/rows/users.ts';
 import { hashPassword, isPassword, newPasswordHash } from './password.ts';
 import { sessionLifetimeMs } from './session-authenticator.ts';
@@ -26,7 +31,8 @@ export interface SignedIn {
 
 /** Tells that sessions ended, so that nobody goes on using them from memory. */
 function tellEnded(records: Pick<Records, 'announce'>, ids: readonly string[]): void {
-  for (const id of ids) records.announce({ kind: 'session', id, action: 'deleted' } satisfies RecordChange);
+  for (const id of ids)
+    records.announce({ kind: 'session', id, action: 'deleted' } satisfies RecordChange);
 }
 
 // A hash to check against when there is no such user, so that it takes as long as a wrong password.
@@ -58,7 +64,9 @@ export async function startSession(
   const sessionToken = randomBytes(sessionTokenBytes).toString('base64url');
   const session = { id: newId('session'), organizationId: member.organizationId };
   const older = await sessionsOf(records.db, user.id);
-  const crowdedOut = older.slice(0, Math.max(0, older.length + 1 - sessionsPerUserMax)).map(({ id }) => id);
+  const crowdedOut = older
+    .slice(0, Math.max(0, older.length + 1 - sessionsPerUserMax))
+    .map(({ id }) => id);
   for (const id of crowdedOut) await removeSession(records.db, id);
   await insertSession(records.db, {
     ...session,
@@ -78,8 +86,14 @@ export async function endSession(records: Records, sessionId: string): Promise<v
 }
 
 /** Ends every session of the user, or every other one; returns how many. */
-export async function endSessions(records: Records, userId: string, except?: string): Promise<number> {
-  const ids = (await sessionsOf(records.db, userId)).map(({ id }) => id).filter((id) => id !== except);
+export async function endSessions(
+  records: Records,
+  userId: string,
+  except?: string,
+): Promise<number> {
+  const ids = (await sessionsOf(records.db, userId))
+    .map(({ id }) => id)
+    .filter((id) => id !== except);
   for (const id of ids) await removeSession(records.db, id);
   tellEnded(records, ids);
   return ids.length;
@@ -107,7 +121,8 @@ export async function changePassword(
   now: EpochMs,
 ): Promise<boolean> {
   const user = await findUser(records.db, principal.id);
-  if (!user?.passwordHash || !(await isPassword(sent.currentPassword, user.passwordHash))) return false;
+  if (!user?.passwordHash || !(await isPassword(sent.currentPassword, user.passwordHash)))
+    return false;
   const passwordHash = await newPasswordHash(sent.newPassword, user.email);
   await saveUser(records.db, { ...user, passwordHash, updated: now, version: user.version + 1 });
   await endSessions(records, user.id, principal.sessionId);

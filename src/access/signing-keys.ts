@@ -50,7 +50,9 @@ export function signingKeys(parts: {
     return [await make()];
   };
   const make = async (): Promise<SigningKey> => {
-    const { privateKey, publicKey } = await generateKeyPair(signingAlgorithm, { extractable: true });
+    const { privateKey, publicKey } = await generateKeyPair(signingAlgorithm, {
+      extractable: true,
+    });
     const record: SigningKeyRecord = {
       id: randomUUID(),
       created: now(),
@@ -91,7 +93,19 @@ export function signingKeys(parts: {
 
 async function imported(record: SigningKeyRecord): Promise<SigningKey> {
   const { id, created } = record;
-  const read = async (jwk: JsonObject) => (await importJWK(jwk as JWK, signingAlgorithm)) as CryptoKey;
-  const published: JWK = { ...(record.publicKey as JWK), kid: id, alg: signingAlgorithm, use: 'sig' };
-  return { id, created, privateKey: await read(record.privateKey), publicKey: await read(record.publicKey), published };
+  const read = async (jwk: JsonObject) =>
+    (await importJWK(jwk as JWK, signingAlgorithm)) as CryptoKey;
+  const published: JWK = {
+    ...(record.publicKey as JWK),
+    kid: id,
+    alg: signingAlgorithm,
+    use: 'sig',
+  };
+  return {
+    id,
+    created,
+    privateKey: await read(record.privateKey),
+    publicKey: await read(record.publicKey),
+    published,
+  };
 }

@@ -18,14 +18,18 @@ export interface TokenRefusal {
 const fieldLengthMax = 1_000;
 
 /** `form` is the body as it came in; `authorization` the header, if any. */
-export function readTokenRequest(form: string, authorization: string | undefined): TokenRequest | TokenRefusal {
+export function readTokenRequest(
+  form: string,
+  authorization: string | undefined,
+): TokenRequest | TokenRefusal {
   const basic = authorization !== undefined;
   const refuse = (error: TokenRefusal['error'], description: string): TokenRefusal => {
     return { status: error === 'invalid_client' ? 401 : 400, error, description, basic };
   };
   const fields = new URLSearchParams(form);
   for (const name of new Set(fields.keys())) {
-    if (fields.getAll(name).length > 1) return refuse('invalid_request', `${shown(name)} is sent more than once`);
+    if (fields.getAll(name).length > 1)
+      return refuse('invalid_request', `${shown(name)} is sent more than once`);
   }
   // A parameter without a value counts as left out (RFC 6749 section 3.2).
   const field = (name: string) => fields.get(name) || undefined;
@@ -40,7 +44,10 @@ export function readTokenRequest(form: string, authorization: string | undefined
 }
 
 type Client = { readonly clientId: string; readonly clientSecret: string };
-type ClientProblem = { readonly error: 'invalid_request' | 'invalid_client'; readonly problem: string };
+type ClientProblem = {
+  readonly error: 'invalid_request' | 'invalid_client';
+  readonly problem: string;
+};
 type Field = (name: string) => string | undefined;
 
 function formClient(field: Field): Client | ClientProblem {
@@ -56,25 +63,39 @@ function basicClient(authorization: string, field: Field): Client | ClientProble
   const encoded = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization)?.[1];
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString('utf8');
   const at = text.indexOf(':');
-  if (at < 1) return { error: 'invalid_client', problem: 'The Authorization header holds no client and secret' };
+  if (at < 1)
+    return {
+      error: 'invalid_client',
+      problem: 'The Authorization header holds no client and secret',
+    };
   // Both parts are form-encoded before they are joined (RFC 6749 section 2.3.1).
   const clientId = formDecoded(text.slice(0, at));
   const clientSecret = formDecoded(text.slice(at + 1));
   if (clientId === undefined || clientSecret === undefined || clientSecret === '') {
-    return { error: 'invalid_client', problem: 'The Authorization header holds no client and secret' };
+    return {
+      error: 'invalid_client',
+      problem: 'The Authorization header holds no client and secret',
+    };
   }
   if (field('client_secret') !== undefined) {
-    return { error: 'invalid_request', problem: 'The client authenticates twice: by header and by client_secret' };
+    return {
+      error: 'invalid_request',
+      problem: 'The client authenticates twice: by header and by client_secret',
+    };
   }
   const named = field('client_id');
   if (named !== undefined && named !== clientId) {
-    return { error: 'invalid_request', problem: 'client_id differs from the client of the Authorization header' };
+    return {
+      error: 'invalid_request',
+      problem: 'client_id differs from the client of the Authorization header',
+    };
   }
   return checked({ clientId, clientSecret });
 }
 
 function checked(client: Client): Client | ClientProblem {
-  if (client.clientId.length <= fieldLengthMax && client.clientSecret.length <= fieldLengthMax) return client;
+  if (client.clientId.length <= fieldLengthMax && client.clientSecret.length <= fieldLengthMax)
+    return client;
   return { error: 'invalid_client', problem: 'Unknown client or wrong secret' };
 }
 

@@ -34,7 +34,11 @@ let tokens: TokenService;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'tokens-'));
   records = await openRecords({ directory, announce: () => undefined });
-  const { organizationId } = (await bootstrap(records, { adminEmail: 'a@b.c', adminPassword: 'x', now: start }))!;
+  const { organizationId } = (await bootstrap(records, {
+    adminEmail: 'a@b.c',
+    adminPassword: 'x',
+    now: start,
+  }))!;
   client = {
     id: newId('oauthClient'),
     name: 'c',
@@ -56,7 +60,10 @@ afterAll(async () => {
 });
 
 async function issued(from: TokenService = tokens): Promise<string> {
-  const answer = await from.issue('grant_type=client_credentials&client_id=client&client_secret=secret', undefined);
+  const answer = await from.issue(
+    'grant_type=client_credentials&client_id=client&client_secret=secret',
+    undefined,
+  );
   if ('error' in answer) throw new Error(answer.error);
   return answer.access_token;
 }
@@ -109,11 +116,18 @@ describe('forged tokens', () => {
     return `${text}.${sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
   };
   const cases: (readonly [string, (token: string) => Promise<string> | string])[] = [
-    ['alg none', (token) => `${coded({ ...parts(token).head, alg: 'none' })}.${coded(parts(token).claims)}.`],
-    ['alg None', (token) => `${coded({ ...parts(token).head, alg: 'None' })}.${coded(parts(token).claims)}.`],
+    [
+      'alg none',
+      (token) => `${coded({ ...parts(token).head, alg: 'none' })}.${coded(parts(token).claims)}.`,
+    ],
+    [
+      'alg None',
+      (token) => `${coded({ ...parts(token).head, alg: 'None' })}.${coded(parts(token).claims)}.`,
+    ],
     [
       'alg none with the old signature',
-      (token) => `${coded({ ...parts(token).head, alg: 'none' })}.${token.split('.')[1]}.${parts(token).signature}`,
+      (token) =>
+        `${coded({ ...parts(token).head, alg: 'none' })}.${token.split('.')[1]}.${parts(token).signature}`,
     ],
     [
       'HS256 keyed with the public key (confusion)',
@@ -132,18 +146,30 @@ describe('forged tokens', () => {
     ],
     [
       'RS256 in the head',
-      (token) => `${coded({ ...parts(token).head, alg: 'RS256' })}.${token.split('.').slice(1).join('.')}`,
+      (token) =>
+        `${coded({ ...parts(token).head, alg: 'RS256' })}.${token.split('.').slice(1).join('.')}`,
     ],
-    ['signed by somebody else under our key id', (token) => signed(parts(token).head, parts(token).claims)],
+    [
+      'signed by somebody else under our key id',
+      (token) => signed(parts(token).head, parts(token).claims),
+    ],
     [
       'signed by somebody else, with the key in the head',
-      (token) => signed({ ...parts(token).head, jwk: pair.publicKey.export({ format: 'jwk' }) }, parts(token).claims),
+      (token) =>
+        signed(
+          { ...parts(token).head, jwk: pair.publicKey.export({ format: 'jwk' }) },
+          parts(token).claims,
+        ),
     ],
     [
       'signed by somebody else, with a URL of keys in the head',
-      (token) => signed({ ...parts(token).head, jku: 'https://evil.example/keys' }, parts(token).claims),
+      (token) =>
+        signed({ ...parts(token).head, jku: 'https://evil.example/keys' }, parts(token).claims),
     ],
-    ['an unknown key id', (token) => signed({ ...parts(token).head, kid: 'other' }, parts(token).claims)],
+    [
+      'an unknown key id',
+      (token) => signed({ ...parts(token).head, kid: 'other' }, parts(token).claims),
+    ],
     ['no key id', (token) => signed({ alg: 'ES256', typ: 'at+jwt' }, parts(token).claims)],
     [
       'a key id that is a path',
@@ -156,14 +182,19 @@ describe('forged tokens', () => {
     ],
     [
       'another client',
-      (token) => `${token.split('.')[0]}.${coded({ ...parts(token).claims, sub: 'other' })}.${parts(token).signature}`,
+      (token) =>
+        `${token.split('.')[0]}.${coded({ ...parts(token).claims, sub: 'other' })}.${parts(token).signature}`,
     ],
-    ['a changed signature', (token) => token.slice(0, -4) + (token.endsWith('AAAA') ? 'BBBB' : 'AAAA')],
+    [
+      'a changed signature',
+      (token) => token.slice(0, -4) + (token.endsWith('AAAA') ? 'BBBB' : 'AAAA'),
+    ],
     ['no signature', (token) => token.split('.').slice(0, 2).join('.')],
     ['an empty signature', (token) => `${token.split('.').slice(0, 2).join('.')}.`],
     [
       'a signature of zeros (CVE-2022-21449)',
-      (token) => `${token.split('.').slice(0, 2).join('.')}.${Buffer.alloc(64).toString('base64url')}`,
+      (token) =>
+        `${token.split('.').slice(0, 2).join('.')}.${Buffer.alloc(64).toString('base64url')}`,
     ],
     ['a part too many', (token) => `${token}.x`],
     ['no token at all', () => 'abc'],
@@ -184,7 +215,10 @@ describe('forged tokens', () => {
     expect(await refusal(await forge(token))).toBe('invalid token');
   });
 
-  const resigned = async (change: (claims: Record<string, unknown>) => Record<string, unknown>, head: object = {}) => {
+  const resigned = async (
+    change: (claims: Record<string, unknown>) => Record<string, unknown>,
+    head: object = {},
+  ) => {
     const token = parts(await issued());
     const [key] = await listSigningKeys(records);
     const { createPrivateKey } = await import('node:crypto');
@@ -211,7 +245,9 @@ describe('forged tokens', () => {
     expect(await refusal(await resigned(change))).toBe('invalid token');
   });
   test('a token of another installation with the same keys', async () => {
-    expect(await refusal(await issued(services('https://other.example').tokens))).toBe('invalid token');
+    expect(await refusal(await issued(services('https://other.example').tokens))).toBe(
+      'invalid token',
+    );
   });
 });
 

@@ -81,9 +81,18 @@ export function tokenService({ db, keys, now, publicUrl }: TokenParts): TokenSer
       const right = timingSafeEqual(given, Buffer.from(client?.secretHash ?? nobodysHash));
       if (client === undefined || !right) {
         const { basic } = request;
-        return { status: 401, error: 'invalid_client', description: 'Unknown client or wrong secret', basic };
+        return {
+          status: 401,
+          error: 'invalid_client',
+          description: 'Unknown client or wrong secret',
+          basic,
+        };
       }
-      return { access_token: await sign(client), expires_in: tokenLifetimeSeconds, token_type: 'Bearer' };
+      return {
+        access_token: await sign(client),
+        expires_in: tokenLifetimeSeconds,
+        token_type: 'Bearer',
+      };
     },
 
     async check(token) {

@@ -6,9 +6,17 @@ import { type Authenticator, identify } from '../access/authenticator.ts';
 import { authorize } from '../access/authorize.ts';
 import { type BearerAuthenticator, bearerAuthenticator } from '../access/bearer-authenticator.ts';
 import { requestLimit } from '../access/rate-limit.ts';
-import { type SessionAuthenticator, sessionAuthenticator } from '../access/session-authenticator.ts';
+import {
+  type SessionAuthenticator,
+  sessionAuthenticator,
+} from '../access/session-authenticator.ts';
 import { type SigningKeys, signingKeys } from '../access/signing-keys.ts';
-import { clockSkewSeconds, tokenLifetimeSeconds, type TokenService, tokenService } from '../access/token-service.ts';
+import {
+  clockSkewSeconds,
+  tokenLifetimeSeconds,
+  type TokenService,
+  tokenService,
+} from '../access/token-service.ts';
 import type { Config } from '../config.ts';
 import type { DataStreams } from '../http/streams/data-streams.ts';
 import type { Guard } from '../http/edge/admission.ts';
@@ -65,7 +73,8 @@ export function composeAccess(
     },
     async keepHouse() {
       await apiKeys.saveUses();
-      for (const id of await sessions.keepHouse()) records.announce({ kind: 'session', id, action: 'deleted' });
+      for (const id of await sessions.keepHouse())
+        records.announce({ kind: 'session', id, action: 'deleted' });
       await keys.keepHouse();
       await dropOldAuditEntries(db, now());
     },
@@ -87,7 +96,10 @@ export function guardOf(
   };
 }
 
-async function organizationOf({ db }: OpenRecords, named: NamedPlaces): Promise<string | undefined> {
+async function organizationOf(
+  { db }: OpenRecords,
+  named: NamedPlaces,
+): Promise<string | undefined> {
   if (named.organizationId !== undefined) return named.organizationId;
   const ids = { workspace: named.workspaceIds, device: named.deviceIds };
   for (const kind of ['workspace', 'device'] as const) {
@@ -116,7 +128,8 @@ export function streamRevocation(
       const current = await sessions.current(sessionId);
       if (current === undefined || rightsOf(current) !== rightsOf(principal)) ended.add(sessionId);
     }
-    if (ended.size > 0) streams.endSessions(({ sessionId }) => sessionId !== undefined && ended.has(sessionId));
+    if (ended.size > 0)
+      streams.endSessions(({ sessionId }) => sessionId !== undefined && ended.has(sessionId));
   };
   const machines = { apiKey: 'API_KEY', oauthClient: 'OAUTH_CLIENT' } as const;
   return ({ kind, id, action }) => {
@@ -132,10 +145,18 @@ export function streamRevocation(
 }
 
 function rightsOf(principal: Principal): string {
-  return JSON.stringify([principal.organizationId, ...[...(principal.inOrganizations?.values() ?? [])].map(rightsIn)]);
+  return JSON.stringify([
+    principal.organizationId,
+    ...[...(principal.inOrganizations?.values() ?? [])].map(rightsIn),
+  ]);
 }
 
-function rightsIn({ organizationId, workspaces, permissions, workspacePermissions }: Principal): string {
+function rightsIn({
+  organizationId,
+  workspaces,
+  permissions,
+  workspacePermissions,
+}: Principal): string {
   const reached = workspaces === 'all' ? workspaces : [...workspaces].sort();
   const added = [...(workspacePermissions ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([organizationId, reached, permissions, added]);

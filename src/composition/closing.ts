@@ -14,7 +14,10 @@ export interface Closers {
 }
 
 /** `failed` is told each failure at once. */
-export function createClosers(failed: (what: string, error: unknown) => void, limitMs = closeWithinMs): Closers {
+export function createClosers(
+  failed: (what: string, error: unknown) => void,
+  limitMs = closeWithinMs,
+): Closers {
   const opened: { readonly what: string; readonly close: () => unknown }[] = [];
   return {
     push: (what, close) => void opened.push({ what, close }),
@@ -28,7 +31,8 @@ export function createClosers(failed: (what: string, error: unknown) => void, li
           if (!isDiskFull(error)) errors.push(error);
         }
       }
-      if (errors.length > 0) throw new AggregateError(errors, `${errors.length} parts were not closed cleanly`);
+      if (errors.length > 0)
+        throw new AggregateError(errors, `${errors.length} parts were not closed cleanly`);
     },
   };
 }
@@ -50,7 +54,10 @@ export async function closeInOrder(...steps: readonly (() => unknown)[]): Promis
 async function withinLimit(what: string, close: () => unknown, limitMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`closing ${what} took longer than ${limitMs} ms`)), limitMs);
+    timer = setTimeout(
+      () => reject(new Error(`closing ${what} took longer than ${limitMs} ms`)),
+      limitMs,
+    );
   });
   try {
     await Promise.race([(async () => close())(), late]);

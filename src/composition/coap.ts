@@ -41,7 +41,11 @@ export async function composeCoap(
         const body = errorBody(refused, request, now());
         if (refused.status === 401) {
           const [address = ''] = sender.split(' ');
-          telemetry.credentialRefused({ address, route: 'CoAP /v3/capture', reason: refused.problem });
+          telemetry.credentialRefused({
+            address,
+            route: 'CoAP /v3/capture',
+            reason: refused.problem,
+          });
         }
         if (refused !== error) telemetry.failed(error, { ...request, errorId: body.errorId });
         return body;

@@ -8,7 +8,12 @@ import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { type ConnectorTable, connectorTable } from '../connectors/connector-table.ts';
 import type { OrderDownlink } from '../connectors/downlink.ts';
-import { createDeliverer, type Deliverer, delivererLimits, type DelivererParts } from '../connectors/delivery-worker.ts';
+import {
+  createDeliverer,
+  type Deliverer,
+  delivererLimits,
+  type DelivererParts,
+} from '../connectors/delivery-worker.ts';
 import { createMailSender, type MailSender } from '../connectors/mail-sender.ts';
 import { openTargets } from '../connectors/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
@@ -63,7 +68,9 @@ export function composeDeliveries(
   const { config, records, directory, now, telemetry } = parts;
   const { smtpUrl, mailFrom, smsGatewayUrl, vendorAliases } = config;
   const mails =
-    smtpUrl === undefined || mailFrom === undefined ? undefined : createMailSender({ smtpUrl, from: mailFrom });
+    smtpUrl === undefined || mailFrom === undefined
+      ? undefined
+      : createMailSender({ smtpUrl, from: mailFrom });
   const effects = outputEffects(parts, uplinks);
   const table = connectorTable({
     mails,
@@ -127,7 +134,12 @@ export function composeDeliveries(
     sendInvitation: mails === undefined ? undefined : invitationsBy(mails, parts),
     availableOutputs: available(table, egress, config),
     routes: [
-      ...deliveryRoutes({ ...recordParts, renewed, vendorNames, testConnector: trials.testConnector }),
+      ...deliveryRoutes({
+        ...recordParts,
+        renewed,
+        vendorNames,
+        testConnector: trials.testConnector,
+      }),
       templatePreviewRoute({ ...recordParts, preview: trials.preview }),
     ],
     enqueueDeliveries: (drafts, step) => enqueue(drafts, step ?? 'durable'),
@@ -142,7 +154,10 @@ export function composeDeliveries(
   };
 }
 
-function invitationsBy(mails: MailSender, { telemetry, newId }: Parts): (mail: InvitationMail) => void {
+function invitationsBy(
+  mails: MailSender,
+  { telemetry, newId }: Parts,
+): (mail: InvitationMail) => void {
   return ({ to, subject, text }) => {
     mails
       .send({ id: newId(), to: [to], subject, text })
@@ -151,7 +166,11 @@ function invitationsBy(mails: MailSender, { telemetry, newId }: Parts): (mail: I
 }
 
 function gauges({ telemetry }: Parts, deliverer: Deliverer): void {
-  telemetry.gauge('deliveries_waiting', 'Deliveries that wait or are under way.', () => deliverer.waiting);
+  telemetry.gauge(
+    'deliveries_waiting',
+    'Deliveries that wait or are under way.',
+    () => deliverer.waiting,
+  );
   telemetry.gauge(
     'delivery_targets_broken',
     'Output connectors whose target keeps failing.',
@@ -167,9 +186,13 @@ const schedule: DelivererParts['schedule'] = (task, delayMs) => {
 
 /** Writes to the log: within a transaction of the caller, or in one of its own that waits for the disk or leaves that to the next. */
 function enqueuing({ records, newId, now }: Parts, deliverer: Deliverer) {
-  return async (drafts: readonly DeliveryDraft[], how: RecordsDb | 'durable' | 'lazy'): Promise<void> => {
+  return async (
+    drafts: readonly DeliveryDraft[],
+    how: RecordsDb | 'durable' | 'lazy',
+  ): Promise<void> => {
     const made = drafts.map((draft) => {
-      const isFull = deliverer.waitingOf(draft.connectorId) >= delivererLimits.waitingPerConnectorMax;
+      const isFull =
+        deliverer.waitingOf(draft.connectorId) >= delivererLimits.waitingPerConnectorMax;
       const reason = `more than ${delivererLimits.waitingPerConnectorMax} deliveries of this connector waited already`;
       return { id: newId(), draft, ...(isFull ? { refused: reason } : {}) };
     });

@@ -31,7 +31,8 @@ export function outputEffects(parts: Parts, uplinks: Uplinks): OutputEffects {
         await saveDeliveryOutcomes(step, outcomes);
         await appendProcessingLog(step, notes);
       });
-      for (const { outcome, tookMs } of tried) telemetry.deliveryTried(outcome.state, tookMs / 1_000);
+      for (const { outcome, tookMs } of tried)
+        telemetry.deliveryTried(outcome.state, tookMs / 1_000);
       for (const note of notes) telemetry.noted(note);
     },
   };
@@ -47,29 +48,53 @@ async function writeSample(
   try {
     const { device: from } = await directory.byDevice(written.from);
     const { device, flow } = await directory.byDevice(written.deviceId);
-    if (device.workspaceId !== from.workspaceId) throw problem('notFound', { what: 'device', id: written.deviceId });
-    const { deviceId, topic, timestamp, data, meta, correlationId, ruleHops, invokeRules } = written;
-    const sample: Sample = { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }) };
+    if (device.workspaceId !== from.workspaceId)
+      throw problem('notFound', { what: 'device', id: written.deviceId });
+    const { deviceId, topic, timestamp, data, meta, correlationId, ruleHops, invokeRules } =
+      written;
+    const sample: Sample = {
+      deviceId,
+      topic,
+      timestamp,
+      data,
+      ...(meta === undefined ? {} : { meta }),
+    };
     if (!budget.take(device.organizationId, correlationId)) {
       const reason = `rules made ${budget.max} samples from one uplink already (limit ruleSamples)`;
       return { ok: false, retry: false, reason };
     }
     const validated = (await admit(deviceId, [validateSample(sample)]))[0]!;
     const { organizationId, workspaceId } = device;
-    const origin = { organizationId, workspaceId, dataFlowId: flow.id, correlationId, stored: true };
+    const origin = {
+      organizationId,
+      workspaceId,
+      dataFlowId: flow.id,
+      correlationId,
+      stored: true,
+    };
     const receivedAt = now();
     const entry: JournalEntry = {
       deviceId,
       receivedAt,
       samples: [{ ...validated.sample, ...origin }],
-      notes: validated.notes.map((note) => ({ id: newId(), deviceId, timestamp: receivedAt, correlationId, ...note })),
+      notes: validated.notes.map((note) => ({
+        id: newId(),
+        deviceId,
+        timestamp: receivedAt,
+        correlationId,
+        ...note,
+      })),
       trace: { ruleHops, ...(invokeRules ? {} : { rulesSkipped: true }) },
     };
     const { samples } = await appendEntry(entry);
     const where = `topic ${validated.sample.topic} of device ${deviceId}`;
-    return { ok: true, answer: samples.length === 0 ? `was stored already in ${where}` : `stored in ${where}` };
+    return {
+      ok: true,
+      answer: samples.length === 0 ? `was stored already in ${where}` : `stored in ${where}`,
+    };
   } catch (error) {
-    if (error instanceof Problem) return { ok: false, retry: error.status >= 500, reason: error.message };
+    if (error instanceof Problem)
+      return { ok: false, retry: error.status >= 500, reason: error.message };
     throw error;
   }
 }

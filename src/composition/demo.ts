@@ -24,16 +24,25 @@ function readOrMakeKey(path: string): string {
 }
 
 /** Runs until the signal is aborted; rejects when the workspace cannot be set up, while the platform runs on. */
-export async function composeDemo(config: Config, platform: Platform, signal: AbortSignal): Promise<void> {
+export async function composeDemo(
+  config: Config,
+  platform: Platform,
+  signal: AbortSignal,
+): Promise<void> {
   const baseUrl = `http://127.0.0.1:${platform.port}`;
   const apiKey = config.adminApiKey!;
-  const answer = await fetch(`${baseUrl}/v3/organizations?size=1`, { headers: { 'x-api-key': apiKey }, signal });
+  const answer = await fetch(`${baseUrl}/v3/organizations?size=1`, {
+    headers: { 'x-api-key': apiKey },
+    signal,
+  });
   if (answer.status === 401) {
     throw new ConfigError(
       'The data folder was made without the demo: set ADMIN_API_KEY to one of its API keys, or DATA_DIR to another folder',
     );
   }
-  const organizations = (await answer.json()) as { readonly content: readonly { readonly id: string }[] };
+  const organizations = (await answer.json()) as {
+    readonly content: readonly { readonly id: string }[];
+  };
   await runDemo({
     baseUrl,
     publicUrl: config.publicUrl,

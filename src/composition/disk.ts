@@ -35,12 +35,15 @@ export function composeDisk(directory: string, telemetry: Telemetry): DiskWatch 
     free = await reserve.look();
     if (looks++ % looksPerCount === 0) bytes = await bytesIn(directory);
     tellFull(reserve, telemetry);
-    if ((await reserve.restore()) && !reserve.isSpent) telemetry.writingChanged({ kind: 'writing' });
+    if ((await reserve.restore()) && !reserve.isSpent)
+      telemetry.writingChanged({ kind: 'writing' });
   }
 
   let looking: Promise<void> = Promise.resolve();
   const lookNow = (): void => {
-    looking = looking.then(look).catch((error: unknown) => telemetry.backgroundFailed('looking at the disk', error));
+    looking = looking
+      .then(look)
+      .catch((error: unknown) => telemetry.backgroundFailed('looking at the disk', error));
   };
   tellFull(reserve, telemetry);
   lookNow();
@@ -70,7 +73,8 @@ export function composeDisk(directory: string, telemetry: Telemetry): DiskWatch 
 }
 
 function tellFull({ isSpent }: DiskReserve, telemetry: Telemetry): void {
-  if (isSpent) telemetry.writingChanged({ kind: 'full', error: new Error('less room than the records need') });
+  if (isSpent)
+    telemetry.writingChanged({ kind: 'full', error: new Error('less room than the records need') });
 }
 
 /** Linux ends connections without a word when no descriptor is left for them, so the server cannot tell. */

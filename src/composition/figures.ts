@@ -8,10 +8,17 @@ const followers = ['device-status', 'raw-uplinks', 'outputs', 'rules'] as const;
 
 /** A store that has a journal on this disk. */
 interface JournaledStore extends Pick<SampleStore, 'position' | 'followerPosition'> {
-  readonly journalled: () => { readonly bytes: number; readonly oldestStoredAt: number | undefined };
+  readonly journalled: () => {
+    readonly bytes: number;
+    readonly oldestStoredAt: number | undefined;
+  };
 }
 
-export function composeFigures(store: JournaledStore, telemetry: Telemetry, now: () => number): void {
+export function composeFigures(
+  store: JournaledStore,
+  telemetry: Telemetry,
+  now: () => number,
+): void {
   telemetry.gauge('journal_bytes', 'Bytes of the journal on disk.', () => store.journalled().bytes);
   telemetry.gauge('journal_age_seconds', 'Age of the oldest entry that the journal keeps.', () => {
     const { oldestStoredAt } = store.journalled();
@@ -24,13 +31,18 @@ export function composeFigures(store: JournaledStore, telemetry: Telemetry, now:
     () =>
       followers.flatMap((name) => {
         const position = store.followerPosition(name);
-        return position === undefined ? [] : [[name, Math.max(0, store.position - position)] as const];
+        return position === undefined
+          ? []
+          : [[name, Math.max(0, store.position - position)] as const];
       }),
   );
   const version = versionOf();
-  telemetry.labeledGauge('build_info', 'Always 1; the version of the program is the label.', 'version', () => [
-    [version, 1],
-  ]);
+  telemetry.labeledGauge(
+    'build_info',
+    'Always 1; the version of the program is the label.',
+    'version',
+    () => [[version, 1]],
+  );
 }
 
 function versionOf(): string {

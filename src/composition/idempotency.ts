@@ -1,6 +1,11 @@
 // Composes Idempotency-Key: the records keep keys and answers, the journal tells what a crash cut off.
 import type { Parts } from './platform-parts.ts';
-import { idempotency, idempotencyKeptMs, type IdempotencyRecords, type Once } from '../flows/idempotency.ts';
+import {
+  idempotency,
+  idempotencyKeptMs,
+  type IdempotencyRecords,
+  type Once,
+} from '../flows/idempotency.ts';
 import { type OnceStreamed, streamedIdempotency } from '../flows/streamed-idempotency.ts';
 import { change } from '../inventory/record-change.ts';
 import { durablePart, type StoredPart } from '../model/request-part.ts';
@@ -34,24 +39,43 @@ export async function composeIdempotency(parts: Parts): Promise<Idempotency> {
   return { once: idempotency(kept, parts.now), onceStreamed: streamedIdempotency(kept, parts.now) };
 }
 
-async function recoverDurableParts({ records, store, now }: Pick<Parts, 'records' | 'store' | 'now'>): Promise<void> {
+async function recoverDurableParts({
+  records,
+  store,
+  now,
+}: Pick<Parts, 'records' | 'store' | 'now'>): Promise<void> {
   const unanswered = await unansweredKeys(records.db, now() - idempotencyKeptMs);
   if (unanswered.length === 0) return;
-  const found = new Map(unanswered.map(({ id, durable }) => [id, new Map(durable.map((one) => [one.part, one]))]));
-  const from = unanswered.reduce((oldest, { journalPosition }) => Math.min(oldest, journalPosition), store.position);
+  const found = new Map(
+    unanswered.map(({ id, durable }) => [id, new Map(durable.map((one) => [one.part, one]))]),
+  );
+  const from = unanswered.reduce(
+    (oldest, { journalPosition }) => Math.min(oldest, journalPosition),
+    store.position,
+  );
   for await (const entries of store.entriesFrom(from)) {
     for (const { trace, receivedAt, samples, metrics } of entries) {
-      const name = trace?.duplicateKey === undefined ? undefined : durablePart.fromDuplicateKey(trace.duplicateKey);
+      const name =
+        trace?.duplicateKey === undefined
+          ? undefined
+          : durablePart.fromDuplicateKey(trace.duplicateKey);
       const ofKey = name && found.get(name.id);
       if (name === undefined || ofKey === undefined || ofKey.has(name.part)) continue;
       const correlationId = metrics?.uplinkId ?? samples[0]?.correlationId ?? null;
       const { part, contentHash } = name;
-      ofKey.set(part, { part, contentHash, receivedAt, correlationId, samples: samples.length } satisfies StoredPart);
+      ofKey.set(part, {
+        part,
+        contentHash,
+        receivedAt,
+        correlationId,
+        samples: samples.length,
+      } satisfies StoredPart);
     }
   }
   const position = store.position;
   await records.db.transaction().execute(async (step) => {
-    for (const [id, ofKey] of found) await saveDurableParts(step, id, [...ofKey.values()], position);
+    for (const [id, ofKey] of found)
+      await saveDurableParts(step, id, [...ofKey.values()], position);
   });
 }
 

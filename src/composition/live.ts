@@ -27,7 +27,11 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
 
   const mayRead = (principal: Principal, id: string, place: DevicePlace): boolean =>
     permitted(() =>
-      authorize(principalIn(principal, place.organizationId), 'asset', 'read', { ...place, what: 'device', id }),
+      authorize(principalIn(principal, place.organizationId), 'asset', 'read', {
+        ...place,
+        what: 'device',
+        id,
+      }),
     );
   const readable = async (principal: Principal, id: string): Promise<boolean> => {
     const place = (await placesOfDevices(records.db, [id])).get(id);
@@ -47,7 +51,9 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
       }),
     findAssets: async (principal, assetIds, isOver) => {
       const places = await placesOfDevices(records.db, assetIds, isOver);
-      return new Set([...places].filter(([id, place]) => mayRead(principal, id, place)).map(([id]) => id));
+      return new Set(
+        [...places].filter(([id, place]) => mayRead(principal, id, place)).map(([id]) => id),
+      );
     },
     assetsOfTag: async (principal, tagId) => {
       const place = await placeOf(records, 'tag', tagId).catch(ifUnknown);
@@ -63,7 +69,8 @@ export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): Dat
     trustedProxies: parts.config.trustedProxies,
     refused: telemetry.credentialRefused,
     cut: telemetry.liveSocketCut,
-    failed: (errorId, error) => telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
+    failed: (errorId, error) =>
+      telemetry.failed(error, { path: '/v3/data-streams', requestId: randomUUID(), errorId }),
   });
   parts.followChanges(access.recordChanged);
   parts.followChanges(streamRevocation(streams, parts.access.sessions, failed));

@@ -11,7 +11,11 @@ import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../flows/
 import { createDownlinkQueue, type DownlinkQueue } from '../flows/downlink-queue.ts';
 import type { SendDownlink } from '../flows/downlink-transport.ts';
 import { loraRegistration, loraTransport } from '../flows/lora-transport.ts';
-import { captureWebhook, type Webhook, type WebhookStages } from '../flows/network-server-capture.ts';
+import {
+  captureWebhook,
+  type Webhook,
+  type WebhookStages,
+} from '../flows/network-server-capture.ts';
 import { mqttTransport } from '../flows/mqtt-transport.ts';
 import type { Route } from '../http/edge/route.ts';
 import { downlinkRoutes } from '../http/routes/downlinks.ts';
@@ -27,7 +31,10 @@ import type { IntegrationType } from '../model/integration.ts';
 import { problem } from '../model/problem.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { NetworkServer } from '../network-servers/network-server.ts';
-import { serverOfDecodingType, serverOfIntegration } from '../network-servers/network-server-table.ts';
+import {
+  serverOfDecodingType,
+  serverOfIntegration,
+} from '../network-servers/network-server-table.ts';
 import { findDevice } from '../records/rows/devices.ts';
 import {
   devicesOfIntegrationWithDownlinks,
@@ -58,7 +65,11 @@ export interface Lora {
   readonly close: () => Promise<void>;
 }
 
-type NoteDevice = (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
+type NoteDevice = (
+  deviceId: string,
+  notes: readonly Note[],
+  correlationId: string,
+) => Promise<void>;
 
 export function composeLora(
   parts: Parts,
@@ -144,7 +155,13 @@ function noteDevice({ now, newId: uuid }: Parts, { appendEntry }: Uplinks): Note
   return async (deviceId, notes, correlationId) => {
     if (notes.length === 0) return;
     const timestamp = now();
-    const entries = notes.map((one) => ({ id: uuid(), deviceId, timestamp, correlationId, ...one }));
+    const entries = notes.map((one) => ({
+      id: uuid(),
+      deviceId,
+      timestamp,
+      correlationId,
+      ...one,
+    }));
     await appendEntry({ deviceId, receivedAt: timestamp, samples: [], notes: entries });
   };
 }
@@ -170,7 +187,10 @@ function openQueue(
       save: (downlink, whileIn) => saveDownlink(db, downlink, whileIn),
       // An acknowledgement without a name is of the oldest that asked for one.
       reported: (deviceId, report) =>
-        reportedDownlink(db, deviceId, report, { state: 'SENT', confirmedOnly: report.state === 'ACKNOWLEDGED' }),
+        reportedDownlink(db, deviceId, report, {
+          state: 'SENT',
+          confirmedOnly: report.state === 'ACKNOWLEDGED',
+        }),
       expired: (at, max) => expiredDownlinks(db, at, max),
       devicesWaiting: (after, max) => devicesWithDownlinks(db, after, max),
     },
@@ -186,7 +206,11 @@ function loraParts({ records, now }: Parts, egress: EgressGuard) {
   };
 }
 
-function wakeDevicesOf(integrationId: string, { records, telemetry }: Parts, queue: DownlinkQueue): void {
+function wakeDevicesOf(
+  integrationId: string,
+  { records, telemetry }: Parts,
+  queue: DownlinkQueue,
+): void {
   devicesOfIntegrationWithDownlinks(records.db, integrationId).then(
     (devices) => {
       for (const deviceId of devices) queue.wake(deviceId, true);
@@ -201,10 +225,15 @@ function webhookStagesOf(
 ): Omit<WebhookStages, 'unlessRepeated' | 'note' | 'downlinkReported'> {
   // The type of an integration never changes.
   const types = new Map<string, IntegrationType>();
-  const serverOf = async ({ decodingType, integrationId }: DeviceConnector): Promise<NetworkServer> => {
+  const serverOf = async ({
+    decodingType,
+    integrationId,
+  }: DeviceConnector): Promise<NetworkServer> => {
     if (decodingType !== 'NONE') return serverOfDecodingType[decodingType];
-    const type = types.get(integrationId ?? '') ?? (await findIntegration(records, integrationId ?? ''))?.type;
-    if (type === undefined) throw new Error(`Integration ${integrationId} of a device connector is missing`);
+    const type =
+      types.get(integrationId ?? '') ?? (await findIntegration(records, integrationId ?? ''))?.type;
+    if (type === undefined)
+      throw new Error(`Integration ${integrationId} of a device connector is missing`);
     types.set(integrationId ?? '', type);
     return serverOfIntegration[type];
   };
@@ -212,7 +241,8 @@ function webhookStagesOf(
     serverOf,
     findRoute: (connector, deviceEui) => directory.byEui(connector, deviceEui),
     handleUplink: uplinks.handleUplink,
-    learnServerDeviceId: (device, serverDeviceId) => learnServerDeviceId(records, device, serverDeviceId),
+    learnServerDeviceId: (device, serverDeviceId) =>
+      learnServerDeviceId(records, device, serverDeviceId),
     newId: uuid,
     now,
   };
@@ -223,6 +253,7 @@ function eventSourcesOf({ records: { db } }: Parts, { raw }: Uplinks): EventSour
   return {
     uplinks: async (deviceId, limit) => (await raw.list({ deviceId, skip: 0, limit })).uplinks,
     downlinks: async (deviceId, max) => (await listDownlinks(db, { deviceId }, newest(max))).rows,
-    notes: async (deviceId, source, max) => (await listProcessingLog(db, { deviceId, source }, newest(max))).rows,
+    notes: async (deviceId, source, max) =>
+      (await listProcessingLog(db, { deviceId, source }, newest(max))).rows,
   };
 }

@@ -3,7 +3,11 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { keepFromBy } from '../inventory/workspaces/retention.ts';
-import { forgetDeletedDevice, listDeletedDevices, removeTraces } from '../records/rows/deleted-devices.ts';
+import {
+  forgetDeletedDevice,
+  listDeletedDevices,
+  removeTraces,
+} from '../records/rows/deleted-devices.ts';
 import { refreshStatistics } from '../records/records.ts';
 import { readRetentionRules } from '../records/rows/retention-rules.ts';
 
@@ -71,7 +75,9 @@ export async function hideExpired(parts: Parts): Promise<() => Promise<void>> {
   const dropped = parts.store
     .dropExpired(keepFrom)
     .then((found) => parts.telemetry.samplesDropped('retention', found))
-    .catch((error: unknown) => parts.telemetry.backgroundFailed('dropping samples past their retention', error));
+    .catch((error: unknown) =>
+      parts.telemetry.backgroundFailed('dropping samples past their retention', error),
+    );
   return () => dropped;
 }
 
@@ -84,7 +90,10 @@ async function dropExpired({ records, store, telemetry, now }: Parts): Promise<v
 }
 
 /** What came in while a device was deleted, and what a crash right after a deletion left. */
-async function dropDeleted({ records, store, telemetry, now }: Parts, uplinks: Uplinks): Promise<void> {
+async function dropDeleted(
+  { records, store, telemetry, now }: Parts,
+  uplinks: Uplinks,
+): Promise<void> {
   const due = (await listDeletedDevices(records.db)).filter(
     ({ deletedAt }) => deletedAt <= now() - lateAfterDeletionMs,
   );

@@ -19,7 +19,11 @@ import { type LoginParts, logIn } from '../ingest/mqtt/mqtt-login.ts';
 import { mqttRevocation } from '../ingest/mqtt/mqtt-revocation.ts';
 import { retainedMessages } from '../ingest/mqtt/mqtt-retained.ts';
 import type { FindRoute } from '../ingest/mqtt/mqtt-route.ts';
-import type { DeliveryOutcome, DeviceSubscription, MqttSession } from '../ingest/mqtt/mqtt-session.ts';
+import type {
+  DeliveryOutcome,
+  DeviceSubscription,
+  MqttSession,
+} from '../ingest/mqtt/mqtt-session.ts';
 import { downLevelsOf, levelsMatch } from '../ingest/mqtt/mqtt-topic.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
@@ -27,7 +31,10 @@ import { problem } from '../model/problem.ts';
 import type { QuotaCount } from '../model/quota-count.ts';
 import { findDeviceConfiguration } from '../records/rows/device-configurations.ts';
 import { findDeviceConnector } from '../records/rows/device-connectors.ts';
-import { findDeviceCredentials, findDevicesWithCredentials } from '../records/rows/device-credentials.ts';
+import {
+  findDeviceCredentials,
+  findDevicesWithCredentials,
+} from '../records/rows/device-credentials.ts';
 import { findDevice } from '../records/rows/devices.ts';
 
 const expiryCheckMs = 10_000;
@@ -62,9 +69,15 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
   let opened: Promise<MqttBroker> | undefined;
   let broker: MqttBroker | undefined;
 
-  const send = async (id: string, topic: string, payload: Buffer, { qos, retain }: { qos: 0 | 1; retain: boolean }) => {
+  const send = async (
+    id: string,
+    topic: string,
+    payload: Buffer,
+    { qos, retain }: { qos: 0 | 1; retain: boolean },
+  ) => {
     const levels = downLevelsOf(topic, mqttLimits.topicLevelsMax - 5);
-    if (levels === undefined) throw problem('invalidRequest', { reason: `topic: ${topic} cannot be sent on` });
+    if (levels === undefined)
+      throw problem('invalidRequest', { reason: `topic: ${topic} cannot be sent on` });
     if (broker !== undefined) return broker.deliveries.send(id, { levels, payload, qos, retain });
     if (retain) retained.keep(id, 'down', { levels, payload, qos });
     return 'offline' as const;
@@ -87,7 +100,8 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
         () => logIn(credential, login),
         (outcome) => 'refused' in outcome,
       ),
-    countWebSocket: (organizationId, conn) => countedUntilClose(parts.openCounts.webSockets, organizationId, conn),
+    countWebSocket: (organizationId, conn) =>
+      countedUntilClose(parts.openCounts.webSockets, organizationId, conn),
     reachable(session, subscription) {
       for (const tell of connected) tell(subscription.id);
       pushOnConnect(parts, broker!, session, subscription).catch((error: unknown) =>
@@ -131,7 +145,8 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
     async pushConfiguration({ deviceId, configuration }) {
       const payload = Buffer.from(JSON.stringify(configuration));
       const outcome = await send(deviceId, configurationTopic, payload, { qos: 1, retain: false });
-      if (outcome === 'offline') throw problem('configurationNotPushable', { reason: 'the device is not connected' });
+      if (outcome === 'offline')
+        throw problem('configurationNotPushable', { reason: 'the device is not connected' });
     },
     ...ports(
       parts,
@@ -165,7 +180,8 @@ function ports(
       const { host, mqttPort, mqttTlsPort, trustedProxies } = config;
       const certificate = certificateIn(config);
       let look: () => Promise<void> = async () => undefined;
-      if (mqttPort !== 0) listeners.push(await listenMqtt({ host, port: mqttPort }, undefined, accept));
+      if (mqttPort !== 0)
+        listeners.push(await listenMqtt({ host, port: mqttPort }, undefined, accept));
       if (mqttTlsPort !== 0 && certificate !== undefined) {
         const listener = await listenMqtt({ host, port: mqttTlsPort }, certificate, accept);
         listeners.push(listener);
@@ -217,14 +233,17 @@ function loginPartsOf({ config, records, now }: Parts): LoginParts {
     findDevices: (deviceId) => findDevicesWithCredentials(records, deviceId),
     findDevice: (id) => findDevice(records, id),
     findCredentials: (id) => findDeviceCredentials(records.db, id),
-    audiencesOf: (deviceId) => tokenAudiences(config.deviceAudience, config.vendorAliases, deviceId),
+    audiencesOf: (deviceId) =>
+      tokenAudiences(config.deviceAudience, config.vendorAliases, deviceId),
     now,
   };
 }
 
 function findRouteIn({ directory }: Parts): FindRoute<UplinkRoute> {
   return (identity, deviceId) =>
-    identity.mode === 'secret' ? directory.bySecret(identity.secret, deviceId) : directory.byDevice(identity.id);
+    identity.mode === 'secret'
+      ? directory.bySecret(identity.secret, deviceId)
+      : directory.byDevice(identity.id);
 }
 
 /** The newest configuration, once per connection, where the connector says so (contract 12). */
@@ -235,7 +254,12 @@ async function pushOnConnect(
   { id, filter }: DeviceSubscription,
 ): Promise<void> {
   const levels = [configurationTopic];
-  if (filter.direction !== 'down' || !levelsMatch(filter.levels, levels) || session.configured.has(id)) return;
+  if (
+    filter.direction !== 'down' ||
+    !levelsMatch(filter.levels, levels) ||
+    session.configured.has(id)
+  )
+    return;
   session.configured.add(id);
   const { connector } = await directory.byDevice(id);
   if (!connector.pushConfigurationAutomatically) return;

@@ -39,7 +39,12 @@ import type { Actor } from '../model/actor.ts';
 import { isDiskFull } from '../model/disk-full.ts';
 import type { RecordChange } from '../model/record.ts';
 import { openPublicHolidays } from '../query/public-holidays.ts';
-import { claimDataFolder, DataFolderError, hasSampleFiles, tightenDataFolder } from '../data-folder/data-folder.ts';
+import {
+  claimDataFolder,
+  DataFolderError,
+  hasSampleFiles,
+  tightenDataFolder,
+} from '../data-folder/data-folder.ts';
 import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
 import { positionBehindUplinks } from '../raw-uplinks/newest-position.ts';
 import { hasOrganizations } from '../records/rows/organizations.ts';
@@ -73,13 +78,23 @@ export async function startPlatform(
 }
 
 function refuseWhatIsNotThere(config: Config): void {
-  const cluster = { RECORDS_URL: config.recordsUrl, SAMPLES_URL: config.samplesUrl, BUS_URL: config.busUrl };
+  const cluster = {
+    RECORDS_URL: config.recordsUrl,
+    SAMPLES_URL: config.samplesUrl,
+    BUS_URL: config.busUrl,
+  };
   for (const [name, value] of Object.entries(cluster)) {
-    if (value !== undefined) throw new ConfigError(`${name} is set, but this version runs embedded only: unset it`);
+    if (value !== undefined)
+      throw new ConfigError(`${name} is set, but this version runs embedded only: unset it`);
   }
 }
 
-async function open(config: Config, now: () => number, telemetry: Telemetry, closers: Closers): Promise<Platform> {
+async function open(
+  config: Config,
+  now: () => number,
+  telemetry: Telemetry,
+  closers: Closers,
+): Promise<Platform> {
   const parts = await openParts(config, now, telemetry, closers);
   closers.push('what is past its retention', await hideExpired(parts));
   const { records, readiness } = parts;
@@ -153,13 +168,21 @@ async function open(config: Config, now: () => number, telemetry: Telemetry, clo
 }
 
 /** Only the first start sets the password; later ones pass it over. Throws ConfigError. */
-async function refuseWeakOwner({ adminEmail, adminPassword }: Config, records: OpenRecords): Promise<void> {
+async function refuseWeakOwner(
+  { adminEmail, adminPassword }: Config,
+  records: OpenRecords,
+): Promise<void> {
   if (adminPassword === undefined || (await hasOrganizations(records.db))) return;
   const reason = weaknessOf(adminPassword, adminEmail);
   if (reason !== undefined) throw new ConfigError(`ADMIN_PASSWORD cannot be used: ${reason}`);
 }
 
-async function openParts(config: Config, now: () => number, telemetry: Telemetry, closers: Closers): Promise<Parts> {
+async function openParts(
+  config: Config,
+  now: () => number,
+  telemetry: Telemetry,
+  closers: Closers,
+): Promise<Parts> {
   const readiness = composeReadiness(telemetry);
   const folder = claimDataFolder(config.dataDirectory);
   closers.push('the data folder', () => folder.release());
@@ -185,7 +208,10 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   const store = await openEmbeddedStore({
     directory: join(config.dataDirectory, 'samples'),
     now,
-    seen: { ...seen, uplinksTo: await positionBehindUplinks(join(config.dataDirectory, 'uplinks')) },
+    seen: {
+      ...seen,
+      uplinksTo: await positionBehindUplinks(join(config.dataDirectory, 'uplinks')),
+    },
     hasRoom: () => !disk.isFull(),
     onWriting: disk.writingChanged,
     damaged: (damage) => telemetry.damageFound({ ...damage }),
@@ -204,7 +230,10 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
   closers.push('operations', () => operations.close());
   const followChanges = (follow: (change: RecordChange) => void) => void followers.push(follow);
   const newId = randomUUID;
-  const counts = { quotaUse: quotaUse(records, config.quotas), openCounts: openCounts(config.quotas) };
+  const counts = {
+    quotaUse: quotaUse(records, config.quotas),
+    openCounts: openCounts(config.quotas),
+  };
   const later = { followChanges, useNetworkServers, ...counts };
   const diskIsFull = disk.isFull;
   return {
@@ -225,7 +254,11 @@ async function openParts(config: Config, now: () => number, telemetry: Telemetry
 
 /** What the records know of the journal. Throws DataFolderError where they, or their key, are missing or cannot be used. */
 function soundRecords({ dataDirectory: directory, secretsKey }: Config): RecordedPositions {
-  const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples: hasSampleFiles(directory) });
+  const { refusal, positions } = checkRecords({
+    directory,
+    secretsKey,
+    hasSamples: hasSampleFiles(directory),
+  });
   if (refusal !== undefined) throw new DataFolderError(refusal);
   return positions;
 }
@@ -233,8 +266,11 @@ function soundRecords({ dataDirectory: directory, secretsKey }: Config): Recorde
 function composeReadiness(telemetry: Telemetry): Readiness {
   const readiness = createReadiness();
   readiness.add('storage', telemetry.writingStoppedBecause);
-  telemetry.labeledGauge('not_ready', '1 for each reason why /health/ready answers 503.', 'reason', () =>
-    readiness.states().map(({ name, holds }) => [name, holds ? 1 : 0] as const),
+  telemetry.labeledGauge(
+    'not_ready',
+    '1 for each reason why /health/ready answers 503.',
+    'reason',
+    () => readiness.states().map(({ name, holds }) => [name, holds ? 1 : 0] as const),
   );
   return readiness;
 }
@@ -249,7 +285,9 @@ function composeOperations(
   return createOperationRunner({
     runChunk: async (id, isTimeUp) => {
       const actor = await actorOfOperation(records, id);
-      const isDone = await acting.run(actor, () => runOperationChunk(records, id, now, isTimeUp, networkServers()));
+      const isDone = await acting.run(actor, () =>
+        runOperationChunk(records, id, now, isTimeUp, networkServers()),
+      );
       // What was counted before many devices came or went misleads the query planner.
       if (isDone) await refreshStatistics(records.db);
       return isDone;
@@ -266,7 +304,15 @@ async function serve(parts: Parts, routes: readonly Route[]): Promise<FastifyIns
   const { config, telemetry, access, now } = parts;
   const { publicUrl, trustedProxies, corsOrigins } = config;
   const guard = guardOf(access, config, now);
-  const app = await createServer({ routes, guard, events: telemetry, now, publicUrl, trustedProxies, corsOrigins });
+  const app = await createServer({
+    routes,
+    guard,
+    events: telemetry,
+    now,
+    publicUrl,
+    trustedProxies,
+    corsOrigins,
+  });
   addDocs(app, routes, publicUrl);
   return app;
 }

@@ -24,11 +24,21 @@ export function testing(parts: Parts, targets: OpenTargets, authorize: typeof au
   return {
     async testConnector(connectorId, deviceId, principal, signal) {
       const context =
-        deviceId === undefined ? inventedContext(parts.now()) : await contextOf(deviceId, undefined, principal);
+        deviceId === undefined
+          ? inventedContext(parts.now())
+          : await contextOf(deviceId, undefined, principal);
       const startedAt = performance.now();
       const ends = AbortSignal.any([signal, AbortSignal.timeout(delivererLimits.tryMsMax)]);
-      const message = { deliveryId: parts.newId(), deviceId: deviceId ?? '', context, createdAt: parts.now() };
-      const outcome = await Promise.race([targets.test(connectorId, message, ends), afterAbort(ends)]);
+      const message = {
+        deliveryId: parts.newId(),
+        deviceId: deviceId ?? '',
+        context,
+        createdAt: parts.now(),
+      };
+      const outcome = await Promise.race([
+        targets.test(connectorId, message, ends),
+        afterAbort(ends),
+      ]);
       return {
         ok: outcome.ok,
         answer: outcome.answer?.slice(0, delivererLimits.answerCharactersMax) ?? null,
@@ -39,7 +49,10 @@ export function testing(parts: Parts, targets: OpenTargets, authorize: typeof au
     },
     async preview({ template, place, deviceId, topic, context }, principal) {
       const parsed = parseTemplate(template, place, 'body template');
-      const known = deviceId === undefined ? inventedContext(parts.now()) : await contextOf(deviceId, topic, principal);
+      const known =
+        deviceId === undefined
+          ? inventedContext(parts.now())
+          : await contextOf(deviceId, topic, principal);
       const filled = { ...known, ...context } as TemplateContext;
       const text = renderTemplate(parsed, filled);
       const reason = wrongBecause(text, place);
@@ -67,7 +80,12 @@ async function lastContext(
 ): Promise<TemplateContext> {
   const route = await directory.byDevice(deviceId);
   const { organizationId, workspaceId } = route.device;
-  authorize(principal, 'asset', 'read', { organizationId, workspaceId, what: 'device', id: deviceId });
+  authorize(principal, 'asset', 'read', {
+    organizationId,
+    workspaceId,
+    what: 'device',
+    id: deviceId,
+  });
   const sample = await store.latestSample(deviceId, topic);
   if (sample === undefined) throw problem('noSample', { deviceId });
   const metrics = (await findUplinkMetrics(records.db, [deviceId])).get(deviceId);
@@ -87,7 +105,14 @@ function inventedContext(now: number): TemplateContext {
     svcDeviceId: id,
     akenzaDeviceId: id,
     correlationId: 'test',
-    device: { id, deviceId: 'test-device', name: 'Test device', description: null, customFields: {}, tags: [] },
+    device: {
+      id,
+      deviceId: 'test-device',
+      name: 'Test device',
+      description: null,
+      customFields: {},
+      tags: [],
+    },
     uplinkMetrics: null,
     uplinkMeta: null,
   };

@@ -63,7 +63,8 @@ export async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
     failed,
   });
   const tellPosition = (): void => {
-    if (uplinks.durable > (store.followerPosition(follower) ?? 0)) store.setFollowerPosition(follower, uplinks.durable);
+    if (uplinks.durable > (store.followerPosition(follower) ?? 0))
+      store.setFollowerPosition(follower, uplinks.durable);
   };
   const look = async (): Promise<void> => {
     await uplinks.syncWhenDue();
@@ -81,7 +82,10 @@ export async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
     async dropDevices(deviceIds) {
       if (deviceIds.size === 0) return;
       await journal.settled();
-      telemetry.rawUplinksDropped({ reason: 'deviceDeleted', uplinks: await uplinks.dropDevices(deviceIds) });
+      telemetry.rawUplinksDropped({
+        reason: 'deviceDeleted',
+        uplinks: await uplinks.dropDevices(deviceIds),
+      });
     },
     async keepHouse() {
       telemetry.rawUplinksDropped({ reason: 'retention', bytes: await uplinks.dropExpired() });

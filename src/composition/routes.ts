@@ -65,7 +65,12 @@ export interface RouteExtras {
   readonly pushConfiguration: PushConfiguration;
 }
 
-export function composeRoutes(parts: Parts, uplinks: Uplinks, lora: Lora, extras: RouteExtras): Route[] {
+export function composeRoutes(
+  parts: Parts,
+  uplinks: Uplinks,
+  lora: Lora,
+  extras: RouteExtras,
+): Route[] {
   const { store, telemetry, readiness, directory, now } = parts;
   const device = deviceAccess(parts);
   const calendarOf = async (workspaceId: string) =>
@@ -119,7 +124,15 @@ function accessRoutes(
 ): Route[] {
   const { publicUrl } = config;
   const { tokens, keys, attempts, actAs } = access;
-  const parts = { records, now, once, publicUrl, attempts, actAs, tokenUrl: publicUrl + tokenPaths.token };
+  const parts = {
+    records,
+    now,
+    once,
+    publicUrl,
+    attempts,
+    actAs,
+    tokenUrl: publicUrl + tokenPaths.token,
+  };
   return [
     ...apiKeyRoutes(parts),
     ...oauthClientRoutes(parts),
@@ -179,7 +192,9 @@ function recordRoutes(
     ...customLogicRoutes(parts),
     ...ruleRoutes(showing),
     // What devices sent is written behind the journal; whoever reads it waits for that.
-    ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) => after(settled, route)),
+    ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) =>
+      after(settled, route),
+    ),
   ];
 }
 
@@ -202,7 +217,12 @@ function deviceAccess(parts: Parts): DeviceAccess {
   const { directory, records } = parts;
   const placeOfDevice = async (id: string): Promise<Place> => {
     const { device } = await directory.byDevice(id);
-    return { organizationId: device.organizationId, workspaceId: device.workspaceId, what: 'device', id };
+    return {
+      organizationId: device.organizationId,
+      workspaceId: device.workspaceId,
+      what: 'device',
+      id,
+    };
   };
   return {
     placeOfDevice,

@@ -73,7 +73,8 @@ export async function composeRules(
     try {
       return await directory.byDevice(deviceId);
     } catch (error) {
-      if (error instanceof UnreadableRecord) telemetry.backgroundFailed(`reading device ${deviceId} for rules`, error);
+      if (error instanceof UnreadableRecord)
+        telemetry.backgroundFailed(`reading device ${deviceId} for rules`, error);
       else if (!(error instanceof Problem && error.status === 404)) throw error;
       return undefined;
     }
@@ -139,7 +140,10 @@ export async function composeRules(
     if (!log.has(ruleId)) log.load(ruleId, await findRuns(db, ruleId));
     return log.runsOf(ruleId) ?? [];
   };
-  const saving = setInterval(() => void saveSome().catch(failed('saving runs of rules')), runsSavedEveryMs);
+  const saving = setInterval(
+    () => void saveSome().catch(failed('saving runs of rules')),
+    runsSavedEveryMs,
+  );
   saving.unref();
 
   const settled = async (): Promise<void> => {
@@ -168,7 +172,10 @@ export async function composeRules(
         lookUp,
         tagsOf: async (deviceIds) =>
           new Map(
-            [...(await tagsOfDevices(db, deviceIds))].map(([id, tags]) => [id, new Set(tags.map((tag) => tag.id))]),
+            [...(await tagsOfDevices(db, deviceIds))].map(([id, tags]) => [
+              id,
+              new Set(tags.map((tag) => tag.id)),
+            ]),
           ),
         devicesOfTag: (tagId) => deviceIdsOfTag(db, tagId),
         pause: () => turn(),

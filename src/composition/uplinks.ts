@@ -4,13 +4,33 @@ import { composeIdempotency } from './idempotency.ts';
 import type { Parts } from './platform-parts.ts';
 import { composeRawUplinks, type RawUplinks } from './raw-uplinks.ts';
 import { decodeUplink } from '../decode/decode-uplink.ts';
-import { type CommandToEncode, type EncodedCommand, encodeDownlink } from '../decode/encode-downlink.ts';
-import { backfill, type Backfill, type BackfillReceipt, type BackfillStages } from '../flows/backfill.ts';
-import { capture, type Capture, type CaptureReceipt, type CaptureStages, uplinkDeviceOf } from '../flows/capture.ts';
+import {
+  type CommandToEncode,
+  type EncodedCommand,
+  encodeDownlink,
+} from '../decode/encode-downlink.ts';
+import {
+  backfill,
+  type Backfill,
+  type BackfillReceipt,
+  type BackfillStages,
+} from '../flows/backfill.ts';
+import {
+  capture,
+  type Capture,
+  type CaptureReceipt,
+  type CaptureStages,
+  uplinkDeviceOf,
+} from '../flows/capture.ts';
 import { createDeviceStatus, type DeviceStatus } from '../flows/device-status.ts';
 import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
-import { type ReplayReport, type ReplayRequest, type ReplayStages, replayUplinks } from '../flows/decoder-test.ts';
+import {
+  type ReplayReport,
+  type ReplayRequest,
+  type ReplayStages,
+  replayUplinks,
+} from '../flows/decoder-test.ts';
 import { handleUplink, type UplinkStages } from '../flows/uplink.ts';
 import { createIntake, intakeLimits } from '../ingest/intake.ts';
 import { isDiskFull } from '../model/disk-full.ts';
@@ -24,7 +44,11 @@ import { storedNames } from '../query/measured-properties.ts';
 import { runScript } from '../scripting/run-script.ts';
 import { createScriptMachine, type ScriptMachine } from '../scripting/script-machine.ts';
 import { hasDeviceTypes } from '../records/rows/device-types.ts';
-import { findDeviceState, saveDeviceStates, saveUplinkMetrics } from '../records/rows/device-status.ts';
+import {
+  findDeviceState,
+  saveDeviceStates,
+  saveUplinkMetrics,
+} from '../records/rows/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from '../records/rows/follower-positions.ts';
 import { durableMark } from '../records/rows/recorded-positions.ts';
 import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
@@ -83,7 +107,9 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
   const followers: ((entry: DurableEntry) => void)[] = [];
   const scripts = openScripts(parts);
-  const scriptTrials: Uplinks['scriptTrials'] = { run: (run) => scripts.run({ ...run, kind: 'trial' }) };
+  const scriptTrials: Uplinks['scriptTrials'] = {
+    run: (run) => scripts.run({ ...run, kind: 'trial' }),
+  };
   // Whoever has decoders will use them soon; an installation without any saves their memory.
   if (await hasDeviceTypes(records.db)) scripts.warmUp();
   let statusPosition: number | undefined;
@@ -131,7 +157,15 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     validate,
     now,
   };
-  const backfillStages: BackfillStages = { findRoute: findDevice, validate, admit, append, announce, stopping, newId };
+  const backfillStages: BackfillStages = {
+    findRoute: findDevice,
+    validate,
+    admit,
+    append,
+    announce,
+    stopping,
+    newId,
+  };
   return {
     capture: (input) => capture(input, captureStages),
     handleUplink: takeUplink,
@@ -164,7 +198,10 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
 }
 
 /** Lets the journal forget, now and then and at the end, what the records have for good. */
-function marking({ records, store, telemetry }: Parts, written: () => number | undefined): { close(): Promise<void> } {
+function marking(
+  { records, store, telemetry }: Parts,
+  written: () => number | undefined,
+): { close(): Promise<void> } {
   let marked: number | undefined;
   async function mark(): Promise<void> {
     const position = written();
@@ -174,7 +211,8 @@ function marking({ records, store, telemetry }: Parts, written: () => number | u
     store.setFollowerPosition(statusFollower, position);
     marked = position;
   }
-  const failed = (error: unknown): void => telemetry.backgroundFailed('letting the journal go', error);
+  const failed = (error: unknown): void =>
+    telemetry.backgroundFailed('letting the journal go', error);
   const timer = setInterval(() => void mark().catch(failed), markEveryMs);
   timer.unref();
   return {
@@ -188,7 +226,8 @@ function marking({ records, store, telemetry }: Parts, written: () => number | u
 /** The script machine, made when it is first needed. */
 function openScripts(parts: Parts): Pick<ScriptMachine, 'run' | 'close'> & { warmUp(): void } {
   const { config, telemetry, quotaUse } = parts;
-  const { runScriptsRunning: trialsRunningMax, runScriptsWaiting: trialsWaitingMax } = config.quotas;
+  const { runScriptsRunning: trialsRunningMax, runScriptsWaiting: trialsWaitingMax } =
+    config.quotas;
   let machine: ScriptMachine | undefined;
   const made = (): ScriptMachine =>
     (machine ??= createScriptMachine({
@@ -197,10 +236,20 @@ function openScripts(parts: Parts): Pick<ScriptMachine, 'run' | 'close'> & { war
       ran: telemetry.scriptRan,
       troubled: telemetry.scriptThreadLost,
     }));
-  telemetry.gauge('script_runs_waiting', 'Script runs that wait for a thread.', () => machine?.waiting ?? 0);
+  telemetry.gauge(
+    'script_runs_waiting',
+    'Script runs that wait for a thread.',
+    () => machine?.waiting ?? 0,
+  );
   telemetry.gauge('script_threads', 'Threads that run scripts.', () => machine?.threads ?? 0);
-  quotaUse.readBy('runScriptsRunning', (organizationId) => machine?.trials(organizationId).underWay ?? 0);
-  quotaUse.readBy('runScriptsWaiting', (organizationId) => machine?.trials(organizationId).waiting ?? 0);
+  quotaUse.readBy(
+    'runScriptsRunning',
+    (organizationId) => machine?.trials(organizationId).underWay ?? 0,
+  );
+  quotaUse.readBy(
+    'runScriptsWaiting',
+    (organizationId) => machine?.trials(organizationId).waiting ?? 0,
+  );
   return {
     warmUp: () => void made(),
     run: (run) => made().run(run),
@@ -209,7 +258,10 @@ function openScripts(parts: Parts): Pick<ScriptMachine, 'run' | 'close'> & { war
 }
 
 /** Counts what became of an uplink and how long it took until it was durable. */
-async function counted(telemetry: Telemetry, work: () => Promise<DurableEntry>): Promise<DurableEntry> {
+async function counted(
+  telemetry: Telemetry,
+  work: () => Promise<DurableEntry>,
+): Promise<DurableEntry> {
   const startedAt = performance.now();
   try {
     const { samples, duplicates, ...entry } = await work();
@@ -222,7 +274,10 @@ async function counted(telemetry: Telemetry, work: () => Promise<DurableEntry>):
   }
 }
 
-async function countedBackfill(telemetry: Telemetry, work: () => Promise<BackfillReceipt>): Promise<BackfillReceipt> {
+async function countedBackfill(
+  telemetry: Telemetry,
+  work: () => Promise<BackfillReceipt>,
+): Promise<BackfillReceipt> {
   try {
     const receipt = await work();
     telemetry.backfilled({ ...receipt, rejected: receipt.rejected.length });

@@ -22,10 +22,14 @@ export interface FolderFindings {
  * Finds what a start would refuse or tell, with the same checks, and more: it reads everything. `secretsKey` is the operator's
  * `SECRETS_KEY`. Throws DataFolderError when the folder cannot be checked: missing, empty of data, or in use.
  */
-export async function verifyDataFolder(directory: string, secretsKey?: string): Promise<FolderFindings> {
+export async function verifyDataFolder(
+  directory: string,
+  secretsKey?: string,
+): Promise<FolderFindings> {
   const samples = join(directory, 'samples');
   // Claiming makes a folder that is missing, which a check must not.
-  if (!existsSync(directory)) throw new DataFolderError(`The data folder ${directory} does not exist`);
+  if (!existsSync(directory))
+    throw new DataFolderError(`The data folder ${directory} does not exist`);
   const hasSamples = hasSampleFiles(directory);
   if (!hasSamples && !existsSync(join(directory, 'records.sqlite'))) {
     throw new DataFolderError(`The folder ${directory} holds no data of Heliograph`);
@@ -39,7 +43,14 @@ export async function verifyDataFolder(directory: string, secretsKey?: string): 
     const records = verifyRecords(directory, refusal);
     const rawUplinks = await verifyRawUplinks(join(directory, 'uplinks'));
     const sound = [store, rawUplinks, records].every(({ damage }) => damage.length === 0);
-    return { directory, store, rawUplinks, records, sound, seconds: (performance.now() - startedAt) / 1_000 };
+    return {
+      directory,
+      store,
+      rawUplinks,
+      records,
+      sound,
+      seconds: (performance.now() - startedAt) / 1_000,
+    };
   } catch (error) {
     // What cannot be read at all, such as a missing subfolder, has the operating system's own words.
     if (error instanceof Error && 'syscall' in error) {

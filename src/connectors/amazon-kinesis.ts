@@ -26,14 +26,20 @@ export const amazonKinesisConnector: OutboundConnector = {
     const settings = properties as unknown as AmazonKinesisProperties;
     return {
       send: (message, signal) =>
-        attemptHttp(egress, putRecord(settings, message, now()), signal, now, (text) => passing.test(text)),
+        attemptHttp(egress, putRecord(settings, message, now()), signal, now, (text) =>
+          passing.test(text),
+        ),
       close: () => Promise.resolve(),
     };
   },
 };
 
 /** The signed request; records of a device share a partition key, so that their order is kept. */
-function putRecord(settings: AmazonKinesisProperties, message: OutboundMessage, now: EpochMs): HttpCall {
+function putRecord(
+  settings: AmazonKinesisProperties,
+  message: OutboundMessage,
+  now: EpochMs,
+): HttpCall {
   const stream = kinesisStream(settings.kinesisArn);
   if (stream === undefined) throw new Error('a stored stream name cannot be read');
   const url = new URL(settings.endpoint ?? stream.endpoint);
@@ -59,6 +65,10 @@ function putRecord(settings: AmazonKinesisProperties, message: OutboundMessage, 
     { accessKeyId: settings.iamAccessKeyId, secretAccessKey: settings.iamSecretAccessKey },
   );
   // The client sets host and length by itself, to the same values.
-  const { Host: _, 'Content-Length': __, ...headers } = signed.headers as Readonly<Record<string, string>>;
+  const {
+    Host: _,
+    'Content-Length': __,
+    ...headers
+  } = signed.headers as Readonly<Record<string, string>>;
   return { method: 'POST', url: url.href, headers, body };
 }

@@ -41,9 +41,13 @@ export const amqpConnector: OutboundConnector = {
           async () => {
             const routingKey = routingKeyOf(message.context);
             if (Buffer.byteLength(routingKey) > routingKeyBytesMax) {
-              throw new PermanentRefusal(`the routing key has more than ${routingKeyBytesMax} bytes`);
+              throw new PermanentRefusal(
+                `the routing key has more than ${routingKeyBytesMax} bytes`,
+              );
             }
-            return connection.use(signal, (opened) => publish(opened, routingKey, message, settings));
+            return connection.use(signal, (opened) =>
+              publish(opened, routingKey, message, settings),
+            );
           },
           (error) => permanentCodes.has(replyCode(error)),
         );
@@ -68,12 +72,20 @@ function publish(
   const { deliveryId: messageId, contentType, deviceId } = message;
   const options = { persistent, mandatory, messageId, contentType, headers: { deviceId } };
   return new Promise((resolve, reject) => {
-    channel.publish(exchange, routingKey, Buffer.from(message.payload), options, (error: unknown) => {
-      if (error !== null) return reject(new Error('the broker did not confirm the message', { cause: error }));
-      // A message without a queue is returned first and confirmed then.
-      if (returned.delete(messageId)) return reject(new Error(`no queue takes routing key ${routingKey}`));
-      resolve(`confirmed by the broker with routing key ${routingKey}`);
-    });
+    channel.publish(
+      exchange,
+      routingKey,
+      Buffer.from(message.payload),
+      options,
+      (error: unknown) => {
+        if (error !== null)
+          return reject(new Error('the broker did not confirm the message', { cause: error }));
+        // A message without a queue is returned first and confirmed then.
+        if (returned.delete(messageId))
+          return reject(new Error(`no queue takes routing key ${routingKey}`));
+        resolve(`confirmed by the broker with routing key ${routingKey}`);
+      },
+    );
   });
 }
 
@@ -94,11 +106,18 @@ function channelKind(settings: AmqpProperties, egress: EgressGuard): ConnectionK
         password: settings.password ?? 'guest',
       };
       // The signal ends the socket whenever the connection is given up.
-      const socket = { lookup: egress.lookup, noDelay: true, signal, ...tlsMaterial(settings, uri.host) };
+      const socket = {
+        lookup: egress.lookup,
+        noDelay: true,
+        signal,
+        ...tlsMaterial(settings, uri.host),
+      };
       const model = await connect(address, socket).catch((error: Error) => {
         // Unknown, stopped and full virtual hosts are answered alike, and the client tells no more of it.
         const isHost = error.message.startsWith('Expected ConnectionOpenOk');
-        throw isHost ? new Error(`the broker does not open virtual host ${address.vhost}`, { cause: error }) : error;
+        throw isHost
+          ? new Error(`the broker does not open virtual host ${address.vhost}`, { cause: error })
+          : error;
       });
       model.on('error', lost);
       model.on('close', () => lost(new Error('the broker closed the connection')));

@@ -6,7 +6,11 @@ import type { ClientCredentials } from '../model/message-properties.ts';
 import { call } from './http-answer.ts';
 import { PermanentRefusal } from './send-failure.ts';
 
-const tokenLimits = { lifetimeMsDefault: 300_000, renewBeforeMs: 30_000, charactersMax: 8_192 } as const;
+const tokenLimits = {
+  lifetimeMsDefault: 300_000,
+  renewBeforeMs: 30_000,
+  charactersMax: 8_192,
+} as const;
 
 export interface Tokens {
   /** A token that is good for a while; rejects when none is given. */
@@ -15,13 +19,19 @@ export interface Tokens {
   renewed(refused: string, signal: AbortSignal): Promise<string>;
 }
 
-export function clientCredentials(credentials: ClientCredentials, egress: EgressGuard, now: () => EpochMs): Tokens {
+export function clientCredentials(
+  credentials: ClientCredentials,
+  egress: EgressGuard,
+  now: () => EpochMs,
+): Tokens {
   let kept: { readonly token: string; readonly until: number } | undefined;
 
   async function ask(signal: AbortSignal): Promise<string> {
     const form = new URLSearchParams({ grant_type: 'client_credentials' });
     if (credentials.scope !== null) form.set('scope', credentials.scope);
-    const basic = [credentials.clientId, credentials.clientSecret].map(encodeURIComponent).join(':');
+    const basic = [credentials.clientId, credentials.clientSecret]
+      .map(encodeURIComponent)
+      .join(':');
     const headers = {
       accept: 'application/json',
       authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
@@ -31,19 +41,28 @@ export function clientCredentials(credentials: ClientCredentials, egress: Egress
     const answer = await call(request, signal, egress.dispatcher());
     const given = parsed(answer.text);
     const token = given?.['access_token'];
-    if (answer.status !== 200 || typeof token !== 'string' || token.length > tokenLimits.charactersMax) {
+    if (
+      answer.status !== 200 ||
+      typeof token !== 'string' ||
+      token.length > tokenLimits.charactersMax
+    ) {
       const told = `the token service answered ${answer.status} without a token`;
-      throw answer.status >= 400 && answer.status < 500 ? new PermanentRefusal(told) : new Error(told);
+      throw answer.status >= 400 && answer.status < 500
+        ? new PermanentRefusal(told)
+        : new Error(told);
     }
     const seconds = given?.['expires_in'];
-    const lifetimeMs = typeof seconds === 'number' ? seconds * 1_000 : tokenLimits.lifetimeMsDefault;
+    const lifetimeMs =
+      typeof seconds === 'number' ? seconds * 1_000 : tokenLimits.lifetimeMsDefault;
     kept = { token, until: now() + lifetimeMs - tokenLimits.renewBeforeMs };
     return token;
   }
 
   return {
-    current: async (signal) => (kept !== undefined && kept.until > now() ? kept.token : ask(signal)),
-    renewed: async (refused, signal) => (kept !== undefined && kept.token !== refused ? kept.token : ask(signal)),
+    current: async (signal) =>
+      kept !== undefined && kept.until > now() ? kept.token : ask(signal),
+    renewed: async (refused, signal) =>
+      kept !== undefined && kept.token !== refused ? kept.token : ask(signal),
   };
 }
 

@@ -55,7 +55,8 @@ async function store(
   write: WriteSample,
 ): Promise<SendOutcome> {
   const ruleHops = (message.ruleHops ?? 0) + 1;
-  if (ruleHops > ruleHopsMax) return refused(`rules handed this sample on ${ruleHopsMax} times already`);
+  if (ruleHops > ruleHopsMax)
+    return refused(`rules handed this sample on ${ruleHopsMax} times already`);
   const made = sampleOf(message, custom);
   if (typeof made === 'string') return refused(made);
   const target = custom?.useCurrentDevice === false ? custom.targetDeviceId : message.deviceId;

@@ -5,7 +5,13 @@ import type { PendingDelivery } from '../model/delivery.ts';
 import { deliveryLanes, laneLimits } from './delivery-queues.ts';
 import { dueTimes } from './due-queue.ts';
 
-function pending(sequence: number, connectorId = 'c', deviceId = 'd', nextAt = 0, tries = 0): PendingDelivery {
+function pending(
+  sequence: number,
+  connectorId = 'c',
+  deviceId = 'd',
+  nextAt = 0,
+  tries = 0,
+): PendingDelivery {
   return { sequence, connectorId, deviceId, tries, nextAt };
 }
 
@@ -37,7 +43,9 @@ test('what failed keeps its lane waiting and comes again when it is due', () => 
   const [lane] = lanes.start(0);
   lanes.end(lane!, { isOver: false, nextAt: 1_000 }, false, 0);
   expect([[...lanes.start(999)].length, lanes.earliest]).toEqual([0, 1_000]);
-  expect([...lanes.start(1_000)][0]?.waiting.map(({ sequence, tries }) => [sequence, tries])).toEqual([
+  expect(
+    [...lanes.start(1_000)][0]?.waiting.map(({ sequence, tries }) => [sequence, tries]),
+  ).toEqual([
     [1, 1],
     [2, 0],
   ]);
@@ -76,7 +84,9 @@ test('property: every delivery is tried, in order within its lane, and never two
     fc.property(fc.array(one, { maxLength: 80 }), (wanted) => {
       const lanes = deliveryLanes();
       const failuresLeft = new Map(wanted.map(({ fails }, sequence) => [sequence, fails]));
-      wanted.forEach(({ connector, device }, i) => lanes.add(pending(i, `c${connector}`, `d${device}`), 0));
+      wanted.forEach(({ connector, device }, i) =>
+        lanes.add(pending(i, `c${connector}`, `d${device}`), 0),
+      );
       const done: number[] = [];
       for (let now = 0; lanes.size > 0; now = Math.max(now, lanes.earliest ?? now)) {
         const started = [...lanes.start(now)];
@@ -89,7 +99,8 @@ test('property: every delivery is tried, in order within its lane, and never two
           lanes.end(lane, left === 0 ? over : { isOver: false, nextAt: now + 10 }, left === 0, now);
         }
       }
-      const laneOf = (sequence: number) => `${wanted[sequence]!.connector} ${wanted[sequence]!.device}`;
+      const laneOf = (sequence: number) =>
+        `${wanted[sequence]!.connector} ${wanted[sequence]!.device}`;
       expect(done.toSorted((a, b) => a - b)).toEqual(wanted.map((_, i) => i));
       for (const lane of new Set(wanted.map((_, i) => laneOf(i)))) {
         const order = done.filter((sequence) => laneOf(sequence) === lane);

@@ -49,7 +49,9 @@ function insert({ waiting }: Lane, one: Waiting): boolean {
 }
 
 /** What became of the first delivery of a lane: over, or to be tried again. */
-export type LaneResult = { readonly isOver: true } | { readonly isOver: false; readonly nextAt: EpochMs };
+export type LaneResult =
+  | { readonly isOver: true }
+  | { readonly isOver: false; readonly nextAt: EpochMs };
 
 export function deliveryLanes() {
   const queues = new Map<string, Queue>();
@@ -105,9 +107,11 @@ export function deliveryLanes() {
     },
     /** Connectors that count as broken. */
     get brokenTargets() {
-      return [...queues.values()].filter((queue) => queue.failuresInRow >= laneLimits.failuresMax).length;
+      return [...queues.values()].filter((queue) => queue.failuresInRow >= laneLimits.failuresMax)
+        .length;
     },
-    isBroken: (connectorId: string): boolean => (queues.get(connectorId)?.failuresInRow ?? 0) >= laneLimits.failuresMax,
+    isBroken: (connectorId: string): boolean =>
+      (queues.get(connectorId)?.failuresInRow ?? 0) >= laneLimits.failuresMax,
     sizeOf: (connectorId: string): number => queues.get(connectorId)?.size ?? 0,
     /** When a lane is due next that is not in line already. */
     get earliest() {
@@ -152,7 +156,8 @@ export function deliveryLanes() {
     end(lane: Lane, result: LaneResult, isTargetWell: boolean | undefined, now: EpochMs): void {
       const queue = queueOf(lane.connectorId);
       queue.underWay -= 1;
-      if (isTargetWell !== undefined) queue.failuresInRow = isTargetWell ? 0 : queue.failuresInRow + 1;
+      if (isTargetWell !== undefined)
+        queue.failuresInRow = isTargetWell ? 0 : queue.failuresInRow + 1;
       stirred.add(lane.connectorId);
       if (result.isOver) {
         lane.waiting.shift();

@@ -55,8 +55,19 @@ async function openLog() {
     db,
     async add(deviceId = 'd', connectorId = 'c') {
       const n = made++;
-      const ids = { connectorId, organizationId: 'o', workspaceId: 'w', deviceId, correlationId: `c${n}` };
-      const draft = { ...ids, idempotencyKey: `k${n}`, cause: 'DATA_FLOW' as const, context: { data: { n } } };
+      const ids = {
+        connectorId,
+        organizationId: 'o',
+        workspaceId: 'w',
+        deviceId,
+        correlationId: `c${n}`,
+      };
+      const draft = {
+        ...ids,
+        idempotencyKey: `k${n}`,
+        cause: 'DATA_FLOW' as const,
+        context: { data: { n } },
+      };
       await insertDeliveries(db, [{ id: `id${n}`, draft }], 0);
       return `id${n}`;
     },
@@ -102,7 +113,9 @@ test('contract 35: tries after 1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 4 h and 12 h,
   await deliverer.settled();
   while (next()) await deliverer.settled();
   const pauses = tries.slice(1).map((at, i) => at - tries[i]!);
-  expect(pauses).toEqual([1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000, 43_200_000]);
+  expect(pauses).toEqual([
+    1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000, 43_200_000,
+  ]);
   expect(await log.state(id)).toMatchObject({ state: 'DEAD', tries: 9, reason: 'down' });
 });
 
@@ -130,12 +143,18 @@ test('review reliability 16: a target that goes down and one that is back are to
 
 test('contract 35: a delay differs by up to 20 %, Retry-After makes it longer, never shorter', () => {
   for (const [i, delayMs] of retryDelaysMs.entries()) {
-    const at = (random: number, retryAfterMs = 0) => planAfter({ ...failed, retryAfterMs }, i + 1, 0, random).nextAt;
-    expect([at(0), at(0.5), at(1)]).toEqual([delayMs * 0.8, delayMs, delayMs * 1.2].map(Math.round));
+    const at = (random: number, retryAfterMs = 0) =>
+      planAfter({ ...failed, retryAfterMs }, i + 1, 0, random).nextAt;
+    expect([at(0), at(0.5), at(1)]).toEqual(
+      [delayMs * 0.8, delayMs, delayMs * 1.2].map(Math.round),
+    );
     expect(at(0.5, delayMs * 3)).toBe(Math.min(delayMs * 3, 86_400_000));
     expect(at(0.5, 1)).toBe(delayMs);
   }
-  expect(planAfter({ ok: false, retry: false, reason: 'x' }, 1, 5, 0)).toEqual({ state: 'DEAD', nextAt: 5 });
+  expect(planAfter({ ok: false, retry: false, reason: 'x' }, 1, 5, 0)).toEqual({
+    state: 'DEAD',
+    nextAt: 5,
+  });
   expect(planAfter({ ok: true, answer: '' }, 9, 5, 0)).toEqual({ state: 'DELIVERED', nextAt: 5 });
 });
 
@@ -151,7 +170,11 @@ test('a try ends after its time although the connector does not heed the signal'
   next();
   await deliverer.settled();
   expect(clock.now).toBe(delivererLimits.tryMsMax);
-  expect(await log.state(id)).toMatchObject({ state: 'PENDING', tries: 1, reason: 'no answer within 10 s' });
+  expect(await log.state(id)).toMatchObject({
+    state: 'PENDING',
+    tries: 1,
+    reason: 'no answer within 10 s',
+  });
 });
 
 test('one hanging target does not delay another one', async () => {
@@ -183,7 +206,11 @@ test('what cannot be written is kept and written later, and nothing is sent twic
       tried.map(({ outcome }) => outcome),
     );
   };
-  const { deliverer, failures, next } = deliver(log, async () => ({ ok: true, answer: String(++sent) }), { save });
+  const { deliverer, failures, next } = deliver(
+    log,
+    async () => ({ ok: true, answer: String(++sent) }),
+    { save },
+  );
   await expect.poll(() => failures.length).toBe(1);
   isBroken = false;
   next();
@@ -217,7 +244,8 @@ test('restarts at random points lose nothing, keep the order of first arrivals, 
     }
     if (!isDead) {
       await deliverer.settled();
-      while (deliverer.waiting > 0 && next()) await new Promise((resolve) => void setImmediate(resolve));
+      while (deliverer.waiting > 0 && next())
+        await new Promise((resolve) => void setImmediate(resolve));
     }
     const left = await findPendingDeliveries(log.db, 0, total);
     if (left.length === 0) break;

@@ -1,6 +1,11 @@
 // The deliverer: takes what waits in the delivery log, tries it when it is due, and writes down what became of it (contract 35).
 // A delivery is over only once that is written, so a crash repeats a try and never loses one.
-import type { Delivery, DeliveryOutcome, PendingDelivery, TriedDelivery } from '../model/delivery.ts';
+import type {
+  Delivery,
+  DeliveryOutcome,
+  PendingDelivery,
+  TriedDelivery,
+} from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { SendOutcome } from './connector.ts';
 import { deliveryLanes, type Lane } from './delivery-queues.ts';

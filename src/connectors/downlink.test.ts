@@ -58,17 +58,32 @@ const cases: [string, JsonObject, object[]][] = [
   [
     'an MQTT payload',
     { downlinkType: 'MQTT', topic: 'set', downlinkPayload: { a: 1 } },
-    [{ ...base, to: '02aa', command: { raw: false, mqttDownlink: { topic: 'set', payload: { a: 1 } } } }],
+    [
+      {
+        ...base,
+        to: '02aa',
+        command: { raw: false, mqttDownlink: { topic: 'set', payload: { a: 1 } } },
+      },
+    ],
   ],
   [
     'a custom payload',
     { downlinkType: 'MQTT', topic: 'set', hasCustomPayload: true },
-    [{ ...base, to: '02aa', command: { raw: false, mqttDownlink: { topic: 'set', payload: { custom: true } } } }],
+    [
+      {
+        ...base,
+        to: '02aa',
+        command: { raw: false, mqttDownlink: { topic: 'set', payload: { custom: true } } },
+      },
+    ],
   ],
 ];
 for (const [what, properties, orders] of cases) {
   test(`contract 9, DOWNLINK: ${what}`, async () => {
-    expect(await sent(properties)).toEqual({ outcome: { ok: true, answer: expect.any(String) }, orders });
+    expect(await sent(properties)).toEqual({
+      outcome: { ok: true, answer: expect.any(String) },
+      orders,
+    });
   });
 }
 
@@ -76,7 +91,11 @@ test('a refusal is a dead letter; a full queue is tried again', async () => {
   const full = problem('downlinkQueueFull', { deviceId: '02aa', waitingMax: 100 });
   const gone = problem('notFound', { what: 'device', id: '02aa' });
   expect((await sent({}, full)).outcome).toMatchObject({ ok: false, retry: true });
-  expect((await sent({}, gone)).outcome).toMatchObject({ ok: false, retry: false, reason: 'No device with id 02aa' });
+  expect((await sent({}, gone)).outcome).toMatchObject({
+    ok: false,
+    retry: false,
+    reason: 'No device with id 02aa',
+  });
 });
 
 const broken: [JsonObject, RegExp][] = [

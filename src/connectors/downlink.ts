@@ -24,7 +24,9 @@ export function downlinkConnector(order: OrderDownlink): OutboundConnector {
   return {
     type: 'DOWNLINK',
     open(properties) {
-      const action = properties as unknown as DownlinkActionProperties & { readonly hasCustomPayload?: boolean };
+      const action = properties as unknown as DownlinkActionProperties & {
+        readonly hasCustomPayload?: boolean;
+      };
       return { send: (message) => send(action, message, order), close: async () => {} };
     },
   };
@@ -48,7 +50,10 @@ async function send(
         idempotencyKey: message.deliveryId,
       });
     }
-    return { ok: true, answer: `queued for ${targets.length} ${targets.length === 1 ? 'device' : 'devices'}` };
+    return {
+      ok: true,
+      answer: `queued for ${targets.length} ${targets.length === 1 ? 'device' : 'devices'}`,
+    };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     // A full queue empties; what is wrong with the command or its device stays.
@@ -63,7 +68,11 @@ function commandOf(
   const { raw, rawDownlinkPayload, port, confirmed, topic } = action;
   const payload = payloadOf(action, message);
   if (action.downlinkType === 'MQTT') return { raw, mqttDownlink: { topic, payload } };
-  if (raw) return { raw, loraDownlink: { port, confirmed, payloadHex: filled(rawDownlinkPayload ?? '', message) } };
+  if (raw)
+    return {
+      raw,
+      loraDownlink: { port, confirmed, payloadHex: filled(rawDownlinkPayload ?? '', message) },
+    };
   return { raw, loraDownlink: { port, confirmed, payload } };
 }
 
@@ -72,7 +81,8 @@ function payloadOf(
   message: OutboundMessage,
 ): Json {
   if (action.hasCustomPayload === true) return parsed(message.payload);
-  if (action.raw && action.downlinkType === 'MQTT') return rawMqtt(filled(action.rawDownlinkPayload ?? '', message));
+  if (action.raw && action.downlinkType === 'MQTT')
+    return rawMqtt(filled(action.rawDownlinkPayload ?? '', message));
   const template = parseTemplate(JSON.stringify(action.downlinkPayload ?? {}), 'json');
   return parsed(renderTemplate(template, message.context));
 }

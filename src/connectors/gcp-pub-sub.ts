@@ -23,7 +23,9 @@ export function gcpConnector(operatorKey: string | undefined): OutboundConnector
       if (typeof endpoint === 'string') egress.checkUrl(endpoint, 'gcpProperties.endpoint');
       if (serviceAccountKey === null && operatorKey === undefined) {
         const reason = 'is needed, because the operator has not set GCP_SERVICE_ACCOUNT_KEY';
-        throw problem('invalidRequest', { reason: `body gcpProperties.serviceAccountKey: ${reason}` });
+        throw problem('invalidRequest', {
+          reason: `body gcpProperties.serviceAccountKey: ${reason}`,
+        });
       }
     },
     open(properties, egress, now) {
@@ -35,7 +37,9 @@ export function gcpConnector(operatorKey: string | undefined): OutboundConnector
         async send(message, signal) {
           let token = '';
           const signed = await attempt(signal, async () => (token = await tokens()));
-          return signed.ok ? attemptHttp(egress, publish(settings, message, token), signal, now) : signed;
+          return signed.ok
+            ? attemptHttp(egress, publish(settings, message, token), signal, now)
+            : signed;
         },
         close: () => Promise.resolve(),
       };
@@ -44,11 +48,22 @@ export function gcpConnector(operatorKey: string | undefined): OutboundConnector
 }
 
 /** Messages of a device share an ordering key, so that subscribers who ask for order get it. */
-function publish({ pubSubTopic, endpoint }: GcpProperties, message: OutboundMessage, token: string): HttpCall {
+function publish(
+  { pubSubTopic, endpoint }: GcpProperties,
+  message: OutboundMessage,
+  token: string,
+): HttpCall {
   const { deliveryId, deviceId, contentType, context, payload } = message;
   const { topic } = context as JsonObject;
-  const attributes = { deliveryId, deviceId, contentType, ...(typeof topic === 'string' ? { topic } : {}) };
-  const messages = [{ data: Buffer.from(payload).toString('base64'), attributes, orderingKey: deviceId }];
+  const attributes = {
+    deliveryId,
+    deviceId,
+    contentType,
+    ...(typeof topic === 'string' ? { topic } : {}),
+  };
+  const messages = [
+    { data: Buffer.from(payload).toString('base64'), attributes, orderingKey: deviceId },
+  ];
   return {
     method: 'POST',
     url: new URL(`/v1/${encodeURI(pubSubTopic)}:publish`, endpoint ?? globalEndpoint).href,

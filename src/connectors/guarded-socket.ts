@@ -26,8 +26,13 @@ export function tlsMaterial(properties: TlsProperties, host: string): TlsMateria
 }
 
 /** Throws a Problem (400) for an address that cannot be read or may not be connected to; `where` names the property. */
-export function checkTarget(egress: EgressGuard, target: Endpoint | undefined, where: string): void {
-  if (target === undefined) throw problem('invalidRequest', { reason: `body ${where}: is no address of a target` });
+export function checkTarget(
+  egress: EgressGuard,
+  target: Endpoint | undefined,
+  where: string,
+): void {
+  if (target === undefined)
+    throw problem('invalidRequest', { reason: `body ${where}: is no address of a target` });
   egress.checkLiteral(target.host);
 }
 

@@ -43,7 +43,8 @@ export async function call(
   const kept: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
-    if (bytes < answerLimits.keptBytesMax) kept.push(chunk.subarray(0, answerLimits.keptBytesMax - bytes));
+    if (bytes < answerLimits.keptBytesMax)
+      kept.push(chunk.subarray(0, answerLimits.keptBytesMax - bytes));
     bytes += chunk.length;
     // Leaving the loop destroys the connection: a longer answer is not worth reading.
     if (bytes > answerLimits.readBytesMax) break;

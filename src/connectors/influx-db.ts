@@ -33,7 +33,10 @@ export const influxDbConnector: OutboundConnector = {
  * The lines to write: a payload that is no JSON object is line protocol already, made by a template of the connector. The fields
  * are the `data` of the payload or, without one, its members; undefined when there are none.
  */
-function linesOf({ payload, context, deviceId }: OutboundMessage, measurement: string): string | undefined {
+function linesOf(
+  { payload, context, deviceId }: OutboundMessage,
+  measurement: string,
+): string | undefined {
   const sent = objectIn(payload);
   if (sent === undefined) return payload.trim() === '' ? undefined : payload;
   const { topic, timestamp } = context;
@@ -73,7 +76,12 @@ function writeUrl({ uri, version, orgId, bucket }: InfluxProperties): string {
   return url.href;
 }
 
-function authorizationOf({ version, token, username, password }: InfluxProperties): string | undefined {
+function authorizationOf({
+  version,
+  token,
+  username,
+  password,
+}: InfluxProperties): string | undefined {
   if (version === 'V1' && username !== null) {
     return `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`;
   }

@@ -39,21 +39,28 @@ export const kafkaConnector: OutboundConnector = {
   check(properties, egress) {
     const { kafkaBootstrapServers } = properties as unknown as KafkaProperties;
     const where = 'kafkaProperties.kafkaBootstrapServers';
-    for (const broker of kafkaBrokers(kafkaBootstrapServers) ?? [undefined]) checkTarget(egress, broker, where);
+    for (const broker of kafkaBrokers(kafkaBootstrapServers) ?? [undefined])
+      checkTarget(egress, broker, where);
   },
   open(properties, egress) {
     const settings = properties as unknown as KafkaProperties;
     const connection = keptConnection(producerKind(settings, egress));
     return {
       send(message, signal) {
-        return attempt(signal, () => connection.use(signal, (opened) => produce(opened, message, settings.kafkaTopic)));
+        return attempt(signal, () =>
+          connection.use(signal, (opened) => produce(opened, message, settings.kafkaTopic)),
+        );
       },
       close: () => connection.close(),
     };
   },
 };
 
-async function produce({ kafka, producer }: Connection, message: OutboundMessage, topic: string): Promise<string> {
+async function produce(
+  { kafka, producer }: Connection,
+  message: OutboundMessage,
+  topic: string,
+): Promise<string> {
   const { deliveryId, contentType, deviceId: key, payload: value } = message;
   try {
     const headers = { deliveryId, contentType };
@@ -100,7 +107,8 @@ function producerKind(settings: KafkaProperties, egress: EgressGuard): Connectio
         ...(isTls ? tlsOptions(settings, brokers, egress) : {}),
         ...(settings.securityProtocol.startsWith('SASL') ? { sasl: saslOf(settings) } : {}),
       });
-      const failure = (message: string, cause: Error) => new kafka.NetworkError(message, { cause, canRetry: false });
+      const failure = (message: string, cause: Error) =>
+        new kafka.NetworkError(message, { cause, canRetry: false });
       guardBrokers(producer.connections, egress, isTls, failure);
       return { kafka, producer };
     },
@@ -112,11 +120,19 @@ function producerKind(settings: KafkaProperties, egress: EgressGuard): Connectio
   };
 }
 
-function tlsOptions(settings: KafkaProperties, brokers: readonly { readonly host: string }[], egress: EgressGuard) {
+function tlsOptions(
+  settings: KafkaProperties,
+  brokers: readonly { readonly host: string }[],
+  egress: EgressGuard,
+) {
   const { servername: _, ...material } = tlsMaterial(settings, brokers[0]?.host ?? '');
   return { tls: { ...material, lookup: egress.lookup }, tlsServerName: haveNames(brokers) };
 }
 
 function saslOf({ saslMechanism, saslJaasUsername, saslJaasPassword }: KafkaProperties) {
-  return { mechanism: saslMechanism, username: saslJaasUsername ?? '', password: saslJaasPassword ?? '' };
+  return {
+    mechanism: saslMechanism,
+    username: saslJaasUsername ?? '',
+    password: saslJaasPassword ?? '',
+  };
 }

@@ -30,9 +30,14 @@ function readLine(line: string) {
     list.map((pair) => splitAt(pair, '=', quotes) as [string, string]);
   return {
     measurement: unescaped(measurement),
-    tags: Object.fromEntries(pairs(tags, false).map(([name, value]) => [unescaped(name), unescaped(value)])),
+    tags: Object.fromEntries(
+      pairs(tags, false).map(([name, value]) => [unescaped(name), unescaped(value)]),
+    ),
     fields: Object.fromEntries(
-      pairs(splitAt(fields, ',', true), true).map(([name, value]) => [unescaped(name), valueOf(value)]),
+      pairs(splitAt(fields, ',', true), true).map(([name, value]) => [
+        unescaped(name),
+        valueOf(value),
+      ]),
     ),
     time,
   };
@@ -67,7 +72,12 @@ describe('line protocol', () => {
           const negativeZero = Object.fromEntries(
             Object.entries(fields).map(([key, each]) => [key, each === 0 ? 0 : each]),
           );
-          expect(readLine(line ?? '')).toEqual({ measurement, tags, fields: negativeZero, time: '5' });
+          expect(readLine(line ?? '')).toEqual({
+            measurement,
+            tags,
+            fields: negativeZero,
+            time: '5',
+          });
         },
       ),
       { numRuns: 500 },
@@ -79,7 +89,11 @@ describe('line protocol', () => {
     ['null', { a: null, b: 2 }, 'm b=2 5'],
     ['no field', { a: null, b: {}, c: [] }, undefined],
     ['whole numbers like others', { a: 1e21, b: -3 }, 'm a=1e+21,b=-3 5'],
-    ['line breaks in names, not in texts', { 'a\nb': 'c\nd' }, 'm a b="c\nd" 5'.replace('a b', 'a\\ b')],
+    [
+      'line breaks in names, not in texts',
+      { 'a\nb': 'c\nd' },
+      'm a b="c\nd" 5'.replace('a b', 'a\\ b'),
+    ],
   ] as const) {
     test(`${title}: ${expected}`, () => {
       expect(lineOf({ measurement: 'm', tags: {}, fields, epochMs: 5 })).toBe(expected);
@@ -88,6 +102,8 @@ describe('line protocol', () => {
 
   test('a trailing backslash and empty tags are left out, a missing time is the server', () => {
     const tags = { 'a\\': 'b\\\\', empty: '', only: '\\' };
-    expect(lineOf({ measurement: 'm', tags, fields: { v: 1 }, epochMs: undefined })).toBe('m,a=b v=1');
+    expect(lineOf({ measurement: 'm', tags, fields: { v: 1 }, epochMs: undefined })).toBe(
+      'm,a=b v=1',
+    );
   });
 });

@@ -23,7 +23,13 @@ export interface MailSender {
 }
 
 /** Opens connections when the first mail is sent. */
-export function createMailSender({ smtpUrl, from }: { readonly smtpUrl: string; readonly from: string }): MailSender {
+export function createMailSender({
+  smtpUrl,
+  from,
+}: {
+  readonly smtpUrl: string;
+  readonly from: string;
+}): MailSender {
   let transport: Promise<Transporter> | undefined;
 
   async function opened(): Promise<Transporter> {

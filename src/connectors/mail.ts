@@ -24,7 +24,10 @@ export function mailConnector(mails: MailSender): OutboundConnector {
       const isHtml = placeOf(mail.messageTemplate) === 'html';
       return {
         async send({ deliveryId, context }, signal) {
-          const filled = { subject: renderTemplate(subject, context), text: renderTemplate(text, context) };
+          const filled = {
+            subject: renderTemplate(subject, context),
+            text: renderTemplate(text, context),
+          };
           const sent = `Subject: ${filled.subject}\n\n${filled.text}`;
           const send = () => mails.send({ id: deliveryId, to: mail.recipients, ...filled, isHtml });
           return { ...(await attempt(signal, send, isRefusal)), sent };

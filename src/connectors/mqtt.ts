@@ -38,7 +38,8 @@ export const mqttConnector: OutboundConnector = {
           signal,
           async () => {
             const topic = topicOf(message.context);
-            if (!isTopic(topic)) throw new PermanentRefusal(`${JSON.stringify(topic)} is not a topic to publish to`);
+            if (!isTopic(topic))
+              throw new PermanentRefusal(`${JSON.stringify(topic)} is not a topic to publish to`);
             return connection.use(signal, (client) => publish(client, topic, message, settings));
           },
           (error) => permanentCodes.has((error as { code?: number }).code ?? 0),
@@ -60,7 +61,10 @@ async function publish(
   settings: MqttProperties,
 ): Promise<string> {
   const { qos, retain, protocolVersion } = settings;
-  const properties = { contentType: message.contentType, userProperties: { deliveryId: message.deliveryId } };
+  const properties = {
+    contentType: message.contentType,
+    userProperties: { deliveryId: message.deliveryId },
+  };
   await client.publishAsync(topic, message.payload, {
     qos,
     retain,

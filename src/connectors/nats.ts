@@ -18,7 +18,11 @@ const storedTimeoutMs = 8_000;
 /** Refused subjects that are remembered until their delivery asks. */
 const refusedSubjectsMax = 100;
 
-const permanentErrors = new Set(['AuthorizationError', 'InvalidArgumentError', 'InvalidSubjectError']);
+const permanentErrors = new Set([
+  'AuthorizationError',
+  'InvalidArgumentError',
+  'InvalidSubjectError',
+]);
 
 interface Connection {
   readonly client: NatsConnection;
@@ -43,8 +47,11 @@ export const natsConnector: OutboundConnector = {
           signal,
           async () => {
             const subject = subjectOf(message.context);
-            if (!isSubject(subject)) throw new PermanentRefusal(`${JSON.stringify(subject)} is not a subject`);
-            return connection.use(signal, (opened) => publish(opened, subject, message, settings.jetStream));
+            if (!isSubject(subject))
+              throw new PermanentRefusal(`${JSON.stringify(subject)} is not a subject`);
+            return connection.use(signal, (opened) =>
+              publish(opened, subject, message, settings.jetStream),
+            );
           },
           (error) => error instanceof Error && permanentErrors.has(error.name),
         );
@@ -56,7 +63,9 @@ export const natsConnector: OutboundConnector = {
 
 /** Tokens between dots, without spaces and wildcards. */
 function isSubject(subject: string): boolean {
-  return subject.split('.').every((token) => token !== '' && token !== '*' && token !== '>' && !/[\s\0]/.test(token));
+  return subject
+    .split('.')
+    .every((token) => token !== '' && token !== '*' && token !== '>' && !/[\s\0]/.test(token));
 }
 
 async function publish(
@@ -72,7 +81,8 @@ async function publish(
   const throwIfRefused = async (): Promise<void> => {
     // The refusal was read before, but reaches its listener in a turn of its own.
     await nextTurn();
-    if (refused.delete(subject)) throw new PermanentRefusal(`the server does not allow to publish to ${subject}`);
+    if (refused.delete(subject))
+      throw new PermanentRefusal(`the server does not allow to publish to ${subject}`);
   };
   if (!jetStream) {
     client.publish(subject, message.payload, { headers: sent });
@@ -82,7 +92,12 @@ async function publish(
   }
   const { jetstream } = await import('@nats-io/jetstream');
   try {
-    const options = { msgID: message.deliveryId, timeout: storedTimeoutMs, headers: sent, retries: 0 };
+    const options = {
+      msgID: message.deliveryId,
+      timeout: storedTimeoutMs,
+      headers: sent,
+      retries: 0,
+    };
     const stored = await jetstream(client).publish(subject, message.payload, options);
     return `stored by stream ${stored.stream} as ${stored.seq}${stored.duplicate ? ', again' : ''}`;
   } catch (error) {
@@ -114,7 +129,9 @@ function clientKind(settings: NatsProperties, egress: EgressGuard): ConnectionKi
       const client = await nats.NatsConnectionImpl.connect(options);
       const refused = new Set<string>();
       void noteRefusals(client, refused);
-      void client.closed().then((error) => lost(error ?? new Error('the server closed the connection')));
+      void client
+        .closed()
+        .then((error) => lost(error ?? new Error('the server closed the connection')));
       return { client, refused };
     },
     close: ({ client }) => client.close(),
@@ -134,7 +151,8 @@ function credentialsOf(
   { username, password, token, credentials }: NatsProperties,
   authenticatorOf: (credentials: Uint8Array) => ConnectionOptions['authenticator'],
 ): ConnectionOptions {
-  const authenticator = credentials === null ? undefined : authenticatorOf(new TextEncoder().encode(credentials));
+  const authenticator =
+    credentials === null ? undefined : authenticatorOf(new TextEncoder().encode(credentials));
   return {
     ...(authenticator === undefined ? {} : { authenticator }),
     ...(username === null ? {} : { user: username }),

@@ -39,7 +39,10 @@ export interface OpenTargets {
 
 interface OpenTarget {
   readonly target: Target;
-  readonly payloadOf: (context: TemplateContext) => { readonly payload: string; readonly isDefault: boolean };
+  readonly payloadOf: (context: TemplateContext) => {
+    readonly payload: string;
+    readonly isDefault: boolean;
+  };
   users: number;
   isForgotten: boolean;
 }
@@ -86,8 +89,13 @@ export function openTargets(parts: OpenTargetsParts): OpenTargets {
     used.users += 1;
     try {
       const { payload, isDefault } = used.payloadOf(message.context);
-      const outcome = await used.target.send({ ...message, payload, contentType: 'application/json' }, signal);
-      return outcome.sent !== undefined || (isDefault && !isTest) ? outcome : { ...outcome, sent: payload };
+      const outcome = await used.target.send(
+        { ...message, payload, contentType: 'application/json' },
+        signal,
+      );
+      return outcome.sent !== undefined || (isDefault && !isTest)
+        ? outcome
+        : { ...outcome, sent: payload };
     } catch (error) {
       if (error instanceof Problem) return { ok: false, retry: false, reason: error.message };
       throw error;
@@ -132,7 +140,9 @@ function opened(
   const hasCustomPayload = useCustomPayload && customPayload !== null && customPayload !== '';
   const properties: JsonObject = { ...connector.properties, invokeRuleEngine, hasCustomPayload };
   try {
-    const template = hasCustomPayload ? parseTemplate(customPayload, 'json', 'customPayload') : undefined;
+    const template = hasCustomPayload
+      ? parseTemplate(customPayload, 'json', 'customPayload')
+      : undefined;
     return {
       target: type.open(properties, egress, now),
       payloadOf: (context) =>

@@ -27,7 +27,12 @@ export interface Planned {
 }
 
 /** What follows from the outcome of a try. `tries` counts it; `random` is from 0 to 1. */
-export function planAfter(outcome: SendOutcome, tries: number, now: EpochMs, random: number): Planned {
+export function planAfter(
+  outcome: SendOutcome,
+  tries: number,
+  now: EpochMs,
+  random: number,
+): Planned {
   if (outcome.ok) return { state: 'DELIVERED', nextAt: now };
   const delayMs = retryDelaysMs[tries - 1];
   if (!outcome.retry || delayMs === undefined) return { state: 'DEAD', nextAt: now };

@@ -11,7 +11,12 @@ export class PermanentRefusal extends Error {}
 /** What failed, in words, with what caused it: a failed connection to several addresses names each of them. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return limited(String(error));
-  const causes = error instanceof AggregateError ? error.errors : error.cause instanceof Error ? [error.cause] : [];
+  const causes =
+    error instanceof AggregateError
+      ? error.errors
+      : error.cause instanceof Error
+        ? [error.cause]
+        : [];
   const text = error.message || (causes.length === 0 ? error.name : '');
   const why = [...new Set(causes.map(reasonOf))].join('; ');
   return limited([text, why].filter((part) => part !== '').join(': '));
@@ -23,8 +28,14 @@ function limited(text: string): string {
 
 /** Our own refusals, also as the cause of what a client made of them; the guard's are a Problem when it saw the host alone. */
 function isRefusal(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isRefusal);
-  if (error instanceof PermanentRefusal || error instanceof EgressRefused || error instanceof Problem) return true;
+  if (error instanceof AggregateError)
+    return error.errors.length > 0 && error.errors.every(isRefusal);
+  if (
+    error instanceof PermanentRefusal ||
+    error instanceof EgressRefused ||
+    error instanceof Problem
+  )
+    return true;
   return error instanceof Error && error.cause !== undefined && isRefusal(error.cause);
 }
 
@@ -50,7 +61,8 @@ export function failedAttempt(
   error: unknown,
   isPermanent: (error: unknown) => boolean = () => false,
 ): SendOutcome {
-  if (signal.aborted) return { ok: false, retry: true, reason: `no answer in time: ${reasonOf(signal.reason)}` };
+  if (signal.aborted)
+    return { ok: false, retry: true, reason: `no answer in time: ${reasonOf(signal.reason)}` };
   const permanent = isRefusal(error) || isPermanent(error);
   return { ok: false, retry: !permanent, reason: reasonOf(error) };
 }

@@ -62,7 +62,9 @@ describe('a kept connection', () => {
 
   test('that cannot be opened fails all who wait, and the next one tries anew', async () => {
     const { connection, openings } = byHand();
-    const uses = [1, 2].map(() => connection.use(forever, async () => 1).catch((error: Error) => error.message));
+    const uses = [1, 2].map(() =>
+      connection.use(forever, async () => 1).catch((error: Error) => error.message),
+    );
     await turn();
     openings[0]!.fail(new Error('refused'));
     expect(await Promise.all(uses)).toEqual(['refused', 'refused']);
@@ -85,7 +87,9 @@ describe('a kept connection', () => {
   test('that lets one delivery wait too long is abandoned, the others on it fail', async () => {
     const { connection, openings } = byHand();
     const late = new AbortController();
-    const uses = [late.signal, forever].map((signal) => connection.use(signal, () => new Promise(() => undefined)));
+    const uses = [late.signal, forever].map((signal) =>
+      connection.use(signal, () => new Promise(() => undefined)),
+    );
     await turn();
     openings[0]!.open();
     await turn();

@@ -35,7 +35,10 @@ interface Slot<C> {
 }
 
 /** A connection of a kind, not yet open; `idleAfterMs` is shorter in tests alone. */
-export function keptConnection<C>(kind: ConnectionKind<C>, idleAfterMs = idleMsMax): KeptConnection<C> {
+export function keptConnection<C>(
+  kind: ConnectionKind<C>,
+  idleAfterMs = idleMsMax,
+): KeptConnection<C> {
   let current: Slot<C> | undefined;
   let closed = false;
 
@@ -95,12 +98,14 @@ export function keptConnection<C>(kind: ConnectionKind<C>, idleAfterMs = idleMsM
         return await Promise.race([slot.opened.then(work), slot.ended, abort.promise]);
       } catch (error) {
         // A target that let one delivery wait too long would let the next one wait as well.
-        if (signal.aborted) slot.end(new Error('another delivery on this connection had no answer in time'));
+        if (signal.aborted)
+          slot.end(new Error('another delivery on this connection had no answer in time'));
         throw error;
       } finally {
         signal.removeEventListener('abort', onAbort);
         slot.users--;
-        if (slot.users === 0 && current === slot) slot.idle = setTimeout(() => void finish(slot), idleAfterMs).unref();
+        if (slot.users === 0 && current === slot)
+          slot.idle = setTimeout(() => void finish(slot), idleAfterMs).unref();
       }
     },
     async close() {

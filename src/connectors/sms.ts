@@ -15,20 +15,36 @@ export function smsConnector(gatewayUrl: string): OutboundConnector {
   return {
     type: 'SMS',
     check(properties) {
-      parseTemplate((properties as unknown as SmsProperties).messageText, 'text', 'body smsProperties.messageText');
+      parseTemplate(
+        (properties as unknown as SmsProperties).messageText,
+        'text',
+        'body smsProperties.messageText',
+      );
     },
     open(properties, _egress, now) {
       const { messageText, recipientPhones } = properties as unknown as SmsProperties;
       const template = parseTemplate(messageText, 'text');
       const partlySent = new Map<string, number>();
 
-      async function sendTo(deliveryId: string, at: number, text: string, signal: AbortSignal): Promise<SendOutcome> {
+      async function sendTo(
+        deliveryId: string,
+        at: number,
+        text: string,
+        signal: AbortSignal,
+      ): Promise<SendOutcome> {
         const { prefix, phone } = recipientPhones[at]!;
         const id = `${deliveryId}-${at}`;
         const to = `${prefix}${phone}`.replaceAll(/[\s()/-]/g, '');
-        const headers = { 'content-type': 'application/json', 'x-delivery-id': deliveryId, 'idempotency-key': id };
+        const headers = {
+          'content-type': 'application/json',
+          'x-delivery-id': deliveryId,
+          'idempotency-key': id,
+        };
         const request = { method: 'POST', url, headers: { ...headers, ...authorization } };
-        return outcomeOf(await call({ ...request, body: JSON.stringify({ to, text, id }) }, signal), now);
+        return outcomeOf(
+          await call({ ...request, body: JSON.stringify({ to, text, id }) }, signal),
+          now,
+        );
       }
 
       return {
@@ -42,7 +58,8 @@ export function smsConnector(gatewayUrl: string): OutboundConnector {
               if (!outcome.ok) return { ...outcome, sent };
               answers.push(outcome.answer);
               partlySent.set(deliveryId, at + 1);
-              if (partlySent.size > partlySentMax) partlySent.delete(partlySent.keys().next().value!);
+              if (partlySent.size > partlySentMax)
+                partlySent.delete(partlySent.keys().next().value!);
             }
             partlySent.delete(deliveryId);
             return { ok: true, answer: answers.join('\n'), sent };
@@ -59,7 +76,8 @@ export function smsConnector(gatewayUrl: string): OutboundConnector {
 function gatewayOf(gatewayUrl: string) {
   const url = new URL(gatewayUrl);
   const user = [url.username, url.password].map(decodeURIComponent).join(':');
-  const authorization = user === ':' ? {} : { authorization: `Basic ${Buffer.from(user).toString('base64')}` };
+  const authorization =
+    user === ':' ? {} : { authorization: `Basic ${Buffer.from(user).toString('base64')}` };
   url.username = '';
   url.password = '';
   return { url: url.href, authorization };

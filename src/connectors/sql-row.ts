@@ -46,7 +46,11 @@ export function insertStatement(dialect: SqlDialect, properties: SqlProperties):
 }
 
 /** The values of the columns in their order; what is missing is NULL, objects and arrays are JSON texts. */
-export function rowOf(dialect: SqlDialect, columns: readonly SqlColumn[], message: OutboundMessage): SqlValue[] {
+export function rowOf(
+  dialect: SqlDialect,
+  columns: readonly SqlColumn[],
+  message: OutboundMessage,
+): SqlValue[] {
   return columns.map(({ path, type }) => {
     const value = path === deliveryIdPath ? message.deliveryId : valueAt(message.context, path);
     if (value === undefined || value === null) return null;
@@ -57,7 +61,8 @@ export function rowOf(dialect: SqlDialect, columns: readonly SqlColumn[], messag
 }
 
 function epochMsOf(value: unknown, path: string): number {
-  const epochMs = typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  const epochMs =
+    typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN;
   // Years of four digits are what all databases read.
   if (Math.abs(epochMs) < 253_402_300_800_000 && epochMs > -62_135_596_800_000) return epochMs;
   throw new PermanentRefusal(`${path} is no time: ${JSON.stringify(value)?.slice(0, 100)}`);

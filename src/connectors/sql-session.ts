@@ -89,7 +89,8 @@ export const openMariadb: OpenSession = async (properties, address, egress, lost
   connection.on('error', lost);
   connection.on('end', () => lost(new Error('the server closed the connection')));
   return {
-    run: async (statement, values) => (await connection.execute(statement, [...values])).affectedRows,
+    run: async (statement, values) =>
+      (await connection.execute(statement, [...values])).affectedRows,
     close: () => connection.end(),
     // The client's own way to destroy a connection would open another one to end this one's statement.
     abandon: () => void socket.destroy(),

@@ -17,7 +17,9 @@ import {
 } from './sql-row.ts';
 import { openMariadb, openPostgresql, type OpenSession, type SqlSession } from './sql-session.ts';
 
-const systems: Readonly<Record<'postgresql' | 'mariadb' | 'mysql', { dialect: SqlDialect; open: OpenSession }>> = {
+const systems: Readonly<
+  Record<'postgresql' | 'mariadb' | 'mysql', { dialect: SqlDialect; open: OpenSession }>
+> = {
   postgresql: { dialect: postgresqlDialect, open: openPostgresql },
   mariadb: { dialect: mariadbDialect, open: openMariadb },
   mysql: { dialect: mariadbDialect, open: openMariadb },
@@ -41,7 +43,8 @@ export const sqlConnector: OutboundConnector = {
     checkTarget(egress, sqlAddress(jdbcUrl), 'sqlProperties.jdbcUrl');
     columns.forEach(({ path }, i) => {
       // A path is what stands between the braces of a template.
-      if (path !== deliveryIdPath) parseTemplate(`{{${path}}}`, 'text', `body sqlProperties.columns.${i}.path`);
+      if (path !== deliveryIdPath)
+        parseTemplate(`{{${path}}}`, 'text', `body sqlProperties.columns.${i}.path`);
     });
   },
   open(properties, egress) {
@@ -50,7 +53,9 @@ export const sqlConnector: OutboundConnector = {
     if (address === undefined) throw new Error('a stored JDBC URL cannot be read');
     const { dialect, open } = systems[address.dialect];
     const statement = insertStatement(dialect, settings);
-    const connection = keptConnection(sessionKind((lost, signal) => open(settings, address, egress, lost, signal)));
+    const connection = keptConnection(
+      sessionKind((lost, signal) => open(settings, address, egress, lost, signal)),
+    );
     return {
       send(message, signal) {
         return attempt(
@@ -69,7 +74,11 @@ export const sqlConnector: OutboundConnector = {
 };
 
 function isPermanent(error: unknown): boolean {
-  const { code, errno, sqlState } = error as { code?: unknown; errno?: unknown; sqlState?: unknown };
+  const { code, errno, sqlState } = error as {
+    code?: unknown;
+    errno?: unknown;
+    sqlState?: unknown;
+  };
   if (typeof errno === 'number' && passingNumbers.has(errno)) return false;
   if (typeof errno === 'number' && permanentNumbers.has(errno)) return true;
   const state = typeof sqlState === 'string' ? sqlState : code;

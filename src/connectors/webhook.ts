@@ -29,14 +29,24 @@ export const webhookConnector: OutboundConnector = {
     const webhook = properties as unknown as WebhookProperties;
     egress.checkUrl(webhook.uri, 'webhookProperties.uri');
     parseTemplate(webhook.uri, 'url', `${where}.uri`);
-    if (webhook.customPayload !== null) parseTemplate(webhook.customPayload, 'json', `${where}.customPayload`);
+    if (webhook.customPayload !== null)
+      parseTemplate(webhook.customPayload, 'json', `${where}.customPayload`);
     if (webhook.authType === 'OAUTH2')
       egress.checkUrl(webhook.oauth2?.tokenUrl ?? '', 'webhookProperties.oauth2.tokenUrl');
     for (const [name, value] of Object.entries(webhook.headers))
       parseTemplate(value, 'text', `${where}.headers.${name}`);
-    for (const [name, value] of [...Object.entries(webhook.headers), ...Object.entries(webhook.authHeaders)]) {
-      if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || /[\r\n\0]/.test(value) || ownHeaders.has(name.toLowerCase())) {
-        throw problem('invalidRequest', { reason: `${where}: the header ${JSON.stringify(name)} cannot be set` });
+    for (const [name, value] of [
+      ...Object.entries(webhook.headers),
+      ...Object.entries(webhook.authHeaders),
+    ]) {
+      if (
+        !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) ||
+        /[\r\n\0]/.test(value) ||
+        ownHeaders.has(name.toLowerCase())
+      ) {
+        throw problem('invalidRequest', {
+          reason: `${where}: the header ${JSON.stringify(name)} cannot be set`,
+        });
       }
     }
   },
@@ -45,7 +55,11 @@ export const webhookConnector: OutboundConnector = {
   },
 };
 
-function webhookTarget(webhook: WebhookProperties, egress: EgressGuard, now: () => EpochMs): Target {
+function webhookTarget(
+  webhook: WebhookProperties,
+  egress: EgressGuard,
+  now: () => EpochMs,
+): Target {
   const uri = parseTemplate(webhook.uri, 'url', `${where}.uri`);
   const templates = Object.entries(webhook.headers).map(
     ([name, value]) => [name, parseTemplate(value, 'text', `${where}.headers.${name}`)] as const,
@@ -54,12 +68,15 @@ function webhookTarget(webhook: WebhookProperties, egress: EgressGuard, now: () 
   const payload = legacy ? parseTemplate(webhook.customPayload ?? '', 'json') : undefined;
   const tls = webhook.caCertificate === null ? {} : { ca: webhook.caCertificate };
   const dispatcher = egress.dispatcher(tls);
-  const tokens = webhook.oauth2 === null ? undefined : clientCredentials(webhook.oauth2, egress, now);
+  const tokens =
+    webhook.oauth2 === null ? undefined : clientCredentials(webhook.oauth2, egress, now);
 
   function callOf(message: OutboundMessage, body: string, token: string | undefined): HttpCall {
     const hasBody = !bodyless.has(webhook.method);
     const headers = {
-      ...Object.fromEntries(templates.map(([name, template]) => [name, headerText(template, message)])),
+      ...Object.fromEntries(
+        templates.map(([name, template]) => [name, headerText(template, message)]),
+      ),
       ...(hasBody ? { 'content-type': message.contentType } : {}),
       ...authorization(webhook, token),
       ...signature(webhook, hasBody ? body : ''),
@@ -71,18 +88,27 @@ function webhookTarget(webhook: WebhookProperties, egress: EgressGuard, now: () 
     return { method: webhook.method, url, headers, ...(hasBody ? { body } : {}) };
   }
 
-  async function attempt(message: OutboundMessage, body: string, signal: AbortSignal): Promise<SendOutcome> {
+  async function attempt(
+    message: OutboundMessage,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<SendOutcome> {
     const token = webhook.authType === 'OAUTH2' ? await tokens?.current(signal) : undefined;
     const answer = await call(callOf(message, body, token), signal, dispatcher);
     // A token may have been revoked before its time: once with a new one belongs to the same try.
-    if (answer.status !== 401 || token === undefined || tokens === undefined) return outcomeOf(answer, now);
-    return outcomeOf(await call(callOf(message, body, await tokens.renewed(token, signal)), signal, dispatcher), now);
+    if (answer.status !== 401 || token === undefined || tokens === undefined)
+      return outcomeOf(answer, now);
+    return outcomeOf(
+      await call(callOf(message, body, await tokens.renewed(token, signal)), signal, dispatcher),
+      now,
+    );
   }
 
   return {
     async send(message, signal) {
       try {
-        const body = payload === undefined ? message.payload : renderTemplate(payload, message.context);
+        const body =
+          payload === undefined ? message.payload : renderTemplate(payload, message.context);
         const outcome = await attempt(message, body, signal);
         return payload === undefined ? outcome : { ...outcome, sent: body };
       } catch (error) {
@@ -108,7 +134,8 @@ function addressOf(uri: Template, { context }: OutboundMessage): string {
   let segment = '';
   let isFilled = false;
   const ended = (): void => {
-    if (isFilled && /^(?:\.|%2e){1,2}$/i.test(segment)) throw problem('urlSegmentRefused', { segment });
+    if (isFilled && /^(?:\.|%2e){1,2}$/i.test(segment))
+      throw problem('urlSegmentRefused', { segment });
     segment = '';
     isFilled = false;
   };
@@ -129,18 +156,26 @@ function addressOf(uri: Template, { context }: OutboundMessage): string {
   return renderTemplate(uri, context);
 }
 
-function authorization(webhook: WebhookProperties, token: string | undefined): Readonly<Record<string, string>> {
+function authorization(
+  webhook: WebhookProperties,
+  token: string | undefined,
+): Readonly<Record<string, string>> {
   const { authType, authHeaders, bearerToken, basicCredentials } = webhook;
   if (authType === 'HEADER') return authHeaders;
   if (authType === 'BEARER') return { authorization: `Bearer ${bearerToken ?? ''}` };
   if (authType === 'BASIC') {
-    return { authorization: `Basic ${Buffer.from(basicCredentials ?? '', 'utf8').toString('base64')}` };
+    return {
+      authorization: `Basic ${Buffer.from(basicCredentials ?? '', 'utf8').toString('base64')}`,
+    };
   }
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 /** `sha256=<hex>` of the body, so that the receiver can tell who sent it and that nobody changed it. */
-function signature({ hmacSecret, hmacHeader }: WebhookProperties, body: string): Readonly<Record<string, string>> {
+function signature(
+  { hmacSecret, hmacHeader }: WebhookProperties,
+  body: string,
+): Readonly<Record<string, string>> {
   if (hmacSecret === null) return {};
   return {
     [hmacHeader.toLowerCase()]: `sha256=${createHmac('sha256', hmacSecret).update(body, 'utf8').digest('hex')}`,

@@ -42,4 +42,7 @@ const filters = {
 };
 
 export const auditLogQuery = Type.Object({ ...listParameters(['timestamp']), ...filters });
-export const auditExportQuery = Type.Object({ ...filters, format: Type.Optional(oneOf(['csv', 'ndjson'])) });
+export const auditExportQuery = Type.Object({
+  ...filters,
+  format: Type.Optional(oneOf(['csv', 'ndjson'])),
+});

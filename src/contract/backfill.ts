@@ -8,7 +8,9 @@ import { namedObject } from './named.ts';
 const sample = namedObject('BackfillSample', {
   data: object,
   topic: optional(Type.String({ description: '`default` when absent' })),
-  timestamp: optional(Type.String({ description: 'ISO-8601 date-time; the current time when absent' })),
+  timestamp: optional(
+    Type.String({ description: 'ISO-8601 date-time; the current time when absent' }),
+  ),
   meta: optional(object),
 });
 

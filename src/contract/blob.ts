@@ -15,10 +15,14 @@ export const blobSchema = namedObject('Blob', {
   created: time,
 });
 
-export const blobListQuery = Type.Object(workspaceListParameters([...commonSortFields, 'size', 'contentType']));
+export const blobListQuery = Type.Object(
+  workspaceListParameters([...commonSortFields, 'size', 'contentType']),
+);
 
 export const blobPlaceQuery = Type.Object({
   organizationId: Type.Optional(Type.String()),
   workspaceId: Type.Optional(Type.String()),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'The name of the file' })),
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'The name of the file' }),
+  ),
 });

@@ -38,7 +38,12 @@ const draftFields = {
   selectOptions: optional(options),
 };
 
-export const customFieldDraft = namedObject('CustomFieldDraft', { workspaceId: id, name, type, ...draftFields });
+export const customFieldDraft = namedObject('CustomFieldDraft', {
+  workspaceId: id,
+  name,
+  type,
+  ...draftFields,
+});
 export const customFieldUpdate = namedObject('CustomFieldUpdate', {
   ...updateFields,
   name: Type.Optional(name),

@@ -3,7 +3,17 @@ import Type from 'typebox';
 import type { Json } from '../model/json.ts';
 import { valueTypes } from '../model/rule.ts';
 import { listParameters } from './list-parameters.ts';
-import { auditFields, id, list, name, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import {
+  auditFields,
+  id,
+  list,
+  name,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  updateFields,
+} from './record-fields.ts';
 import { namedObject } from './named.ts';
 
 const anything = Type.Unsafe<Json>({});
@@ -28,7 +38,12 @@ const fields = {
     }),
   ),
   properties: list(
-    Type.Object({ ...named, description: orNull(text), defaultValue: anything, type: oneOf(valueTypes) }),
+    Type.Object({
+      ...named,
+      description: orNull(text),
+      defaultValue: anything,
+      type: oneOf(valueTypes),
+    }),
   ),
   script: Type.String(),
 };
@@ -81,4 +96,7 @@ export const customLogicUpdate = namedObject('CustomLogicUpdate', {
   ...draftFields,
 });
 
-export const customLogicListQuery = Type.Object({ ...listParameters(), organizationId: Type.Optional(Type.String()) });
+export const customLogicListQuery = Type.Object({
+  ...listParameters(),
+  organizationId: Type.Optional(Type.String()),
+});

@@ -1,10 +1,26 @@
 // The wire form of dashboards and their groups (contract 32).
 import Type from 'typebox';
 import { commonSortFields, workspaceListParameters } from './list-parameters.ts';
-import { auditFields, id, name, object, optional, orNull, text, updateFields } from './record-fields.ts';
+import {
+  auditFields,
+  id,
+  name,
+  object,
+  optional,
+  orNull,
+  text,
+  updateFields,
+} from './record-fields.ts';
 import { namedObject } from './named.ts';
 
-const groupFields = { id, name, description: orNull(text), workspaceId: id, organizationId: id, ...auditFields };
+const groupFields = {
+  id,
+  name,
+  description: orNull(text),
+  workspaceId: id,
+  organizationId: id,
+  ...auditFields,
+};
 
 export const dashboardGroupSchema = namedObject('DashboardGroup', groupFields);
 export const dashboardGroupDraft = namedObject('DashboardGroupDraft', {
@@ -18,10 +34,22 @@ export const dashboardGroupUpdate = namedObject('DashboardGroupUpdate', {
   description: optional(text),
 });
 
-const draftFields = { description: optional(text), groupId: optional(id), configuration: optional(object) };
+const draftFields = {
+  description: optional(text),
+  groupId: optional(id),
+  configuration: optional(object),
+};
 
-export const dashboardSchema = namedObject('Dashboard', { ...groupFields, groupId: orNull(id), configuration: object });
-export const dashboardDraft = namedObject('DashboardDraft', { workspaceId: id, name, ...draftFields });
+export const dashboardSchema = namedObject('Dashboard', {
+  ...groupFields,
+  groupId: orNull(id),
+  configuration: object,
+});
+export const dashboardDraft = namedObject('DashboardDraft', {
+  workspaceId: id,
+  name,
+  ...draftFields,
+});
 export const dashboardUpdate = namedObject('DashboardUpdate', {
   ...updateFields,
   name: Type.Optional(name),

@@ -3,7 +3,17 @@ import Type from 'typebox';
 import { deviceConnectorSchema } from './device-connector.ts';
 import { deviceTypeSchema } from './device-type.ts';
 import { outputConnectorSchema } from './output-connector.ts';
-import { auditFields, id, list, name, optional, orNull, reference, text, updateFields } from './record-fields.ts';
+import {
+  auditFields,
+  id,
+  list,
+  name,
+  optional,
+  orNull,
+  reference,
+  text,
+  updateFields,
+} from './record-fields.ts';
 import { dataFlowRetentionDays } from './retention.ts';
 import { namedObject } from './named.ts';
 
@@ -36,7 +46,9 @@ export const dataFlowItemSchema = namedObject('DataFlowItem', {
 const draftFields = {
   description: optional(text),
   deviceType: optional(reference),
-  outputConnectors: optional(list(Type.Object({ id, topic: optional(Type.String({ maxLength: 1_000 })) }))),
+  outputConnectors: optional(
+    list(Type.Object({ id, topic: optional(Type.String({ maxLength: 1_000 })) })),
+  ),
   passThrough: optional(Type.Boolean()),
   isPassThrough: optional(Type.Boolean()),
   retentionDays: optional(dataFlowRetentionDays),

@@ -45,7 +45,9 @@ export const resentSchema = namedObject('ResentDeliveries', {
 
 export const connectorTestBody = Type.Optional(
   namedObject('ConnectorTestBody', {
-    deviceId: optional(Type.String({ description: 'Whose last sample is sent; without, an invented one' })),
+    deviceId: optional(
+      Type.String({ description: 'Whose last sample is sent; without, an invented one' }),
+    ),
   }),
 );
 

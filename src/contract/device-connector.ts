@@ -2,7 +2,16 @@
 import Type from 'typebox';
 import { connectivities, connectorAuthTypes, decodingTypes } from '../model/connector.ts';
 import { carriers } from '../model/integration.ts';
-import { auditFields, id, name, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import {
+  auditFields,
+  id,
+  name,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  updateFields,
+} from './record-fields.ts';
 import { namedObject } from './named.ts';
 
 export const deviceConnectorSchema = namedObject('DeviceConnector', {
@@ -26,7 +35,10 @@ export const deviceConnectorSchema = namedObject('DeviceConnector', {
   spacetiProperties: Type.Null(),
 });
 
-const draftFields = { description: optional(text), pushConfigurationAutomatically: optional(Type.Boolean()) };
+const draftFields = {
+  description: optional(text),
+  pushConfigurationAutomatically: optional(Type.Boolean()),
+};
 
 export const deviceConnectorDraft = namedObject('DeviceConnectorDraft', {
   name,

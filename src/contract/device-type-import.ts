@@ -8,7 +8,8 @@ export const libraryUpload = namedObject('LibraryUpload', {
   files: Type.Unsafe<Readonly<Record<string, string>>>({
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'Path within the library to text: meta.json, uplink.js, downlink.js, *.schema.json, data models',
+    description:
+      'Path within the library to text: meta.json, uplink.js, downlink.js, *.schema.json, data models',
   }),
   pictures: Type.Optional(
     Type.Unsafe<Readonly<Record<string, string>>>({

@@ -3,7 +3,18 @@ import Type from 'typebox';
 import { deviceTypeKinds, payloadEncodings } from '../model/device-type.ts';
 import type { Json } from '../model/json.ts';
 import { commonSortFields, listParameter, listParameters } from './list-parameters.ts';
-import { auditFields, id, list, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import {
+  auditFields,
+  id,
+  list,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  updateFields,
+} from './record-fields.ts';
 import { named, namedObject } from './named.ts';
 
 const encoding = oneOf(payloadEncodings);
@@ -52,7 +63,10 @@ const summaryFields = {
 
 export const deviceTypeSchema = namedObject('DeviceType', {
   ...summaryFields,
-  schemas: Type.Unsafe<Readonly<Record<string, string>>>({ type: 'object', additionalProperties: { type: 'string' } }),
+  schemas: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+  }),
   typedSchemas: Type.Null(),
   sampleData: Type.Unsafe<Json>({}),
   uplinkScript: orNull(script),
@@ -68,7 +82,9 @@ export const deviceTypeItemSchema = named(
 const draftFields = {
   description: optional(text),
   meta: optional(metaDraft),
-  schemas: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] })),
+  schemas: Type.Optional(
+    Type.Unsafe<Readonly<Record<string, unknown>> | null>({ type: ['object', 'null'] }),
+  ),
   sampleData: Type.Optional(Type.Unsafe<Json>({})),
   uplinkScript: optional(scriptDraft),
   downlinkScript: optional(scriptDraft),

@@ -5,7 +5,12 @@ import { onlineStates } from '../model/device.ts';
 import { filterTypes } from '../model/filter-type.ts';
 import { customFieldValueSchema } from './custom-field.ts';
 import { nestedIntegrationSchema } from './integration.ts';
-import { commonSortFields, listParameter, listParameters, workspaceListParameters } from './list-parameters.ts';
+import {
+  commonSortFields,
+  listParameter,
+  listParameters,
+  workspaceListParameters,
+} from './list-parameters.ts';
 import {
   auditFields,
   id,
@@ -57,7 +62,12 @@ const nestedFlowSchema = namedObject('DeviceDataFlow', {
   id,
   name,
   deviceType: orNull(Type.Object({ id, name, pictureUrl: orNull(text) })),
-  deviceConnector: Type.Object({ id, name, authType: oneOf(connectorAuthTypes), decodingType: oneOf(decodingTypes) }),
+  deviceConnector: Type.Object({
+    id,
+    name,
+    authType: oneOf(connectorAuthTypes),
+    decodingType: oneOf(decodingTypes),
+  }),
   workspaceId: id,
   organizationId: id,
 });
@@ -75,7 +85,9 @@ export const deviceSchema = namedObject('Device', {
   online: orNull(Type.Boolean()),
   onlineState: oneOf(onlineStates),
   registered: orNull(Type.Boolean()),
-  active: Type.Optional(Type.Boolean({ description: 'LoRa devices: whether the network server serves it' })),
+  active: Type.Optional(
+    Type.Boolean({ description: 'LoRa devices: whether the network server serves it' }),
+  ),
   properties: object,
   dataFlowId: id,
   dataFlow: nestedFlowSchema,
@@ -101,7 +113,9 @@ const draftFields = {
   tags: optional(list(reference)),
   customFields: optional(list(object)),
   properties: optional(object),
-  onlineTimeout: optional(Type.Integer({ minimum: 1, maximum: onlineTimeoutMax, description: 'Seconds' })),
+  onlineTimeout: optional(
+    Type.Integer({ minimum: 1, maximum: onlineTimeoutMax, description: 'Seconds' }),
+  ),
   excludeFromLifecycleReport: optional(Type.Boolean()),
   integrationId: optional(id),
   loraProperties: optional(object),
@@ -123,7 +137,9 @@ export const deviceUpdate = namedObject('DeviceUpdate', {
   ...draftFields,
 });
 
-export const deviceByDeviceIdQuery = Type.Object({ deviceId: Type.String({ description: 'Physical device id' }) });
+export const deviceByDeviceIdQuery = Type.Object({
+  deviceId: Type.String({ description: 'Physical device id' }),
+});
 
 const assetSortFields = [
   ...commonSortFields,
@@ -143,7 +159,9 @@ export const assetListQuery = Type.Object({
   state: Type.Optional(oneOf(onlineStates)),
   online: Type.Optional(Type.Boolean()),
   integrationId: Type.Optional(Type.String()),
-  provider: Type.Optional(Type.String({ description: 'Provider of the integration, such as swisscom_lora' })),
+  provider: Type.Optional(
+    Type.String({ description: 'Provider of the integration, such as swisscom_lora' }),
+  ),
   packageName: Type.Optional(Type.String({ description: 'Member packageName of the properties' })),
   'tags.ids': listParameter,
   'customFields.ids': listParameter,
@@ -184,7 +202,9 @@ export const filterOptionsSchema = namedObject('FilterOptions', {
       description: 'Predicates by filter type; a field takes those of all its types',
     }),
     values: Type.Unsafe<
-      Readonly<Record<string, { readonly min: number; readonly max: number; readonly meaning: string }>>
+      Readonly<
+        Record<string, { readonly min: number; readonly max: number; readonly meaning: string }>
+      >
     >({
       type: 'object',
       description: 'How many values each predicate takes, and what it means',

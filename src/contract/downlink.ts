@@ -9,7 +9,9 @@ import { namedObject } from './named.ts';
 const anyJson = Type.Unsafe<Json>({});
 
 export const downlinkDraft = namedObject('DownlinkDraft', {
-  raw: optional(Type.Boolean({ description: 'Send as it is, without the downlink encoder of the device type' })),
+  raw: optional(
+    Type.Boolean({ description: 'Send as it is, without the downlink encoder of the device type' }),
+  ),
   loraDownlink: optional(
     Type.Object({
       port: optional(Type.Integer({ description: '1 to 223; 1 when absent' })),

@@ -15,7 +15,9 @@ export const errorSchema = namedObject('Error', {
   traceId: Type.String(),
   errorCode: Type.String({ description: 'Stable, such as 40400_NOT_FOUND' }),
   accepted: Type.Optional(Type.Integer({ description: 'Backfills: samples that were stored' })),
-  duplicates: Type.Optional(Type.Integer({ description: 'Backfills: samples that were stored already' })),
+  duplicates: Type.Optional(
+    Type.Integer({ description: 'Backfills: samples that were stored already' }),
+  ),
   rejected: Type.Optional(rejectedSamples),
   limitName: Type.Optional(Type.String({ description: 'The limit that is reached' })),
   limitMax: Type.Optional(Type.Number({ description: 'What the limit allows' })),

@@ -2,7 +2,17 @@
 import Type from 'typebox';
 import { integrationTypes } from '../model/integration.ts';
 import { deviceConnectorSchema } from './device-connector.ts';
-import { auditFields, id, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import {
+  auditFields,
+  id,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  updateFields,
+} from './record-fields.ts';
 import { namedObject } from './named.ts';
 
 /** As devices carry it. */
@@ -24,12 +34,17 @@ export const integrationSchema = namedObject('Integration', {
   workspaceId: id,
   properties: Type.Unsafe<Readonly<Record<string, string>>>({
     type: 'object',
-    description: 'Settings of the network server: baseUrl, apiKey, applicationId ...; secrets are masked',
+    description:
+      'Settings of the network server: baseUrl, apiKey, applicationId ...; secrets are masked',
   }),
   deviceConnector: deviceConnectorSchema,
 });
 
-const draftFields = { description: optional(text), provider: optional(text), properties: optional(object) };
+const draftFields = {
+  description: optional(text),
+  provider: optional(text),
+  properties: optional(object),
+};
 
 export const integrationDraft = namedObject('IntegrationDraft', {
   name,

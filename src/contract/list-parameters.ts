@@ -8,12 +8,23 @@ const listValue = Type.Union([Type.String(), Type.Array(Type.String())]);
 export const listParameter = Type.Optional(listValue);
 
 export const pageParameters = {
-  page: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Zero-based page number' })),
-  size: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSizeMax, description: 'Items a page' })),
+  page: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Zero-based page number' }),
+  ),
+  size: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: pageSizeMax, description: 'Items a page' }),
+  ),
 } as const;
 
 /** What most lists can be ordered by. */
-export const commonSortFields = ['id', 'name', 'description', 'created', 'updated', 'version'] as const;
+export const commonSortFields = [
+  'id',
+  'name',
+  'description',
+  'created',
+  'updated',
+  'version',
+] as const;
 
 /** `sortFields` are those that the list takes; a test compares them with what it refuses (contract 36). */
 export function listParameters(sortFields: readonly string[] = commonSortFields) {
@@ -22,7 +33,10 @@ export function listParameters(sortFields: readonly string[] = commonSortFields)
     ...pageParameters,
     sort: Type.Optional(Type.Unsafe<string | string[]>({ ...listValue, description })),
     search: Type.Optional(
-      Type.String({ maxLength: 500, description: 'Part of a name, in any case; of devices also of their ids' }),
+      Type.String({
+        maxLength: 500,
+        description: 'Part of a name, in any case; of devices also of their ids',
+      }),
     ),
   } as const;
 }

@@ -1,7 +1,8 @@
 // The wire of the live data stream: every message in both directions (interface 6, contract 30 and 35).
 import Type, { type Static } from 'typebox';
 
-const orNull = <T extends Type.TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+const orNull = <T extends Type.TSchema>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
 
 /** Strings and numbers are echoed in `replyTo` with the same JSON type. */
 const MessageId = Type.Union([Type.String({ maxLength: 1_000 }), Type.Number()]);

@@ -23,21 +23,33 @@ export const memberSchema = namedObject('Member', fields);
 export const invitedMemberSchema = namedObject('InvitedMember', {
   ...fields,
   invitationUrl: orNull(
-    Type.String({ description: 'Hand it to the invited person; shown this once. Null for one who has accepted' }),
+    Type.String({
+      description: 'Hand it to the invited person; shown this once. Null for one who has accepted',
+    }),
   ),
 });
 export const memberParams = Type.Object({ id: Type.String(), userId: Type.String() });
 export const memberListQuery = Type.Object(listParameters(['name', 'email', 'role', 'created']));
 
-export const organizationMemberDraft = namedObject('OrganizationMemberDraft', { email, role: anyRole });
+export const organizationMemberDraft = namedObject('OrganizationMemberDraft', {
+  email,
+  role: anyRole,
+});
 export const organizationMemberUpdate = namedObject('OrganizationMemberUpdate', { role: anyRole });
-export const workspaceMemberDraft = namedObject('WorkspaceMemberDraft', { email, role: oneOf(workspaceRoles) });
-export const workspaceMemberUpdate = namedObject('WorkspaceMemberUpdate', { role: oneOf(workspaceRoles) });
+export const workspaceMemberDraft = namedObject('WorkspaceMemberDraft', {
+  email,
+  role: oneOf(workspaceRoles),
+});
+export const workspaceMemberUpdate = namedObject('WorkspaceMemberUpdate', {
+  role: oneOf(workspaceRoles),
+});
 
 export const loginBody = namedObject('LoginBody', {
   email: text,
   password,
-  organizationId: optional(Type.String({ description: 'Of several, the organization to begin in' })),
+  organizationId: optional(
+    Type.String({ description: 'Of several, the organization to begin in' }),
+  ),
 });
 
 const membership = Type.Object({ organizationId: id, name: text, role: anyRole });
@@ -53,10 +65,15 @@ const account = {
 export const accountSchema = namedObject('Account', account);
 export const signedInSchema = namedObject('SignedIn', {
   ...account,
-  csrfToken: Type.String({ description: 'Repeat it in header x-csrf-token of every call that changes something' }),
+  csrfToken: Type.String({
+    description: 'Repeat it in header x-csrf-token of every call that changes something',
+  }),
 });
 export const endedSessionsSchema = namedObject('EndedSessions', { sessions: Type.Integer() });
-export const passwordChange = namedObject('PasswordChange', { currentPassword: password, newPassword: Type.String() });
+export const passwordChange = namedObject('PasswordChange', {
+  currentPassword: password,
+  newPassword: Type.String(),
+});
 export const organizationSwitch = namedObject('OrganizationSwitch', { organizationId: id });
 
 export const passwordResetRequest = Type.Object({ email });
@@ -72,5 +89,8 @@ export const invitationSchema = namedObject('Invitation', {
     }),
   ),
 });
-export const invitationAcceptance = namedObject('InvitationAcceptance', { name: optional(name), password });
+export const invitationAcceptance = namedObject('InvitationAcceptance', {
+  name: optional(name),
+  password,
+});
 export const acceptedSchema = namedObject('AcceptedInvitation', { id, name: text, email: text });

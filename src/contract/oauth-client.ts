@@ -19,8 +19,15 @@ const fields = {
 
 export const oauthClientSchema = namedObject('OAuthClient', fields);
 export const oauthClientListSchema = list(oauthClientSchema);
-export const createdOAuthClientSchema = namedObject('CreatedOAuthClient', { ...fields, clientSecret });
+export const createdOAuthClientSchema = namedObject('CreatedOAuthClient', {
+  ...fields,
+  clientSecret,
+});
 export const rotatedSecretSchema = namedObject('RotatedSecret', { id, clientId, clientSecret });
 
-export const oauthClientDraft = namedObject('OAuthClientDraft', { name, description: optional(text), ...grantDraft });
+export const oauthClientDraft = namedObject('OAuthClientDraft', {
+  name,
+  description: optional(text),
+  ...grantDraft,
+});
 export const oauthClientListQuery = Type.Object({ organizationId: Type.Optional(Type.String()) });

@@ -42,7 +42,9 @@ export const operationSchema = namedObject('Operation', {
 export const operationQuery = Type.Object({
   actions: Type.Optional(oneOf(['all', 'failed', 'none'])),
 });
-export const operationListQuery = Type.Object(workspaceListParameters(['started', 'completed', 'type']));
+export const operationListQuery = Type.Object(
+  workspaceListParameters(['started', 'completed', 'type']),
+);
 
 const { workspaceId: _, ...draftFields } = deviceDraft.properties;
 const { id: __, ...updateFields } = deviceUpdate.properties;
@@ -51,7 +53,9 @@ const selection = {
   workspaceId: id,
   deviceIds: optional(list(id)),
   search: optional(text),
-  expression: Type.Optional(Type.Unknown({ description: 'All that a filter expression finds, instead of deviceIds' })),
+  expression: Type.Optional(
+    Type.Unknown({ description: 'All that a filter expression finds, instead of deviceIds' }),
+  ),
 };
 
 export const bulkCreateBody = namedObject('BulkCreateBody', {
@@ -64,7 +68,11 @@ export const bulkUpdateBody = namedObject('BulkUpdateBody', {
   changes: optional(Type.Object(updateFields)),
 });
 export const bulkSelectionBody = namedObject('BulkSelectionBody', selection);
-export const bulkMoveBody = namedObject('BulkMoveBody', { ...selection, targetWorkspaceId: id, dataFlowId: id });
+export const bulkMoveBody = namedObject('BulkMoveBody', {
+  ...selection,
+  targetWorkspaceId: id,
+  dataFlowId: id,
+});
 export const bulkTagBody = namedObject('BulkTagBody', {
   ...selection,
   addTagIds: optional(list(id)),
@@ -73,7 +81,9 @@ export const bulkTagBody = namedObject('BulkTagBody', {
 
 export const deviceImportQuery = Type.Object({
   workspaceId: id,
-  dryRun: Type.Optional(Type.Boolean({ description: 'Tells every problem by line and changes nothing' })),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: 'Tells every problem by line and changes nothing' }),
+  ),
   mode: Type.Optional(oneOf(['create', 'upsert'])),
 });
 export const deviceExportQuery = Type.Object({

@@ -1,11 +1,24 @@
 // The wire form of organizations (contract 1).
 import Type from 'typebox';
 import { listParameters } from './list-parameters.ts';
-import { auditFields, id, name, object, optional, orNull, text, updateFields } from './record-fields.ts';
+import {
+  auditFields,
+  id,
+  name,
+  object,
+  optional,
+  orNull,
+  text,
+  updateFields,
+} from './record-fields.ts';
 import { named, namedObject } from './named.ts';
 
 const shownLogo = Type.String({ description: 'Data URL of an image' });
-const logo = Type.String({ maxLength: 1_000_000, pattern: '^data:image/', description: 'Data URL of an image' });
+const logo = Type.String({
+  maxLength: 1_000_000,
+  pattern: '^data:image/',
+  description: 'Data URL of an image',
+});
 
 export const organizationSchema = namedObject('Organization', {
   id,
@@ -39,4 +52,7 @@ export const organizationUpdate = namedObject('OrganizationUpdate', {
   properties: optional(object),
 });
 
-export const organizationListQuery = Type.Object({ ...listParameters(), minimal: Type.Optional(Type.Boolean()) });
+export const organizationListQuery = Type.Object({
+  ...listParameters(),
+  minimal: Type.Optional(Type.Boolean()),
+});

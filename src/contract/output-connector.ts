@@ -4,7 +4,16 @@ import { outputScopes, propertiesKeys } from '../model/connector.ts';
 import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
 import { describedOutputTypes, outputPropertySchemas } from './output-properties.ts';
-import { auditFields, id, name, object, oneOf, optional, orNull, updateFields } from './record-fields.ts';
+import {
+  auditFields,
+  id,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  updateFields,
+} from './record-fields.ts';
 
 const properties = orNull(object);
 const payloadTemplate = Type.String({

@@ -20,7 +20,9 @@ const text = (description: string): TSchema => Type.String({ description });
 const optionalText = (description: string) => optional(Type.String({ description }));
 const flag = (description: string) => optional(Type.Boolean({ description }));
 const texts = (description: string) =>
-  optional(Type.Unsafe<object>({ type: 'object', additionalProperties: { type: 'string' }, description }));
+  optional(
+    Type.Unsafe<object>({ type: 'object', additionalProperties: { type: 'string' }, description }),
+  );
 
 const user = {
   username: optionalText('Needed with a password'),
@@ -62,7 +64,9 @@ const downlink = Type.Object({
     Type.Array(Type.String(), { maxItems: 100, description: 'None: the device of the sample' }),
   ),
   downlinkType: optional(oneOf(['LORA', 'MQTT'])),
-  port: optional(Type.Integer({ description: 'LORA: 1 to 223; the encoder chooses when absent, else 1' })),
+  port: optional(
+    Type.Integer({ description: 'LORA: 1 to 223; the encoder chooses when absent, else 1' }),
+  ),
   confirmed: flag('LORA'),
   topic: optionalText('Needed for MQTT'),
   dataFlowId: optional(Type.String()),
@@ -84,7 +88,9 @@ export const outputPropertySchemas = {
   CUSTOM_DATABASE: Type.Object({
     topic: text('Of the written samples'),
     targetDeviceId: optionalText('Needed when useCurrentDevice is false'),
-    useCurrentDevice: flag('Writes to the device of the sample; the default without targetDeviceId'),
+    useCurrentDevice: flag(
+      'Writes to the device of the sample; the default without targetDeviceId',
+    ),
   }),
   WEBHOOK: webhook,
   MAIL: Type.Object({
@@ -104,7 +110,9 @@ export const outputPropertySchemas = {
   }),
   GCP: Type.Object({
     pubSubTopic: text('projects/project/topics/topic'),
-    serviceAccountKey: optionalText("The JSON text of a service account key; the operator's when absent; a secret"),
+    serviceAccountKey: optionalText(
+      "The JSON text of a service account key; the operator's when absent; a secret",
+    ),
     endpoint: optionalText('Of a region'),
   }),
   AMAZON_KINESIS: Type.Object({
@@ -141,7 +149,9 @@ export const outputPropertySchemas = {
     schema: optional(Type.String()),
     table: Type.String(),
     columns: Type.Array(sqlColumn, { minItems: 1, maxItems: 100 }),
-    ignoreDuplicates: flag('Whether a row whose unique key is there counts as delivered; true when absent'),
+    ignoreDuplicates: flag(
+      'Whether a row whose unique key is there counts as delivered; true when absent',
+    ),
     ...tls,
   }),
   MQTT: Type.Object({

@@ -13,10 +13,16 @@ export function pageSchema<T extends TSchema>(item: T) {
 export function unpagedSchema<T extends TSchema>(item: T) {
   const pageable = Type.Literal('INSTANCE');
   const unpaged = { ...envelopeOf(item), pageable };
-  return Type.Unsafe<ReturnType<typeof unpagedOf<Static<T>>>>(namedObject(`${nameOf(item)}List`, unpaged));
+  return Type.Unsafe<ReturnType<typeof unpagedOf<Static<T>>>>(
+    namedObject(`${nameOf(item)}List`, unpaged),
+  );
 }
 
-const sort = namedObject('Sort', { empty: Type.Boolean(), sorted: Type.Boolean(), unsorted: Type.Boolean() });
+const sort = namedObject('Sort', {
+  empty: Type.Boolean(),
+  sorted: Type.Boolean(),
+  unsorted: Type.Boolean(),
+});
 const pageableSchema = namedObject('Pageable', {
   sort,
   offset: Type.Integer(),

@@ -7,10 +7,15 @@ import { named, namedObject } from './named.ts';
 const textMax = 1_000;
 const deviceIdsMax = 1_000;
 // Sent by clients that fill in what they leave open.
-const orNull = <T extends Type.TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+const orNull = <T extends Type.TSchema>(schema: T) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
 
 const time = (description: string) => Type.String({ maxLength: textMax, description });
-const topic = Type.String({ minLength: 1, maxLength: textMax, description: 'Topic of the samples' });
+const topic = Type.String({
+  minLength: 1,
+  maxLength: textMax,
+  description: 'Topic of the samples',
+});
 const dataKey = Type.String({
   minLength: 1,
   maxLength: textMax,
@@ -18,7 +23,10 @@ const dataKey = Type.String({
     'Key of the value; first looked up as it stands, then as a path such as position.latitude or, into arrays, list.0.key',
 });
 const timeZone = orNull(
-  Type.String({ maxLength: textMax, description: "IANA time zone of the buckets; the workspace's, else UTC" }),
+  Type.String({
+    maxLength: textMax,
+    description: "IANA time zone of the buckets; the workspace's, else UTC",
+  }),
 );
 const accumulation = {
   topic,
@@ -42,7 +50,9 @@ const bucketInterval = orNull(
   }),
 );
 
-export const deviceParams = Type.Object({ deviceId: Type.String({ description: 'Service device id' }) });
+export const deviceParams = Type.Object({
+  deviceId: Type.String({ description: 'Service device id' }),
+});
 export const tagParams = Type.Object({ tagId: Type.String() });
 
 const bounds = {
@@ -55,14 +65,20 @@ const bounds = {
 const timestampBounds = Type.Object(bounds, { additionalProperties: false });
 
 export const sampleQueryBody = namedObject('SampleQueryBody', {
-  topic: orNull(Type.String({ maxLength: textMax, description: '`default` when absent, `*` for all topics' })),
+  topic: orNull(
+    Type.String({ maxLength: textMax, description: '`default` when absent, `*` for all topics' }),
+  ),
   timestamp: orNull(timestampBounds),
   limit: orNull(Type.Integer({ description: '1 to 10,000; 8,000 when absent' })),
-  skip: orNull(Type.Integer({ maximum: 1_000_000_000, description: 'Samples to leave out, newest first' })),
+  skip: orNull(
+    Type.Integer({ maximum: 1_000_000_000, description: 'Samples to leave out, newest first' }),
+  ),
 });
 
 export const sampleQueryParameters = Type.Object({
-  topic: Type.Optional(Type.String({ maxLength: textMax, description: '`default` when absent, `*` for all topics' })),
+  topic: Type.Optional(
+    Type.String({ maxLength: textMax, description: '`default` when absent, `*` for all topics' }),
+  ),
   limit: Type.Optional(Type.Integer({ description: '1 to 10,000; 8,000 when absent' })),
   skip: Type.Optional(Type.Integer({ maximum: 1_000_000_000 })),
   'timestamp.gt': Type.Optional(time('After this ISO-8601 date-time')),
@@ -72,7 +88,9 @@ export const sampleQueryParameters = Type.Object({
 });
 
 export const topicParameter = Type.Object({
-  topic: Type.Optional(Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' })),
+  topic: Type.Optional(
+    Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' }),
+  ),
 });
 
 export const sampleSchema = namedObject('Sample', {
@@ -87,7 +105,9 @@ export const sampleSchema = namedObject('Sample', {
 
 export const latestSampleSchema = namedObject('LatestSample', {
   ...sampleSchema.properties,
-  incomplete: Type.Optional(Type.Literal(true, { description: 'Newer samples may be there but cannot be read' })),
+  incomplete: Type.Optional(
+    Type.Literal(true, { description: 'Newer samples may be there but cannot be read' }),
+  ),
 });
 
 export const kpiBody = namedObject('KpiBody', accumulation);
@@ -98,7 +118,11 @@ const deviceIds = Type.Array(Type.String({ maxLength: textMax }), {
 });
 export const batchKpiBody = namedObject('BatchKpiBody', { ...accumulation, deviceIds });
 export const seriesBody = namedObject('SeriesBody', { ...accumulation, bucketInterval });
-export const batchSeriesBody = namedObject('BatchSeriesBody', { ...accumulation, bucketInterval, deviceIds });
+export const batchSeriesBody = namedObject('BatchSeriesBody', {
+  ...accumulation,
+  bucketInterval,
+  deviceIds,
+});
 
 /** Pages of KPIs are in the order of the devices. */
 export const kpiPageQuery = Type.Object(pageParameters);
@@ -127,10 +151,16 @@ export const seriesSchema = namedObject('TimeSeries', {
   topic: Type.String(),
   dataKey: Type.String(),
   dataPoints: Type.Array(kpi, { description: 'One number per bucket, null where it has no value' }),
-  timestamps: Type.Array(Type.String({ format: 'date-time' }), { description: 'The start of each bucket' }),
+  timestamps: Type.Array(Type.String({ format: 'date-time' }), {
+    description: 'The start of each bucket',
+  }),
 });
 
-export const rawSeriesBody = namedObject('ValueSeriesBody', { topic, dataKey, timestamp: orNull(timestampBounds) });
+export const rawSeriesBody = namedObject('ValueSeriesBody', {
+  topic,
+  dataKey,
+  timestamp: orNull(timestampBounds),
+});
 export const rawSeriesSchema = namedObject('ValueSeries', {
   dataPoints: Type.Array(
     // As JSON Schema 2020-12 writes a tuple.
@@ -153,12 +183,19 @@ export const aggregationBody = namedObject('AggregatedSeriesBody', {
   timeZone,
 });
 export const aggregationSchema = namedObject('AggregatedSeries', {
-  data: Type.Object({ dataPoints: Type.Array(kpi), timestamps: Type.Array(Type.String({ format: 'date-time' })) }),
+  data: Type.Object({
+    dataPoints: Type.Array(kpi),
+    timestamps: Type.Array(Type.String({ format: 'date-time' })),
+  }),
 });
 
 export const exportParameters = Type.Object({
-  format: Type.Optional(Type.Union([Type.Literal('csv'), Type.Literal('ndjson')], { default: 'ndjson' })),
-  topic: Type.Optional(Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' })),
+  format: Type.Optional(
+    Type.Union([Type.Literal('csv'), Type.Literal('ndjson')], { default: 'ndjson' }),
+  ),
+  topic: Type.Optional(
+    Type.String({ maxLength: textMax, description: 'One topic; all topics when absent or `*`' }),
+  ),
   from: Type.Optional(time('ISO-8601 date-time, inclusive')),
   to: Type.Optional(time('ISO-8601 date-time, exclusive')),
 });

@@ -39,14 +39,24 @@ export const replayRequest = namedObject('ReplayRequest', {
   ),
   deviceId: Type.Optional(id),
   deviceIds: Type.Optional(
-    Type.Array(id, { maxItems: devicesMax, description: 'Without any: devices of the type, at most 50' }),
+    Type.Array(id, {
+      maxItems: devicesMax,
+      description: 'Without any: devices of the type, at most 50',
+    }),
   ),
   from: optional(Type.String()),
   to: optional(Type.String()),
-  limit: optional(Type.Integer({ minimum: 1, maximum: uplinksMax, description: 'The newest so many; 100' })),
+  limit: optional(
+    Type.Integer({ minimum: 1, maximum: uplinksMax, description: 'The newest so many; 100' }),
+  ),
 });
 
-const sample = Type.Object({ topic: Type.String(), timestamp: time, data: object, meta: orNull(object) });
+const sample = Type.Object({
+  topic: Type.String(),
+  timestamp: time,
+  data: object,
+  meta: orNull(object),
+});
 
 export const replaySchema = namedObject('Replay', {
   dryRun: Type.Literal(true),

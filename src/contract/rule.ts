@@ -1,7 +1,13 @@
 // The wire form of rules (contract 13).
 import Type from 'typebox';
 import type { Json } from '../model/json.ts';
-import { comparisonOperators, logicTypes, ruleInputTypes, ruleTimerTypes, valueTypes } from '../model/rule.ts';
+import {
+  comparisonOperators,
+  logicTypes,
+  ruleInputTypes,
+  ruleTimerTypes,
+  valueTypes,
+} from '../model/rule.ts';
 import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
 import {
   auditFields,
@@ -70,7 +76,8 @@ const timerDraft = namedObject('RuleTimerDraft', {
   enabled: optional(flag),
   schedule: optional(
     Type.String({
-      description: 'INTERVAL: an ISO-8601 duration of at least PT10S; FIXED: HH:mm; ADVANCED: a quartz cron expression',
+      description:
+        'INTERVAL: an ISO-8601 duration of at least PT10S; FIXED: HH:mm; ADVANCED: a quartz cron expression',
     }),
   ),
   type: optional(oneOf(ruleTimerTypes)),
@@ -89,7 +96,9 @@ const property = { name: text, variableName: text, value: anything, type: valueT
 
 const logic = namedObject('RuleLogic', {
   type: oneOf(logicTypes),
-  dataSources: list(Type.Object({ ...source, variableName: orNull(text), lastSample: flag, triggerOnUplink: flag })),
+  dataSources: list(
+    Type.Object({ ...source, variableName: orNull(text), lastSample: flag, triggerOnUplink: flag }),
+  ),
   logicBlocks: orNull(
     list(
       Type.Object({
@@ -107,7 +116,12 @@ const logic = namedObject('RuleLogic', {
     ),
   ),
   geoFenceLogicBlock: orNull(
-    Type.Object({ address: orNull(text), geoJson: object, insideActionIds: ids, outsideActionIds: ids }),
+    Type.Object({
+      address: orNull(text),
+      geoJson: object,
+      insideActionIds: ids,
+      outsideActionIds: ids,
+    }),
   ),
   customLogic: orNull(
     Type.Object({
@@ -158,7 +172,9 @@ const logicDraft = namedObject('RuleLogicDraft', {
       customLogicId: id,
       name: optional(text),
       actionIds: optional(ids),
-      properties: optional(list(Type.Object({ ...property, name: optional(text), description: optional(text) }))),
+      properties: optional(
+        list(Type.Object({ ...property, name: optional(text), description: optional(text) })),
+      ),
     }),
   ),
 });
@@ -179,7 +195,11 @@ export const ruleSchema = namedObject('Rule', {
   actions: list(Type.Object({ id, name: text, type: text, configuration: object })),
 });
 
-const draftFields = { description: optional(text), active: optional(flag), timer: optional(timerDraft) };
+const draftFields = {
+  description: optional(text),
+  active: optional(flag),
+  timer: optional(timerDraft),
+};
 const actionsDraft = list(Type.Object({ id, configuration: optional(object) }));
 
 export const ruleDraft = namedObject('RuleDraft', {
@@ -205,7 +225,10 @@ export const configuredRule = namedObject('ConfiguredRule', {
   ...draftFields,
   inputs: list(
     Type.Object({
-      id: Type.String({ maxLength: 1_000, description: 'A label that the data sources of the rule use' }),
+      id: Type.String({
+        maxLength: 1_000,
+        description: 'A label that the data sources of the rule use',
+      }),
       type: oneOf(ruleInputTypes),
       name: optional(text),
       deviceId: optional(Type.String({ description: 'Physical id, of a device' })),

@@ -16,4 +16,8 @@ export const tagSchema = namedObject('Tag', {
 const draftFields = { description: optional(text), color: optional(text) };
 
 export const tagDraft = namedObject('TagDraft', { workspaceId: id, name, ...draftFields });
-export const tagUpdate = namedObject('TagUpdate', { ...updateFields, name: Type.Optional(name), ...draftFields });
+export const tagUpdate = namedObject('TagUpdate', {
+  ...updateFields,
+  name: Type.Optional(name),
+  ...draftFields,
+});

@@ -14,7 +14,8 @@ const amounts = {
   samples: Type.Integer({ minimum: 0, description: 'Stored samples' }),
   bytes: Type.Integer({
     minimum: 0,
-    description: 'Bytes they take: on disk once compressed, an estimate for the newest, which are not yet',
+    description:
+      'Bytes they take: on disk once compressed, an estimate for the newest, which are not yet',
   }),
 };
 

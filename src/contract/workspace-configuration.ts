@@ -44,7 +44,12 @@ export const configurationDocument = namedObject('ConfigurationDocument', {
 const items = list(object);
 export const exportedConfiguration = namedObject('ExportedConfiguration', {
   format: text,
-  workspace: Type.Object({ name, description: orNull(text), settings: Type.Unknown(), properties: object }),
+  workspace: Type.Object({
+    name,
+    description: orNull(text),
+    settings: Type.Unknown(),
+    properties: object,
+  }),
   customFields: items,
   tags: items,
   deviceTypes: items,

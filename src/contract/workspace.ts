@@ -2,18 +2,37 @@
 import Type from 'typebox';
 import { lifecycleMessageIntervals, weekdays } from '../model/workspace.ts';
 import { listParameters } from './list-parameters.ts';
-import { auditFields, id, list, name, object, oneOf, optional, orNull, text, updateFields } from './record-fields.ts';
+import {
+  auditFields,
+  id,
+  list,
+  name,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  updateFields,
+} from './record-fields.ts';
 import { workspaceRetentionDays } from './retention.ts';
 import { namedObject } from './named.ts';
 
-const wallTime = Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$', description: 'HH:mm' });
+const wallTime = Type.String({
+  pattern: '^([01]\\d|2[0-3]):[0-5]\\d$|^24:00$',
+  description: 'HH:mm',
+});
 const periods = list(Type.Object({ from: wallTime, to: wallTime }));
 const day = Type.Optional(periods);
 const days = Type.Object(
-  Object.fromEntries(weekdays.map((weekday) => [weekday, day])) as Record<(typeof weekdays)[number], typeof day>,
+  Object.fromEntries(weekdays.map((weekday) => [weekday, day])) as Record<
+    (typeof weekdays)[number],
+    typeof day
+  >,
 );
 const workingHours = Type.Object({ enabled: Type.Boolean(), days });
-const holidays = list(Type.Object({ date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), name: text }));
+const holidays = list(
+  Type.Object({ date: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), name: text }),
+);
 const interval = oneOf(lifecycleMessageIntervals);
 const recipients = list(text);
 
@@ -49,9 +68,17 @@ export const workspaceSchema = namedObject('Workspace', {
   ...auditFields,
 });
 
-const draftFields = { description: optional(text), settings: optional(settingsDraft), properties: optional(object) };
+const draftFields = {
+  description: optional(text),
+  settings: optional(settingsDraft),
+  properties: optional(object),
+};
 
-export const workspaceDraft = namedObject('WorkspaceDraft', { name, organizationId: id, ...draftFields });
+export const workspaceDraft = namedObject('WorkspaceDraft', {
+  name,
+  organizationId: id,
+  ...draftFields,
+});
 export const workspaceUpdate = namedObject('WorkspaceUpdate', {
   ...updateFields,
   name: Type.Optional(name),
@@ -69,4 +96,7 @@ export const workspaceAccessQuery = Type.Object({
   scope: Type.String({ description: 'Such as ASSET, DEVICE_TYPE or asset, deviceType' }),
   verb: Type.String({ description: 'Such as READ or read' }),
 });
-export const workspaceAccessSchema = namedObject('WorkspaceAccess', { all: Type.Boolean(), ids: list(id) });
+export const workspaceAccessSchema = namedObject('WorkspaceAccess', {
+  all: Type.Boolean(),
+  ids: list(id),
+});

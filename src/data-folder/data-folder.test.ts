@@ -16,7 +16,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 test('a second claim is refused with the folder, the holder and the way out', () => {
   const first = claimDataFolder(folder);
   expect(() => claimDataFolder(folder)).toThrow(DataFolderError);
-  expect(() => claimDataFolder(folder)).toThrow(`in use by another Heliograph (process ${process.pid})`);
+  expect(() => claimDataFolder(folder)).toThrow(
+    `in use by another Heliograph (process ${process.pid})`,
+  );
   first.release();
   claimDataFolder(folder).release();
 });

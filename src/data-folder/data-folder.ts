@@ -32,7 +32,9 @@ export function claimDataFolder(path: string): DataFolder {
   try {
     keepMade(path, mkdirSync(path, { recursive: true, mode: ownerOnly }));
   } catch (error) {
-    throw new DataFolderError(`The data folder ${path} cannot be created: ${(error as Error).message}`);
+    throw new DataFolderError(
+      `The data folder ${path} cannot be created: ${(error as Error).message}`,
+    );
   }
   const holderPath = join(path, 'holder.txt');
   // An exclusive SQLite transaction is a lock that no crash leaves behind. Without a journal it needs no room on the disk.
@@ -48,7 +50,9 @@ export function claimDataFolder(path: string): DataFolder {
         `The data folder ${path} is in use by another Heliograph (${holderOf(holderPath)}): stop that one first, or set DATA_DIR to another folder.`,
       );
     }
-    throw new DataFolderError(`The data folder ${path} cannot be written: ${(error as Error).message}`);
+    throw new DataFolderError(
+      `The data folder ${path} cannot be written: ${(error as Error).message}`,
+    );
   }
   const held = lock;
   return {
@@ -122,7 +126,9 @@ export function hasSampleFiles(path: string): boolean {
     ['samples', 'segments', 'manifest.json'],
     ['uplinks', '', '.uplinks'],
   ] as const;
-  return places.some(([folder, inside, end]) => namesIn(join(path, folder, inside)).some((name) => name.endsWith(end)));
+  return places.some(([folder, inside, end]) =>
+    namesIn(join(path, folder, inside)).some((name) => name.endsWith(end)),
+  );
 }
 
 function namesIn(path: string): string[] {

@@ -78,7 +78,8 @@ async function fill(path: string, bytes: number): Promise<boolean> {
   const file = await open(path, 'w', 0o600);
   try {
     const block = new Uint8Array(blockBytes);
-    for (let left = bytes; left > 0; left -= blockBytes) await file.write(block, 0, Math.min(left, blockBytes));
+    for (let left = bytes; left > 0; left -= blockBytes)
+      await file.write(block, 0, Math.min(left, blockBytes));
     await file.datasync();
     return true;
   } catch (error) {

@@ -41,8 +41,11 @@ function uplinkOf(code: string | null, more: Partial<Uplink> = {}): Uplink {
 }
 
 const within = (body: string): string => `function consume(event) { ${body} }`;
-const decoded = (body: string, more: Partial<Uplink> = {}, state: JsonObject = {}): Promise<DecodedUplink> =>
-  decode(uplinkOf(within(body), more), state);
+const decoded = (
+  body: string,
+  more: Partial<Uplink> = {},
+  state: JsonObject = {},
+): Promise<DecodedUplink> => decode(uplinkOf(within(body), more), state);
 const sample = (more: JsonObject) => ({
   deviceId: '0200000000000001',
   topic: 'default',
@@ -52,7 +55,11 @@ const sample = (more: JsonObject) => ({
 
 describe('contract 15: the event of an uplink decoder', () => {
   test('has data, device, metrics, topic, timestamp and state', async () => {
-    const { samples } = await decoded('emit("sample", { data: { event } });', { topic: 'climate' }, { count: 1 });
+    const { samples } = await decoded(
+      'emit("sample", { data: { event } });',
+      { topic: 'climate' },
+      { count: 1 },
+    );
     expect(samples[0]!.data['event']).toEqual({
       data: { port: 2, payloadHex: '00c8' },
       device: {
@@ -84,12 +91,17 @@ describe('contract 15: the event of an uplink decoder', () => {
       },
     );
     expect(samples[0]).toEqual(
-      sample({ timestamp: 0, data: { a: '1970-01-01T00:00:00.000Z', b: '2026-03-01T10:00:00.000Z' } }),
+      sample({
+        timestamp: 0,
+        data: { a: '1970-01-01T00:00:00.000Z', b: '2026-03-01T10:00:00.000Z' },
+      }),
     );
   });
 
   test('an array as body becomes {values: [...]}', async () => {
-    const { samples } = await decoded('emit("sample", { data: event.data });', { body: [1, { a: 2 }] });
+    const { samples } = await decoded('emit("sample", { data: event.data });', {
+      body: [1, { a: 2 }],
+    });
     expect(samples).toEqual([sample({ data: { values: [1, { a: 2 }] } })]);
   });
 });
@@ -113,20 +125,36 @@ describe('interface 2.10: samples', () => {
   ];
   for (const [name, text, expected] of kept) {
     test(`kept: ${name}`, async () => {
-      expect(await decoded(`emit("sample", ${text});`)).toMatchObject({ samples: [sample(expected)], notes: [] });
+      expect(await decoded(`emit("sample", ${text});`)).toMatchObject({
+        samples: [sample(expected)],
+        notes: [],
+      });
     });
   }
 
   test('without a topic a sample has the topic of its uplink', async () => {
-    const { samples } = await decoded('emit("sample", { data: {} }); emit("sample", { data: {}, topic: "own" });', {
-      topic: 'sent',
-    });
+    const { samples } = await decoded(
+      'emit("sample", { data: {} }); emit("sample", { data: {}, topic: "own" });',
+      {
+        topic: 'sent',
+      },
+    );
     expect(samples.map(({ topic }) => topic)).toEqual(['sent', 'own']);
   });
 
-  for (const timestamp of ['new Date(NaN)', '"yesterday"', 'NaN', 'true', '{}', '1e20', '"2026-02-31T00:00:00Z"']) {
+  for (const timestamp of [
+    'new Date(NaN)',
+    '"yesterday"',
+    'NaN',
+    'true',
+    '{}',
+    '1e20',
+    '"2026-02-31T00:00:00Z"',
+  ]) {
     test(`a timestamp that is none is noted, and the sample keeps the uplink's: ${timestamp}`, async () => {
-      const { samples, notes } = await decoded(`emit("sample", { data: {}, timestamp: ${timestamp} });`);
+      const { samples, notes } = await decoded(
+        `emit("sample", { data: {}, timestamp: ${timestamp} });`,
+      );
       expect(samples).toEqual([sample({ data: {} })]);
       expect(notes.at(-1)).toMatchObject({
         level: 'WARN',
@@ -152,15 +180,23 @@ describe('interface 2.10: samples', () => {
         `emit("sample"${text && ', '}${text}); emit("sample", { data: { ok: 1 } });`,
       );
       expect(samples).toEqual([sample({ data: { ok: 1 } })]);
-      expect(notes).toEqual([expect.objectContaining({ level: 'ERROR', message: expect.stringMatching(message) })]);
+      expect(notes).toEqual([
+        expect.objectContaining({ level: 'ERROR', message: expect.stringMatching(message) }),
+      ]);
     });
   }
 
   test('contract 16: numbers that are not finite become null with a warning; the text "NaN" stays', async () => {
-    const { samples, notes } = await decoded('emit("sample", { data: { a: NaN, b: "NaN", c: [1 / 0] } });');
+    const { samples, notes } = await decoded(
+      'emit("sample", { data: { a: NaN, b: "NaN", c: [1 / 0] } });',
+    );
     expect(samples).toEqual([sample({ data: { a: null, b: 'NaN', c: [null] } })]);
     expect(notes).toEqual([
-      expect.objectContaining({ level: 'WARN', source: 'SCRIPT', details: { paths: ['data.a', 'data.c.0'] } }),
+      expect.objectContaining({
+        level: 'WARN',
+        source: 'SCRIPT',
+        details: { paths: ['data.a', 'data.c.0'] },
+      }),
     ]);
   });
 });
@@ -202,7 +238,9 @@ describe('interface 2.10: state, logs and errors', () => {
   for (const type of ['downlink', 'action', 'timer']) {
     test(`emit of ${type} has no effect here, which is noted`, async () => {
       const { notes } = await decoded(`emit("${type}", {});`);
-      expect(notes).toEqual([expect.objectContaining({ level: 'WARN', message: expect.stringContaining(type) })]);
+      expect(notes).toEqual([
+        expect.objectContaining({ level: 'WARN', message: expect.stringContaining(type) }),
+      ]);
     });
   }
 
@@ -211,8 +249,12 @@ describe('interface 2.10: state, logs and errors', () => {
       level: 'ERROR',
       message: 'invalid emit type foo',
     });
-    expect((await decode(uplinkOf('let a;'), {})).notes[0]!.message).toMatch(/^consume is not defined/);
-    expect((await decode(uplinkOf('let a = ;'), {})).notes[0]).toMatchObject({ details: { line: 1, column: 9 } });
+    expect((await decode(uplinkOf('let a;'), {})).notes[0]!.message).toMatch(
+      /^consume is not defined/,
+    );
+    expect((await decode(uplinkOf('let a = ;'), {})).notes[0]).toMatchObject({
+      details: { line: 1, column: 9 },
+    });
   });
 });
 

@@ -29,7 +29,8 @@ export function decodeUplink(
   return async (uplink, state) => {
     // An array has no data keys, so it becomes one value (contract 15).
     const data: JsonObject = isJsonObject(uplink.body) ? uplink.body : { values: uplink.body };
-    if (uplink.script === null) return { samples: [sampleOf(uplink, data)], notes: [], scriptMs: 0 };
+    if (uplink.script === null)
+      return { samples: [sampleOf(uplink, data)], notes: [], scriptMs: 0 };
     const { tenant, code: source } = uplink.script;
     const event = uplinkEvent(uplink, data, state);
     const { emits, durationMs } = await scripts.run({ tenant, source, event, nonFinite: 'marked' });
@@ -69,7 +70,8 @@ const lastPort = 255;
 
 function metricsEvent({ metrics, ...uplink }: Uplink, { port }: JsonObject): JsonObject {
   const { correlationId, device, bodyBytes, receivedAt } = uplink;
-  const isPort = typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= lastPort;
+  const isPort =
+    typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= lastPort;
   return {
     uplinkId: correlationId,
     deviceId: device.id,
@@ -82,7 +84,12 @@ function metricsEvent({ metrics, ...uplink }: Uplink, { port }: JsonObject): Jso
 
 /** A sample with the topic and the time of its uplink. */
 function sampleOf({ device, topic, timestamp, receivedAt }: Uplink, data: JsonObject): Sample {
-  return { deviceId: device.id, topic: topic ?? defaultTopic, timestamp: timestamp ?? receivedAt, data };
+  return {
+    deviceId: device.id,
+    topic: topic ?? defaultTopic,
+    timestamp: timestamp ?? receivedAt,
+    data,
+  };
 }
 
 /** The sample of an emit; without a topic and a time of its own it has those of the uplink. */
@@ -102,7 +109,8 @@ function emittedSample(uplink: Uplink, event: Json, notes: Note[]): Sample | und
   return {
     ...sample,
     topic: topic === undefined || topic === null ? sample.topic : topicText(topic),
-    timestamp: timestamp === undefined ? sample.timestamp : emittedTime(timestamp, sample.timestamp, notes),
+    timestamp:
+      timestamp === undefined ? sample.timestamp : emittedTime(timestamp, sample.timestamp, notes),
     ...(isJsonObject(meta) ? { meta } : {}),
   };
 }
@@ -111,7 +119,9 @@ function malformation(event: Json): string | undefined {
   if (!isJsonObject(event)) return 'it must be an object';
   if (!isJsonObject(event['data'])) return 'its data must be an object';
   const meta = event['meta'];
-  return meta === undefined || meta === null || isJsonObject(meta) ? undefined : 'its meta must be an object';
+  return meta === undefined || meta === null || isJsonObject(meta)
+    ? undefined
+    : 'its meta must be an object';
 }
 
 // A topic that is no text cannot be valid; the check of topics says so, and keeps the sample.

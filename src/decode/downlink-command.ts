@@ -8,7 +8,10 @@ import type { CommandToEncode, EncodedCommand, EncodedDownlink } from './encode-
 import type { ScriptDevice } from './script-device.ts';
 
 export interface CommandedDevice {
-  readonly device: ScriptDevice & { readonly organizationId: string; readonly connectivity: Connectivity };
+  readonly device: ScriptDevice & {
+    readonly organizationId: string;
+    readonly connectivity: Connectivity;
+  };
   /** The downlink encoder of the device type; null without one. */
   readonly encoder: string | null;
 }
@@ -57,15 +60,21 @@ async function loraDownlinks(
   const payloadHex = loraDownlink.payloadHex ?? hexOf(loraDownlink.payload);
   const payload = loraDownlink.payload ?? (payloadHex === undefined ? undefined : { payloadHex });
   if (port !== undefined) checkPort(port, 'loraDownlink.port');
-  if (payload === undefined || payload === null) refuse('loraDownlink.payloadHex', 'is needed, or a payload');
+  if (payload === undefined || payload === null)
+    refuse('loraDownlink.payloadHex', 'is needed, or a payload');
   if (raw === true || target.encoder === null) {
     if (payloadHex === undefined) {
       refuse(
         'loraDownlink.payloadHex',
-        raw === true ? 'is needed when raw is true' : 'is needed: the device type has no downlink encoder',
+        raw === true
+          ? 'is needed when raw is true'
+          : 'is needed: the device type has no downlink encoder',
       );
     }
-    const content = loraContent({ ...said({ port, confirmed }), payloadHex }, 'loraDownlink.payloadHex');
+    const content = loraContent(
+      { ...said({ port, confirmed }), payloadHex },
+      'loraDownlink.payloadHex',
+    );
     return { contents: [content], notes: [], replaces };
   }
   // An encoder that chooses its port does so when the caller did not; the defaults come after it (contract 36).
@@ -74,7 +83,10 @@ async function loraDownlinks(
 }
 
 function said({ port, confirmed }: { port: number | undefined; confirmed: boolean | undefined }) {
-  return { ...(port === undefined ? {} : { port }), ...(confirmed === undefined ? {} : { confirmed }) };
+  return {
+    ...(port === undefined ? {} : { port }),
+    ...(confirmed === undefined ? {} : { confirmed }),
+  };
 }
 
 async function mqttDownlinks(
@@ -84,7 +96,11 @@ async function mqttDownlinks(
 ): Promise<PlannedDownlinks> {
   if (!mqttDownlink) return refuse('mqttDownlink', 'is needed for a device of connectivity MQTT');
   const { contentType } = mqttDownlink;
-  if (contentType && contentType.toUpperCase() !== 'JSON' && !/^application\/json/i.test(contentType)) {
+  if (
+    contentType &&
+    contentType.toUpperCase() !== 'JSON' &&
+    !/^application\/json/i.test(contentType)
+  ) {
     refuse('mqttDownlink.contentType', 'must be JSON');
   }
   const topic = mqttDownlink.topic ?? undefined;
@@ -99,7 +115,11 @@ async function mqttDownlinks(
       replaces: false,
     };
   }
-  const encoded = await runEncoder({ payload, ...(topic === undefined ? {} : { topic }) }, target, on);
+  const encoded = await runEncoder(
+    { payload, ...(topic === undefined ? {} : { topic }) },
+    target,
+    on,
+  );
   return contentsOf(encoded, false, mqttContent);
 }
 
@@ -116,7 +136,13 @@ async function runEncoder(
   on: CommandStages,
 ): Promise<EncodedCommand> {
   const state = await on.stateOf(device.id);
-  const encoded = await on.encode({ ...command, tenant: device.organizationId, device, script: encoder!, state });
+  const encoded = await on.encode({
+    ...command,
+    tenant: device.organizationId,
+    device,
+    script: encoder!,
+    state,
+  });
   const failure = encoded.notes.find((note) => note.level === 'ERROR');
   if (failure !== undefined && encoded.downlinks.length === 0) {
     throw problem('downlinkNotEncoded', { reason: failure.message });
@@ -132,7 +158,13 @@ function contentsOf(
   const none: readonly Note[] =
     downlinks.length > 0
       ? []
-      : [{ level: 'INFO', source: 'DOWNLINK', message: 'The downlink encoder made no downlink of the command' }];
+      : [
+          {
+            level: 'INFO',
+            source: 'DOWNLINK',
+            message: 'The downlink encoder made no downlink of the command',
+          },
+        ];
   return { contents: downlinks.map(contentOf), notes: [...notes, ...none], replaces };
 }
 
@@ -144,11 +176,15 @@ function checkPort(port: number, field: string): void {
 }
 
 function checkHex(payloadHex: string, field: string, bytesMax: number): void {
-  if (!/^(?:[0-9a-fA-F]{2})*$/.test(payloadHex)) refuse(field, 'must be hexadecimal, two digits a byte');
+  if (!/^(?:[0-9a-fA-F]{2})*$/.test(payloadHex))
+    refuse(field, 'must be hexadecimal, two digits a byte');
   if (payloadHex.length > bytesMax * 2) refuse(field, `must have at most ${bytesMax} bytes`);
 }
 
-function loraContent({ port = 1, confirmed = false, payloadHex }: EncodedDownlink, field: string): DownlinkContent {
+function loraContent(
+  { port = 1, confirmed = false, payloadHex }: EncodedDownlink,
+  field: string,
+): DownlinkContent {
   if (payloadHex === undefined) return refuse(field, 'must give a payloadHex for a LORA device');
   checkPort(port, field);
   checkHex(payloadHex, field, downlinkLimits.loraBytesMax);
@@ -162,7 +198,10 @@ function mqttContent({ topic, payloadHex, payload }: EncodedDownlink): DownlinkC
     return { port: null, confirmed: null, payloadHex, topic: at, payload: null };
   }
   if (payload === undefined || JSON.stringify(payload).length > downlinkLimits.payloadLengthMax) {
-    return refuse('mqttDownlink.payload', `must have at most ${downlinkLimits.payloadLengthMax} characters`);
+    return refuse(
+      'mqttDownlink.payload',
+      `must have at most ${downlinkLimits.payloadLengthMax} characters`,
+    );
   }
   return { port: null, confirmed: null, payloadHex: null, topic: at, payload };
 }
@@ -172,9 +211,13 @@ function topicFrom(topic: string | undefined): string {
   const below = (topic ?? '').replace(/^\/+/, '');
   if (below === '') return refuse('mqttDownlink.topic', 'is needed');
   if (below.length > downlinkLimits.topicLengthMax) {
-    return refuse('mqttDownlink.topic', `must have at most ${downlinkLimits.topicLengthMax} characters`);
+    return refuse(
+      'mqttDownlink.topic',
+      `must have at most ${downlinkLimits.topicLengthMax} characters`,
+    );
   }
   // The null character and the wildcards of subscriptions may not be in a topic that is published to.
-  if (/[#+]/.test(below) || below.includes('\0')) return refuse('mqttDownlink.topic', 'must hold neither # nor +');
+  if (/[#+]/.test(below) || below.includes('\0'))
+    return refuse('mqttDownlink.topic', 'must hold neither # nor +');
   return below;
 }

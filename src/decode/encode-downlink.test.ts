@@ -9,10 +9,26 @@ beforeAll(() => {
 });
 afterAll(() => machine.close());
 
-const device = { id: 'id', deviceId: 'ABC', name: 'Valve', description: null, customFields: {}, tags: [] };
+const device = {
+  id: 'id',
+  deviceId: 'ABC',
+  name: 'Valve',
+  description: null,
+  customFields: {},
+  tags: [],
+};
 
 function encoded(script: string, more: Partial<CommandToEncode> = {}): Promise<EncodedCommand> {
-  const command = { tenant: 'o', device, script, payload: { level: 3 }, port: 1, confirmed: false, state: {}, ...more };
+  const command = {
+    tenant: 'o',
+    device,
+    script,
+    payload: { level: 3 },
+    port: 1,
+    confirmed: false,
+    state: {},
+    ...more,
+  };
   return encodeDownlink(machine)(command);
 }
 
@@ -44,7 +60,10 @@ const emitted: [string, object][] = [
 ];
 for (const [text, downlink] of emitted) {
   test(`a downlink is what was emitted, completed by the command: ${text}`, async () => {
-    expect(await encoded(within(`emit("downlink", ${text});`))).toEqual({ downlinks: [downlink], notes: [] });
+    expect(await encoded(within(`emit("downlink", ${text});`))).toEqual({
+      downlinks: [downlink],
+      notes: [],
+    });
   });
 }
 
@@ -63,7 +82,9 @@ for (const [text, message] of malformed) {
   test(`a malformed downlink is noted and not sent: ${text}`, async () => {
     const { downlinks, notes } = await encoded(within(`emit("downlink", ${text});`));
     expect(downlinks).toEqual([]);
-    expect(notes).toEqual([{ level: 'ERROR', source: 'DOWNLINK', message: expect.stringMatching(message) }]);
+    expect(notes).toEqual([
+      { level: 'ERROR', source: 'DOWNLINK', message: expect.stringMatching(message) },
+    ]);
   });
 }
 
@@ -76,7 +97,12 @@ test('several downlinks of one command, and what has no effect here', async () =
   expect(downlinks.map(({ payloadHex }) => payloadHex)).toEqual(['01', '02']);
   expect(notes).toEqual([
     { level: 'WARN', source: 'DOWNLINK', message: expect.stringContaining("emit('sample'") },
-    { level: 'ERROR', source: 'DOWNLINK', message: 'ReferenceError: x is not defined', details: expect.any(Object) },
+    {
+      level: 'ERROR',
+      source: 'DOWNLINK',
+      message: 'ReferenceError: x is not defined',
+      details: expect.any(Object),
+    },
   ]);
 });
 

@@ -42,7 +42,13 @@ export function encodeDownlink(
   return async (command) => {
     const { tenant, script: source } = command;
     const event = downlinkEvent(command);
-    const { emits } = await scripts.run({ tenant, source, event, entry: 'encodeDownlink', nonFinite: 'marked' });
+    const { emits } = await scripts.run({
+      tenant,
+      source,
+      event,
+      entry: 'encodeDownlink',
+      nonFinite: 'marked',
+    });
     return collected(command, emits);
   };
 }
@@ -56,22 +62,40 @@ function collected(command: CommandToEncode, emits: readonly Emit[]): EncodedCom
     if (emit.type === 'ERROR') notes.push(errorNote(emit.event, 'DOWNLINK'));
     else if (emit.type === 'DOWNLINK') {
       const downlink = emittedDownlink(command, emit.event);
-      if (typeof downlink === 'string') notes.push({ level: 'ERROR', source: 'DOWNLINK', message: downlink });
+      if (typeof downlink === 'string')
+        notes.push({ level: 'ERROR', source: 'DOWNLINK', message: downlink });
       else downlinks.push(downlink);
     } else if (emit.type !== 'LOG') {
       const message = `emit('${emit.type.toLowerCase()}', ...) has no effect in a downlink encoder`;
       notes.push({ level: 'WARN', source: 'DOWNLINK', message });
     } else if (emit.warning !== undefined) {
-      notes.push({ level: 'WARN', source: 'DOWNLINK', message: String((emit.event as JsonObject)['message']) });
+      notes.push({
+        level: 'WARN',
+        source: 'DOWNLINK',
+        message: String((emit.event as JsonObject)['message']),
+      });
     }
   }
   return { downlinks, notes };
 }
 
 // Some encoders read the payload as `data` or its hexadecimal text (contract 15).
-function downlinkEvent({ device, payload, port, confirmed, topic, state }: CommandToEncode): JsonObject {
-  const lora = { ...(port === undefined ? {} : { port }), ...(confirmed === undefined ? {} : { confirmed }) };
-  const hex = isJsonObject(payload) && payload['payloadHex'] !== undefined ? { payloadHex: payload['payloadHex'] } : {};
+function downlinkEvent({
+  device,
+  payload,
+  port,
+  confirmed,
+  topic,
+  state,
+}: CommandToEncode): JsonObject {
+  const lora = {
+    ...(port === undefined ? {} : { port }),
+    ...(confirmed === undefined ? {} : { confirmed }),
+  };
+  const hex =
+    isJsonObject(payload) && payload['payloadHex'] !== undefined
+      ? { payloadHex: payload['payloadHex'] }
+      : {};
   const mqtt = topic === undefined ? {} : { topic };
   return { payload, data: payload, ...hex, ...lora, ...mqtt, device: deviceEvent(device), state };
 }
@@ -79,14 +103,27 @@ function downlinkEvent({ device, payload, port, confirmed, topic, state }: Comma
 /** The downlink of an emit, or what is wrong with it. */
 function emittedDownlink(command: CommandToEncode, event: Json): EncodedDownlink | string {
   if (!isJsonObject(event)) return 'Malformed downlink: it must be an object';
-  const { port = command.port, confirmed = command.confirmed, payloadHex, topic = command.topic, payload } = event;
-  if (port !== undefined && !(typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 255)) {
+  const {
+    port = command.port,
+    confirmed = command.confirmed,
+    payloadHex,
+    topic = command.topic,
+    payload,
+  } = event;
+  if (
+    port !== undefined &&
+    !(typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 255)
+  ) {
     return 'Malformed downlink: its port must be a number from 0 to 255';
   }
   if (confirmed !== undefined && typeof confirmed !== 'boolean')
     return 'Malformed downlink: confirmed must be a boolean';
-  if (topic !== undefined && typeof topic !== 'string') return 'Malformed downlink: its topic must be a string';
-  if (payloadHex !== undefined && !(typeof payloadHex === 'string' && /^(?:[0-9a-fA-F]{2})*$/.test(payloadHex))) {
+  if (topic !== undefined && typeof topic !== 'string')
+    return 'Malformed downlink: its topic must be a string';
+  if (
+    payloadHex !== undefined &&
+    !(typeof payloadHex === 'string' && /^(?:[0-9a-fA-F]{2})*$/.test(payloadHex))
+  ) {
     return 'Malformed downlink: its payloadHex must be hexadecimal';
   }
   if (payloadHex === undefined && payload === undefined)

@@ -5,7 +5,10 @@ import type { UplinkDevice } from '../model/uplink.ts';
 import type { Emit } from '../scripting/emit.ts';
 
 /** What scripts see of a device. */
-export type ScriptDevice = Pick<UplinkDevice, 'id' | 'deviceId' | 'name' | 'description' | 'customFields' | 'tags'>;
+export type ScriptDevice = Pick<
+  UplinkDevice,
+  'id' | 'deviceId' | 'name' | 'description' | 'customFields' | 'tags'
+>;
 
 /** The `device` member of a script's event. */
 export function deviceEvent(device: ScriptDevice): JsonObject {

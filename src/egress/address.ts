@@ -47,12 +47,19 @@ function ranges(cidrs: readonly string[]): BlockList {
   for (const cidr of cidrs) {
     const [address = '', bits] = cidr.split('/');
     const isV4 = isIP(address) === 4;
-    list.addSubnet(address, bits === undefined ? (isV4 ? 32 : 128) : Number(bits), isV4 ? 'ipv4' : 'ipv6');
+    list.addSubnet(
+      address,
+      bits === undefined ? (isV4 ? 32 : 128) : Number(bits),
+      isV4 ? 'ipv4' : 'ipv6',
+    );
   }
   return list;
 }
 
-const listed = [...forbiddenV4, ...forbiddenV6].map(([cidr, word]) => ({ word, list: ranges([cidr]) }));
+const listed = [...forbiddenV4, ...forbiddenV6].map(([cidr, word]) => ({
+  word,
+  list: ranges([cidr]),
+}));
 const publicV6 = ranges(['2000::/3']);
 
 /** Tells of a numeric address why it may not be connected to; undefined when it may. */

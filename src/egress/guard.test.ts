@@ -20,7 +20,9 @@ function guard(options: Partial<EgressOptions> = {}) {
   return made;
 }
 
-async function serve(answer: (url: string) => { status: number; headers?: Record<string, string> }) {
+async function serve(
+  answer: (url: string) => { status: number; headers?: Record<string, string> },
+) {
   const seen: string[] = [];
   const server: Server = createServer((request, response) => {
     seen.push(`${request.headers.host} ${request.url}`);
@@ -28,27 +30,129 @@ async function serve(answer: (url: string) => { status: number; headers?: Record
     response.writeHead(status, headers).end('body');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(() => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))));
+  cleanups.push(
+    () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))),
+  );
   return { port: (server.address() as AddressInfo).port, seen };
 }
 
 const v4 = [
-  ['0.0.0.0', '0.1.2.3', '0.255.255.255', '10.0.0.0', '10.1.2.3', '10.255.255.255', '100.64.0.0', '100.64.0.1'],
-  ['100.100.100.200', '100.127.255.255', '127.0.0.0', '127.0.0.1', '127.0.0.53', '127.1.2.3', '127.255.255.255'],
-  ['168.63.129.16', '169.254.0.0', '169.254.169.254', '169.254.170.2', '169.254.255.255', '172.16.0.1'],
-  ['172.17.0.1', '172.20.10.1', '172.31.255.255', '192.0.0.0', '192.0.0.8', '192.0.0.170', '192.0.0.192'],
-  ['192.0.2.1', '192.31.196.1', '192.52.193.1', '192.88.99.1', '192.168.0.1', '192.168.1.1', '192.168.255.255'],
-  ['192.175.48.1', '198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1', '224.0.0.0', '224.0.0.1'],
-  ['239.255.255.250', '239.255.255.255', '240.0.0.0', '250.1.2.3', '255.255.255.254', '255.255.255.255'],
+  [
+    '0.0.0.0',
+    '0.1.2.3',
+    '0.255.255.255',
+    '10.0.0.0',
+    '10.1.2.3',
+    '10.255.255.255',
+    '100.64.0.0',
+    '100.64.0.1',
+  ],
+  [
+    '100.100.100.200',
+    '100.127.255.255',
+    '127.0.0.0',
+    '127.0.0.1',
+    '127.0.0.53',
+    '127.1.2.3',
+    '127.255.255.255',
+  ],
+  [
+    '168.63.129.16',
+    '169.254.0.0',
+    '169.254.169.254',
+    '169.254.170.2',
+    '169.254.255.255',
+    '172.16.0.1',
+  ],
+  [
+    '172.17.0.1',
+    '172.20.10.1',
+    '172.31.255.255',
+    '192.0.0.0',
+    '192.0.0.8',
+    '192.0.0.170',
+    '192.0.0.192',
+  ],
+  [
+    '192.0.2.1',
+    '192.31.196.1',
+    '192.52.193.1',
+    '192.88.99.1',
+    '192.168.0.1',
+    '192.168.1.1',
+    '192.168.255.255',
+  ],
+  [
+    '192.175.48.1',
+    '198.18.0.1',
+    '198.19.255.255',
+    '198.51.100.1',
+    '203.0.113.1',
+    '224.0.0.0',
+    '224.0.0.1',
+  ],
+  [
+    '239.255.255.250',
+    '239.255.255.255',
+    '240.0.0.0',
+    '250.1.2.3',
+    '255.255.255.254',
+    '255.255.255.255',
+  ],
 ].flat();
 
 const notations = [
   // Decimal, hexadecimal, octal, with missing parts, mixed, with dots behind.
-  ['2130706433', '017700000001', '0x7f000001', '0x7F.0x0.0x0.0x1', '0177.0.0.1', '0177.0.0.01', '127.1', '127.0.1'],
-  ['0x7f.1', '0x7f.0.1', '00000177.1', '127.0.0.1.', '0', '0x0', '00', '0.0', '3232235777', '0xc0a80101'],
-  ['030052000401', '192.168.257', '0xc0.0xa8.1.1', '167772161', '0xa.1', '10.1', '012.1', '2852039166', '0xa9fea9fe'],
-  ['0xa9.0xfe.0xa9.0xfe', '0251.0376.0251.0376', '025177524776', '169.254.43518', '169.16689662', '2886729729'],
-  ['0xac.0x10.0.1', '4294967295', '0xffffffff', '3758096385', '1681915905', '0x64400001', '127.0.0.0x1'],
+  [
+    '2130706433',
+    '017700000001',
+    '0x7f000001',
+    '0x7F.0x0.0x0.0x1',
+    '0177.0.0.1',
+    '0177.0.0.01',
+    '127.1',
+    '127.0.1',
+  ],
+  [
+    '0x7f.1',
+    '0x7f.0.1',
+    '00000177.1',
+    '127.0.0.1.',
+    '0',
+    '0x0',
+    '00',
+    '0.0',
+    '3232235777',
+    '0xc0a80101',
+  ],
+  [
+    '030052000401',
+    '192.168.257',
+    '0xc0.0xa8.1.1',
+    '167772161',
+    '0xa.1',
+    '10.1',
+    '012.1',
+    '2852039166',
+    '0xa9fea9fe',
+  ],
+  [
+    '0xa9.0xfe.0xa9.0xfe',
+    '0251.0376.0251.0376',
+    '025177524776',
+    '169.254.43518',
+    '169.16689662',
+    '2886729729',
+  ],
+  [
+    '0xac.0x10.0.1',
+    '4294967295',
+    '0xffffffff',
+    '3758096385',
+    '1681915905',
+    '0x64400001',
+    '127.0.0.0x1',
+  ],
   // Full-width digits and dots, circled digits, percent signs, upper case.
   [
     '１２７.０.０.１',
@@ -91,15 +195,68 @@ const v6 = [
     '::7f00:1',
     '::10.0.0.1',
   ],
-  ['::8.8.8.8', '::ffff:0:127.0.0.1', '::ffff:0:7f00:1', '64:ff9b::127.0.0.1', '64:ff9b::7f00:1', '64:ff9b::a9fe:a9fe'],
-  ['64:ff9b::10.0.0.1', '64:ff9b::192.168.0.1', '64:ff9b:1::1', '64:ff9b:1::127.0.0.1', '64:ff9b:1:ffff::10.0.0.1'],
+  [
+    '::8.8.8.8',
+    '::ffff:0:127.0.0.1',
+    '::ffff:0:7f00:1',
+    '64:ff9b::127.0.0.1',
+    '64:ff9b::7f00:1',
+    '64:ff9b::a9fe:a9fe',
+  ],
+  [
+    '64:ff9b::10.0.0.1',
+    '64:ff9b::192.168.0.1',
+    '64:ff9b:1::1',
+    '64:ff9b:1::127.0.0.1',
+    '64:ff9b:1:ffff::10.0.0.1',
+  ],
   // 6to4 and Teredo, whatever is inside.
-  ['2002:7f00:1::', '2002:7f00:1::1', '2002:a00:1::1', '2002:a9fe:a9fe::', '2002:c0a8:101::1', '2002:808:808::1'],
-  ['2001::1', '2001:0:4136:e378:8000:63bf:3fff:fdd2', '2001:0:7f00:1::', '2001:0:a00:1:8000::f5ff:fffe'],
+  [
+    '2002:7f00:1::',
+    '2002:7f00:1::1',
+    '2002:a00:1::1',
+    '2002:a9fe:a9fe::',
+    '2002:c0a8:101::1',
+    '2002:808:808::1',
+  ],
+  [
+    '2001::1',
+    '2001:0:4136:e378:8000:63bf:3fff:fdd2',
+    '2001:0:7f00:1::',
+    '2001:0:a00:1:8000::f5ff:fffe',
+  ],
   // Unique local, link-local, site-local, multicast, documentation, discard, benchmarking, not assigned.
-  ['fc00::1', 'fd00::1', 'fd00:ec2::254', 'fd12:3456:789a::1', 'fdff:ffff::1', 'fe80::1', 'fe80::a9fe:a9fe', 'febf::1'],
-  ['fe80::1%eth0', '[fe80::1%25eth0]', 'fec0::1', 'feff::1', 'ff00::1', 'ff02::1', 'ff02::fb', 'ff05::1:3', 'ffff::1'],
-  ['2001:db8::1', '2001:db8:ffff::1', '3fff::1', '100::1', '100:0:0:1::1', '2001:2::1', '2001:10::1', '2001:20::1'],
+  [
+    'fc00::1',
+    'fd00::1',
+    'fd00:ec2::254',
+    'fd12:3456:789a::1',
+    'fdff:ffff::1',
+    'fe80::1',
+    'fe80::a9fe:a9fe',
+    'febf::1',
+  ],
+  [
+    'fe80::1%eth0',
+    '[fe80::1%25eth0]',
+    'fec0::1',
+    'feff::1',
+    'ff00::1',
+    'ff02::1',
+    'ff02::fb',
+    'ff05::1:3',
+    'ffff::1',
+  ],
+  [
+    '2001:db8::1',
+    '2001:db8:ffff::1',
+    '3fff::1',
+    '100::1',
+    '100:0:0:1::1',
+    '2001:2::1',
+    '2001:10::1',
+    '2001:20::1',
+  ],
   ['2620:4f:8000::1', '4000::1', '5f00::1', '8000::1', 'c000::1', 'e000::1', '1::1', '1fff::1'],
 ].flat();
 
@@ -145,10 +302,13 @@ const noHostsMore = [
 const refused = [...v4, ...notations, ...v6, ...localNames, ...noHosts, ...noHostsMore];
 
 describe('architecture 7: forbidden literals are refused with 400 when they are typed', () => {
-  test('there are at least 150 of them', () => expect(new Set(refused).size).toBeGreaterThanOrEqual(150));
+  test('there are at least 150 of them', () =>
+    expect(new Set(refused).size).toBeGreaterThanOrEqual(150));
   for (const host of new Set(refused)) {
     test(`${JSON.stringify(host)} is refused`, async () => {
-      const { checkLiteral, connect } = guard({ resolve: async () => [{ address: '8.8.8.8', family: 4 }] });
+      const { checkLiteral, connect } = guard({
+        resolve: async () => [{ address: '8.8.8.8', family: 4 }],
+      });
       expect(() => checkLiteral(host)).toThrow(Problem);
       await expect(connect({ host, port: 1 })).rejects.toBeInstanceOf(EgressRefused);
     });
@@ -194,7 +354,9 @@ test('whatever a name resolves to, one forbidden address among them refuses all'
         { address, family },
       ],
     });
-    await expect(connect({ host: 'example.com', port: 9 }), address).rejects.toBeInstanceOf(EgressRefused);
+    await expect(connect({ host: 'example.com', port: 9 }), address).rejects.toBeInstanceOf(
+      EgressRefused,
+    );
   }
 });
 
@@ -218,10 +380,16 @@ test('DNS rebinding: the connection goes to the address that was checked, howeve
   let asked = 0;
   const resolve = async () => [{ address: answers[Math.min(asked++, 2)]!, family: 4 }];
   const { connect, fetch, lookup } = guard({ resolve });
-  const first = connect({ host: 'rebind.example', port: inside.port, signal: AbortSignal.timeout(150) });
+  const first = connect({
+    host: 'rebind.example',
+    port: inside.port,
+    signal: AbortSignal.timeout(150),
+  });
   await expect(first).rejects.toThrow();
   expect(asked).toBe(1);
-  await expect(connect({ host: 'rebind.example', port: inside.port })).rejects.toBeInstanceOf(EgressRefused);
+  await expect(connect({ host: 'rebind.example', port: inside.port })).rejects.toBeInstanceOf(
+    EgressRefused,
+  );
   await expect(fetch(`http://rebind.example:${inside.port}/`)).rejects.toMatchObject({
     cause: expect.any(EgressRefused),
   });
@@ -238,12 +406,19 @@ test('a name is resolved once for each connection and its address is never asked
   const resolve = async () => [{ address: asked++ === 0 ? '127.0.0.1' : '10.0.0.1', family: 4 }];
   const { fetch } = guard({ allow: ['127.0.0.1'], resolve });
   const answer = await fetch(`http://rebind.example:${inside.port}/x`);
-  expect([answer.status, asked, inside.seen]).toEqual([200, 1, [`rebind.example:${inside.port} /x`]]);
+  expect([answer.status, asked, inside.seen]).toEqual([
+    200,
+    1,
+    [`rebind.example:${inside.port} /x`],
+  ]);
 });
 
 for (const status of [301, 302, 303, 307, 308]) {
   test(`a redirect (${status}) is an answer and is not followed`, async () => {
-    const inside = await serve((url) => ({ status: url === '/from' ? status : 200, headers: { location: '/to' } }));
+    const inside = await serve((url) => ({
+      status: url === '/from' ? status : 200,
+      headers: { location: '/to' },
+    }));
     const { fetch } = guard({ allow: ['127.0.0.0/8'] });
     const answer = await fetch(`http://127.0.0.1:${inside.port}/from`);
     expect(answer.status).toBe(status);
@@ -254,7 +429,8 @@ for (const status of [301, 302, 303, 307, 308]) {
 test('EGRESS_ALLOW opens exactly its ranges, for literals, names and local names', async () => {
   const inside = await serve(() => ({ status: 200 }));
   const { checkLiteral, fetch } = guard({ allow: ['127.0.0.0/8', '10.1.0.0/16', 'fd00::/8'] });
-  for (const host of ['127.0.0.1', 'localhost', '10.1.2.3', 'fd00::1', '::ffff:10.1.2.3']) checkLiteral(host);
+  for (const host of ['127.0.0.1', 'localhost', '10.1.2.3', 'fd00::1', '::ffff:10.1.2.3'])
+    checkLiteral(host);
   for (const host of ['10.2.0.1', '::1', 'fc00::1', '169.254.169.254'])
     expect(() => checkLiteral(host)).toThrow(Problem);
   expect((await fetch(`http://127.0.0.1:${inside.port}/`)).status).toBe(200);
@@ -278,7 +454,8 @@ test('URLs: only http and https, no user and password, the host checked as writt
     'http:\\\\127.0.0.1',
     '',
   ];
-  for (const url of [...bad, ...more]) expect(() => guard().checkUrl(url, 'uri'), url).toThrow(Problem);
+  for (const url of [...bad, ...more])
+    expect(() => guard().checkUrl(url, 'uri'), url).toThrow(Problem);
   expect(() => checkUrl('https://example.com/a?b=c', 'uri')).not.toThrow();
   expect(isLocalName('mylocalhost')).toBe(false);
 });
@@ -288,6 +465,9 @@ test('the lookup of other clients answers in both forms and refuses with EgressR
   const ask = (host: string, options: object) =>
     new Promise((done) => lookup(host, options, (...answer) => done(answer)));
   expect(await ask('example.com', {})).toEqual([null, '8.8.8.8', 4]);
-  expect(await ask('example.com', { all: true })).toEqual([null, [{ address: '8.8.8.8', family: 4 }]]);
+  expect(await ask('example.com', { all: true })).toEqual([
+    null,
+    [{ address: '8.8.8.8', family: 4 }],
+  ]);
   expect(((await ask('127.0.0.1', {})) as unknown[])[0]).toBeInstanceOf(EgressRefused);
 });

@@ -67,7 +67,10 @@ export interface EgressOptions {
 }
 
 /** Makes the guard; it owns the connections of `fetch` and `dispatcher` until it is closed. */
-export function createEgressGuard({ allow, resolve = resolveBySystem }: EgressOptions): EgressGuard {
+export function createEgressGuard({
+  allow,
+  resolve = resolveBySystem,
+}: EgressOptions): EgressGuard {
   const check = addressCheck(allow);
   const agents = new Map<string, Agent>();
 
@@ -122,11 +125,15 @@ export function createEgressGuard({ allow, resolve = resolveBySystem }: EgressOp
   }
 
   function connector(tls: ConnectionOptions): buildConnector.connector {
-    const open = callbackify(async ({ hostname, protocol, port }: buildConnector.Options): Promise<Socket> => {
-      const isTls = protocol === 'https:';
-      const target = { host: hostname, port: Number(port) || (isTls ? 443 : 80) };
-      return isTls ? connectTls(target, { ALPNProtocols: ['http/1.1'], ...tls }) : connect(target);
-    });
+    const open = callbackify(
+      async ({ hostname, protocol, port }: buildConnector.Options): Promise<Socket> => {
+        const isTls = protocol === 'https:';
+        const target = { host: hostname, port: Number(port) || (isTls ? 443 : 80) };
+        return isTls
+          ? connectTls(target, { ALPNProtocols: ['http/1.1'], ...tls })
+          : connect(target);
+      },
+    );
     return (options, done) =>
       open(options, (error, socket) => (error === null ? done(null, socket) : done(error, null)));
   }
@@ -160,8 +167,11 @@ export function createEgressGuard({ allow, resolve = resolveBySystem }: EgressOp
       const wanted = options.family === 4 || options.family === 6 ? options.family : undefined;
       const usable = addresses.filter(({ family }) => wanted === undefined || family === wanted);
       const first = usable[0];
-      if (first === undefined) return callback(new Error(`${hostname} has no address of the family`), '', 0);
-      return options.all === true ? callback(null, [...usable]) : callback(null, first.address, first.family);
+      if (first === undefined)
+        return callback(new Error(`${hostname} has no address of the family`), '', 0);
+      return options.all === true
+        ? callback(null, [...usable])
+        : callback(null, first.address, first.family);
     });
   };
 
@@ -197,7 +207,11 @@ export function createEgressGuard({ allow, resolve = resolveBySystem }: EgressOp
       const parsed = readUrl(String(url));
       if (parsed === undefined) throw new EgressRefused(String(url), 'unreadable');
       checkedHost(parsed.hostname);
-      return httpClient().fetch(parsed, { ...init, redirect: 'manual', dispatcher: init.dispatcher ?? dispatcher() });
+      return httpClient().fetch(parsed, {
+        ...init,
+        redirect: 'manual',
+        dispatcher: init.dispatcher ?? dispatcher(),
+      });
     },
     dispatcher,
     async close() {
@@ -218,7 +232,11 @@ async function resolveBySystem(host: string): Promise<readonly ResolvedAddress[]
 }
 
 /** Resolves when the socket says so; otherwise the socket is destroyed. */
-function connected<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', ends: AbortSignal): Promise<S> {
+function connected<S extends Socket>(
+  socket: S,
+  event: 'connect' | 'secureConnect',
+  ends: AbortSignal,
+): Promise<S> {
   const done = new Promise<S>((resolve, reject) => {
     socket.once(event, () => resolve(socket));
     socket.once('error', reject);

@@ -26,5 +26,7 @@ export function readHost(text: string): Host | undefined {
 
 /** Names that mean this very machine wherever they are asked for (RFC 6761). */
 export function isLocalName(name: string): boolean {
-  return /^(.*\.)?(localhost|localhost\.localdomain|localhost6|ip6-localhost|ip6-loopback)$/.test(name);
+  return /^(.*\.)?(localhost|localhost\.localdomain|localhost6|ip6-localhost|ip6-loopback)$/.test(
+    name,
+  );
 }

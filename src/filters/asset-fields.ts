@@ -27,10 +27,9 @@ const choice = (label: string, values?: readonly string[]): AssetField => ({
 const metrics = Object.fromEntries(
   metricFields.map((name) => [`uplinkMetrics.${name}`, number(`Uplink metrics: ${name}`)]),
 ) as Record<`uplinkMetrics.${MetricField}`, AssetField>;
-const lora = Object.fromEntries(loraFields.map((name) => [`loraProperties.${name}`, text(`LoRa: ${name}`)])) as Record<
-  `loraProperties.${LoraField}`,
-  AssetField
->;
+const lora = Object.fromEntries(
+  loraFields.map((name) => [`loraProperties.${name}`, text(`LoRa: ${name}`)]),
+) as Record<`loraProperties.${LoraField}`, AssetField>;
 
 export const assetFields = {
   id: text('Id'),

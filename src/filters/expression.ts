@@ -1,7 +1,12 @@
 // Reads a filter expression as clients send it, and refuses what makes no sense with where and why (interface 2.9, contract 35).
 import { isJsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
-import { assetFieldNamed, type AssetField, type AssetFieldName, assetFields } from './asset-fields.ts';
+import {
+  assetFieldNamed,
+  type AssetField,
+  type AssetFieldName,
+  assetFields,
+} from './asset-fields.ts';
 import type { Condition, CustomFieldQuestion } from './condition.ts';
 import { valueFor } from './filter-values.ts';
 import type { FilterType } from '../model/filter-type.ts';
@@ -47,21 +52,32 @@ function conditionOf(sent: unknown, where: string, depth: number, reading: Readi
   if (!isJsonObject(sent)) refuse(where, 'must be a filter or a list of expressions');
   const operator = sent['operator'] ?? (sent['expressions'] === undefined ? 'FILTER' : undefined);
   if (operator === 'FILTER') return filterOf(sent, where, reading);
-  if (operator !== 'AND' && operator !== 'OR') refuse(`${where}.operator`, 'must be AND, OR or FILTER');
+  if (operator !== 'AND' && operator !== 'OR')
+    refuse(`${where}.operator`, 'must be AND, OR or FILTER');
   const { depthMax } = expressionLimits;
   if (depth >= depthMax) refuse(where, `nests deeper than ${depthMax} lists of expressions`);
   const { expressions } = sent;
-  if (!Array.isArray(expressions)) refuse(`${where}.expressions`, 'must be a list of filters or expressions');
+  if (!Array.isArray(expressions))
+    refuse(`${where}.expressions`, 'must be a list of filters or expressions');
   if (expressions.length > expressionLimits.filtersMax) {
     refuse(`${where}.expressions`, `holds more than ${expressionLimits.filtersMax} expressions`);
   }
-  const parts = expressions.map((part, at) => conditionOf(part, `${where}.expressions[${at}]`, depth + 1, reading));
+  const parts = expressions.map((part, at) =>
+    conditionOf(part, `${where}.expressions[${at}]`, depth + 1, reading),
+  );
   return { join: operator, parts };
 }
 
-function filterOf(sent: Readonly<Record<string, unknown>>, where: string, reading: Reading): Condition {
+function filterOf(
+  sent: Readonly<Record<string, unknown>>,
+  where: string,
+  reading: Reading,
+): Condition {
   if (++reading.filters > expressionLimits.filtersMax) {
-    refuse(where, `is one filter more than the ${expressionLimits.filtersMax} an expression may have`);
+    refuse(
+      where,
+      `is one filter more than the ${expressionLimits.filtersMax} an expression may have`,
+    );
   }
   const { field } = sent;
   if (typeof field !== 'string') refuse(`${where}.field`, 'must be the name of a field');
@@ -99,7 +115,8 @@ function valuesOf(sent: Readonly<Record<string, unknown>>, where: string): reado
     return list as readonly unknown[];
   });
   const [values = [], stringValues = []] = lists;
-  if (values.length > 0 && stringValues.length > 0) refuse(where, 'has both values and stringValues; send one of them');
+  if (values.length > 0 && stringValues.length > 0)
+    refuse(where, 'has both values and stringValues; send one of them');
   return values.length > 0 ? values : stringValues;
 }
 
@@ -127,7 +144,10 @@ function fieldQuestion(name: AssetFieldName, filter: SentFilter): Question {
     const converted = valueFor(elementType(field), sent);
     if ('reason' in converted) refuse(`${where}.values[${at}]`, converted.reason);
     const { value } = converted;
-    if (field.values !== undefined && !field.values.some((known) => known.toLowerCase() === value)) {
+    if (
+      field.values !== undefined &&
+      !field.values.some((known) => known.toLowerCase() === value)
+    ) {
       refuse(`${where}.values[${at}]`, `${name} is one of ${field.values.join(', ')}`);
     }
     return value;
@@ -142,9 +162,11 @@ function elementType(field: AssetField): FilterType {
 
 function customFieldsOf(name: unknown, filter: SentFilter, reading: Reading): Condition {
   const { where } = filter;
-  if (typeof name !== 'string' || name === '') refuse(`${where}.customFieldName`, 'must be the name of a custom field');
+  if (typeof name !== 'string' || name === '')
+    refuse(`${where}.customFieldName`, 'must be the name of a custom field');
   const fields = reading.customFieldsNamed(name);
-  if (fields.length === 0) refuse(`${where}.customFieldName`, `there is no custom field ${name.slice(0, 100)} here`);
+  if (fields.length === 0)
+    refuse(`${where}.customFieldName`, `there is no custom field ${name.slice(0, 100)} here`);
   checkCount(filter);
   const refusals: [string, string][] = [];
   const questions: CustomFieldQuestion[] = [];
@@ -164,7 +186,10 @@ function customFieldQuestion(
   field: FilterableCustomField,
   { predicate, values }: SentFilter,
 ): { readonly question: Question } | { readonly at: string; readonly reason: string } {
-  const types: readonly FilterType[] = ['CUSTOM_FIELD', ...(field.type === undefined ? [] : [field.type])];
+  const types: readonly FilterType[] = [
+    'CUSTOM_FIELD',
+    ...(field.type === undefined ? [] : [field.type]),
+  ];
   if (!predicatesOf(types).includes(predicate)) {
     const reason = `the custom field ${field.name} does not take ${predicate}; it takes ${predicatesOf(types).join(', ')}`;
     return { at: 'predicate', reason };

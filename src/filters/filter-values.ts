@@ -41,14 +41,17 @@ export function valueFor(type: FilterType, sent: unknown): Converted {
 function textOf(sent: unknown): Converted {
   if (typeof sent !== 'string' && typeof sent !== 'number') return { reason: 'must be a text' };
   const text = String(sent);
-  if (text.length > textValueLengthMax) return { reason: `is longer than ${textValueLengthMax} characters` };
+  if (text.length > textValueLengthMax)
+    return { reason: `is longer than ${textValueLengthMax} characters` };
   if (text.includes('\0')) return { reason: 'holds the character U+0000, which no text here does' };
   return { value: fold(text) };
 }
 
 function numberOf(sent: unknown): Converted {
   const number = typeof sent === 'string' && sent.trim() !== '' ? Number(sent) : sent;
-  return typeof number === 'number' && Number.isFinite(number) ? { value: number } : { reason: 'must be a number' };
+  return typeof number === 'number' && Number.isFinite(number)
+    ? { value: number }
+    : { reason: 'must be a number' };
 }
 
 function dateOf(sent: unknown): Converted {
@@ -57,7 +60,9 @@ function dateOf(sent: unknown): Converted {
     const ms = parseInstant(sent) ?? (/^-?\d+$/.test(sent) ? Number(sent) : undefined);
     return ms === undefined || !isInstant(ms) ? { reason } : { value: ms };
   }
-  return typeof sent === 'number' && Number.isInteger(sent) && isInstant(sent) ? { value: sent } : { reason };
+  return typeof sent === 'number' && Number.isInteger(sent) && isInstant(sent)
+    ? { value: sent }
+    : { reason };
 }
 
 function booleanOf(sent: unknown): Converted {

@@ -48,5 +48,7 @@ export const predicateNames = Object.keys(predicates) as readonly PredicateName[
 
 /** The predicates that work on a field of these types. */
 export function predicatesOf(types: readonly FilterType[]): PredicateName[] {
-  return predicateNames.filter((name) => predicates[name].types.some((type) => types.includes(type)));
+  return predicateNames.filter((name) =>
+    predicates[name].types.some((type) => types.includes(type)),
+  );
 }

@@ -68,14 +68,19 @@ test('a stop of the server ends the request before its next batch', async () => 
     yield group(2);
   }
   const input = { deviceId: 'd1', groups: groups(), receivedAt: 0 };
-  await expect(backfill(input, on)).rejects.toMatchObject({ problem: 'backfillInterrupted', details: { accepted: 2 } });
+  await expect(backfill(input, on)).rejects.toMatchObject({
+    problem: 'backfillInterrupted',
+    details: { accepted: 2 },
+  });
   expect(entries).toHaveLength(1);
 });
 
 test('what is no refusal is thrown as it is, after what was under way has ended', async () => {
   const ours = new Error('a fault of the store');
   const { on } = bench(async () => Promise.reject(ours));
-  await expect(backfill({ deviceId: 'd1', groups: [group(0)], receivedAt: 0 }, on)).rejects.toBe(ours);
+  await expect(backfill({ deviceId: 'd1', groups: [group(0)], receivedAt: 0 }, on)).rejects.toBe(
+    ours,
+  );
 });
 
 test('the next batch is read while one is synced, and no more than that', async () => {
@@ -102,9 +107,19 @@ test('the next batch is read while one is synced, and no more than that', async 
 
 test('samples without a timestamp get the time of the request; notes of one request are bounded', async () => {
   const { on, entries } = bench();
-  const odd = Array.from({ length: backfillLimits.notesMax + 5 }, () => ({ data: { 'not a key!': 1 } }));
+  const odd = Array.from({ length: backfillLimits.notesMax + 5 }, () => ({
+    data: { 'not a key!': 1 },
+  }));
   await backfill({ deviceId: 'd1', groups: [odd], receivedAt: 77 }, on);
-  expect(entries[0]!.samples[0]).toMatchObject({ timestamp: 77, topic: 'default', dataFlowId: 'f1', stored: true });
+  expect(entries[0]!.samples[0]).toMatchObject({
+    timestamp: 77,
+    topic: 'default',
+    dataFlowId: 'f1',
+    stored: true,
+  });
   expect(entries[0]!.notes).toHaveLength(backfillLimits.notesMax);
-  expect(entries[0]!.notes.at(-1)).toMatchObject({ deviceId: 'd1', details: { index: backfillLimits.notesMax - 1 } });
+  expect(entries[0]!.notes.at(-1)).toMatchObject({
+    deviceId: 'd1',
+    details: { index: backfillLimits.notesMax - 1 },
+  });
 });

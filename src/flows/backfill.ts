@@ -1,6 +1,11 @@
 // The backfill journey: samples that a client hands in for a device are read, validated, appended in batches, and announced.
 import { createHash } from 'node:crypto';
-import { type BackfillSample, isRefusal, readBackfillSample, type SampleRefusal } from '../ingest/http/backfill-sample.ts';
+import {
+  type BackfillSample,
+  isRefusal,
+  readBackfillSample,
+  type SampleRefusal,
+} from '../ingest/http/backfill-sample.ts';
 import { BrokenJsonArray } from '../ingest/http/json-array.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -102,7 +107,8 @@ export async function backfill(input: Backfill, on: BackfillStages): Promise<Bac
     failure = error;
   }
   // All of them, so that what was stored is told truly also after a failure.
-  for (const batch of await Promise.allSettled(underWay)) if (batch.status === 'rejected') failure ??= batch.reason;
+  for (const batch of await Promise.allSettled(underWay))
+    if (batch.status === 'rejected') failure ??= batch.reason;
   if (failure !== undefined) throw brokenOff(failure, progress);
   const receipt = outcomeOf(progress);
   if (receipt.rejected.length > 0 && receipt.rejected.length === progress.read) {
@@ -118,7 +124,11 @@ interface Part {
   readonly contentHash: string;
 }
 
-function partOf(elements: readonly Json[], { read }: Progress, attempt: Attempt | undefined): Part | undefined {
+function partOf(
+  elements: readonly Json[],
+  { read }: Progress,
+  attempt: Attempt | undefined,
+): Part | undefined {
   if (attempt === undefined) return undefined;
   const contentHash = createHash('sha256').update(JSON.stringify(elements)).digest('base64url');
   return { attempt, name: String(read), contentHash };
@@ -137,18 +147,29 @@ async function storeBatch(
     return;
   }
   const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
-  const durable = await on.append(duplicateKey === undefined ? entry : { ...entry, trace: { duplicateKey } });
+  const durable = await on.append(
+    duplicateKey === undefined ? entry : { ...entry, trace: { duplicateKey } },
+  );
   if (part !== undefined) {
     const { attempt, name, contentHash } = part;
     const { receivedAt, samples } = durable;
-    attempt.done({ part: name, contentHash, receivedAt, correlationId: null, samples: samples.length });
+    attempt.done({
+      part: name,
+      contentHash,
+      receivedAt,
+      correlationId: null,
+      samples: samples.length,
+    });
   }
   on.announce(durable);
   progress.accepted += durable.samples.length;
   progress.duplicates += durable.duplicates;
 }
 
-type Origin = Pick<JournalEntry['samples'][number], 'organizationId' | 'workspaceId' | 'dataFlowId' | 'correlationId'>;
+type Origin = Pick<
+  JournalEntry['samples'][number],
+  'organizationId' | 'workspaceId' | 'dataFlowId' | 'correlationId'
+>;
 
 function originOf({ device, flow }: UplinkRoute, correlationId: string): Origin {
   const { organizationId, workspaceId } = device;
@@ -164,7 +185,10 @@ interface BatchContext {
 }
 
 /** The entry of a group; undefined when nothing of it can be stored. */
-async function entryOf(elements: readonly Json[], context: BatchContext): Promise<JournalEntry | undefined> {
+async function entryOf(
+  elements: readonly Json[],
+  context: BatchContext,
+): Promise<JournalEntry | undefined> {
   const { origin, storedTopics, progress, on } = context;
   const { deviceId, receivedAt } = context.input;
   const samples: JournalEntry['samples'][number][] = [];
@@ -193,7 +217,9 @@ async function entryOf(elements: readonly Json[], context: BatchContext): Promis
 }
 
 function sampleOf({ topic, timestamp, data, meta }: BackfillSample, deviceId: string): Sample {
-  return meta === undefined ? { deviceId, topic, timestamp, data } : { deviceId, topic, timestamp, data, meta };
+  return meta === undefined
+    ? { deviceId, topic, timestamp, data }
+    : { deviceId, topic, timestamp, data, meta };
 }
 
 function addNotes(
@@ -232,9 +258,13 @@ function brokenOff(failure: unknown, progress: Progress): unknown {
     });
   }
   if (!(failure instanceof Problem)) return failure;
-  if (failure.problem === 'backfillTooLarge') return problem(failure.problem, { ...outcome, limit: samplesLimit });
+  if (failure.problem === 'backfillTooLarge')
+    return problem(failure.problem, { ...outcome, limit: samplesLimit });
   if (failure.problem === 'payloadTooLarge')
-    return problem('backfillTooLarge', { ...outcome, limit: `${String(failure.details['bytesMax'])} bytes` });
+    return problem('backfillTooLarge', {
+      ...outcome,
+      limit: `${String(failure.details['bytesMax'])} bytes`,
+    });
   if (failure.problem === 'storageFull') return problem('backfillStorageFull', outcome);
   return failure.status === 503 ? problem('backfillInterrupted', outcome) : failure;
 }

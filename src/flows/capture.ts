@@ -23,7 +23,10 @@ export interface CaptureReceipt {
 
 export interface CaptureStages {
   /** Throws Problem 401, 404 or 403 when secret and device do not belong together. */
-  readonly findRoute: (uplinkSecret: string, deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
+  readonly findRoute: (
+    uplinkSecret: string,
+    deviceId: string,
+  ) => UplinkRoute | Promise<UplinkRoute>;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
   readonly once: Once;
   readonly newId: () => string;
@@ -37,7 +40,10 @@ const wholeUplink = '';
 export async function capture(input: Capture, on: CaptureStages): Promise<CaptureReceipt> {
   const { request, idempotencyKey } = input;
   const route = await on.findRoute(request.secret, request.deviceId);
-  const work = async (receivedAt: EpochMs, duplicateKey = input.duplicateKey): Promise<CaptureReceipt> => {
+  const work = async (
+    receivedAt: EpochMs,
+    duplicateKey = input.duplicateKey,
+  ): Promise<CaptureReceipt> => {
     const { topic, timestamp } = request;
     const { body, bodyBytes } = input;
     const key = duplicateKey === undefined ? {} : { duplicateKey };
@@ -102,6 +108,8 @@ export function uplinkDeviceOf({ device, flow, customFields, tags }: UplinkRoute
 
 /** Topics whose samples are stored, being those of the database connector; others are only forwarded. */
 export function storedTopicsOf(route: UplinkRoute): '*' | ReadonlySet<string> {
-  const topics = route.outputs.filter(({ connector }) => connector.type === 'DATABASE').map(({ topic }) => topic);
+  const topics = route.outputs
+    .filter(({ connector }) => connector.type === 'DATABASE')
+    .map(({ topic }) => topic);
   return topics.includes('*') ? '*' : new Set(topics);
 }

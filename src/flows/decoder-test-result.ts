@@ -40,11 +40,14 @@ function isSame(one: Sample, other: Sample): boolean {
 /** Equal as JSON: the order of keys does not count, and -0 is 0. */
 function sameJson(one: Json, other: Json): boolean {
   if (one === other) return true;
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return false;
   if (Array.isArray(one) !== Array.isArray(other)) return false;
   const [keys, otherKeys] = [Object.keys(one), Object.keys(other)];
   return (
     keys.length === otherKeys.length &&
-    keys.every((key) => Object.hasOwn(other, key) && sameJson(one[key as never], other[key as never]))
+    keys.every(
+      (key) => Object.hasOwn(other, key) && sameJson(one[key as never], other[key as never]),
+    )
   );
 }

@@ -7,7 +7,12 @@ import type { RawUplink } from '../model/raw-uplink.ts';
 import type { Sample } from '../model/sample.ts';
 import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../raw-uplinks/block-reader.ts';
-import { intervalOf, type RawUplinkView, rawUplinkView, type UplinkInterval } from './raw-uplink-list.ts';
+import {
+  intervalOf,
+  type RawUplinkView,
+  rawUplinkView,
+  type UplinkInterval,
+} from './raw-uplink-list.ts';
 import { type Verdict, verdictOf, verdicts } from './decoder-test-result.ts';
 import type { Decoded, Validated } from './uplink.ts';
 
@@ -72,19 +77,32 @@ export interface ReplayReport {
 }
 
 /** Throws Problem 400 for a time that is none and for too many devices, 404 for an unknown device. */
-export async function replayUplinks(request: ReplayRequest, on: ReplayStages): Promise<ReplayReport> {
+export async function replayUplinks(
+  request: ReplayRequest,
+  on: ReplayStages,
+): Promise<ReplayReport> {
   if (request.deviceIds.length > replayLimits.devicesMax) {
-    throw problem('invalidRequest', { reason: `A replay takes at most ${replayLimits.devicesMax} devices` });
+    throw problem('invalidRequest', {
+      reason: `A replay takes at most ${replayLimits.devicesMax} devices`,
+    });
   }
   const startedAt = on.now();
   const isTimeUp = (): boolean => on.now() - startedAt > replayLimits.durationMsMax;
   const wanted = await newestUplinks(request, on);
   const replayed: ReplayedUplink[] = [];
   for (const [deviceId, uplinks] of wanted) {
-    replayed.push(...(await replayDevice(await on.deviceOf(deviceId), uplinks, request.code, isTimeUp, on)));
+    replayed.push(
+      ...(await replayDevice(await on.deviceOf(deviceId), uplinks, request.code, isTimeUp, on)),
+    );
   }
-  const count = (verdict: Verdict): number => replayed.filter((one) => one.verdict === verdict).length;
-  const [same, different, errors, unknown] = verdicts.map(count) as [number, number, number, number];
+  const count = (verdict: Verdict): number =>
+    replayed.filter((one) => one.verdict === verdict).length;
+  const [same, different, errors, unknown] = verdicts.map(count) as [
+    number,
+    number,
+    number,
+    number,
+  ];
   const asked = [...wanted.values()].reduce((sum, uplinks) => sum + uplinks.length, 0);
   const summary = {
     devices: wanted.size,
@@ -106,7 +124,8 @@ async function newestUplinks(
 ): Promise<Map<string, RawUplink[]>> {
   const range = { ...intervalOf(interval), skip: 0, limit };
   const all: RawUplink[] = [];
-  for (const deviceId of new Set(deviceIds)) all.push(...(await on.list({ ...range, deviceId })).uplinks);
+  for (const deviceId of new Set(deviceIds))
+    all.push(...(await on.list({ ...range, deviceId })).uplinks);
   const newest = all.toSorted((one, other) => other.position - one.position).slice(0, limit);
   return Map.groupBy(newest.reverse(), ({ deviceId }) => deviceId);
 }
@@ -141,9 +160,17 @@ async function replayDevice(
 
 /** The state that the run of this uplink began with, as far as uplinks before it tell. */
 async function stateBefore(first: RawUplink, on: ReplayStages): Promise<JsonObject> {
-  const range = { deviceId: first.deviceId, to: first.receivedAt + 1, skip: 0, limit: replayLimits.stateLookBack };
+  const range = {
+    deviceId: first.deviceId,
+    to: first.receivedAt + 1,
+    skip: 0,
+    limit: replayLimits.stateLookBack,
+  };
   const { uplinks } = await on.list(range);
-  return uplinks.find(({ position, state }) => position < first.position && state !== undefined)?.state ?? {};
+  return (
+    uplinks.find(({ position, state }) => position < first.position && state !== undefined)
+      ?.state ?? {}
+  );
 }
 
 function uplinkOf(raw: RawUplink, device: UplinkDevice, code: string | null): Uplink {
@@ -158,5 +185,10 @@ function uplinkOf(raw: RawUplink, device: UplinkDevice, code: string | null): Up
 }
 
 function sampleView({ topic, timestamp, data, meta }: Sample): SampleView {
-  return { topic, timestamp: formatInstant(timestamp), data, meta: isJsonObject(meta) ? meta : null };
+  return {
+    topic,
+    timestamp: formatInstant(timestamp),
+    data,
+    meta: isJsonObject(meta) ? meta : null,
+  };
 }

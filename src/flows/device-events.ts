@@ -11,7 +11,11 @@ const eventsMax = 100;
 export interface EventSources {
   readonly uplinks: (deviceId: string, max: number) => Promise<readonly RawUplink[]>;
   readonly downlinks: (deviceId: string, max: number) => Promise<readonly Downlink[]>;
-  readonly notes: (deviceId: string, source: 'OUTPUT' | 'RULE', max: number) => Promise<readonly ProcessingLogEntry[]>;
+  readonly notes: (
+    deviceId: string,
+    source: 'OUTPUT' | 'RULE',
+    max: number,
+  ) => Promise<readonly ProcessingLogEntry[]>;
 }
 
 interface DeviceEvent {
@@ -28,7 +32,9 @@ export async function deviceEvents(deviceId: string, sources: EventSources) {
   const downlinks = await sources.downlinks(deviceId, eventsMax);
   const events: DeviceEvent[] = [...uplinks.map(uplinkEvent), ...downlinks.map(downlinkEvent)];
   for (const source of ['OUTPUT', 'RULE'] as const) {
-    events.push(...(await sources.notes(deviceId, source, eventsMax)).map((note) => noteEvent(note, source)));
+    events.push(
+      ...(await sources.notes(deviceId, source, eventsMax)).map((note) => noteEvent(note, source)),
+    );
   }
   return events
     .sort((one, other) => other.at - one.at)
@@ -40,7 +46,13 @@ function uplinkEvent({ id, receivedAt, payload }: RawUplink): DeviceEvent {
   return { id, type: 'UPLINK', at: receivedAt, correlationId: id, payload: payload.body };
 }
 
-function downlinkEvent({ id, created, updated, correlationId, ...downlink }: Downlink): DeviceEvent {
+function downlinkEvent({
+  id,
+  created,
+  updated,
+  correlationId,
+  ...downlink
+}: Downlink): DeviceEvent {
   const { state, port, confirmed, payloadHex, topic, payload, error } = downlink;
   const told = { state, port, confirmed, payloadHex, topic, payload, error };
   return { id, type: 'DOWNLINK', at: updated ?? created, correlationId, payload: told };

@@ -51,7 +51,10 @@ interface StatusParts {
   readonly schedule: (task: () => void, delayMs: number) => () => void;
 }
 
-export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = statusLimits): DeviceStatus {
+export function createDeviceStatus(
+  parts: StatusParts,
+  limits: StatusLimits = statusLimits,
+): DeviceStatus {
   let pending: StatusEntry[] = [];
   let writing: StatusEntry[] = [];
   let tail: Promise<void> = Promise.resolve();
@@ -106,7 +109,10 @@ export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = st
   }
 
   const newest = (deviceId: string): JsonObject | undefined =>
-    emitted.get(deviceId) ?? pendingStates.get(deviceId) ?? writingStates.get(deviceId) ?? written.get(deviceId);
+    emitted.get(deviceId) ??
+    pendingStates.get(deviceId) ??
+    writingStates.get(deviceId) ??
+    written.get(deviceId);
 
   return {
     async stateOf(deviceId) {
@@ -141,7 +147,10 @@ export function createDeviceStatus(parts: StatusParts, limits: StatusLimits = st
   };
 }
 
-function batchOf(entries: readonly StatusEntry[], states: ReadonlyMap<string, JsonObject>): StatusBatch | undefined {
+function batchOf(
+  entries: readonly StatusEntry[],
+  states: ReadonlyMap<string, JsonObject>,
+): StatusBatch | undefined {
   const last = entries.at(-1);
   if (last === undefined) return undefined;
   const metrics = new Map<string, UplinkMetrics>();

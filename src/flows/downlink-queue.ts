@@ -7,14 +7,22 @@ import { type Conclusion, conclusionOf, expiryOf, reportConclusionOf } from './d
 import type { DownlinkOutcome, DownlinkTransports } from './downlink-transport.ts';
 import { createLanes } from './keyed-queue.ts';
 
-const queueLimits = { devicesMax: 16, faultMs: 30_000, expiredAtOnceMax: 500, wokenAtOnceMax: 1_000 } as const;
+const queueLimits = {
+  devicesMax: 16,
+  faultMs: 30_000,
+  expiredAtOnceMax: 500,
+  wokenAtOnceMax: 1_000,
+} as const;
 
 export interface DownlinkRecords {
   readonly next: (deviceId: string) => Promise<Downlink | undefined>;
   /** Only while it is in that state; whether it was. */
   readonly save: (downlink: Downlink, whileIn: DownlinkState) => Promise<boolean>;
   /** The one that a network server reports of. */
-  readonly reported: (deviceId: string, report: ServerDownlinkReport) => Promise<Downlink | undefined>;
+  readonly reported: (
+    deviceId: string,
+    report: ServerDownlinkReport,
+  ) => Promise<Downlink | undefined>;
   readonly expired: (now: EpochMs, max: number) => Promise<readonly Downlink[]>;
   /** Devices behind the id that have some waiting, in order of id. */
   readonly devicesWaiting: (after: string, max: number) => Promise<readonly string[]>;
@@ -101,7 +109,11 @@ export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
   };
 }
 
-async function send(downlink: Downlink, transports: DownlinkTransports, signal: AbortSignal): Promise<DownlinkOutcome> {
+async function send(
+  downlink: Downlink,
+  transports: DownlinkTransports,
+  signal: AbortSignal,
+): Promise<DownlinkOutcome> {
   const sendNow = transports.get(downlink.connectivity);
   if (sendNow !== undefined) return sendNow(downlink, signal);
   return { outcome: 'offline', reason: `nothing here reaches ${downlink.connectivity} devices` };

@@ -15,21 +15,37 @@ export interface Conclusion {
   readonly retryInMs?: number;
 }
 
-export function conclusionOf(downlink: Downlink, result: DownlinkOutcome, now: EpochMs): Conclusion {
+export function conclusionOf(
+  downlink: Downlink,
+  result: DownlinkOutcome,
+  now: EpochMs,
+): Conclusion {
   const { id, tries } = downlink;
   switch (result.outcome) {
     case 'sent':
     case 'acknowledged': {
       const state = result.outcome === 'sent' ? 'SENT' : 'ACKNOWLEDGED';
-      const reference = result.serverReference === undefined ? {} : { serverReference: result.serverReference };
-      const change = { state, error: null, nextTryAt: null, tries: tries + 1, ...reference } as const;
+      const reference =
+        result.serverReference === undefined ? {} : { serverReference: result.serverReference };
+      const change = {
+        state,
+        error: null,
+        nextTryAt: null,
+        tries: tries + 1,
+        ...reference,
+      } as const;
       return {
         settled: { change, note: noteOf('INFO', downlink, `Downlink ${id} was ${result.outcome}`) },
         goesOn: true,
       };
     }
     case 'failed': {
-      const change = { state: 'FAILED', error: result.reason, nextTryAt: null, tries: tries + 1 } as const;
+      const change = {
+        state: 'FAILED',
+        error: result.reason,
+        nextTryAt: null,
+        tries: tries + 1,
+      } as const;
       const note = noteOf('ERROR', downlink, `Downlink ${id} failed: ${result.reason}`);
       return { settled: { change, note }, goesOn: true };
     }
@@ -37,7 +53,10 @@ export function conclusionOf(downlink: Downlink, result: DownlinkOutcome, now: E
       // Told once: a device may be away for days, and asked for often.
       if (downlink.error === result.reason) return { goesOn: false };
       const note = noteOf('INFO', downlink, `Downlink ${id} waits: ${result.reason}`);
-      return { settled: { change: { error: result.reason, nextTryAt: null }, note }, goesOn: false };
+      return {
+        settled: { change: { error: result.reason, nextTryAt: null }, note },
+        goesOn: false,
+      };
     }
     case 'retry': {
       const retryInMs = result.afterMs ?? backoffMs[Math.min(tries, backoffMs.length - 1)]!;
@@ -61,7 +80,8 @@ export function reportConclusionOf(
   reason: string | null,
 ): NonNullable<Conclusion['settled']> | undefined {
   const isOpen = downlink.state === 'QUEUED' || downlink.state === 'SENT';
-  if (!isOpen || (state !== 'SENT' && state !== 'ACKNOWLEDGED' && state !== 'FAILED')) return undefined;
+  if (!isOpen || (state !== 'SENT' && state !== 'ACKNOWLEDGED' && state !== 'FAILED'))
+    return undefined;
   const message = `Downlink ${downlink.id} ${reportTexts[state]}${reason === null ? '' : `: ${reason}`}`;
   const change = { state, nextTryAt: null, error: state === 'FAILED' ? reason : null };
   return { change, note: noteOf(state === 'FAILED' ? 'ERROR' : 'INFO', downlink, message) };
@@ -73,5 +93,10 @@ export function expiryOf(downlink: Downlink): NonNullable<Conclusion['settled']>
 }
 
 function noteOf(level: Note['level'], { id, port, topic }: Downlink, message: string): Note {
-  return { level, source: 'DOWNLINK', message, details: { downlinkId: id, ...(port === null ? { topic } : { port }) } };
+  return {
+    level,
+    source: 'DOWNLINK',
+    message,
+    details: { downlinkId: id, ...(port === null ? { topic } : { port }) },
+  };
 }

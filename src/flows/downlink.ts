@@ -2,7 +2,12 @@
 import { createHash } from 'node:crypto';
 import type { CommandedDevice, PlannedDownlinks } from '../decode/downlink-command.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
-import { type Downlink, type DownlinkCommand, type DownlinkContent, downlinkLimits } from '../model/downlink.ts';
+import {
+  type Downlink,
+  type DownlinkCommand,
+  type DownlinkContent,
+  downlinkLimits,
+} from '../model/downlink.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';
 import { uplinkDeviceOf } from './capture.ts';
@@ -37,7 +42,9 @@ export async function sendDownlink(
 ): Promise<readonly Downlink[]> {
   const route = await on.findRoute(deviceId);
   const { contents, notes, replaces } = await on.plan(command, commandedDevice(route));
-  const downlinks = contents.map((content, i) => downlinkOf(content, i, replaces && i === 0, route, cause, on));
+  const downlinks = contents.map((content, i) =>
+    downlinkOf(content, i, replaces && i === 0, route, cause, on),
+  );
   await on.add(deviceId, downlinks);
   await on.note(deviceId, [...notes, ...downlinks.map(queuedNote)], cause.correlationId);
   on.wake(deviceId);
@@ -63,7 +70,10 @@ function downlinkOf(
   const created = on.now();
   return {
     ...content,
-    id: idempotencyKey === undefined ? on.newId() : idOf(on.newId(), `${device.id} ${idempotencyKey} ${place}`),
+    id:
+      idempotencyKey === undefined
+        ? on.newId()
+        : idOf(on.newId(), `${device.id} ${idempotencyKey} ${place}`),
     deviceId: device.id,
     connectivity: device.connectivity,
     created,

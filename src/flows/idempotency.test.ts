@@ -32,7 +32,12 @@ function bench() {
   return { rows, clock, once, work, runs: () => runs };
 }
 
-const call: IdempotentCall = { credential: 'key1', route: 'POST /v3/capture', key: 'k', body: { a: 1 } };
+const call: IdempotentCall = {
+  credential: 'key1',
+  route: 'POST /v3/capture',
+  key: 'k',
+  body: { a: 1 },
+};
 
 test('the same key returns the first answer', async () => {
   const { once, work, runs } = bench();

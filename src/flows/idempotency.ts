@@ -68,16 +68,28 @@ export interface Once {
    * For work that the journal makes durable. `work` gets the time of the first request and what was stored already, so that a
    * retry after a crash stores nothing twice. Throws Problem 422 for the same key with another body; a refused request leaves no trace.
    */
-  readonly stored: (call: IdempotentCall, work: (attempt: Attempt) => Promise<FirstAnswer>) => Promise<FirstAnswer>;
+  readonly stored: (
+    call: IdempotentCall,
+    work: (attempt: Attempt) => Promise<FirstAnswer>,
+  ) => Promise<FirstAnswer>;
   /** For work on records: the record and its key are one transaction. */
-  readonly created: (call: IdempotentCall, work: (step: Inventory) => Promise<FirstAnswer>) => Promise<FirstAnswer>;
+  readonly created: (
+    call: IdempotentCall,
+    work: (step: Inventory) => Promise<FirstAnswer>,
+  ) => Promise<FirstAnswer>;
 }
 
 export function idempotency(records: IdempotencyRecords, now: () => EpochMs): Once {
-  const inProgress = new Map<string, { readonly bodyHash: string; readonly answer: Promise<FirstAnswer> }>();
+  const inProgress = new Map<
+    string,
+    { readonly bodyHash: string; readonly answer: Promise<FirstAnswer> }
+  >();
   const attempts = createAttempts(records);
 
-  async function once(call: IdempotentCall, work: (id: string, bodyHash: string) => Promise<FirstAnswer>) {
+  async function once(
+    call: IdempotentCall,
+    work: (id: string, bodyHash: string) => Promise<FirstAnswer>,
+  ) {
     const id = keptIdOf(call);
     const bodyHash = hash(JSON.stringify(call.body ?? null));
     const other = inProgress.get(id);
@@ -107,13 +119,19 @@ export function idempotency(records: IdempotencyRecords, now: () => EpochMs): On
         const record = await known(id, bodyHash);
         if (record?.answer) return record.answer;
         const firstSeenAt = record?.firstSeenAt ?? now();
-        if (record === undefined) await records.reserve({ id, bodyHash, firstSeenAt, answer: null });
-        return (await attempts.run({ id, bodyHash, firstSeenAt, durable: record?.durable ?? [] }, work)).answer;
+        if (record === undefined)
+          await records.reserve({ id, bodyHash, firstSeenAt, answer: null });
+        return (
+          await attempts.run({ id, bodyHash, firstSeenAt, durable: record?.durable ?? [] }, work)
+        ).answer;
       }),
     created: (call, work) =>
       once(call, async (id, bodyHash) => {
         const record = await known(id, bodyHash);
-        return record?.answer ?? records.create({ id, bodyHash, firstSeenAt: record?.firstSeenAt ?? now() }, work);
+        return (
+          record?.answer ??
+          records.create({ id, bodyHash, firstSeenAt: record?.firstSeenAt ?? now() }, work)
+        );
       }),
   };
 }
@@ -142,7 +160,9 @@ export function createAttempts(records: IdempotencyRecords): Attempts {
   return {
     async find(id, seenAfter) {
       const record = held.get(id);
-      return record !== undefined && record.firstSeenAt > seenAfter ? record : records.find(id, seenAfter);
+      return record !== undefined && record.firstSeenAt > seenAfter
+        ? record
+        : records.find(id, seenAfter);
     },
     async run(kept, work, bodyHash = () => kept.bodyHash) {
       const durable = [...kept.durable];
@@ -161,7 +181,9 @@ export function createAttempts(records: IdempotencyRecords): Attempts {
           await records.release(kept.id);
         } else {
           const broken = { ...kept, answer: null, durable };
-          await records.interrupt(kept.id, durable).catch((failure: unknown) => hold(broken, failure));
+          await records
+            .interrupt(kept.id, durable)
+            .catch((failure: unknown) => hold(broken, failure));
         }
         throw error;
       }
@@ -186,7 +208,8 @@ function attemptOf(
     firstSeenAt,
     stored(part, contentHash = '') {
       const stored = parts.get(part);
-      if (stored !== undefined && stored.contentHash !== contentHash) throw problem('idempotencyKeyReused');
+      if (stored !== undefined && stored.contentHash !== contentHash)
+        throw problem('idempotencyKeyReused');
       return stored;
     },
     duplicateKey: (part, contentHash = '') => durablePart.toDuplicateKey({ id, part, contentHash }),
@@ -197,7 +220,9 @@ function attemptOf(
 /** Under which a key is kept. Throws Problem `invalidRequest` for a key that is too long. */
 export function keptIdOf({ credential, route, key }: Omit<IdempotentCall, 'body'>): string {
   if (key.length > keyLengthMax) {
-    throw problem('invalidRequest', { reason: `Idempotency-Key is longer than ${keyLengthMax} characters` });
+    throw problem('invalidRequest', {
+      reason: `Idempotency-Key is longer than ${keyLengthMax} characters`,
+    });
   }
   return hash(`${credential}\n${route}\n${key}`);
 }

@@ -127,7 +127,9 @@ test('what piles up while a batch is handled goes into the next batches', async 
   disk.gate = new Promise((resolve) => {
     open = resolve;
   });
-  const entries: DurableEntry[] = await Promise.all(Array.from({ length: 2_500 }, (_, i) => opened.append(i)));
+  const entries: DurableEntry[] = await Promise.all(
+    Array.from({ length: 2_500 }, (_, i) => opened.append(i)),
+  );
   for (const entry of entries) follower.follow(entry);
   open();
   await follower.settled();

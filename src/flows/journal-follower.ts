@@ -22,7 +22,10 @@ export interface JournalFollower {
 export interface JournalFollowerParts {
   /** The position in the journal is kept under this name. */
   readonly name: string;
-  readonly store: Pick<SampleStore, 'followerPosition' | 'setFollowerPosition' | 'entriesFrom' | 'position'>;
+  readonly store: Pick<
+    SampleStore,
+    'followerPosition' | 'setFollowerPosition' | 'entriesFrom' | 'position'
+  >;
   /** Resolves when its effects are durable. Gets entries again after a failure or a crash, so it must bear repetition. */
   readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
   readonly failed: (error: unknown) => void;
@@ -76,7 +79,9 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
     if (next >= wanted) return;
     // Durable entries that the journal cannot give are damage, which the store reports; nobody can wait for them.
     parts.failed(
-      new Error(`The journal has no entries from ${next} to ${wanted}; follower ${name} goes on behind them`),
+      new Error(
+        `The journal has no entries from ${next} to ${wanted}; follower ${name} goes on behind them`,
+      ),
     );
     next = wanted;
     store.setFollowerPosition(name, next);
@@ -146,7 +151,8 @@ export function createJournalFollower(parts: JournalFollowerParts): JournalFollo
       closed = true;
       cancelRetry?.();
       await running;
-      for (const waiter of waiters.splice(0)) waiter.reject(new Error(`Follower ${name} is closed`));
+      for (const waiter of waiters.splice(0))
+        waiter.reject(new Error(`Follower ${name} is closed`));
     },
   };
 }
@@ -191,7 +197,8 @@ function waitingEntries() {
     /** The unbroken run from the position on, as far as one batch goes; it waits no longer. */
     takeFrom(position: number): readonly DurableEntry[] {
       const run: DurableEntry[] = [];
-      for (let at = position; run.length < batchLimits.entriesMax && entries.has(at); at++) run.push(entries.get(at)!);
+      for (let at = position; run.length < batchLimits.entriesMax && entries.has(at); at++)
+        run.push(entries.get(at)!);
       const batch = batchFrom(run, 0);
       for (const entry of batch) drop(entry.position);
       return batch;

@@ -26,28 +26,44 @@ export function loraTransport(parts: LoraParts): SendDownlink {
       return { outcome: 'offline', reason: 'the device belongs to no integration' };
     }
     const api = serverOfIntegration[integration.type].downlinks;
-    if (api === undefined) return { outcome: 'offline', reason: 'its network server takes no downlinks from here' };
+    if (api === undefined)
+      return { outcome: 'offline', reason: 'its network server takes no downlinks from here' };
     const { properties } = integration;
     const missing = lacking(api.needs, properties);
-    if (missing !== '') return { outcome: 'offline', reason: `integration ${integration.name} lacks ${missing}` };
+    if (missing !== '')
+      return { outcome: 'offline', reason: `integration ${integration.name} lacks ${missing}` };
     const { id, port, confirmed, payloadHex, replaces } = downlink;
-    const wanted = { id, port: port ?? 1, confirmed: confirmed ?? false, payloadHex: payloadHex ?? '', replaces };
+    const wanted = {
+      id,
+      port: port ?? 1,
+      confirmed: confirmed ?? false,
+      payloadHex: payloadHex ?? '',
+      replaces,
+    };
     const calls = api.calls(wanted, serverDeviceOf(device), properties, parts.now());
     const result = await callServer(calls, parts.egress, signal);
     if (!result.ok) {
       const { retry, retryAfterMs } = result;
       const reason = `the network server: ${result.reason}`;
       if (!retry) return { outcome: 'failed', reason };
-      return { outcome: 'retry', reason, ...(retryAfterMs === undefined ? {} : { afterMs: retryAfterMs }) };
+      return {
+        outcome: 'retry',
+        reason,
+        ...(retryAfterMs === undefined ? {} : { afterMs: retryAfterMs }),
+      };
     }
     const refusal = api.refusalOf?.(result.answer);
-    if (refusal !== undefined) return { outcome: 'failed', reason: `the network server: ${refusal}` };
+    if (refusal !== undefined)
+      return { outcome: 'failed', reason: `the network server: ${refusal}` };
     const serverReference = api.referenceOf?.(result.answer);
     return { outcome: 'sent', ...(serverReference === undefined ? {} : { serverReference }) };
   };
 }
 
-type Registration = (device: Device, work: 'register' | 'deregister' | 'activate' | 'deactivate') => Promise<void>;
+type Registration = (
+  device: Device,
+  work: 'register' | 'deregister' | 'activate' | 'deactivate',
+) => Promise<void>;
 
 /** Tells the device's network server, where it can be told. Throws Problem when it refuses or cannot be reached. */
 export function loraRegistration(parts: LoraParts, signal: AbortSignal): Registration {
@@ -63,7 +79,10 @@ export function loraRegistration(parts: LoraParts, signal: AbortSignal): Registr
   };
 }
 
-async function integrationOf({ integrationId }: Device, parts: LoraParts): Promise<Integration | undefined> {
+async function integrationOf(
+  { integrationId }: Device,
+  parts: LoraParts,
+): Promise<Integration | undefined> {
   return integrationId === null ? undefined : parts.findIntegration(integrationId);
 }
 

@@ -12,10 +12,13 @@ export type PublishToDevice = (
 
 export function mqttTransport(publish: PublishToDevice): SendDownlink {
   return async ({ deviceId, topic, payloadHex, payload }) => {
-    const bytes = payloadHex === null ? Buffer.from(JSON.stringify(payload)) : Buffer.from(payloadHex, 'hex');
+    const bytes =
+      payloadHex === null ? Buffer.from(JSON.stringify(payload)) : Buffer.from(payloadHex, 'hex');
     try {
       const outcome = await publish(deviceId, topic ?? '', bytes, { qos: 1, retain: false });
-      return outcome === 'offline' ? { outcome, reason: 'the device is not connected' } : { outcome };
+      return outcome === 'offline'
+        ? { outcome, reason: 'the device is not connected' }
+        : { outcome };
     } catch (error) {
       if (error instanceof Problem) return { outcome: 'failed', reason: error.message };
       throw error;

@@ -26,7 +26,11 @@ export interface MqttUplinkStages {
 }
 
 /** Resolves when the payload, or the note on it, is durable. Work of one device begins in the order of the calls. */
-export async function handleMqttPayload(route: UplinkRoute, payload: MqttPayload, on: MqttUplinkStages): Promise<void> {
+export async function handleMqttPayload(
+  route: UplinkRoute,
+  payload: MqttPayload,
+  on: MqttUplinkStages,
+): Promise<void> {
   const { duplicateKey, isRepeated } = payload;
   const work = () => store(route, payload, on);
   if (duplicateKey === undefined) {
@@ -37,7 +41,11 @@ export async function handleMqttPayload(route: UplinkRoute, payload: MqttPayload
   if (repeated) on.repeated();
 }
 
-function store(route: UplinkRoute, { topic, payload, duplicateKey }: MqttPayload, on: MqttUplinkStages) {
+function store(
+  route: UplinkRoute,
+  { topic, payload, duplicateKey }: MqttPayload,
+  on: MqttUplinkStages,
+) {
   const body = bodyOf(payload, on.parseJson);
   const key = duplicateKey === undefined ? {} : { duplicateKey };
   if (typeof body === 'string') return on.appendEntry(noteOf(route, payload, body, key, on));
@@ -46,12 +54,17 @@ function store(route: UplinkRoute, { topic, payload, duplicateKey }: MqttPayload
 }
 
 /** The JSON object or array; else what is wrong with the payload. */
-function bodyOf(payload: Buffer, parseJson: MqttUplinkStages['parseJson']): JsonObject | readonly Json[] | string {
+function bodyOf(
+  payload: Buffer,
+  parseJson: MqttUplinkStages['parseJson'],
+): JsonObject | readonly Json[] | string {
   if (payload.length === 0) return 'it is empty';
   if (!isUtf8(payload)) return 'it is not UTF-8 text';
   try {
     const body = parseJson(payload.toString());
-    return typeof body === 'object' && body !== null ? body : 'it is neither an object nor an array';
+    return typeof body === 'object' && body !== null
+      ? body
+      : 'it is neither an object nor an array';
   } catch (error) {
     if (error instanceof Problem) return error.message;
     throw error;
@@ -74,7 +87,10 @@ function noteOf(
     level: 'ERROR',
     source: 'UPLINK',
     message: `The payload is not a JSON object or array and was not stored: ${wrong}`,
-    details: { bytes: payload.length, payloadHex: payload.subarray(0, shownBytesMax).toString('hex') },
+    details: {
+      bytes: payload.length,
+      payloadHex: payload.subarray(0, shownBytesMax).toString('hex'),
+    },
   } as const;
   return { deviceId: device.id, receivedAt, samples: [], notes: [note], trace: key };
 }

@@ -27,7 +27,10 @@ export interface WebhookStages {
   /** The server that sends to the connector. */
   readonly serverOf: (connector: DeviceConnector) => NetworkServer | Promise<NetworkServer>;
   /** Throws Problem 404 for an unknown device, 403 for one of another connector. */
-  readonly findRoute: (connector: DeviceConnector, deviceEui: string) => UplinkRoute | Promise<UplinkRoute>;
+  readonly findRoute: (
+    connector: DeviceConnector,
+    deviceEui: string,
+  ) => UplinkRoute | Promise<UplinkRoute>;
   /** Runs the work unless the same key ended well a short time ago. */
   readonly unlessRepeated: (key: string, work: () => Promise<unknown>) => Promise<unknown>;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
@@ -65,12 +68,18 @@ async function handleEvent(
   if (event.kind === 'downlink') return on.downlinkReported(route.device.id, event);
   if (event.kind === 'note') {
     const { level, message, details } = event;
-    const note: Note = { level, source: 'UPLINK', message, ...(details === undefined ? {} : { details }) };
+    const note: Note = {
+      level,
+      source: 'UPLINK',
+      message,
+      ...(details === undefined ? {} : { details }),
+    };
     return on.note(route.device.id, [note], receipt.id);
   }
   const uplink = uplinkOfEvent(event, route, webhook, receipt);
   const work = () => on.handleUplink(uplink);
-  if (event.serverDeviceId !== undefined) await on.learnServerDeviceId(route.device, event.serverDeviceId);
+  if (event.serverDeviceId !== undefined)
+    await on.learnServerDeviceId(route.device, event.serverDeviceId);
   if (uplink.duplicateKey === undefined) await work();
   else await on.unlessRepeated(uplink.duplicateKey, work);
 }
@@ -90,7 +99,9 @@ function uplinkOfEvent(
     body: event.body,
     bodyBytes: webhook.bodyBytes,
     metrics: event.metrics,
-    ...(event.duplicateKey === undefined ? {} : { duplicateKey: `${route.device.id} ${event.duplicateKey}` }),
+    ...(event.duplicateKey === undefined
+      ? {}
+      : { duplicateKey: `${route.device.id} ${event.duplicateKey}` }),
   };
   return uplinkOf(payload, route, id, receivedAt);
 }

@@ -57,7 +57,13 @@ test('review reliability 6: a device whose records cannot be read is noted, and 
   const { sent, notes } = await queued(new UnreadableRecord('the secrets key is another one'));
   expect(sent).toEqual(['a', 'b']);
   expect(notes).toMatchObject([
-    { id: 'outputs-unreadable-2', deviceId: 'broken', correlationId: 'c2', level: 'ERROR', source: 'OUTPUT' },
+    {
+      id: 'outputs-unreadable-2',
+      deviceId: 'broken',
+      correlationId: 'c2',
+      level: 'ERROR',
+      source: 'OUTPUT',
+    },
   ]);
   expect(notes[0]!.message).toContain('the secrets key is another one');
 });
@@ -76,7 +82,13 @@ test('review rules 1: an output that throws while its deliveries are made is not
   const { sent, notes, failures } = await queued(new Error('not used'), thrown);
   expect(sent).toEqual(['a', 'b']);
   expect(notes).toMatchObject([
-    { id: 'outputs-failed-2', deviceId: 'broken', correlationId: 'c2', level: 'ERROR', source: 'OUTPUT' },
+    {
+      id: 'outputs-failed-2',
+      deviceId: 'broken',
+      correlationId: 'c2',
+      level: 'ERROR',
+      source: 'OUTPUT',
+    },
   ]);
   expect(notes[0]!.message).not.toContain('nobody thought of this');
   expect(failures).toEqual([expect.stringContaining('RangeError: nobody thought of this')]);

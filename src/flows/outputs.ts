@@ -27,7 +27,10 @@ export interface OutputStages {
 }
 
 /** Makes the deliveries of the entries' samples; resolves when they are durable. Repetition makes none twice. */
-export async function queueOutputs(entries: readonly DurableEntry[], on: OutputStages): Promise<void> {
+export async function queueOutputs(
+  entries: readonly DurableEntry[],
+  on: OutputStages,
+): Promise<void> {
   let drafts: DeliveryDraft[] = [];
   let isAny = false;
   const notes: ProcessingLogEntry[] = [];
@@ -37,7 +40,11 @@ export async function queueOutputs(entries: readonly DurableEntry[], on: OutputS
     if (route === undefined || !route.outputs.some(isDelivered)) continue;
     const draftsFailed = (error: unknown): void => {
       const { deviceId, position } = entry;
-      on.failed(new Error(`Deliveries of device ${deviceId}, entry ${position}, cannot be made`, { cause: error }));
+      on.failed(
+        new Error(`Deliveries of device ${deviceId}, entry ${position}, cannot be made`, {
+          cause: error,
+        }),
+      );
       const message =
         'Samples were not sent to outputs: an internal error, which the log of the platform tells, kept them from it';
       notes.push(noteOf(entry, 'failed', message, on.now()));
@@ -66,7 +73,9 @@ async function routeOf(
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return undefined;
     if (!(error instanceof UnreadableRecord)) throw error;
-    notes.push(noteOf(entry, 'unreadable', `Samples were not sent to outputs: ${error.message}`, on.now()));
+    notes.push(
+      noteOf(entry, 'unreadable', `Samples were not sent to outputs: ${error.message}`, on.now()),
+    );
     return undefined;
   }
 }
@@ -117,7 +126,9 @@ function draftsOfSample(
   producedAt: EpochMs,
 ): DeliveryDraft[] {
   const { device } = route;
-  const outputs = route.outputs.filter((output) => isDelivered(output) && isFor(output, sample.topic));
+  const outputs = route.outputs.filter(
+    (output) => isDelivered(output) && isFor(output, sample.topic),
+  );
   if (outputs.length === 0) return [];
   const context = templateContextOf({ ...route, sample, entry, producedAt });
   // A connector that the flow names twice gets the sample once: both drafts have one key.

@@ -56,7 +56,8 @@ async function oldestFirst(
     const end = Math.max(0, total - page * size);
     const skip = Math.max(0, end - size);
     const found = await list({ ...range, skip, limit: end - skip });
-    if (found.total === total || left === 0) return { uplinks: found.uplinks.toReversed(), total: found.total };
+    if (found.total === total || left === 0)
+      return { uplinks: found.uplinks.toReversed(), total: found.total };
     ({ total } = found);
   }
 }
@@ -77,7 +78,10 @@ export function rawUplinkView({ id, deviceId, receivedAt, payload }: RawUplink):
   };
 }
 
-export function intervalOf({ from, to }: UplinkInterval): { readonly from?: number; readonly to?: number } {
+export function intervalOf({ from, to }: UplinkInterval): {
+  readonly from?: number;
+  readonly to?: number;
+} {
   return {
     ...(from === undefined ? {} : { from: instantOf('from', from) }),
     ...(to === undefined ? {} : { to: instantOf('to', to) }),

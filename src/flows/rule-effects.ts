@@ -31,7 +31,9 @@ export interface Origin extends RunOrigin {
 }
 
 /** Finds what templates see of a device; undefined when it is gone. */
-export type LookUpDevice = (deviceId: string) => ContextDevice | undefined | Promise<ContextDevice | undefined>;
+export type LookUpDevice = (
+  deviceId: string,
+) => ContextDevice | undefined | Promise<ContextDevice | undefined>;
 
 /** The tree of templates for a triggered rule (interface 2.11). */
 export async function ruleContext(
@@ -69,7 +71,11 @@ function withoutUndefined({ deviceId, topic, timestamp, data, meta }: SeenSample
 function sourceContext(
   sample: SeenSample | undefined,
   known: ContextDevice | undefined,
-  { trigger, byTag, origin }: { readonly trigger: boolean; readonly byTag: boolean; readonly origin: Origin },
+  {
+    trigger,
+    byTag,
+    origin,
+  }: { readonly trigger: boolean; readonly byTag: boolean; readonly origin: Origin },
 ): DataSourceContext {
   const { device = null } = known ?? {};
   return {
@@ -82,7 +88,8 @@ function sourceContext(
     timestamp: sample === undefined ? null : formatInstant(sample.timestamp),
     data: sample?.data ?? null,
     meta: sample?.meta ?? null,
-    uplinkMeta: trigger && origin.entry !== undefined ? uplinkMetaOf(origin.entry, origin.at) : null,
+    uplinkMeta:
+      trigger && origin.entry !== undefined ? uplinkMetaOf(origin.entry, origin.at) : null,
     trigger,
     deviceInput: !byTag,
     tagInput: byTag,
@@ -120,7 +127,9 @@ export function ruleNote(
   note: Pick<Note, 'level' | 'message'> & { readonly details?: JsonObject | undefined },
   number = 0,
 ): ProcessingLogEntry {
-  const digest = createHash('sha256').update([rule.id, origin.key, number, note.message].join(':')).digest('hex');
+  const digest = createHash('sha256')
+    .update([rule.id, origin.key, number, note.message].join(':'))
+    .digest('hex');
   return {
     id: digest.slice(0, 32),
     deviceId,

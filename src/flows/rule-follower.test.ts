@@ -38,7 +38,9 @@ beforeAll(async () => {
   };
   const tenant = (await bootstrap(records, owner))!;
   ({ organizationId, workspaceId } = tenant);
-  await sql`create table delivered (idempotencyKey text primary key, tries integer not null)`.execute(records.db);
+  await sql`create table delivered (idempotencyKey text primary key, tries integer not null)`.execute(
+    records.db,
+  );
   for (const [id, sendConsecutiveAlerts] of [
     ['09once', false],
     ['09again', true],
@@ -112,7 +114,9 @@ async function started(
   on: Partial<Pick<RuleFollowerParts, 'failed' | 'lookUp'>> = {},
 ): Promise<Started> {
   let milliseconds = 0;
-  const book = createRuleBook(records, store, (ruleId, error) => expect.fail(`${ruleId}: ${String(error)}`));
+  const book = createRuleBook(records, store, (ruleId, error) =>
+    expect.fail(`${ruleId}: ${String(error)}`),
+  );
   const log = createRunLog();
   const follower = createRuleFollower({
     db: records.db,
@@ -178,7 +182,11 @@ async function cleared({ rules }: Pick<ReferenceWorld, 'rules'>): Promise<void> 
 /** As `updateRule` does. */
 async function switchRule(id: string, { book }: Started): Promise<void> {
   const rule = (await findRule(records.db, id))!;
-  await saveRule(records.db, { ...rule, active: !rule.active, activation: rule.activation + (rule.active ? 1 : 0) });
+  await saveRule(records.db, {
+    ...rule,
+    active: !rule.active,
+    activation: rule.activation + (rule.active ? 1 : 0),
+  });
   if (rule.active) await clearRuleState(records.db, id);
   book.recordChanged({ kind: 'rule', id, action: 'updated' });
 }
@@ -197,7 +205,11 @@ function keysOf(world: ReferenceWorld): string[] {
 }
 
 async function delivered(): Promise<{ idempotencyKey: string; tries: number }[]> {
-  return (await sql<{ idempotencyKey: string; tries: number }>`select * from delivered`.execute(records.db)).rows;
+  return (
+    await sql<{ idempotencyKey: string; tries: number }>`select * from delivered`.execute(
+      records.db,
+    )
+  ).rows;
 }
 
 /**
@@ -245,7 +257,9 @@ test(`review bug B1: ${cases} random streams with restarts, failures, repetition
         if (happens === 'crash') told = Math.max(told, nextOf(batch) - 4);
         if (happens === 'restart' || happens === 'crash') {
           one = await started(told);
-          await one.follower.handle(entries.filter(({ position }) => position >= told && position < nextOf(batch)));
+          await one.follower.handle(
+            entries.filter(({ position }) => position >= told && position < nextOf(batch)),
+          );
         }
         from = to;
       }
@@ -268,7 +282,12 @@ test('review bug B1: a sample of the time when its rule was switched off is the 
   const { logic, ...base } = ruleFor('02a', { actions: [{ id: '09again', configuration: {} }] });
   const logicBlocks = [{ conditions: [rises], actionIds: ['09again'] }];
   const rule = { ...base, logic: { ...logic, dataSources: sources, logicBlocks } };
-  const samples = [10, 50, 20].map((a, i) => ({ deviceId: '02a', topic: 'default', timestamp: i, data: { a } }));
+  const samples = [10, 50, 20].map((a, i) => ({
+    deviceId: '02a',
+    topic: 'default',
+    timestamp: i,
+    data: { a },
+  }));
   for (const restarts of [false, true]) {
     await prepared({ rules: [rule] });
     const entries = entriesOf({ samples });
@@ -296,7 +315,9 @@ test('review reliability 1: whatever record changes between two samples of a bat
   }));
   const changes: readonly RecordChange[] = (
     ['tag', 'device', 'rule', 'outputConnector', 'customLogic'] as const
-  ).flatMap((kind) => (['created', 'updated', 'deleted'] as const).map((action) => ({ kind, id: '02a', action })));
+  ).flatMap((kind) =>
+    (['created', 'updated', 'deleted'] as const).map((action) => ({ kind, id: '02a', action })),
+  );
   for (const change of changes) {
     await prepared({ rules: [rule] });
     const entries = entriesOf({ samples });
@@ -317,16 +338,27 @@ test('review reliability 1: a device whose plan was not made is an error, not a 
 /** Two rules that fire for every sample of the device, of which something breaks the first. */
 function twoRules() {
   return ['02a', '02b'].map((id) => {
-    const { logic, ...base } = ruleFor('02a', { id: `21${id}`, actions: [{ id: '09again', configuration: {} }] });
+    const { logic, ...base } = ruleFor('02a', {
+      id: `21${id}`,
+      actions: [{ id: '09again', configuration: {} }],
+    });
     const logicBlocks = logic.logicBlocks!.map((block) => ({ ...block, actionIds: ['09again'] }));
     return { ...base, logic: { ...logic, logicBlocks } };
   });
 }
 
-const fives = [0, 1, 2, 3, 4].map((timestamp) => ({ deviceId: '02a', topic: 'default', timestamp, data: { a: 21 } }));
+const fives = [0, 1, 2, 3, 4].map((timestamp) => ({
+  deviceId: '02a',
+  topic: 'default',
+  timestamp,
+  data: { a: 21 },
+}));
 
 async function notesOfRules(): Promise<{ message: string; level: string }[]> {
-  const { rows } = await sql<{ message: string; level: string }>`select * from processingLog`.execute(records.db);
+  const { rows } = await sql<{
+    message: string;
+    level: string;
+  }>`select * from processingLog`.execute(records.db);
   return rows.filter(({ level }) => level === 'ERROR');
 }
 
@@ -334,7 +366,9 @@ test('review rules 1: a rule that throws is noted, counted and told, and the oth
   const [broken, sound] = twoRules();
   await prepared({ rules: [broken!, sound!] });
   const failures: string[] = [];
-  const one = await started(0, undefined, { failed: ({ message, cause }) => failures.push(`${message} ${cause}`) });
+  const one = await started(0, undefined, {
+    failed: ({ message, cause }) => failures.push(`${message} ${cause}`),
+  });
   await one.book.refresh();
   const { logic } = one.book.rule(broken!.id)!;
   if (logic.type !== 'COMPARISON') expect.fail('not a comparison');
@@ -344,11 +378,15 @@ test('review rules 1: a rule that throws is noted, counted and told, and the oth
   Object.assign(logic.blocks[0]!, { test });
   durable = entriesOf({ samples: fives });
   await one.follower.handle(durable);
-  expect((await delivered()).map((row) => row.idempotencyKey.split(':')[0])).toEqual(fives.map(() => sound!.id));
+  expect((await delivered()).map((row) => row.idempotencyKey.split(':')[0])).toEqual(
+    fives.map(() => sound!.id),
+  );
   expect(one.log.counts).toMatchObject({ FAILED: 5, FIRED: 5 });
   expect(one.log.runsOf(broken!.id)).toMatchObject(fives.map(() => ({ outcome: 'FAILED' })));
   const notes = await notesOfRules();
-  expect(notes.map(({ message }) => message)).toEqual([expect.stringContaining('an internal error')]);
+  expect(notes.map(({ message }) => message)).toEqual([
+    expect.stringContaining('an internal error'),
+  ]);
   expect(notes[0]!.message).not.toContain('nobody thought of this');
   expect(failures).toEqual([expect.stringContaining('TypeError: nobody thought of this')]);
   expect(await findFollowerPosition(records.db, rulesFollower)).toBe(durable.at(-1)!.position);
@@ -362,11 +400,15 @@ test('review rules 1: a sample that throws, and a device that does, cost only th
   const thrower = (message: string) => (): never => {
     throw new RangeError(message);
   };
-  const brokenDevice = Object.defineProperty({} as ContextDevice, 'device', { get: thrower('an odd device') });
+  const brokenDevice = Object.defineProperty({} as ContextDevice, 'device', {
+    get: thrower('an odd device'),
+  });
   const hostile = Object.defineProperty({}, 'a', { enumerable: true, get: thrower('odd data') });
   const entries = entriesOf({ samples: fives });
   durable = entries.map((entry, i) =>
-    i === 1 ? { ...entry, samples: entry.samples.map((one) => ({ ...one, data: hostile })) } : entry,
+    i === 1
+      ? { ...entry, samples: entry.samples.map((one) => ({ ...one, data: hostile })) }
+      : entry,
   );
   const failed: RuleFollowerParts['failed'] = ({ cause }) => failures.push(String(cause));
   const one = await started(0, undefined, { failed });

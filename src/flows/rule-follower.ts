@@ -22,7 +22,12 @@ import { saveNextExecution } from '../records/rows/rules.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 import { isolated, type Misses, missesOf } from './rule-misses.ts';
 import { firedEffects, hopsNote, isBeyondHops, seenSampleOf, waitingRun } from './rule-triggers.ts';
-import { type CollectedWrite, emptyWrite, type EnqueueDeliveries, writeRuleEffects } from './rule-writes.ts';
+import {
+  type CollectedWrite,
+  emptyWrite,
+  type EnqueueDeliveries,
+  writeRuleEffects,
+} from './rule-writes.ts';
 
 const ruleFlowLimits = {
   /** Script runs of one rule that wait; what comes on top is told and left out. */
@@ -104,7 +109,8 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       book.reset();
       throw error;
     }
-    if (collected.triggers.length > 0) parts.waiting.added(collected.triggers.map(({ ruleId }) => ruleId));
+    if (collected.triggers.length > 0)
+      parts.waiting.added(collected.triggers.map(({ ruleId }) => ruleId));
   }
 
   async function judgeEntries(entries: readonly DurableEntry[]): Promise<void> {
@@ -135,7 +141,9 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     done = last.position;
     if (collected.holds.length < ruleFlowLimits.restRows) return;
     // What is held is written once for all samples that come in meanwhile: writing keeps answers waiting.
-    await parts.pause(Math.min(ruleFlowLimits.restMsMax, (parts.clock() - startedMs) * ruleFlowLimits.restShare));
+    await parts.pause(
+      Math.min(ruleFlowLimits.restMsMax, (parts.clock() - startedMs) * ruleFlowLimits.restShare),
+    );
   }
 
   /** Answers come first: a loop that others kept busy gets a longer turn of its own. */
@@ -147,7 +155,12 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
     if (busyMs > pauseMs) await parts.pause(Math.min(busyPauseMsMax, busyMs * busyShare));
   }
 
-  function judgeOne(entry: DurableEntry, sample: StoredSample, triggers: Triggers, misses: Misses): void {
+  function judgeOne(
+    entry: DurableEntry,
+    sample: StoredSample,
+    triggers: Triggers,
+    misses: Misses,
+  ): void {
     const plan = book.planOf(sample.deviceId);
     if (plan === undefined) return;
     const seen = seenSampleOf(sample);
@@ -166,7 +179,8 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       if (verdict?.firings.length === 0) return;
       triggers.push({ triggered: { compiled, reading, places, verdict }, origin });
     };
-    const failed: VisitFailed = (compiled, places, error) => misses.failed(compiled, origin, places, error);
+    const failed: VisitFailed = (compiled, places, error) =>
+      misses.failed(compiled, origin, places, error);
     try {
       judgeSample(plan, seen, book.memory, judged, failed);
     } catch (error) {
@@ -185,7 +199,11 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
   }
 
   /** Makes deliveries of firings and waiting runs of scripts. */
-  async function cause(triggers: Triggers, collected: CollectedWrite, misses: Misses): Promise<void> {
+  async function cause(
+    triggers: Triggers,
+    collected: CollectedWrite,
+    misses: Misses,
+  ): Promise<void> {
     const added = new Map<string, number>();
     for (const { triggered, origin } of triggers) {
       const { compiled, places, verdict } = triggered;
@@ -200,7 +218,11 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
       const failed = (error: unknown): void => misses.failed(compiled, origin, places, error);
       await isolated(parts.lookUp, failed, async (lookUp) => {
         if (verdict !== undefined) {
-          const fired = firedEffects(triggered, origin, await ruleContext(triggered, origin, lookUp));
+          const fired = firedEffects(
+            triggered,
+            origin,
+            await ruleContext(triggered, origin, lookUp),
+          );
           collected.deliveries.push(...fired.deliveries);
           collected.notes.push(...fired.notes);
           return;
@@ -237,7 +259,13 @@ export function createRuleFollower(parts: RuleFollowerParts): RuleFollower {
         if (triggered === undefined) misses.aborted(compiled, origin);
         else if (triggered.verdict === undefined) triggers.push({ triggered, origin });
         else {
-          log.judged(compiled, origin, triggered.reading.samples, triggered.places, triggered.verdict);
+          log.judged(
+            compiled,
+            origin,
+            triggered.reading.samples,
+            triggered.places,
+            triggered.verdict,
+          );
           if (triggered.verdict.firings.length > 0) triggers.push({ triggered, origin });
         }
       } catch (error) {

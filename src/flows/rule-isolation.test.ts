@@ -27,7 +27,11 @@ const opened = () => openEmbeddedStore({ directory: samplesDirectory, now: () =>
 
 beforeAll(async () => {
   records = await openRecords({ directory, announce: () => undefined });
-  const owner = { adminEmail: 'a@b.test', adminPassword: 'correct horse battery staple', adminApiKey: undefined };
+  const owner = {
+    adminEmail: 'a@b.test',
+    adminPassword: 'correct horse battery staple',
+    adminApiKey: undefined,
+  };
   const { organizationId, workspaceId } = (await bootstrap(records, { ...owner, now: 0 }))!;
   tenant = { organizationId, workspaceId };
   store = await opened();
@@ -43,7 +47,9 @@ beforeEach(() => {
 
 /** A start of the platform that is asked to judge what comes from now on. */
 function started() {
-  const book = createRuleBook(records, store, (ruleId, error) => expect.fail(`${ruleId}: ${String(error)}`));
+  const book = createRuleBook(records, store, (ruleId, error) =>
+    expect.fail(`${ruleId}: ${String(error)}`),
+  );
   const log = createRunLog();
   const follower = createRuleFollower({
     db: records.db,
@@ -63,7 +69,14 @@ function started() {
 }
 
 async function stored(timestamps: readonly number[]): Promise<DurableEntry> {
-  const base = { ...tenant, dataFlowId: null, correlationId: 'c', stored: true, deviceId, topic: 'default' };
+  const base = {
+    ...tenant,
+    dataFlowId: null,
+    correlationId: 'c',
+    stored: true,
+    deviceId,
+    topic: 'default',
+  };
   const samples = timestamps.map((timestamp) => ({ ...base, timestamp, data: { a: 21 } }));
   return store.append({ deviceId, receivedAt: 0, notes: [], samples });
 }
@@ -79,7 +92,10 @@ async function withRules(rules: readonly Rule[], work: () => Promise<void>): Pro
 }
 
 const notes = () =>
-  records.db.selectFrom('processingLog').select(['deviceId', 'level', 'message', 'details']).execute();
+  records.db
+    .selectFrom('processingLog')
+    .select(['deviceId', 'level', 'message', 'details'])
+    .execute();
 
 const broken = (): never => {
   throw new TypeError('nobody thought of this');
@@ -98,7 +114,9 @@ test('review isolation 3: a rule that throws while a device is planned is told f
     await follower.handle([await stored([3])]);
     expect(log.counts).toMatchObject({ FAILED: 2, NOT_FIRED: 3 });
     expect(failures).toHaveLength(2);
-    expect(failures[0]).toMatch(/^Rule 21a failed for device 02a up to entry \d+: TypeError: nobody thought of this$/);
+    expect(failures[0]).toMatch(
+      /^Rule 21a failed for device 02a up to entry \d+: TypeError: nobody thought of this$/,
+    );
     expect(await notes()).toMatchObject([1, 2].map(() => ({ deviceId, level: 'ERROR' })));
     // Nothing is kept of a plan without the rule: it is whole as soon as nothing throws.
     Reflect.deleteProperty(source!.deviceIds, 'includes');
@@ -108,8 +126,16 @@ test('review isolation 3: a rule that throws while a device is planned is told f
 });
 
 test('review isolation 3: a schedule that throws is told and tried again in an hour, and the timers of others go on', async () => {
-  const timer = { enabled: true, type: 'INTERVAL', schedule: 'PT10S', startAt: null, timeZone: null } as const;
-  const rules = ['21a', '21b'].map((id) => ruleFor(deviceId, { id, name: id, actions: [], timer, nextExecution: now }));
+  const timer = {
+    enabled: true,
+    type: 'INTERVAL',
+    schedule: 'PT10S',
+    startAt: null,
+    timeZone: null,
+  } as const;
+  const rules = ['21a', '21b'].map((id) =>
+    ruleFor(deviceId, { id, name: id, actions: [], timer, nextExecution: now }),
+  );
   await withRules(rules, async () => {
     const { book, log, follower } = started();
     await follower.alone(async () => undefined);
@@ -117,7 +143,9 @@ test('review isolation 3: a schedule that throws is told and tried again in an h
     await follower.runDue();
     expect(log.runsOf('21a')).toMatchObject([{ outcome: 'FAILED', trigger: 'TIMER' }]);
     expect(log.runsOf('21b')).toHaveLength(1);
-    expect(failures).toEqual(['Rule 21a failed for timer 60000: TypeError: nobody thought of this']);
+    expect(failures).toEqual([
+      'Rule 21a failed for timer 60000: TypeError: nobody thought of this',
+    ]);
     expect(await notes()).toMatchObject([{ deviceId, level: 'ERROR' }]);
     expect((await findRule(records.db, '21a'))!.nextExecution).toBe(now + 3_600_000);
     expect((await findRule(records.db, '21b'))!.nextExecution).toBe(now + 10_000);
@@ -132,7 +160,10 @@ function comparing(): Rule[] {
   const conditions = [condition(fromSource('s1'), 'GT', fromSource('s2'))];
   return ['21a', '21b'].map((id) => {
     const { logic, ...rule } = ruleFor(deviceId, { id, name: id, actions: [] });
-    return { ...rule, logic: { ...logic, dataSources, logicBlocks: [{ conditions, actionIds: [] }] } };
+    return {
+      ...rule,
+      logic: { ...logic, dataSources, logicBlocks: [{ conditions, actionIds: [] }] },
+    };
   });
 }
 
@@ -153,9 +184,16 @@ test('review isolation 2: stored samples that the search for a last sample canno
       await records.db.deleteFrom('ruleLastSamples').execute();
       await follower.handle([await stored([timestamp])]);
       const noted = await notes();
-      expect(noted.map(({ message }) => message.slice(0, 8)).sort()).toEqual(['Rule 21a', 'Rule 21b']);
+      expect(noted.map(({ message }) => message.slice(0, 8)).sort()).toEqual([
+        'Rule 21a',
+        'Rule 21b',
+      ]);
       const [first] = noted;
-      expect(first).toMatchObject({ deviceId, level: 'WARN', message: expect.stringContaining('cannot be read') });
+      expect(first).toMatchObject({
+        deviceId,
+        level: 'WARN',
+        message: expect.stringContaining('cannot be read'),
+      });
       expect(first!.details).toContain('1970-01-01T00:00:01');
     }
     expect(store.damage).not.toEqual([]);
@@ -168,7 +206,9 @@ test('review isolation 1: a search that so many waiting entries cut by time is n
     const first = await stored([10_000]);
     await Promise.all(Array.from({ length: 2_001 }, (_, i) => stored([20_000 + i])));
     await follower.handle([first]);
-    const backlog = (await notes()).filter(({ message }) => message.includes('wait for their rules'));
+    const backlog = (await notes()).filter(({ message }) =>
+      message.includes('wait for their rules'),
+    );
     expect(backlog.map(({ level, message }) => [level, message.slice(0, 8)]).sort()).toEqual([
       ['WARN', 'Rule 21a'],
       ['WARN', 'Rule 21b'],

@@ -13,7 +13,8 @@ import type { CollectedWrite } from './rule-writes.ts';
 const failedText = 'an internal error, which the log of the platform tells, kept';
 
 const uncertainTexts = {
-  unreadable: 'stored samples of the device cannot be read, so its last sample may be an older one, or missing',
+  unreadable:
+    'stored samples of the device cannot be read, so its last sample may be an older one, or missing',
   backlog:
     'many samples wait for their rules, so its last sample was looked for by time: one that came late may be missing',
 } as const;
@@ -51,15 +52,32 @@ export function missesOf(
   };
 
   const failedRun: Misses['failed'] = (compiled, origin, places, error) => {
-    const samples = compiled.sources.map((_, place) => (places.includes(place) ? origin.sample : undefined));
+    const samples = compiled.sources.map((_, place) =>
+      places.includes(place) ? origin.sample : undefined,
+    );
     const reason = `${failedText} it from being evaluated`;
-    log.add(compiled, { ...runBy(origin), samples, places, outcome: 'FAILED', reason, actionIds: [] });
+    log.add(compiled, {
+      ...runBy(origin),
+      samples,
+      places,
+      outcome: 'FAILED',
+      reason,
+      actionIds: [],
+    });
     note(compiled, origin, reason);
     const { id } = compiled.rule;
-    if (first(`log ${id}`)) failed(new Error(`Rule ${id} failed for ${origin.key}`, { cause: error }));
+    if (first(`log ${id}`))
+      failed(new Error(`Rule ${id} failed for ${origin.key}`, { cause: error }));
   };
   const originOf = (deviceId: string, key: string): Origin => {
-    return { cause: 'UPLINK', key, deviceId, correlationId: parts.newId(), hops: 0, at: parts.now() };
+    return {
+      cause: 'UPLINK',
+      key,
+      deviceId,
+      correlationId: parts.newId(),
+      hops: 0,
+      at: parts.now(),
+    };
   };
 
   return {
@@ -73,21 +91,39 @@ export function missesOf(
       if (!first(`${id} ${key}`)) return;
       const message = uncertainTexts[gap.kind];
       const details =
-        gap.kind === 'unreadable' ? { from: formatInstant(gap.from), to: formatInstant(gap.to) } : undefined;
+        gap.kind === 'unreadable'
+          ? { from: formatInstant(gap.from), to: formatInstant(gap.to) }
+          : undefined;
       // Its id is the same each time, so that the processing log keeps one.
-      collected.notes.push(ruleNote(compiled, originOf(deviceId, key), deviceId, { level: 'WARN', message, details }));
+      collected.notes.push(
+        ruleNote(compiled, originOf(deviceId, key), deviceId, { level: 'WARN', message, details }),
+      );
     },
     failed: failedRun,
     dropped({ compiled, reading, places }, origin, waitingMax) {
       const reason = `${waitingMax} runs of its script wait already; this one was left out`;
       const { samples } = reading;
-      log.add(compiled, { ...runBy(origin), samples, places, outcome: 'DROPPED', reason, actionIds: [] });
+      log.add(compiled, {
+        ...runBy(origin),
+        samples,
+        places,
+        outcome: 'DROPPED',
+        reason,
+        actionIds: [],
+      });
       note(compiled, origin, reason);
     },
     aborted(compiled, origin) {
       const samples = compiled.sources.map(() => undefined);
       const reason = 'a timer cannot run a rule with tags as inputs: no device is definite then';
-      log.add(compiled, { ...runBy(origin), samples, places: [], outcome: 'ABORTED', reason, actionIds: [] });
+      log.add(compiled, {
+        ...runBy(origin),
+        samples,
+        places: [],
+        outcome: 'ABORTED',
+        reason,
+        actionIds: [],
+      });
     },
     sampleFailed({ deviceId, cursor, correlationId }, at, error) {
       if (!first(`sample ${deviceId}`)) return;

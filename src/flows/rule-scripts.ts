@@ -6,13 +6,23 @@ import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Holds } from '../rules/condition-states.ts';
 import type { SeenSample } from '../rules/rule-reading.ts';
 import type { RunLog } from '../rules/run-log.ts';
-import { actionsFor, type ScriptOutcome, scriptOutcome, scriptRunLimits } from '../rules/script-run.ts';
+import {
+  actionsFor,
+  type ScriptOutcome,
+  scriptOutcome,
+  scriptRunLimits,
+} from '../rules/script-run.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { countScriptTimers, findScriptState } from '../records/rows/rule-state.ts';
 import { countTriggers, findTriggers, type WaitingTrigger } from '../records/rows/rule-queue.ts';
 import { type Origin, ruleDelivery, ruleNote } from './rule-effects.ts';
-import { type EnqueueDeliveries, nothingToWrite, type RuleWrite, writeRuleEffects } from './rule-writes.ts';
+import {
+  type EnqueueDeliveries,
+  nothingToWrite,
+  type RuleWrite,
+  writeRuleEffects,
+} from './rule-writes.ts';
 
 /** Runs whose effects are written together. */
 const runsPerWrite = 20;
@@ -131,7 +141,11 @@ export function createRuleScripts(parts: RuleScriptsParts): RuleScripts {
   };
 }
 
-type Run = { readonly compiled: CompiledRule; readonly origin: Origin; readonly outcome: ScriptOutcome };
+type Run = {
+  readonly compiled: CompiledRule;
+  readonly origin: Origin;
+  readonly outcome: ScriptOutcome;
+};
 
 /** Collects what some runs of one rule cause; each sees the state that the one before left. */
 function collectorOf({ db, scripts, holds, log, now }: RuleScriptsParts) {
@@ -152,7 +166,11 @@ function collectorOf({ db, scripts, holds, log, now }: RuleScriptsParts) {
     for (const actionId of logic.actionIds) {
       const isConsecutive = consecutive.get(actionId);
       if (isConsecutive === undefined) continue;
-      for (const [i, result] of actionsFor(outcome.actions, isConsecutive, before === '1').entries()) {
+      for (const [i, result] of actionsFor(
+        outcome.actions,
+        isConsecutive,
+        before === '1',
+      ).entries()) {
         const firing = { actionId, cause: `action ${i}` };
         deliveries.push({
           ...ruleDelivery(compiled, origin, firing, { ...context, result }),
@@ -168,12 +186,17 @@ function collectorOf({ db, scripts, holds, log, now }: RuleScriptsParts) {
     return fired;
   }
 
-  async function setTimers({ compiled, origin, outcome }: Run, wrong: (message: string) => void): Promise<void> {
+  async function setTimers(
+    { compiled, origin, outcome }: Run,
+    wrong: (message: string) => void,
+  ): Promise<void> {
     const { id: ruleId, activation } = compiled.rule;
     for (const [i, timer] of outcome.timers.entries()) {
       timersWaiting ??= await countScriptTimers(db, ruleId);
       if (timersWaiting >= scriptRunLimits.timersMax) {
-        wrong(`${scriptRunLimits.timersMax} timers of its script wait already; another was not set`);
+        wrong(
+          `${scriptRunLimits.timersMax} timers of its script wait already; another was not set`,
+        );
         return;
       }
       timersWaiting += 1;
@@ -189,7 +212,11 @@ function collectorOf({ db, scripts, holds, log, now }: RuleScriptsParts) {
       const of = { ruleId: rule.id, activation: rule.activation };
       state ??= (await findScriptState(db, of)) ?? {};
       const source = logic.block.script;
-      const { emits } = await scripts.run({ tenant: rule.organizationId, source, event: { ...event, state } });
+      const { emits } = await scripts.run({
+        tenant: rule.organizationId,
+        source,
+        event: { ...event, state },
+      });
       const outcome = scriptOutcome(emits, now());
       if (outcome.state !== undefined) {
         state = outcome.state;
@@ -197,17 +224,32 @@ function collectorOf({ db, scripts, holds, log, now }: RuleScriptsParts) {
       }
       const run = { compiled, origin, outcome };
       const actionIds = fire(run, context);
-      const deviceId = origin.deviceId === '' ? (compiled.sources[0]?.deviceIds[0] ?? '') : origin.deviceId;
+      const deviceId =
+        origin.deviceId === '' ? (compiled.sources[0]?.deviceIds[0] ?? '') : origin.deviceId;
       const errors = outcome.notes.map(({ message }) => message);
       await setTimers(run, (message) => errors.push(message));
-      notes.push(...errors.map((message, i) => ruleNote(compiled, origin, deviceId, { level: 'ERROR', message }, i)));
+      notes.push(
+        ...errors.map((message, i) =>
+          ruleNote(compiled, origin, deviceId, { level: 'ERROR', message }, i),
+        ),
+      );
       if (actionIds.length > 0) {
         const message = `fired, ${actionIds.length} action${actionIds.length === 1 ? '' : 's'}`;
-        notes.push(ruleNote(compiled, origin, deviceId, { level: 'INFO', message, details: { actionIds } }));
+        notes.push(
+          ruleNote(compiled, origin, deviceId, { level: 'INFO', message, details: { actionIds } }),
+        );
       }
       const { at, cause, correlationId } = origin;
       const seen = samples.map((sample) => sample ?? undefined);
-      const told = { at, cause, deviceId: origin.deviceId, correlationId, samples: seen, places, actionIds };
+      const told = {
+        at,
+        cause,
+        deviceId: origin.deviceId,
+        correlationId,
+        samples: seen,
+        places,
+        actionIds,
+      };
       log.add(compiled, { ...told, ...judged(outcome, errors, actionIds) });
     },
     write: (): RuleWrite => ({
@@ -229,12 +271,17 @@ interface WaitingRun {
   readonly places: readonly number[];
 }
 
-function judged({ actions }: ScriptOutcome, errors: readonly string[], actionIds: readonly string[]) {
+function judged(
+  { actions }: ScriptOutcome,
+  errors: readonly string[],
+  actionIds: readonly string[],
+) {
   const [error] = errors;
   if (error !== undefined) return { outcome: 'FAILED', reason: error } as const;
   if (actionIds.length > 0)
     return { outcome: 'FIRED', reason: `the script emitted ${actions.length} actions` } as const;
-  if (actions.length === 0) return { outcome: 'NOT_FIRED', reason: 'the script emitted no action' } as const;
+  if (actions.length === 0)
+    return { outcome: 'NOT_FIRED', reason: 'the script emitted no action' } as const;
   return {
     outcome: 'SUPPRESSED',
     reason: 'the run before emitted an action too; actions fire after a run without one',

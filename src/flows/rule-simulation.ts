@@ -31,7 +31,9 @@ export interface SimulationParts {
   readonly scripts: Pick<ScriptMachine, 'run'>;
   readonly lookUp: LookUpDevice;
   /** Tag ids to the devices that carry them, and the tags of a device. */
-  readonly tagsOf: (deviceIds: readonly string[]) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
+  readonly tagsOf: (
+    deviceIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, ReadonlySet<string>>>;
   readonly devicesOfTag: (tagId: string) => Promise<readonly string[]>;
   readonly pause: () => Promise<unknown>;
 }
@@ -59,7 +61,12 @@ export async function simulateRule(
 ): Promise<SimulatedRuns> {
   if (to <= from) throw problem('badInterval', { reason: 'from must be before to' });
   const devices = await devicesOf(compiled, on);
-  const { samples, truncated } = await samplesOf(devices.slice(0, simulationLimits.devicesMax), from, to, on);
+  const { samples, truncated } = await samplesOf(
+    devices.slice(0, simulationLimits.devicesMax),
+    from,
+    to,
+    on,
+  );
   const tags = await on.tagsOf(devices);
   const memory: RuleMemory = { last: createLastSamples(), holds: createHolds() };
   const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0 };
@@ -79,7 +86,14 @@ export async function simulateRule(
     while (due !== undefined && due < until && told.length < simulationLimits.samplesMax) {
       const triggered = judgeTimed(compiled, memory);
       if (triggered === undefined) return;
-      const origin = { cause: 'TIMER', key: String(due), deviceId: '', correlationId: '', hops: 0, at: due } as const;
+      const origin = {
+        cause: 'TIMER',
+        key: String(due),
+        deviceId: '',
+        correlationId: '',
+        hops: 0,
+        at: due,
+      } as const;
       await take(triggered, origin);
       due = compiled.schedule === undefined ? undefined : nextDue(compiled.schedule, due, due);
     }
@@ -94,7 +108,15 @@ export async function simulateRule(
       triggers.push({ compiled: of, reading, places, verdict });
     });
     const { deviceId, timestamp: at } = sample;
-    const origin = { cause: 'UPLINK', key: String(i), deviceId, correlationId: '', hops: 0, at, sample } as const;
+    const origin = {
+      cause: 'UPLINK',
+      key: String(i),
+      deviceId,
+      correlationId: '',
+      hops: 0,
+      at,
+      sample,
+    } as const;
     for (const triggered of triggers) await take(triggered, origin);
     if (i % 500 === 499) await on.pause();
   }
@@ -116,13 +138,23 @@ async function devicesOf({ sources }: CompiledRule, on: SimulationParts): Promis
 }
 
 /** In order of time; of one instant in order of device. */
-async function samplesOf(deviceIds: readonly string[], from: EpochMs, to: EpochMs, on: SimulationParts) {
+async function samplesOf(
+  deviceIds: readonly string[],
+  from: EpochMs,
+  to: EpochMs,
+  on: SimulationParts,
+) {
   const samples: Sample[] = [];
   let truncated = false;
   for (const deviceId of deviceIds) {
     let taken = 0;
     const share = Math.ceil(simulationLimits.samplesMax / deviceIds.length);
-    for await (const batch of on.store.exportSamples({ deviceId, from, to, unreadable: refuseUnreadable })) {
+    for await (const batch of on.store.exportSamples({
+      deviceId,
+      from,
+      to,
+      unreadable: refuseUnreadable,
+    })) {
       samples.push(...batch.slice(0, share - taken));
       taken += batch.length;
       if (taken < share) continue;
@@ -163,7 +195,14 @@ async function scriptRun(
   });
   state.held.set(origin.deviceId, outcome.actions.length > 0);
   const { at, deviceId, correlationId } = origin;
-  const base = { at, cause: origin.cause, deviceId, correlationId, samples: reading.samples, places };
+  const base = {
+    at,
+    cause: origin.cause,
+    deviceId,
+    correlationId,
+    samples: reading.samples,
+    places,
+  };
   const actionIds = actions.map(({ actionId }) => actionId);
   const reason = outcome.error ?? `the script emitted ${outcome.actions.length} actions`;
   const kind = outcome.error !== undefined ? 'FAILED' : actions.length > 0 ? 'FIRED' : 'NOT_FIRED';

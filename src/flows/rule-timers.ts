@@ -18,7 +18,13 @@ export interface RuleTimers {
   close(): Promise<void>;
 }
 
-export function createRuleTimers({ nextTime, runDue, now, schedule, failed }: RuleTimersParts): RuleTimers {
+export function createRuleTimers({
+  nextTime,
+  runDue,
+  now,
+  schedule,
+  failed,
+}: RuleTimersParts): RuleTimers {
   let next: EpochMs | undefined;
   let isKnown = true;
   let running: Promise<void> | undefined;
@@ -50,7 +56,8 @@ export function createRuleTimers({ nextTime, runDue, now, schedule, failed }: Ru
       .finally(() => {
         running = undefined;
         if (closed || (isKnown && next === undefined)) return;
-        const aheadMs = isKnown && next !== undefined ? Math.max(1, next - now()) : hasFailed ? lookEveryMs : 1;
+        const aheadMs =
+          isKnown && next !== undefined ? Math.max(1, next - now()) : hasFailed ? lookEveryMs : 1;
         cancel = schedule(wake, Math.min(lookEveryMs, aheadMs));
       });
   }

@@ -9,7 +9,13 @@ import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
 import type { SeenSample } from '../rules/rule-reading.ts';
 import { scriptEvent } from '../rules/script-run.ts';
-import { type LookUpDevice, type Origin, ruleContext, ruleDelivery, ruleNote } from './rule-effects.ts';
+import {
+  type LookUpDevice,
+  type Origin,
+  ruleContext,
+  ruleDelivery,
+  ruleNote,
+} from './rule-effects.ts';
 
 /** How many rules hand a sample on, one to the next (contract 13). */
 const hopsMax = 10;
@@ -38,13 +44,20 @@ export async function waitingRun(
 }
 
 /** What a rule causes whose verdict has firings: their deliveries, and a note of them. */
-export function firedEffects({ compiled, verdict }: Triggered, origin: Origin, context: TemplateContext) {
+export function firedEffects(
+  { compiled, verdict }: Triggered,
+  origin: Origin,
+  context: TemplateContext,
+) {
   const { activation } = compiled.rule;
   const firings = verdict?.firings ?? [];
   const actionIds = firings.map(({ actionId }) => actionId);
   const message = `fired, ${actionIds.length} action${actionIds.length === 1 ? '' : 's'}`;
   return {
-    deliveries: firings.map((firing) => ({ ...ruleDelivery(compiled, origin, firing, context), activation })),
+    deliveries: firings.map((firing) => ({
+      ...ruleDelivery(compiled, origin, firing, context),
+      activation,
+    })),
     notes: notedDevices(compiled, origin).map((deviceId) =>
       ruleNote(compiled, origin, deviceId, { level: 'INFO', message, details: { actionIds } }),
     ),
@@ -57,7 +70,10 @@ export function isBeyondHops({ trace }: DurableEntry): boolean {
 }
 
 /** What is told of such samples; repeating it changes nothing. */
-export function hopsNote({ deviceId, position, samples, receivedAt }: DurableEntry, at: EpochMs): ProcessingLogEntry {
+export function hopsNote(
+  { deviceId, position, samples, receivedAt }: DurableEntry,
+  at: EpochMs,
+): ProcessingLogEntry {
   return {
     id: `rules-hops-${position}`,
     deviceId,
@@ -77,6 +93,20 @@ export function notedDevices({ sources }: CompiledRule, { deviceId }: Origin): r
 }
 
 /** The sample as rules remember it. */
-export function seenSampleOf({ deviceId, topic, timestamp, data, meta, correlationId }: StoredSample): SeenSample {
-  return { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }), correlationId };
+export function seenSampleOf({
+  deviceId,
+  topic,
+  timestamp,
+  data,
+  meta,
+  correlationId,
+}: StoredSample): SeenSample {
+  return {
+    deviceId,
+    topic,
+    timestamp,
+    data,
+    ...(meta === undefined ? {} : { meta }),
+    correlationId,
+  };
 }

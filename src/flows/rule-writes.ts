@@ -58,10 +58,15 @@ export type CollectedWrite = {
 };
 
 export function emptyWrite(): CollectedWrite {
-  return Object.fromEntries(Object.keys(nothingToWrite).map((part) => [part, []])) as unknown as CollectedWrite;
+  return Object.fromEntries(
+    Object.keys(nothingToWrite).map((part) => [part, []]),
+  ) as unknown as CollectedWrite;
 }
 
-export type EnqueueDeliveries = (deliveries: readonly RuleDelivery[], step: RecordsDb) => Promise<unknown>;
+export type EnqueueDeliveries = (
+  deliveries: readonly RuleDelivery[],
+  step: RecordsDb,
+) => Promise<unknown>;
 
 /** What belongs to a rule that was deactivated or deleted in the meantime is left out. */
 export async function writeRuleEffects(
@@ -79,10 +84,16 @@ export async function writeRuleEffects(
   else await db.transaction().execute(work);
 }
 
-async function writeAll(step: RecordsDb, write: RuleWrite, enqueueDeliveries: EnqueueDeliveries): Promise<void> {
+async function writeAll(
+  step: RecordsDb,
+  write: RuleWrite,
+  enqueueDeliveries: EnqueueDeliveries,
+): Promise<void> {
   const { deliveries, triggers, timers, states, holds, due } = write;
   const ruleIds = [
-    ...new Set([...deliveries, ...triggers, ...timers, ...states, ...holds, ...due].map((of) => of.ruleId)),
+    ...new Set(
+      [...deliveries, ...triggers, ...timers, ...states, ...holds, ...due].map((of) => of.ruleId),
+    ),
   ];
   const activations = await activationsOf(step, ruleIds);
   const counts = (of: OfActivation): boolean => activations.get(of.ruleId) === of.activation;
@@ -102,12 +113,15 @@ async function writeAll(step: RecordsDb, write: RuleWrite, enqueueDeliveries: En
   for (const { ruleId, upTo } of write.done) await removeTriggers(step, ruleId, upTo);
   await insertTriggers(
     step,
-    triggers.filter(counts).map(({ ruleId, activation, trigger }) => ({ ruleId, activation, trigger })),
+    triggers
+      .filter(counts)
+      .map(({ ruleId, activation, trigger }) => ({ ruleId, activation, trigger })),
   );
   await removeScriptTimers(step, write.firedTimers);
   await insertScriptTimers(step, timers.filter(counts));
   for (const of of states.filter(counts)) await saveScriptState(step, of, of.state);
-  for (const { ruleId, nextExecution } of due.filter(counts)) await saveNextExecution(step, ruleId, nextExecution);
+  for (const { ruleId, nextExecution } of due.filter(counts))
+    await saveNextExecution(step, ruleId, nextExecution);
   const wanted = deliveries.filter(counts).map(({ activation: _, ...delivery }) => delivery);
   if (wanted.length > 0) await enqueueDeliveries(wanted, step);
   await appendProcessingLog(step, write.notes);

@@ -18,7 +18,11 @@ function bench() {
       find: async (id) => rows.get(id),
       reserve: async (record) => void rows.set(record.id, { ...record, durable: [] }),
       complete: async (id, answer, bodyHash) =>
-        void rows.set(id, { ...rows.get(id)!, answer, ...(bodyHash === undefined ? {} : { bodyHash }) }),
+        void rows.set(id, {
+          ...rows.get(id)!,
+          answer,
+          ...(bodyHash === undefined ? {} : { bodyHash }),
+        }),
       interrupt: async (id, durable) => void rows.set(id, { ...rows.get(id)!, durable }),
       release: async (id) => void rows.delete(id),
       create: () => Promise.reject(new Error('needs records')),
@@ -27,7 +31,10 @@ function bench() {
     () => clock.now,
   );
   const seen: { text: string; now: number }[] = [];
-  const work = async (bytes: AsyncIterable<Uint8Array>, { firstSeenAt: now }: Attempt): Promise<FirstAnswer> => {
+  const work = async (
+    bytes: AsyncIterable<Uint8Array>,
+    { firstSeenAt: now }: Attempt,
+  ): Promise<FirstAnswer> => {
     let text = '';
     for await (const chunk of bytes) text += Buffer.from(chunk).toString();
     seen.push({ text, now });
@@ -71,7 +78,9 @@ test('after a crash the work is done again, at the time of the first request', a
 
 test('a refused request leaves no trace of its key', async () => {
   const { once, work, rows } = bench();
-  const refused = once(call, body('['), async () => Promise.reject(problem('invalidRequest', { reason: 'refused' })));
+  const refused = once(call, body('['), async () =>
+    Promise.reject(problem('invalidRequest', { reason: 'refused' })),
+  );
   await expect(refused).rejects.toMatchObject({ status: 400 });
   expect(rows.size).toBe(0);
   expect(await once(call, body('[1]'), work)).toMatchObject({ status: 201 });

@@ -43,9 +43,11 @@ export function streamedIdempotency(records: IdempotencyRecords, now: () => Epoc
     work: (body: Bytes, attempt: Attempt) => Promise<FirstAnswer>,
   ): Promise<Done> {
     const known = await attempts.find(id, now() - idempotencyKeptMs);
-    if (known?.answer) return sameBody({ answer: known.answer, bodyHash: known.bodyHash }, await hashOf(body));
+    if (known?.answer)
+      return sameBody({ answer: known.answer, bodyHash: known.bodyHash }, await hashOf(body));
     const firstSeenAt = known?.firstSeenAt ?? now();
-    if (known === undefined) await records.reserve({ id, bodyHash: noHash, firstSeenAt, answer: null });
+    if (known === undefined)
+      await records.reserve({ id, bodyHash: noHash, firstSeenAt, answer: null });
     const hash = createHash('sha256');
     const kept = { id, bodyHash: noHash, firstSeenAt, durable: known?.durable ?? [] };
     return attempts.run(

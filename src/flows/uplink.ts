@@ -76,7 +76,9 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
     trace: traceOf(uplink, {
       dataReceived: uplink.receivedAt,
       processingStart,
-      ...(uplink.script === null ? {} : { scriptRunUplinkStart: scriptStart, scriptRunUplinkEnd: scriptEnd }),
+      ...(uplink.script === null
+        ? {}
+        : { scriptRunUplinkStart: scriptStart, scriptRunUplinkEnd: scriptEnd }),
       processingEnd: on.now(),
     }),
   };
@@ -126,7 +128,14 @@ function logEntryOf(note: Note, uplink: Uplink, on: UplinkStages): ProcessingLog
 }
 
 /** What the transport tells; samples may add to it. */
-function metricsOf({ body, correlationId, device, bodyBytes, receivedAt, metrics }: Uplink): UplinkMetrics {
+function metricsOf({
+  body,
+  correlationId,
+  device,
+  bodyBytes,
+  receivedAt,
+  metrics,
+}: Uplink): UplinkMetrics {
   const port = isJsonObject(body) ? body['port'] : undefined;
   return {
     uplinkId: correlationId,

@@ -8,7 +8,8 @@ function filterAt() {
   const clock = { now: 10_000 };
   const runs: string[] = [];
   const filter = createDuplicateFilter(() => clock.now, limits);
-  const once = (key: string, onlyDoubted?: boolean) => filter.once(key, async () => void runs.push(key), onlyDoubted);
+  const once = (key: string, onlyDoubted?: boolean) =>
+    filter.once(key, async () => void runs.push(key), onlyDoubted);
   return { clock, runs, filter, once };
 }
 

@@ -10,7 +10,9 @@ export const duplicateLimits = {
   recoveredEntriesMax: 20_000,
 } as const;
 
-export type Once<T> = { readonly repeated: false; readonly outcome: T } | { readonly repeated: true };
+export type Once<T> =
+  | { readonly repeated: false; readonly outcome: T }
+  | { readonly repeated: true };
 
 export interface DuplicateFilter {
   /**

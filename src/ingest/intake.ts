@@ -13,7 +13,12 @@ export interface Intake {
    * Runs the work of one uplink. `decode` of one device runs after the one before it ended; `store` of many may overlap.
    * Throws Problem `intakeFull` before anything was done when the limits are reached.
    */
-  run<D, S>(deviceId: string, bytes: number, decode: () => Promise<D>, store: (decoded: D) => Promise<S>): Promise<S>;
+  run<D, S>(
+    deviceId: string,
+    bytes: number,
+    decode: () => Promise<D>,
+    store: (decoded: D) => Promise<S>,
+  ): Promise<S>;
   /** Uplinks under way. */
   readonly size: number;
   /** Resolves when nothing is under way. */
@@ -55,7 +60,8 @@ export function createIntake(limits: IntakeLimits): Intake {
 
   return {
     async run(deviceId, bytes, decode, store) {
-      if (uplinks >= limits.uplinksMax || bytesHeld + bytes > limits.bytesMax) throw problem('intakeFull');
+      if (uplinks >= limits.uplinksMax || bytesHeld + bytes > limits.bytesMax)
+        throw problem('intakeFull');
       uplinks++;
       bytesHeld += bytes;
       try {

@@ -34,7 +34,8 @@ test('any steps give what a plain list gives; every value that goes is told once
           cache.forgetPart(one.part);
           drop(({ parts }) => parts.includes(one.part));
         }
-        for (const key of 'abcde') expect(cache.get(key)).toBe(plain.find((kept) => kept.key === key)?.value);
+        for (const key of 'abcde')
+          expect(cache.get(key)).toBe(plain.find((kept) => kept.key === key)?.value);
       });
       expect(gone.sort((a, b) => a - b)).toEqual(wanted.sort((a, b) => a - b));
     }),

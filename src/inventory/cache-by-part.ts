@@ -9,7 +9,10 @@ export interface CacheByPart<V> {
 }
 
 /** `forgotten` is told of every value that is here no more, replaced ones too. */
-export function cacheByPart<V>(max: number, forgotten: (value: V) => void = () => undefined): CacheByPart<V> {
+export function cacheByPart<V>(
+  max: number,
+  forgotten: (value: V) => void = () => undefined,
+): CacheByPart<V> {
   const kept = new Map<string, { readonly value: V; readonly parts: readonly string[] }>();
   const keysOf = new Map<string, Set<string>>();
 

@@ -28,7 +28,10 @@ export async function listReach(
   principal: Principal,
   scope: ListScope,
   right?: readonly [Scope, Verb],
-): Promise<{ readonly organizationId: string; readonly workspaceIds: readonly string[] | undefined }> {
+): Promise<{
+  readonly organizationId: string;
+  readonly workspaceIds: readonly string[] | undefined;
+}> {
   const organizationId = ownOrganization(principal, scope.organizationId);
   const { workspaceIds = [] } = scope;
   if (workspaceIds.length === 0) {
@@ -38,8 +41,10 @@ export async function listReach(
   }
   for (const id of new Set(workspaceIds)) {
     const place = await findPlace(records.db, 'workspace', id);
-    if (place?.organizationId !== organizationId) throw problem('notFound', { what: 'workspace', id });
-    if (principal.workspaces !== 'all' && !principal.workspaces.has(id)) throw problem('permissionDenied');
+    if (place?.organizationId !== organizationId)
+      throw problem('notFound', { what: 'workspace', id });
+    if (principal.workspaces !== 'all' && !principal.workspaces.has(id))
+      throw problem('permissionDenied');
     if (right !== undefined && !holds(principal, ...right, id)) throw problem('permissionDenied');
   }
   return { organizationId, workspaceIds };

@@ -29,7 +29,10 @@ export async function change<T>(records: Records, work: (step: Step) => Promise<
     const step: Step = { ...records, db, announce: (told) => void changes.push(told) };
     const made = await work(step);
     if (actor !== undefined) {
-      await insertAuditEntries(db, await auditEntriesOf(step, records, changes, actor, records.now()));
+      await insertAuditEntries(
+        db,
+        await auditEntriesOf(step, records, changes, actor, records.now()),
+      );
     }
     return made;
   });
@@ -61,7 +64,11 @@ export function auditView(record: AuditFields): {
   readonly version: number;
 } {
   const { created, updated, version } = record;
-  return { created: formatInstant(created), updated: updated === null ? null : formatInstant(updated), version };
+  return {
+    created: formatInstant(created),
+    updated: updated === null ? null : formatInstant(updated),
+    version,
+  };
 }
 
 /** The sent value, or the current one when none was sent; null clears. */

@@ -3,13 +3,25 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFanOut, type FanOut } from './fan-out.ts';
 import { liveLimits } from './live-limits.ts';
-import { cursorOf, openTestSession, type Received, type TestLog, testLog } from './testing-session.ts';
+import {
+  cursorOf,
+  openTestSession,
+  type Received,
+  type TestLog,
+  testLog,
+} from './testing-session.ts';
 
 const numbersIn = (messages: readonly Received[]) =>
   messages.filter(({ type }) => type === 'sample_insert').map(({ cursor }) => Number(cursor));
 
 /** Stores and publishes. */
-function insert(log: TestLog, fanOut: FanOut, count: number, deviceId = '02a', topic?: string): void {
+function insert(
+  log: TestLog,
+  fanOut: FanOut,
+  count: number,
+  deviceId = '02a',
+  topic?: string,
+): void {
   for (let i = 0; i < count; i++) fanOut.publish([log.store(deviceId, topic)], 0);
 }
 
@@ -23,7 +35,11 @@ describe('since', () => {
   test('a cursor: subscribed, what was stored after it, then live', async () => {
     const { log, fanOut, send, settle } = world();
     insert(log, fanOut, 5);
-    const first = await send({ type: 'subscribe', since: cursorOf(2), subscriptions: [{ assetId: '02a' }] });
+    const first = await send({
+      type: 'subscribe',
+      since: cursorOf(2),
+      subscriptions: [{ assetId: '02a' }],
+    });
     expect(first[0]!.type).toBe('subscribed');
     expect(numbersIn(first)).toEqual([3, 4, 5]);
     insert(log, fanOut, 2);
@@ -34,14 +50,18 @@ describe('since', () => {
     const { log, fanOut, send } = world();
     insert(log, fanOut, 5);
     const since = new Date(log.samples[3]!.storedAt).toISOString();
-    expect(numbersIn(await send({ type: 'subscribe', since, subscriptions: [{ assetId: '02a' }] }))).toEqual([4, 5]);
+    expect(
+      numbersIn(await send({ type: 'subscribe', since, subscriptions: [{ assetId: '02a' }] })),
+    ).toEqual([4, 5]);
   });
 
   test('the since of an item wins over that of the message', async () => {
     const { log, fanOut, send } = world();
     for (let i = 0; i < 3; i++) for (const device of ['02a', '02b']) insert(log, fanOut, 1, device);
     const subscriptions = [{ assetId: '02a', since: cursorOf(4) }, { assetId: '02b' }];
-    expect(numbersIn(await send({ type: 'subscribe', since: cursorOf(1), subscriptions }))).toEqual([2, 4, 5, 6]);
+    expect(numbersIn(await send({ type: 'subscribe', since: cursorOf(1), subscriptions }))).toEqual(
+      [2, 4, 5, 6],
+    );
   });
 
   test('a cursor and a time in one message are replayed as one, in the order of storing', async () => {
@@ -60,7 +80,9 @@ describe('since', () => {
     const { log, fanOut, send, settle } = world();
     const late = [log.store('02a'), log.store('02a')];
     expect(
-      numbersIn(await send({ type: 'subscribe', since: cursorOf(0), subscriptions: [{ assetId: '02a' }] })),
+      numbersIn(
+        await send({ type: 'subscribe', since: cursorOf(0), subscriptions: [{ assetId: '02a' }] }),
+      ),
     ).toEqual([1, 2]);
     fanOut.publish(late, 0);
     insert(log, fanOut, 1);
@@ -78,9 +100,19 @@ describe('since', () => {
 
   test('a replay that begins later does not swallow what an older subscription is owed and is published only now', async () => {
     const { log, fanOut, send } = world();
-    const got = await send({ type: 'subscribe', since: cursorOf(0), subscriptions: [{ assetId: '02a' }] });
+    const got = await send({
+      type: 'subscribe',
+      since: cursorOf(0),
+      subscriptions: [{ assetId: '02a' }],
+    });
     const late = [log.store('02a'), log.store('02a')];
-    got.push(...(await send({ type: 'subscribe', since: cursorOf(1), subscriptions: [{ assetId: '02a' }] })));
+    got.push(
+      ...(await send({
+        type: 'subscribe',
+        since: cursorOf(1),
+        subscriptions: [{ assetId: '02a' }],
+      })),
+    );
     fanOut.publish(late, 0);
     got.push(...(await send({ type: 'ping' })));
     expect(numbersIn(got)).toEqual([1, 2]);
@@ -90,14 +122,19 @@ describe('since', () => {
     test(`since ${since} lies ahead: nothing is replayed, and what is stored from now on is live`, async () => {
       const { log, fanOut, send, settle } = world();
       insert(log, fanOut, 2);
-      expect(await send({ type: 'subscribe', since, subscriptions: [{ assetId: '02a' }] })).toHaveLength(1);
+      expect(
+        await send({ type: 'subscribe', since, subscriptions: [{ assetId: '02a' }] }),
+      ).toHaveLength(1);
       fanOut.publish([{ ...log.store('02a'), storedAt: 1_900_000_000_000 }], 0);
       expect(numbersIn(await settle())).toEqual([3]);
     });
 
   for (const [where, message] of [
     ['the message', { since: 'zzz', subscriptions: [{ assetId: '02a' }] }],
-    ['an item', { subscriptions: [{ assetId: '02a' }, { assetId: '02b', since: '00000000000001' }] }],
+    [
+      'an item',
+      { subscriptions: [{ assetId: '02a' }, { assetId: '02b', since: '00000000000001' }] },
+    ],
   ] as const)
     test(`review behaviour 31: a since of ${where} that is neither cursor nor time applies nothing`, async () => {
       const { log, fanOut, send, settle, session } = world();
@@ -115,10 +152,14 @@ describe('since', () => {
     insert(log, fanOut, 2);
     expect(numbersIn(await settle())).toEqual([4, 5]);
     expect(
-      numbersIn(await send({ type: 'subscribe', since: cursorOf(1), subscriptions: [{ assetId: '02a' }] })),
+      numbersIn(
+        await send({ type: 'subscribe', since: cursorOf(1), subscriptions: [{ assetId: '02a' }] }),
+      ),
     ).toEqual([2, 3]);
     expect(
-      numbersIn(await send({ type: 'subscribe', since: cursorOf(0), subscriptions: [{ assetId: '02a' }] })),
+      numbersIn(
+        await send({ type: 'subscribe', since: cursorOf(0), subscriptions: [{ assetId: '02a' }] }),
+      ),
     ).toEqual([1]);
   });
 
@@ -130,7 +171,9 @@ describe('since', () => {
     insert(log, fanOut, 1, '02a', 'door');
     expect(numbersIn(await settle())).toEqual([3, 4]);
     expect(
-      numbersIn(await send({ type: 'subscribe', since: cursorOf(0), subscriptions: [{ assetId: '02a' }] })),
+      numbersIn(
+        await send({ type: 'subscribe', since: cursorOf(0), subscriptions: [{ assetId: '02a' }] }),
+      ),
     ).toEqual([1, 2]);
   });
 
@@ -161,7 +204,12 @@ describe('refusals of a replay', () => {
     ];
     const [ack, error, ...more] = await send({ type: 'subscribe', id: 8, subscriptions });
     expect(ack!.type).toBe('subscribed');
-    expect(error).toMatchObject({ type: 'error', replyTo: 8, errorCode: 'CURSOR_TOO_OLD', oldestCursor: cursorOf(4) });
+    expect(error).toMatchObject({
+      type: 'error',
+      replyTo: 8,
+      errorCode: 'CURSOR_TOO_OLD',
+      oldestCursor: cursorOf(4),
+    });
     expect(error!.message).toContain(cursorOf(4));
     expect(more).toEqual([]);
     insert(log, fanOut, 1);
@@ -171,8 +219,16 @@ describe('refusals of a replay', () => {
   test('a store that fails is INTERNAL, and the subscription is live', async () => {
     const { log, fanOut, send, settle, failures, ended } = world();
     log.failure = new Error('disk');
-    const messages = await send({ type: 'subscribe', id: 1, since: cursorOf(0), subscriptions: [{ assetId: '02a' }] });
-    expect(messages.map(({ errorCode, type }) => errorCode ?? type)).toEqual(['subscribed', 'INTERNAL']);
+    const messages = await send({
+      type: 'subscribe',
+      id: 1,
+      since: cursorOf(0),
+      subscriptions: [{ assetId: '02a' }],
+    });
+    expect(messages.map(({ errorCode, type }) => errorCode ?? type)).toEqual([
+      'subscribed',
+      'INTERNAL',
+    ]);
     expect(failures).toEqual([log.failure]);
     insert(log, fanOut, 1);
     expect(numbersIn(await settle())).toEqual([1]);
@@ -193,7 +249,11 @@ describe('limits', () => {
         insert(log, fanOut, 5, '02b');
       }
     };
-    const messages = await send({ type: 'subscribe', since: cursorOf(10), subscriptions: [{ assetId: '02a' }] });
+    const messages = await send({
+      type: 'subscribe',
+      since: cursorOf(10),
+      subscriptions: [{ assetId: '02a' }],
+    });
     while (messages.length < 91 + more) messages.push(...(await settle()));
     insert(log, fanOut, 1);
     messages.push(...(await settle()));
@@ -206,11 +266,15 @@ describe('limits', () => {
   test('a reader with too much queued loses nothing: the session goes on from the store', async () => {
     const test = world(100);
     const { log, fanOut, send, settle } = test;
-    await send({ type: 'subscribe', subscriptions: [{ assetId: '02a' }, { assetId: '02b', topic: '*' }] });
+    await send({
+      type: 'subscribe',
+      subscriptions: [{ assetId: '02a' }, { assetId: '02b', topic: '*' }],
+    });
     const padding = 'x'.repeat(10_000);
     test.frozen = true;
     const count = 3_000;
-    for (let i = 0; i < count; i++) fanOut.publish([log.store(i % 2 ? '02a' : '02b', 'default', { padding })], 0);
+    for (let i = 0; i < count; i++)
+      fanOut.publish([log.store(i % 2 ? '02a' : '02b', 'default', { padding })], 0);
     const messages = await settle();
     expect(messages.length).toBeLessThan(100);
     test.thaw();
@@ -262,8 +326,18 @@ type Step =
 
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    { weight: 6, arbitrary: fc.record({ kind: fc.constant('store' as const), device: fc.nat(1), topic: fc.nat(1) }) },
-    { weight: 6, arbitrary: fc.record({ kind: fc.constantFrom('publish', 'turn', 'turn', 'freeze', 'thaw') }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        kind: fc.constant('store' as const),
+        device: fc.nat(1),
+        topic: fc.nat(1),
+      }),
+    },
+    {
+      weight: 6,
+      arbitrary: fc.record({ kind: fc.constantFrom('publish', 'turn', 'turn', 'freeze', 'thaw') }),
+    },
     {
       weight: 2,
       arbitrary: fc.record({
@@ -288,7 +362,8 @@ describe('property', () => {
         const test = world(3);
         const { log, fanOut } = test;
         let published = 0;
-        const publish = () => fanOut.publish(log.samples.slice(published, (published = log.samples.length)), 0);
+        const publish = () =>
+          fanOut.publish(log.samples.slice(published, (published = log.samples.length)), 0);
         const wanted = new Map<string, number>();
         const all: Received[] = [];
         for (const step of history) {
@@ -299,9 +374,13 @@ describe('property', () => {
           if (step.kind === 'thaw') test.thaw();
           if (step.kind !== 'subscribe') continue;
           const from = Math.max(0, log.samples.length - step.back);
-          const since = step.byTime ? new Date(1_700_000_000_000 + from + 1).toISOString() : cursorOf(from);
+          const since = step.byTime
+            ? new Date(1_700_000_000_000 + from + 1).toISOString()
+            : cursorOf(from);
           const subscription = { assetId: devices[step.device]!, topic: topics[step.topic]! };
-          test.session.receive(JSON.stringify({ type: 'subscribe', subscriptions: [{ ...subscription, since }] }));
+          test.session.receive(
+            JSON.stringify({ type: 'subscribe', subscriptions: [{ ...subscription, since }] }),
+          );
           const name = `${subscription.assetId} ${subscription.topic}`;
           wanted.set(name, Math.min(from, wanted.get(name) ?? from));
         }
@@ -309,9 +388,13 @@ describe('property', () => {
         publish();
         all.push(...(await test.settle()), ...(await test.settle()));
         const expected = log.samples.filter(({ deviceId, topic }, i) =>
-          [topic, '*'].some((t) => i >= (wanted.get(`${deviceId} ${t}`) ?? Number.POSITIVE_INFINITY)),
+          [topic, '*'].some(
+            (t) => i >= (wanted.get(`${deviceId} ${t}`) ?? Number.POSITIVE_INFINITY),
+          ),
         );
-        expect(numbersIn(all).sort((a, b) => a - b)).toEqual(expected.map(({ cursor }) => Number(cursor)));
+        expect(numbersIn(all).sort((a, b) => a - b)).toEqual(
+          expected.map(({ cursor }) => Number(cursor)),
+        );
       }),
       { numRuns: 3_000 },
     );

@@ -100,8 +100,16 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
   async function runPass(): Promise<void> {
     const requests = pending.filter(({ subscription }) => subscription.open);
     const wanted = new Map<Subscription, Coverage>();
-    for (const { subscription, start } of requests) wanted.set(subscription, widened(wanted.get(subscription), start));
-    const pass: Pass = { members: new Set(held), requests, wanted, resumeFrom, starts: [], reached: undefined };
+    for (const { subscription, start } of requests)
+      wanted.set(subscription, widened(wanted.get(subscription), start));
+    const pass: Pass = {
+      members: new Set(held),
+      requests,
+      wanted,
+      resumeFrom,
+      starts: [],
+      reached: undefined,
+    };
     pending = [];
     resumeFrom = undefined;
     overflowed = false;
@@ -114,7 +122,9 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
     for (;;) {
       pass.starts = startsOf(pass);
       try {
-        const replays = pass.starts.map((start) => options.replay(start, (sample) => isOwed(sample, pass)));
+        const replays = pass.starts.map((start) =>
+          options.replay(start, (sample) => isOwed(sample, pass)),
+        );
         for await (const batch of mergedReplays(replays)) {
           for (const sample of batch) {
             while (!outbox.writable) await outbox.whenWritable();
@@ -145,7 +155,8 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
       const asked = wanted.get(subscription);
       // What was stored after the client asked it cannot have, wherever its cursor points.
       const isAsked =
-        asked !== undefined && (covers(asked, sample, undefined) || sample.storedAt > interest.settlingUntil);
+        asked !== undefined &&
+        (covers(asked, sample, undefined) || sample.storedAt > interest.settlingUntil);
       owed ||= covered || isAsked;
     }
     return owed;
@@ -160,12 +171,14 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
         continue;
       }
       const { sample } = entry;
-      const wasRead = pass.reached !== undefined && sample.cursor <= pass.reached && isInStream(pass, sample);
+      const wasRead =
+        pass.reached !== undefined && sample.cursor <= pass.reached && isInStream(pass, sample);
       if (!wasRead && isOwed(sample, pass)) outbox.sendSample(entry.frame);
       last = latest(sample.cursor, last);
     }
     for (const [subscription, asked] of pass.wanted) {
-      for (const start of startsIn(asked)) subscription.coverage = widened(subscription.coverage, start);
+      for (const start of startsIn(asked))
+        subscription.coverage = widened(subscription.coverage, start);
     }
     if (overflowed) resumeFrom = earliest(samples.at(-1)!.sample.cursor, resumeFrom);
     const waiting = new Set(pending.map(({ subscription }) => subscription.assetId));
@@ -182,16 +195,22 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
   /** Answers the requests that cannot be served; they are live from now on. True when the others can be tried again. */
   function refuseReplay(pass: Pass, thrown: unknown): boolean {
     const oldest =
-      thrown instanceof Problem && thrown.problem === 'cursorTooOld' ? String(thrown.details.oldest) : undefined;
+      thrown instanceof Problem && thrown.problem === 'cursorTooOld'
+        ? String(thrown.details.oldest)
+        : undefined;
     const begun = pass.reached !== undefined;
-    const tooOld = pass.requests.filter(({ start }) => 'cursor' in start && start.cursor < (oldest ?? ''));
+    const tooOld = pass.requests.filter(
+      ({ start }) => 'cursor' in start && start.cursor < (oldest ?? ''),
+    );
     const refused = begun || tooOld.length === 0 ? pass.requests : tooOld;
     if (refused.length === 0 || (begun && pass.resumeFrom !== undefined)) {
       options.end('samples can no longer be read; connect again with since');
       return false;
     }
-    const answer = oldest === undefined ? thrown : refusal('CURSOR_TOO_OLD', { oldestCursor: oldest });
-    for (const replyTo of new Set(refused.map((request) => request.replyTo))) options.refuse(answer, replyTo);
+    const answer =
+      oldest === undefined ? thrown : refusal('CURSOR_TOO_OLD', { oldestCursor: oldest });
+    for (const replyTo of new Set(refused.map((request) => request.replyTo)))
+      options.refuse(answer, replyTo);
     for (const { subscription } of refused) {
       pass.wanted.delete(subscription);
       const afterCursor = options.interest(subscription.assetId)?.deliveredTo;
@@ -213,7 +232,8 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
       void run();
     },
     hold(sample, frame, interest) {
-      const full = samples.length >= liveLimits.heldSamplesMax || heldBytes > liveLimits.heldBytesMax;
+      const full =
+        samples.length >= liveLimits.heldSamplesMax || heldBytes > liveLimits.heldBytesMax;
       if (overflowed || full) {
         overflowed = true;
         return;
@@ -238,7 +258,8 @@ export function createCatchUp(options: CatchUpOptions): CatchUp {
 // At most one start by cursor and one by time: the earliest of each, so the store is read once or twice.
 function startsOf(pass: Pass): ReplayStart[] {
   let all: Coverage = {};
-  for (const asked of pass.wanted.values()) for (const start of startsIn(asked)) all = widened(all, start);
+  for (const asked of pass.wanted.values())
+    for (const start of startsIn(asked)) all = widened(all, start);
   if (pass.resumeFrom !== undefined) all = widened(all, { cursor: pass.resumeFrom });
   // What other subscriptions of a held device are owed must be in the stream as well.
   for (const { wildcard, topics, deliveredTo } of pass.members) {

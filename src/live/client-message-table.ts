@@ -4,4 +4,8 @@ import { ping } from './ping.ts';
 import { subscribe } from './subscribe.ts';
 import { unsubscribe } from './unsubscribe.ts';
 
-export const clientMessages: Readonly<Record<string, ClientMessageType>> = { subscribe, unsubscribe, ping };
+export const clientMessages: Readonly<Record<string, ClientMessageType>> = {
+  subscribe,
+  unsubscribe,
+  ping,
+};

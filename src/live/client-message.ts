@@ -46,17 +46,28 @@ export type FindAssets = (
 ) => Promise<ReadonlySet<string>>;
 
 /** Readable devices that have the tag now; undefined when the tag is unknown or forbidden. */
-export type AssetsOfTag = (principal: Principal, tagId: string) => Promise<readonly string[] | undefined>;
+export type AssetsOfTag = (
+  principal: Principal,
+  tagId: string,
+) => Promise<readonly string[] | undefined>;
 
 export interface ClientMessageType {
   /** Checks the message against its schema and handles it; throws LiveRefusal. */
-  receive(message: unknown, replyTo: ReplyTo | undefined, context: MessageContext): void | Promise<void>;
+  receive(
+    message: unknown,
+    replyTo: ReplyTo | undefined,
+    context: MessageContext,
+  ): void | Promise<void>;
 }
 
 /** A row of the table of client messages. */
 export function clientMessage<S extends TSchema>(
   schema: S,
-  handle: (message: Static<S>, replyTo: ReplyTo | undefined, context: MessageContext) => void | Promise<void>,
+  handle: (
+    message: Static<S>,
+    replyTo: ReplyTo | undefined,
+    context: MessageContext,
+  ) => void | Promise<void>,
 ): ClientMessageType {
   const validator = Compile(schema);
   return {

@@ -15,7 +15,11 @@ export function startsBefore(start: ReplayStart, sample: StoredSample): boolean 
   return 'cursor' in start ? sample.cursor > start.cursor : sample.storedAt >= start.storedSince;
 }
 
-export function covers(coverage: Coverage, sample: StoredSample, firstCursor: string | undefined): boolean {
+export function covers(
+  coverage: Coverage,
+  sample: StoredSample,
+  firstCursor: string | undefined,
+): boolean {
   const { afterCursor, storedSince } = coverage;
   if (afterCursor === undefined && storedSince === undefined) {
     return firstCursor !== undefined && sample.cursor >= firstCursor;
@@ -30,8 +34,14 @@ export function covers(coverage: Coverage, sample: StoredSample, firstCursor: st
 export function widened(coverage: Coverage | undefined, start: ReplayStart): Coverage {
   if ('cursor' in start) {
     const known = coverage?.afterCursor;
-    return { ...coverage, afterCursor: known !== undefined && known < start.cursor ? known : start.cursor };
+    return {
+      ...coverage,
+      afterCursor: known !== undefined && known < start.cursor ? known : start.cursor,
+    };
   }
   const known = coverage?.storedSince;
-  return { ...coverage, storedSince: known === undefined ? start.storedSince : Math.min(known, start.storedSince) };
+  return {
+    ...coverage,
+    storedSince: known === undefined ? start.storedSince : Math.min(known, start.storedSince),
+  };
 }

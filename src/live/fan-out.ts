@@ -80,7 +80,8 @@ export function createFanOut(): FanOut {
     const frame = sampleFrame(sample, now);
     for (const interest of audience.wildcard) deliver(interest, sample, frame, firstCursor);
     if (byTopic === undefined) return;
-    for (const interest of byTopic) if (interest.wildcard === undefined) deliver(interest, sample, frame, firstCursor);
+    for (const interest of byTopic)
+      if (interest.wildcard === undefined) deliver(interest, sample, frame, firstCursor);
   }
 
   return {
@@ -95,7 +96,8 @@ export function createFanOut(): FanOut {
     },
     add(interest, { assetId, topic }) {
       let audience = audiences.get(assetId);
-      if (audience === undefined) audiences.set(assetId, (audience = { byTopic: new Map(), wildcard: new Set() }));
+      if (audience === undefined)
+        audiences.set(assetId, (audience = { byTopic: new Map(), wildcard: new Set() }));
       if (topic === undefined) audience.wildcard.add(interest);
       else audience.byTopic.set(topic, (audience.byTopic.get(topic) ?? new Set()).add(interest));
     },
@@ -103,14 +105,22 @@ export function createFanOut(): FanOut {
       const audience = audiences.get(assetId);
       if (audience === undefined) return;
       if (topic === undefined) audience.wildcard.delete(interest);
-      else if (audience.byTopic.get(topic)?.delete(interest) && audience.byTopic.get(topic)!.size === 0)
+      else if (
+        audience.byTopic.get(topic)?.delete(interest) &&
+        audience.byTopic.get(topic)!.size === 0
+      )
         audience.byTopic.delete(topic);
       if (audience.byTopic.size === 0 && audience.wildcard.size === 0) audiences.delete(assetId);
     },
     interestsIn(assetId) {
       const audience = audiences.get(assetId);
       if (audience === undefined) return [];
-      return [...new Set([...audience.wildcard, ...[...audience.byTopic.values()].flatMap((of) => [...of])])];
+      return [
+        ...new Set([
+          ...audience.wildcard,
+          ...[...audience.byTopic.values()].flatMap((of) => [...of]),
+        ]),
+      ];
     },
     get firstCursor() {
       return firstCursor;
@@ -124,17 +134,28 @@ export function createFanOut(): FanOut {
   };
 }
 
-function deliver(interest: Interest, sample: StoredSample, frame: Buffer, firstCursor: string | undefined): void {
+function deliver(
+  interest: Interest,
+  sample: StoredSample,
+  frame: Buffer,
+  firstCursor: string | undefined,
+): void {
   const { reader } = interest;
   if (interest.held) reader.hold(sample, frame, interest);
   else if (sample.cursor <= interest.deliveredTo) return;
-  else if (sample.storedAt <= interest.settlingUntil && !isCovered(interest, sample, firstCursor)) return;
+  else if (sample.storedAt <= interest.settlingUntil && !isCovered(interest, sample, firstCursor))
+    return;
   else if (!reader.outbox.sendSample(frame)) reader.spill();
 }
 
-function isCovered({ topics, wildcard }: Interest, sample: StoredSample, firstCursor: string | undefined): boolean {
+function isCovered(
+  { topics, wildcard }: Interest,
+  sample: StoredSample,
+  firstCursor: string | undefined,
+): boolean {
   for (const subscription of [topics.get(sample.topic), wildcard]) {
-    if (subscription?.coverage !== undefined && covers(subscription.coverage, sample, firstCursor)) return true;
+    if (subscription?.coverage !== undefined && covers(subscription.coverage, sample, firstCursor))
+      return true;
   }
   return false;
 }

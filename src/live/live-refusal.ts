@@ -10,7 +10,8 @@ const refusals = {
   MESSAGE_TOO_LARGE: (d: { bytesMax: number }) => `The message is larger than ${d.bytesMax} bytes`,
   TOO_MANY_MESSAGES: () => 'Too many messages are waiting; this one was not read',
   NO_SUBSCRIPTIONS: () => 'The message has no subscriptions',
-  INVALID_SUBSCRIPTION: (d: { reason: string }) => `${d.reason}; nothing of this message was applied`,
+  INVALID_SUBSCRIPTION: (d: { reason: string }) =>
+    `${d.reason}; nothing of this message was applied`,
   TOO_MANY_SUBSCRIPTIONS: (d: { max: number }) =>
     `This organization may have ${d.max} ${quotaTable.subscriptionItems.what} (limit subscriptionItems); nothing of this message was applied`,
   CURSOR_TOO_OLD: (d: { oldestCursor: string }) =>
@@ -44,6 +45,7 @@ export function refusal<C extends LiveErrorCode>(code: C, ...args: DetailsOf<C>)
 /** A refusal for whatever was thrown; undefined when it is our own mistake. Catalogue codes lose their number: `INVALID_TOKEN`. */
 export function refusalOf(thrown: unknown): LiveRefusal | undefined {
   if (thrown instanceof LiveRefusal) return thrown;
-  if (thrown instanceof Problem) return new LiveRefusal(thrown.code.replace(/^\d+_/, ''), thrown.message);
+  if (thrown instanceof Problem)
+    return new LiveRefusal(thrown.code.replace(/^\d+_/, ''), thrown.message);
   return undefined;
 }

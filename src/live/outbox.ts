@@ -62,7 +62,10 @@ export function createOutbox({ write, cut, flusher }: OutboxOptions): Outbox {
     while (mayWrite()) {
       let to = head;
       let bytes = 0;
-      while (to < frames.length && (to === head || bytes + frames[to]!.length <= liveLimits.chunkBytesMax)) {
+      while (
+        to < frames.length &&
+        (to === head || bytes + frames[to]!.length <= liveLimits.chunkBytesMax)
+      ) {
         bytes += frames[to++]!.length;
       }
       const chunk = to === head + 1 ? frames[head]! : flusher.join(frames, head, to, bytes);
@@ -175,7 +178,12 @@ export function createFlusher(schedule: (run: () => void) => void): Flusher {
   };
 }
 
-function isSame(known: readonly Buffer[], frames: readonly Buffer[], from: number, to: number): boolean {
+function isSame(
+  known: readonly Buffer[],
+  frames: readonly Buffer[],
+  from: number,
+  to: number,
+): boolean {
   if (known.length !== to - from) return false;
   for (let i = 0; i < known.length; i++) if (known[i] !== frames[from + i]) return false;
   return true;

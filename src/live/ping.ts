@@ -4,5 +4,9 @@ import { formatInstant } from '../model/instant.ts';
 import { clientMessage } from './client-message.ts';
 
 export const ping = clientMessage(PingMessage, (_message, replyTo, { reply, now }) =>
-  reply({ type: 'pong', ...(replyTo !== undefined && { replyTo }), timestamp: formatInstant(now()) }),
+  reply({
+    type: 'pong',
+    ...(replyTo !== undefined && { replyTo }),
+    timestamp: formatInstant(now()),
+  }),
 );

@@ -11,13 +11,18 @@ interface Head {
 export async function* mergedReplays(
   replays: readonly AsyncIterable<readonly StoredSample[]>[],
 ): AsyncGenerator<readonly StoredSample[]> {
-  let heads: Head[] = replays.map((replay) => ({ batches: replay[Symbol.asyncIterator](), batch: [], at: 0 }));
+  let heads: Head[] = replays.map((replay) => ({
+    batches: replay[Symbol.asyncIterator](),
+    batch: [],
+    at: 0,
+  }));
   const opened = heads;
   try {
     while (heads.length > 0) {
       heads = (await Promise.all(heads.map(refilled))).filter((head) => head !== undefined);
       const batch: StoredSample[] = [];
-      while (heads.length > 0 && heads.every((head) => head.at < head.batch.length)) batch.push(takeFirst(heads));
+      while (heads.length > 0 && heads.every((head) => head.at < head.batch.length))
+        batch.push(takeFirst(heads));
       yield batch;
     }
   } finally {
@@ -37,7 +42,8 @@ async function refilled(head: Head): Promise<Head | undefined> {
 
 function takeFirst(heads: readonly Head[]): StoredSample {
   let first = heads[0]!.batch[heads[0]!.at]!;
-  for (const head of heads) if (head.batch[head.at]!.cursor < first.cursor) first = head.batch[head.at]!;
+  for (const head of heads)
+    if (head.batch[head.at]!.cursor < first.cursor) first = head.batch[head.at]!;
   for (const head of heads) if (head.batch[head.at]!.cursor === first.cursor) head.at++;
   return first;
 }

@@ -38,7 +38,11 @@ export interface SessionSubscriptions {
 /** So many subscriptions are closed in one turn of the event loop. */
 const removedPerTurn = 2_000;
 
-export function createSubscriptions(fanOut: FanOut, reader: Reader, room: SubscriptionRoom): SessionSubscriptions {
+export function createSubscriptions(
+  fanOut: FanOut,
+  reader: Reader,
+  room: SubscriptionRoom,
+): SessionSubscriptions {
   const interests = new Map<string, Interest>();
   let size = 0;
   let opened = 0;
@@ -53,7 +57,8 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader, room: Subscr
     if (subscription.topic === undefined) interest.wildcard = undefined;
     else interest.topics.delete(subscription.topic);
     fanOut.remove(interest, subscription);
-    if (interest.wildcard === undefined && interest.topics.size === 0) interests.delete(subscription.assetId);
+    if (interest.wildcard === undefined && interest.topics.size === 0)
+      interests.delete(subscription.assetId);
     size--;
     room.give(1);
     sorted = undefined;
@@ -86,7 +91,14 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader, room: Subscr
         };
         interests.set(assetId, interest);
       }
-      const subscription: Subscription = { assetId, topic, coverage, tagIds: new Set(), open: true, grantedTo };
+      const subscription: Subscription = {
+        assetId,
+        topic,
+        coverage,
+        tagIds: new Set(),
+        open: true,
+        grantedTo,
+      };
       if (topic === undefined) interest.wildcard = subscription;
       else interest.topics.set(topic, subscription);
       fanOut.add(interest, subscription);
@@ -110,7 +122,8 @@ export function createSubscriptions(fanOut: FanOut, reader: Reader, room: Subscr
     },
     interest: (assetId) => interests.get(assetId),
     interests: () => interests.values(),
-    ofTag: (tagId, topic) => [...all()].filter((one) => one.topic === topic && one.tagIds.has(tagId)),
+    ofTag: (tagId, topic) =>
+      [...all()].filter((one) => one.topic === topic && one.tagIds.has(tagId)),
     acknowledged(refused = []) {
       if (sorted === undefined) sorted = [...all()].map(itemOf).sort(inOrder);
       else if (added.length > 0) sorted = merged(sorted, added.sort(inOrder));
@@ -132,7 +145,9 @@ export function itemOf({ assetId, topic }: Subscription): AcknowledgedItem {
 
 function inOrder(a: AcknowledgedItem, b: AcknowledgedItem): number {
   return (
-    compare(a.assetId, b.assetId) || compare(a.tagId ?? '', b.tagId ?? '') || compare(a.topic ?? '', b.topic ?? '')
+    compare(a.assetId, b.assetId) ||
+    compare(a.tagId ?? '', b.tagId ?? '') ||
+    compare(a.topic ?? '', b.topic ?? '')
   );
 }
 
@@ -144,7 +159,10 @@ function compare(a: string | undefined, b: string | undefined): number {
 }
 
 // Merging keeps an acknowledgement of many thousand subscriptions cheap when few were added.
-function merged(left: readonly AcknowledgedItem[], right: readonly AcknowledgedItem[]): AcknowledgedItem[] {
+function merged(
+  left: readonly AcknowledgedItem[],
+  right: readonly AcknowledgedItem[],
+): AcknowledgedItem[] {
   if (left.length === 0) return [...right];
   const result: AcknowledgedItem[] = [];
   let at = 0;

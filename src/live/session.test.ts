@@ -4,10 +4,19 @@ import { describe, expect, test } from 'vitest';
 import { createFanOut } from './fan-out.ts';
 import { standardQuotas } from '../model/quota.ts';
 import { liveLimits } from './live-limits.ts';
-import { cursorOf, openTestSession, type Received, storedSample, testLog } from './testing-session.ts';
+import {
+  cursorOf,
+  openTestSession,
+  type Received,
+  storedSample,
+  testLog,
+} from './testing-session.ts';
 
 const timestamp = '2027-01-15T08:00:00.000Z';
-const one = (assetId: string, topic?: string) => ({ assetId, ...(topic !== undefined && { topic }) });
+const one = (assetId: string, topic?: string) => ({
+  assetId,
+  ...(topic !== undefined && { topic }),
+});
 
 describe('connected, ping and ids', () => {
   test('connected is the first message', async () => {
@@ -23,7 +32,9 @@ describe('connected, ping and ids', () => {
     test(`contract 30: id ${JSON.stringify(id)} is echoed with its JSON type`, async () => {
       const { send } = openTestSession();
       expect(await send({ type: 'ping', id })).toEqual([{ type: 'pong', replyTo: id, timestamp }]);
-      expect((await send({ type: 'subscribe', id, subscriptions: [one('02a')] }))[0]!.replyTo).toBe(id);
+      expect((await send({ type: 'subscribe', id, subscriptions: [one('02a')] }))[0]!.replyTo).toBe(
+        id,
+      );
       expect((await send({ type: 'unsubscribe', id }))[0]!.replyTo).toBe(id);
       expect((await send({ type: 'nope', id }))[0]!.replyTo).toBe(id);
     });
@@ -38,7 +49,11 @@ describe('subscribe', () => {
   test('acknowledges all open subscriptions sorted by assetId; topic defaults to default, * has no topic', async () => {
     const { send } = openTestSession();
     await send({ type: 'subscribe', subscriptions: [one('02c'), one('02a', 'door')] });
-    const [ack] = await send({ type: 'subscribe', id: 5, subscriptions: [one('02b', '*'), one('02a')] });
+    const [ack] = await send({
+      type: 'subscribe',
+      id: 5,
+      subscriptions: [one('02b', '*'), one('02a')],
+    });
     expect(ack).toEqual({
       type: 'subscribed',
       replyTo: 5,
@@ -55,7 +70,10 @@ describe('subscribe', () => {
   test('rule 3: repeating a combination is acknowledged without a new one', async () => {
     const { send, session } = openTestSession();
     await send({ type: 'subscribe', subscriptions: [one('02a')] });
-    const [ack] = await send({ type: 'subscribe', subscriptions: [one('02a'), one('02a', 'default')] });
+    const [ack] = await send({
+      type: 'subscribe',
+      subscriptions: [one('02a'), one('02a', 'default')],
+    });
     expect(ack!.subscriptions).toEqual([{ assetId: '02a', topic: 'default', valid: true }]);
     expect(session.subscriptions).toBe(1);
   });
@@ -86,7 +104,9 @@ describe('subscribe', () => {
     expect(session.subscriptions).toBe(2);
     await send({ type: 'unsubscribe', subscriptions: [{ tagId: '71a', topic: '*' }] });
     expect(session.subscriptions).toBe(0);
-    expect((await send({ type: 'subscribe', subscriptions: [{ tagId: '71e' }] }))[0]!.subscriptions).toEqual([]);
+    expect(
+      (await send({ type: 'subscribe', subscriptions: [{ tagId: '71e' }] }))[0]!.subscriptions,
+    ).toEqual([]);
   });
 
   test('contract 35: unknown and forbidden items are valid: false in that acknowledgement only', async () => {
@@ -106,7 +126,12 @@ describe('subscribe', () => {
     ]);
   });
 
-  for (const item of [{}, { assetId: '02a', tagId: '71a' }, { assetId: null, tagId: null }, { assetId: '' }])
+  for (const item of [
+    {},
+    { assetId: '02a', tagId: '71a' },
+    { assetId: null, tagId: null },
+    { assetId: '' },
+  ])
     test(`contract 35: item ${JSON.stringify(item)} is INVALID_SUBSCRIPTION and nothing applies`, async () => {
       const { send, session } = openTestSession();
       const [error] = await send({ type: 'subscribe', id: 3, subscriptions: [one('02a'), item] });
@@ -119,8 +144,18 @@ describe('subscribe', () => {
     await send({ type: 'subscribe', subscriptions: [one('02a')], accessToken: 'jwt' });
     await send({ type: 'subscribe', subscriptions: [one('02b')] });
     expect(tokens).toEqual(['jwt', undefined]);
-    const [error] = await send({ type: 'subscribe', id: 1, subscriptions: [one('02c')], accessToken: 'expired' });
-    expect(error).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'INVALID_TOKEN', message: 'invalid token' });
+    const [error] = await send({
+      type: 'subscribe',
+      id: 1,
+      subscriptions: [one('02c')],
+      accessToken: 'expired',
+    });
+    expect(error).toMatchObject({
+      type: 'error',
+      replyTo: 1,
+      errorCode: 'INVALID_TOKEN',
+      message: 'invalid token',
+    });
     expect(session.subscriptions).toBe(2);
   });
 
@@ -132,7 +167,10 @@ describe('subscribe', () => {
     for (const assetId of assets)
       await send({ type: 'subscribe', subscriptions: topics.map((topic) => one(assetId, topic)) });
     expect(session.subscriptions).toBe(max);
-    const [error] = await send({ type: 'subscribe', subscriptions: [one('021', 't1'), one('021', 'more')] });
+    const [error] = await send({
+      type: 'subscribe',
+      subscriptions: [one('021', 't1'), one('021', 'more')],
+    });
     expect(error!.errorCode).toBe('TOO_MANY_SUBSCRIPTIONS');
     const [ack] = await send({ type: 'subscribe', subscriptions: [one('021', 't1')] });
     expect(ack!.subscriptions).toHaveLength(max);
@@ -142,7 +180,10 @@ describe('subscribe', () => {
 describe('unsubscribe', () => {
   test('rule 1: with items removes only those combinations and answers those that remain', async () => {
     const { send } = openTestSession();
-    await send({ type: 'subscribe', subscriptions: [one('02a'), one('02a', 'door'), one('02a', '*'), one('02b')] });
+    await send({
+      type: 'subscribe',
+      subscriptions: [one('02a'), one('02a', 'door'), one('02a', '*'), one('02b')],
+    });
     const [ack] = await send({
       type: 'unsubscribe',
       id: 'u',
@@ -173,7 +214,10 @@ describe('unsubscribe', () => {
   test('an item with both refuses the message', async () => {
     const { send, session } = openTestSession();
     await send({ type: 'subscribe', subscriptions: [one('02a')] });
-    const [error] = await send({ type: 'unsubscribe', subscriptions: [one('02a'), { assetId: 'a', tagId: 'b' }] });
+    const [error] = await send({
+      type: 'unsubscribe',
+      subscriptions: [one('02a'), { assetId: 'a', tagId: 'b' }],
+    });
     expect(error!.errorCode).toBe('INVALID_SUBSCRIPTION');
     expect(session.subscriptions).toBe(1);
   });
@@ -184,13 +228,21 @@ describe('sample_insert', () => {
     const fanOut = createFanOut();
     const { send, settle } = openTestSession({ fanOut });
     await send({ type: 'subscribe', subscriptions: [one('02a')] });
-    const sample = { ...storedSample(4, '02a', 'default', { t: 'größe', n: { m: [1, null] } }), meta: { hidden: 1 } };
+    const sample = {
+      ...storedSample(4, '02a', 'default', { t: 'größe', n: { m: [1, null] } }),
+      meta: { hidden: 1 },
+    };
     fanOut.publish([sample], 1_750_000_000_000);
     expect(await settle()).toEqual([
       {
         type: 'sample_insert',
         cursor: cursorOf(4),
-        sample: { deviceId: '02a', topic: 'default', timestamp: '2023-11-14T22:13:20.004Z', data: sample.data },
+        sample: {
+          deviceId: '02a',
+          topic: 'default',
+          timestamp: '2023-11-14T22:13:20.004Z',
+          data: sample.data,
+        },
         timestamp: '2025-06-15T15:06:40.000Z',
       },
     ]);
@@ -200,9 +252,14 @@ describe('sample_insert', () => {
     const fanOut = createFanOut();
     const first = openTestSession({ fanOut });
     const second = openTestSession({ fanOut });
-    await first.send({ type: 'subscribe', subscriptions: [one('02a'), one('02a', '*'), one('02a', 'door')] });
+    await first.send({
+      type: 'subscribe',
+      subscriptions: [one('02a'), one('02a', '*'), one('02a', 'door')],
+    });
     await second.send({ type: 'subscribe', subscriptions: [one('02a', 'door')] });
-    const samples = ['default', 'door', 'other'].map((topic, i) => storedSample(i + 1, '02a', topic));
+    const samples = ['default', 'door', 'other'].map((topic, i) =>
+      storedSample(i + 1, '02a', topic),
+    );
     fanOut.publish([...samples, storedSample(4, '02b')], 0);
     expect((await first.settle()).map(({ cursor }) => Number(cursor))).toEqual([1, 2, 3]);
     expect((await second.settle()).map(({ cursor }) => Number(cursor))).toEqual([2]);
@@ -244,7 +301,11 @@ describe('any message', () => {
         assetId: fc.oneof(fc.constantFrom('02a', '02b', '02x', ''), fc.jsonValue()),
         tagId: fc.oneof(fc.constantFrom('71a', '71x'), fc.jsonValue()),
         topic: fc.oneof(fc.constantFrom('*', 'default', 'door'), fc.string(), fc.jsonValue()),
-        since: fc.oneof(fc.constantFrom(cursorOf(1), '2023-11-14', '-1'), fc.string(), fc.jsonValue()),
+        since: fc.oneof(
+          fc.constantFrom(cursorOf(1), '2023-11-14', '-1'),
+          fc.string(),
+          fc.jsonValue(),
+        ),
       },
       { requiredKeys: [] },
     ),
@@ -276,11 +337,13 @@ describe('any message', () => {
         const started = performance.now();
         for (const one of texts) session.receive(one);
         const answers: Received[] = [];
-        while (session.waiting > 0 || answers.length < texts.length) answers.push(...(await settle()));
+        while (session.waiting > 0 || answers.length < texts.length)
+          answers.push(...(await settle()));
         expect(performance.now() - started).toBeLessThan(2_000);
         expect(answers).toHaveLength(texts.length);
         expect(failures).toEqual([]);
-        for (const answer of answers) expect(['subscribed', 'unsubscribed', 'pong', 'error']).toContain(answer.type);
+        for (const answer of answers)
+          expect(['subscribed', 'unsubscribed', 'pong', 'error']).toContain(answer.type);
       }),
       { numRuns: 300 },
     );
@@ -301,7 +364,11 @@ describe('interface 7: errors leave the connection open', () => {
     ['{"type":"subscribe","id":2,"subscriptions":"02a"}', 'INVALID_MESSAGE', 2],
     ['{"type":"subscribe","id":2,"subscriptions":[5]}', 'INVALID_MESSAGE', 2],
     ['{"type":"subscribe","id":2,"subscriptions":[{"assetId":5}]}', 'INVALID_MESSAGE', 2],
-    ['{"type":"subscribe","id":2,"subscriptions":[{"assetId":"02a","since":5}]}', 'INVALID_MESSAGE', 2],
+    [
+      '{"type":"subscribe","id":2,"subscriptions":[{"assetId":"02a","since":5}]}',
+      'INVALID_MESSAGE',
+      2,
+    ],
     [
       `{"type":"subscribe","id":2,"subscriptions":[{"assetId":"02a","topic":"${'t'.repeat(257)}"}]}`,
       'INVALID_MESSAGE',
@@ -312,7 +379,12 @@ describe('interface 7: errors leave the connection open', () => {
     test(`${text.slice(0, 60)} is ${errorCode}`, async () => {
       const { send } = openTestSession();
       const [error, ...more] = await send(text);
-      expect(error).toMatchObject({ type: 'error', errorCode, errorId: 'error-1', message: expect.any(String) });
+      expect(error).toMatchObject({
+        type: 'error',
+        errorCode,
+        errorId: 'error-1',
+        message: expect.any(String),
+      });
       expect(error!.replyTo).toBe(replyTo);
       expect(more).toEqual([]);
       expect((await send({ type: 'ping' }))[0]!.type).toBe('pong');
@@ -342,10 +414,13 @@ describe('interface 7: errors leave the connection open', () => {
 
   test('messages beyond the waiting limit are refused, the others answered in order', async () => {
     const { session, settle, received } = openTestSession();
-    for (let id = 0; id < liveLimits.waitingMessagesMax + 10; id++) session.receive(`{"type":"ping","id":${id}}`);
+    for (let id = 0; id < liveLimits.waitingMessagesMax + 10; id++)
+      session.receive(`{"type":"ping","id":${id}}`);
     while (session.waiting > 0) await new Promise(setImmediate);
     const all = [...received.splice(0), ...(await settle())];
-    expect(all.filter(({ errorCode }) => errorCode === 'TOO_MANY_MESSAGES').length).toBeGreaterThan(0);
+    expect(all.filter(({ errorCode }) => errorCode === 'TOO_MANY_MESSAGES').length).toBeGreaterThan(
+      0,
+    );
     const pongs = all.filter(({ type }) => type === 'pong').map(({ replyTo }) => replyTo as number);
     expect(pongs).toEqual([...pongs].sort((a, b) => a - b));
     expect(pongs.length).toBeGreaterThanOrEqual(liveLimits.waitingMessagesMax);

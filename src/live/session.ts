@@ -133,7 +133,8 @@ export function createSession(options: SessionOptions): Session {
 
   function take(incoming: Incoming): void {
     if (outbox.closed) return;
-    if (waiting.length >= liveLimits.waitingMessagesMax) return refuse(refusal('TOO_MANY_MESSAGES'), undefined);
+    if (waiting.length >= liveLimits.waitingMessagesMax)
+      return refuse(refusal('TOO_MANY_MESSAGES'), undefined);
     waiting.push(incoming);
     if (!working) void work();
   }
@@ -173,7 +174,8 @@ export function createSession(options: SessionOptions): Session {
     open: () => reply({ type: 'connected', message: 'Connected', timestamp: formatInstant(now()) }),
     receive: (text) => take({ text }),
     receiveBinary: () => take({ refused: refusal('BINARY_NOT_SUPPORTED') }),
-    receiveTooLarge: () => take({ refused: refusal('MESSAGE_TOO_LARGE', { bytesMax: liveLimits.messageBytesMax }) }),
+    receiveTooLarge: () =>
+      take({ refused: refusal('MESSAGE_TOO_LARGE', { bytesMax: liveLimits.messageBytesMax }) }),
     tick() {
       outbox.tick();
       catchUp.tick();
@@ -199,7 +201,8 @@ function parsed(text: string): { readonly id?: unknown; readonly type?: unknown 
   } catch (error) {
     throw refusal('INVALID_JSON', { reason: (error as Error).message.slice(0, 200) });
   }
-  if (!isJsonObject(value)) throw refusal('INVALID_MESSAGE', { reason: 'it must be an object with a type' });
+  if (!isJsonObject(value))
+    throw refusal('INVALID_MESSAGE', { reason: 'it must be an object with a type' });
   return value;
 }
 

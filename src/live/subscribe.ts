@@ -1,6 +1,10 @@
 // `subscribe`: opens the subscriptions that are allowed, acknowledges all that are open, then replays (interface 6, contract 30 and 35).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type AcknowledgedItem, type ReplyTo, SubscribeMessage } from '../contract/live-messages.ts';
+import {
+  type AcknowledgedItem,
+  type ReplyTo,
+  SubscribeMessage,
+} from '../contract/live-messages.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
 import type { ReplayRequest } from './catch-up.ts';
@@ -36,13 +40,20 @@ export const subscribe = clientMessage(SubscribeMessage, async (message, replyTo
     subscriptions.room.give(taken - (subscriptions.opened - sizeBefore));
   }
   if (requests === undefined) return;
-  const refused = allowed.flatMap(({ target, assetIds }) => (assetIds === undefined ? [refusedItem(target)] : []));
+  const refused = allowed.flatMap(({ target, assetIds }) =>
+    assetIds === undefined ? [refusedItem(target)] : [],
+  );
   const acknowledged = subscriptions.acknowledged(refused);
   if (acknowledged.length > acknowledgedPerTurn) {
     context.replyText(await longAcknowledgement(acknowledged, replyTo, now()));
   } else {
     const to = replyTo !== undefined && { replyTo };
-    reply({ type: 'subscribed', ...to, subscriptions: acknowledged, timestamp: formatInstant(now()) });
+    reply({
+      type: 'subscribed',
+      ...to,
+      subscriptions: acknowledged,
+      timestamp: formatInstant(now()),
+    });
   }
   if (requests.length > 0) context.catchUp.request(requests);
   // A device may have moved between the check and here.
@@ -96,7 +107,8 @@ async function allowedTargets(
   const found = asked.size === 0 ? asked : await findAssets(principal, [...asked], closed);
   const tagged = new Map<string, readonly string[] | undefined>();
   for (const { tagId } of targets) {
-    if (tagId !== undefined && !tagged.has(tagId)) tagged.set(tagId, await assetsOfTag(principal, tagId));
+    if (tagId !== undefined && !tagged.has(tagId))
+      tagged.set(tagId, await assetsOfTag(principal, tagId));
   }
   return targets.map((target) => {
     const { assetId, tagId } = target;
@@ -106,7 +118,10 @@ async function allowedTargets(
 }
 
 /** Takes room for all that may become open and returns how much; refuses the message when there is none. */
-async function takeRoom(allowed: readonly Allowed[], { subscriptions }: MessageContext): Promise<number> {
+async function takeRoom(
+  allowed: readonly Allowed[],
+  { subscriptions }: MessageContext,
+): Promise<number> {
   const { room } = subscriptions;
   const asked = allowed.reduce((sum, { assetIds }) => sum + (assetIds?.length ?? 0), 0);
   // Counting what is really new is needed only near the limit.

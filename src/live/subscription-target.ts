@@ -19,17 +19,27 @@ export interface SubscriptionTarget {
  * Reads the items of one message. An item with both or neither of `assetId` and `tagId`, and a `since` that is neither a cursor nor a
  * time, refuse the whole message.
  */
-export function targetsOf(items: readonly SubscriptionItem[], sinceOfMessage?: string | null): SubscriptionTarget[] {
+export function targetsOf(
+  items: readonly SubscriptionItem[],
+  sinceOfMessage?: string | null,
+): SubscriptionTarget[] {
   const startOfMessage = startOf(sinceOfMessage ?? undefined, 'The message');
   return items.map((item, index) => {
     const what = `Subscription ${index}`;
     const assetId = item.assetId || undefined;
     const tagId = item.tagId || undefined;
     if ((assetId === undefined) === (tagId === undefined)) {
-      throw refusal('INVALID_SUBSCRIPTION', { reason: `${what} must have exactly one of assetId and tagId` });
+      throw refusal('INVALID_SUBSCRIPTION', {
+        reason: `${what} must have exactly one of assetId and tagId`,
+      });
     }
     const topic = item.topic === '*' ? undefined : item.topic || defaultTopic;
-    return { assetId, tagId, topic, start: startOf(item.since ?? undefined, what) ?? startOfMessage };
+    return {
+      assetId,
+      tagId,
+      topic,
+      start: startOf(item.since ?? undefined, what) ?? startOfMessage,
+    };
   });
 }
 

@@ -48,7 +48,8 @@ export function testLog(batchSize = 2): TestLog {
     },
     async *replay(start, wanted) {
       if (log.failure !== undefined) throw log.failure;
-      if ('cursor' in start && start.cursor < log.oldest) throw problem('cursorTooOld', { oldest: log.oldest });
+      if ('cursor' in start && start.cursor < log.oldest)
+        throw problem('cursorTooOld', { oldest: log.oldest });
       for (let at = 0; at < log.samples.length; ) {
         await log.betweenBatches();
         const batch = log.samples.slice(at, at + batchSize);
@@ -60,7 +61,12 @@ export function testLog(batchSize = 2): TestLog {
   return log;
 }
 
-export function storedSample(n: number, deviceId: string, topic = 'default', data: JsonObject = { n }): StoredSample {
+export function storedSample(
+  n: number,
+  deviceId: string,
+  topic = 'default',
+  data: JsonObject = { n },
+): StoredSample {
   return {
     deviceId,
     topic,
@@ -102,7 +108,12 @@ interface TestWorld {
 }
 
 export function openTestSession(world: TestWorld = {}): TestSession {
-  const { assets = ['02a', '02b', '02c'], tags = {}, log = testLog(), fanOut = createFanOut() } = world;
+  const {
+    assets = ['02a', '02b', '02c'],
+    tags = {},
+    log = testLog(),
+    fanOut = createFanOut(),
+  } = world;
   const received: Received[] = [];
   const ended: string[] = [];
   const failures: unknown[] = [];
@@ -114,7 +125,8 @@ export function openTestSession(world: TestWorld = {}): TestSession {
     failures,
     tokens,
     frozen: false,
-    cursors: () => received.filter(({ type }) => type === 'sample_insert').map(({ cursor }) => Number(cursor)),
+    cursors: () =>
+      received.filter(({ type }) => type === 'sample_insert').map(({ cursor }) => Number(cursor)),
     async settle() {
       // Long work takes many turns; a reader that takes nothing never ends it.
       for (let i = 0, quiet = 0; quiet < 20 && i < 300; i++) {
@@ -177,8 +189,14 @@ function framesIn(bytes: Buffer): Received[] {
     const short = bytes[at + 1]!;
     const header = short < 126 ? 2 : short === 126 ? 4 : 10;
     const length =
-      header === 2 ? short : header === 4 ? bytes.readUInt16BE(at + 2) : Number(bytes.readBigUInt64BE(at + 2));
-    messages.push(JSON.parse(bytes.toString('utf8', at + header, at + header + length)) as Received);
+      header === 2
+        ? short
+        : header === 4
+          ? bytes.readUInt16BE(at + 2)
+          : Number(bytes.readBigUInt64BE(at + 2));
+    messages.push(
+      JSON.parse(bytes.toString('utf8', at + header, at + header + length)) as Received,
+    );
     at += header + length;
   }
   return messages;

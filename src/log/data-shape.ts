@@ -7,7 +7,15 @@ import type { LeafSource, LeafValues } from './leaf-values.ts';
  * `json` leaves are arrays, `object` leaves objects beyond the limits, both as JSON text; `null` and `empty` leaves (objects without a
  * key) have no value.
  */
-export const leafKinds = { number: 0, boolean: 1, string: 2, json: 3, null: 4, object: 5, empty: 6 } as const;
+export const leafKinds = {
+  number: 0,
+  boolean: 1,
+  string: 2,
+  json: 3,
+  null: 4,
+  object: 5,
+  empty: 6,
+} as const;
 export type LeafKind = (typeof leafKinds)[keyof typeof leafKinds];
 
 const leavesMax = 256;
@@ -54,7 +62,11 @@ export interface DataShape {
 
 export interface ShapeInterner {
   /** The shape of the object; its leaf values are added to `values`. `guess` is tried first. */
-  readonly shapeOf: (data: JsonObject, values: LeafValues, guess: DataShape | undefined) => DataShape;
+  readonly shapeOf: (
+    data: JsonObject,
+    values: LeafValues,
+    guess: DataShape | undefined,
+  ) => DataShape;
   /** The shape with that text. */
   readonly fromText: (text: string) => DataShape;
 }
@@ -78,7 +90,8 @@ export function shapeInterner(): ShapeInterner {
       if (guess !== undefined && !guess.opaque && matches(guess.root, data, values)) return guess;
       values.cutBack(length, textsBefore);
       const shape = fromText(describe(data) ?? String(leafKinds.object));
-      if (!matches(shape.root, data, values)) throw new Error(`The shape ${shape.text} does not fit its own object`);
+      if (!matches(shape.root, data, values))
+        throw new Error(`The shape ${shape.text} does not fit its own object`);
       return shape;
     },
   };
@@ -116,7 +129,8 @@ function matches(node: LeafKind | ShapeNode, value: Json, values: LeafValues): b
 function matchesLeaf(kind: LeafKind, value: Json, values: LeafValues): boolean {
   if (kind === leafKinds.empty) return isJsonObject(value) && isEmpty(value);
   if (kind === leafKinds.json || kind === leafKinds.object) {
-    if (kind === leafKinds.json ? !Array.isArray(value) : !isJsonObject(value) || isEmpty(value)) return false;
+    if (kind === leafKinds.json ? !Array.isArray(value) : !isJsonObject(value) || isEmpty(value))
+      return false;
     values.addText(JSON.stringify(value));
     return true;
   }
@@ -144,7 +158,8 @@ function describe(data: JsonObject): string | undefined {
     const parts: (string | Described)[] = [];
     for (const [key, child] of Object.entries(value as JsonObject)) {
       if (child === undefined) continue;
-      const tooDeep = depth === depthMax && kindOf(child) === undefined && !isEmpty(child as JsonObject);
+      const tooDeep =
+        depth === depthMax && kindOf(child) === undefined && !isEmpty(child as JsonObject);
       const described = tooDeep ? leafKinds.object : node(child, depth + 1);
       if (described === undefined) return undefined;
       parts.push(key, described);
@@ -179,7 +194,10 @@ function parseShape(text: string): DataShape {
     empties,
     opaque: leaves.some(({ kind }) => kind === leafKinds.object),
     pathOf: (dataKey) => findPath(root, dataKey),
-    isNull: (path) => nulls.some((other) => other.length === path.length && other.every((key, i) => key === path[i])),
+    isNull: (path) =>
+      nulls.some(
+        (other) => other.length === path.length && other.every((key, i) => key === path[i]),
+      ),
   };
 }
 
@@ -216,7 +234,12 @@ function build(node: LeafKind | ShapeNode, values: LeafSource, next: { leaf: num
     const value = build(children[i]!, values, next);
     // Assigning to this one name would set the prototype instead.
     if (key === '__proto__')
-      Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
+      Object.defineProperty(object, key, {
+        value,
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
     else object[key] = value;
   }
   return object;

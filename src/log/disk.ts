@@ -22,9 +22,13 @@ export const realDisk: Disk = {
       next(0);
     }),
   sync: (fd) =>
-    new Promise((resolve, reject) => fdatasync(fd, (error) => (error === null ? resolve() : reject(error)))),
+    new Promise((resolve, reject) =>
+      fdatasync(fd, (error) => (error === null ? resolve() : reject(error))),
+    ),
   truncate: (fd, length) =>
-    new Promise((resolve, reject) => ftruncate(fd, length, (error) => (error === null ? resolve() : reject(error)))),
+    new Promise((resolve, reject) =>
+      ftruncate(fd, length, (error) => (error === null ? resolve() : reject(error))),
+    ),
 };
 
 /** Whether the error means that there is no room left; everything else means that the disk cannot be trusted. */

@@ -32,7 +32,12 @@ export function decodeEntry(payload: Buffer, shapes: ShapeInterner): DecodedEntr
   return { head, rows: () => decodeRows(payload, headEnd, head, shapes) };
 }
 
-function* decodeRows(payload: Buffer, from: number, head: EntryHead, interner: ShapeInterner): Generator<DecodedRow> {
+function* decodeRows(
+  payload: Buffer,
+  from: number,
+  head: EntryHead,
+  interner: ShapeInterner,
+): Generator<DecodedRow> {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
   const shapes = head.shapes.map((text) => interner.fromText(text));
   const values = new LeafValues();
@@ -59,7 +64,14 @@ function* decodeRows(payload: Buffer, from: number, head: EntryHead, interner: S
       } else if (kind === leafKinds.boolean) values.addNumber(payload[at++]!);
       else values.addText(head.texts[varint()]!);
     }
-    yield { topic: head.topics[topic]!, timestamp, origin: head.origins[origin]!, shape, values, meta };
+    yield {
+      topic: head.topics[topic]!,
+      timestamp,
+      origin: head.origins[origin]!,
+      shape,
+      values,
+      meta,
+    };
   }
 }
 

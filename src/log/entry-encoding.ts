@@ -131,7 +131,9 @@ class HeadTables {
         o[3] === correlationId &&
         o[4] === stored,
     );
-    return found >= 0 ? found : this.origins.push([organizationId, workspaceId, dataFlowId, correlationId, stored]) - 1;
+    return found >= 0
+      ? found
+      : this.origins.push([organizationId, workspaceId, dataFlowId, correlationId, stored]) - 1;
   }
 }
 
@@ -152,7 +154,11 @@ function indexIn<T>(list: T[], item: T): number {
   return found >= 0 ? found : list.push(item) - 1;
 }
 
-function encodeRows(target: Buffer, { samples, shapes, values }: EntryRows, tables: HeadTables): number {
+function encodeRows(
+  target: Buffer,
+  { samples, shapes, values }: EntryRows,
+  tables: HeadTables,
+): number {
   const view = new DataView(target.buffer, target.byteOffset, target.length);
   const { numbers } = values;
   let at = 0;
@@ -163,7 +169,8 @@ function encodeRows(target: Buffer, { samples, shapes, values }: EntryRows, tabl
     at = writeVarint(target, at, tables.kindOf(sample, shape));
     view.setFloat64(at, sample.timestamp, true);
     at += 8;
-    if (sample.meta !== undefined) at = writeVarint(target, at, tables.text(JSON.stringify(sample.meta)));
+    if (sample.meta !== undefined)
+      at = writeVarint(target, at, tables.text(JSON.stringify(sample.meta)));
     for (const { kind } of shape.leaves) {
       if (kind === leafKinds.number) {
         view.setFloat64(at, numbers[valueAt]!, true);

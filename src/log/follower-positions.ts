@@ -32,8 +32,18 @@ export async function openFollowerPositions(
 ): Promise<FollowerPositions> {
   const path = join(directory, 'followers.json');
   const found = await readChecked(path);
-  const state = found === undefined ? (fallback > 0 ? 'missing' : 'sound') : found === 'damaged' ? found : 'sound';
-  const saved = found === undefined || found === 'damaged' ? {} : (JSON.parse(found.text) as Record<string, number>);
+  const state =
+    found === undefined
+      ? fallback > 0
+        ? 'missing'
+        : 'sound'
+      : found === 'damaged'
+        ? found
+        : 'sound';
+  const saved =
+    found === undefined || found === 'damaged'
+      ? {}
+      : (JSON.parse(found.text) as Record<string, number>);
   const positions = new Map<string, number>(Object.entries(saved));
   let changed = false;
   let savedAt = Number.NEGATIVE_INFINITY;
@@ -42,7 +52,8 @@ export async function openFollowerPositions(
     found: state,
     fallback,
     newest: () => Math.max(...positions.values(), 0),
-    get: (follower) => positions.get(follower) ?? (state === 'sound' || fallback === 0 ? undefined : fallback),
+    get: (follower) =>
+      positions.get(follower) ?? (state === 'sound' || fallback === 0 ? undefined : fallback),
     set: (follower, position) => {
       changed ||= positions.get(follower) !== position;
       positions.set(follower, position);

@@ -25,7 +25,12 @@ export interface Frame {
 }
 
 /** Writes the frame at `offset` and returns the offset behind it; the target must be large enough. */
-export function writeFrame(target: Buffer, offset: number, frame: Omit<Frame, 'payload'>, payload: Uint8Array): number {
+export function writeFrame(
+  target: Buffer,
+  offset: number,
+  frame: Omit<Frame, 'payload'>,
+  payload: Uint8Array,
+): number {
   const end = offset + frameHeaderBytes + payload.length;
   target.writeUInt32LE(magic, offset);
   target.writeUInt32LE(payload.length, offset + 8);
@@ -38,7 +43,12 @@ export function writeFrame(target: Buffer, offset: number, frame: Omit<Frame, 'p
 }
 
 /** Writes the head of a group whose entry frames take so many bytes; returns the offset behind it. */
-export function writeGroupHead(target: Buffer, offset: number, first: Omit<Frame, 'payload'>, bytes: number): number {
+export function writeGroupHead(
+  target: Buffer,
+  offset: number,
+  first: Omit<Frame, 'payload'>,
+  bytes: number,
+): number {
   const payload = Buffer.alloc(4);
   payload.writeUInt32LE(bytes);
   return writeFrame(target, offset, { ...first, type: frameTypes.group }, payload);

@@ -58,7 +58,10 @@ export interface RecoveryOptions {
 }
 
 /** Reads the journal of the folder. Throws NewerFormatError when a newer version of the program wrote it. */
-export async function recoverJournal(directory: string, options: RecoveryOptions): Promise<RecoveredJournal> {
+export async function recoverJournal(
+  directory: string,
+  options: RecoveryOptions,
+): Promise<RecoveredJournal> {
   const { from, visit, acknowledgedTo, repair } = options;
   const segments = await listSegments(directory);
   const progress: Progress = { position: undefined, storedAt: 0, damage: [], hasGroups: false };
@@ -79,7 +82,13 @@ export async function recoverJournal(directory: string, options: RecoveryOptions
   if (end < acknowledgedTo) {
     const lost = { firstPosition: end, entries: acknowledgedTo - end };
     const damage = progress.damage.map((place) => ({ ...place, kind: lostKind(place) }));
-    damage.push({ kind: 'missingEntries', path: last?.path ?? directory, offset: last?.bytes ?? 0, bytes: 0, ...lost });
+    damage.push({
+      kind: 'missingEntries',
+      path: last?.path ?? directory,
+      offset: last?.bytes ?? 0,
+      bytes: 0,
+      ...lost,
+    });
     return {
       ...found,
       nextPosition: acknowledgedTo + positionsLeftOut,
@@ -89,7 +98,13 @@ export async function recoverJournal(directory: string, options: RecoveryOptions
     };
   }
   if (repair && last !== undefined) await cutTail(directory, segments, last);
-  return { ...found, nextPosition: end, lostTo: undefined, startsNew: !progress.hasGroups, damage: progress.damage };
+  return {
+    ...found,
+    nextPosition: end,
+    lostTo: undefined,
+    startsNew: !progress.hasGroups,
+    damage: progress.damage,
+  };
 }
 
 /** Where acknowledged entries are missing at the end, what follows the last whole one is not the trace of a crash. */
@@ -120,7 +135,14 @@ async function recoverSegment(
           (progress.hasGroups && (await isInLastGroup(segment.path, batch, groupEnd, fileBytes))));
       const bytes = isTorn ? fileBytes - batch.damage.offset : batch.damage.bytes;
       const kind = isTorn ? 'tornTail' : 'unreadableBytes';
-      progress.damage.push({ kind, path: segment.path, ...batch.damage, bytes, firstPosition, entries: 0 });
+      progress.damage.push({
+        kind,
+        path: segment.path,
+        ...batch.damage,
+        bytes,
+        firstPosition,
+        entries: 0,
+      });
       if (isTorn) break;
     }
     let { offset } = batch;
@@ -158,14 +180,24 @@ async function isInLastGroup(
   const isHead = ({ type }: Frame): boolean => type === frameTypes.group;
   if (damage!.offset < groupEnd && fileBytes > groupEnd) return false;
   if (frames.some(isHead)) return false;
-  for await (const batch of scanSegment(path, end, fileBytes)) if (batch.frames.some(isHead)) return false;
+  for await (const batch of scanSegment(path, end, fileBytes))
+    if (batch.frames.some(isHead)) return false;
   return true;
 }
 
 /** Entries between what was read and what comes are lost; positions from `lostTo` on were left out. */
-function noteGap(segment: Segment, progress: Progress, position: number, offset: number, lostTo = position): void {
+function noteGap(
+  segment: Segment,
+  progress: Progress,
+  position: number,
+  offset: number,
+  lostTo = position,
+): void {
   if (progress.position !== undefined && position > progress.position) {
-    const lost = { firstPosition: progress.position, entries: Math.max(0, lostTo - progress.position) };
+    const lost = {
+      firstPosition: progress.position,
+      entries: Math.max(0, lostTo - progress.position),
+    };
     progress.damage.push({ kind: 'missingEntries', path: segment.path, offset, bytes: 0, ...lost });
   }
   progress.position = Math.max(progress.position ?? position, position);

@@ -6,7 +6,14 @@ import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { type Disk, isDiskFull } from './disk.ts';
 import { syncDirectory } from './durable-file.ts';
-import { type Frame, frameHeaderBytes, frameTypes, groupHeadBytes, writeFrame, writeGroupHead } from './frame.ts';
+import {
+  type Frame,
+  frameHeaderBytes,
+  frameTypes,
+  groupHeadBytes,
+  writeFrame,
+  writeGroupHead,
+} from './frame.ts';
 import type { RecoveredJournal } from './journal-recovery.ts';
 import { addMark, newSegment, type Segment } from './segment-list.ts';
 import { segmentStartBytes } from './segment-start.ts';
@@ -90,7 +97,12 @@ export class JournalWriter {
     this.#lastStoredAt = storedAt;
     const position = this.#nextPosition++;
     const durable = new Promise<void>((resolve, reject) => {
-      this.#waiting.push({ frame: { type: frameTypes.entry, position, storedAt }, payload, resolve, reject });
+      this.#waiting.push({
+        frame: { type: frameTypes.entry, position, storedAt },
+        payload,
+        resolve,
+        reject,
+      });
     });
     this.#newest = durable;
     this.#flushing ??= this.#flush();
@@ -154,7 +166,11 @@ export class JournalWriter {
     await this.#options.disk.write(this.#fd!, this.#group.subarray(0, bytes), segment.bytes);
     await this.#options.disk.sync(this.#fd!);
     const last = group.at(-1)!.frame;
-    addMark(segment, { position: first.frame.position, storedAt: first.frame.storedAt, offset: segment.bytes });
+    addMark(segment, {
+      position: first.frame.position,
+      storedAt: first.frame.storedAt,
+      offset: segment.bytes,
+    });
     segment.bytes += bytes;
     segment.lastStoredAt = last.storedAt;
     this.durablePosition = last.position + 1;
@@ -168,13 +184,17 @@ export class JournalWriter {
   }
 
   #fillGroup(group: readonly Waiting[]): number {
-    const entryBytes = group.reduce((sum, { payload }) => sum + frameHeaderBytes + payload.length, 0);
+    const entryBytes = group.reduce(
+      (sum, { payload }) => sum + frameHeaderBytes + payload.length,
+      0,
+    );
     const bytes = groupHeadBytes + entryBytes;
     // Grown for a large entry, and given back after it.
     if (bytes > this.#group.length || this.#group.length > 2 * groupBytesMax)
       this.#group = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024));
     let offset = writeGroupHead(this.#group, 0, group[0]!.frame, entryBytes);
-    for (const { frame, payload } of group) offset = writeFrame(this.#group, offset, frame, payload);
+    for (const { frame, payload } of group)
+      offset = writeFrame(this.#group, offset, frame, payload);
     return bytes;
   }
 
@@ -182,7 +202,12 @@ export class JournalWriter {
   async #openSegment(position: number, storedAt: EpochMs): Promise<void> {
     const last = this.#segments.at(-1);
     const mayGoOn = this.#fd === undefined && !this.#startsNew;
-    if (mayGoOn && last !== undefined && last.bytes > 0 && last.bytes < this.#options.segmentBytes) {
+    if (
+      mayGoOn &&
+      last !== undefined &&
+      last.bytes > 0 &&
+      last.bytes < this.#options.segmentBytes
+    ) {
       this.#fd = openSync(last.path, 'r+');
       return;
     }

@@ -1,5 +1,13 @@
 // The journal: group commit, failing disks, rotation and dropping, reading while writing, and what a crash leaves behind.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -37,7 +45,8 @@ const bytes = (text: string): Buffer => Buffer.from(text);
 
 async function texts(journal: Journal, from = 0): Promise<string[]> {
   const found: string[] = [];
-  for await (const frames of journal.read(from)) found.push(...frames.map(({ payload }) => payload.toString()));
+  for await (const frames of journal.read(from))
+    found.push(...frames.map(({ payload }) => payload.toString()));
   return found;
 }
 
@@ -49,7 +58,8 @@ function testDisk(): Disk & {
   failSync?: string;
   failTruncate?: string;
 } {
-  const fail = (code: string): Promise<never> => Promise.reject(Object.assign(new Error(code), { code }));
+  const fail = (code: string): Promise<never> =>
+    Promise.reject(Object.assign(new Error(code), { code }));
   return {
     writes: 0,
     syncs: 0,
@@ -58,7 +68,9 @@ function testDisk(): Disk & {
       // Half of it gets there, as on a real disk that runs full.
       if (this.failWrite !== undefined) {
         const { failWrite } = this;
-        return realDisk.write(fd, data.subarray(0, data.length >> 1), offset).then(() => fail(failWrite));
+        return realDisk
+          .write(fd, data.subarray(0, data.length >> 1), offset)
+          .then(() => fail(failWrite));
       }
       return realDisk.write(fd, data, offset);
     },
@@ -67,7 +79,9 @@ function testDisk(): Disk & {
       return this.failSync === undefined ? realDisk.sync(fd) : fail(this.failSync);
     },
     truncate(fd, length) {
-      return this.failTruncate === undefined ? realDisk.truncate(fd, length) : fail(this.failTruncate);
+      return this.failTruncate === undefined
+        ? realDisk.truncate(fd, length)
+        : fail(this.failTruncate);
     },
   };
 }
@@ -78,7 +92,9 @@ test('appends of one moment share a sync, and what comes during a flush shares t
   await journal.append(bytes('first')).durable;
   disk.writes = disk.syncs = 0;
   const appended = Array.from({ length: 500 }, (_, i) => journal.append(bytes(`e${i}`)));
-  expect(appended.map(({ position }) => position)).toEqual(Array.from({ length: 500 }, (_, i) => i + 1));
+  expect(appended.map(({ position }) => position)).toEqual(
+    Array.from({ length: 500 }, (_, i) => i + 1),
+  );
   expect(journal.position()).toBe(1);
   await Promise.all(appended.map(({ durable }) => durable));
   expect([disk.writes, disk.syncs, journal.position()]).toEqual([1, 1, 501]);
@@ -95,7 +111,10 @@ describe('a failing disk', () => {
     disk.failWrite = 'ENOSPC';
     const refused = [journal.append(bytes('a')), journal.append(bytes('b'))];
     const outcomes = await Promise.allSettled(refused.map(({ durable }) => durable));
-    expect(outcomes.map((o) => o.status === 'rejected' && o.reason.problem)).toEqual(['storageFull', 'storageFull']);
+    expect(outcomes.map((o) => o.status === 'rejected' && o.reason.problem)).toEqual([
+      'storageFull',
+      'storageFull',
+    ]);
     expect([losses, journal.position(), await texts(journal)]).toEqual([1, 1, ['kept']]);
     delete disk.failWrite;
     expect(journal.append(bytes('after')).position).toBe(1);
@@ -110,7 +129,9 @@ describe('a failing disk', () => {
     const disk = testDisk();
     const journal = await open({ disk });
     disk.failWrite = 'ENOSPC';
-    await expect(journal.append(bytes('a')).durable).rejects.toMatchObject({ problem: 'storageFull' });
+    await expect(journal.append(bytes('a')).durable).rejects.toMatchObject({
+      problem: 'storageFull',
+    });
     expect(readdirSync(directory)).toEqual([]);
     delete disk.failWrite;
     await journal.append(bytes('b')).durable;
@@ -127,10 +148,16 @@ describe('a failing disk', () => {
     const journal = await open({ disk, onWriting: (state) => void told.push(state) });
     await journal.append(bytes('kept')).durable;
     Object.assign(disk, failure);
-    await expect(journal.append(bytes('a')).durable).rejects.toMatchObject({ problem: 'storageStopped' });
+    await expect(journal.append(bytes('a')).durable).rejects.toMatchObject({
+      problem: 'storageStopped',
+    });
     for (const key of Object.keys(failure)) delete disk[key as 'failSync'];
-    expect(() => journal.append(bytes('b'))).toThrow(expect.objectContaining({ problem: 'storageStopped' }));
-    expect(told).toEqual([{ kind: 'stopped', error: expect.objectContaining({ code: Object.values(failure)[0] }) }]);
+    expect(() => journal.append(bytes('b'))).toThrow(
+      expect.objectContaining({ problem: 'storageStopped' }),
+    );
+    expect(told).toEqual([
+      { kind: 'stopped', error: expect.objectContaining({ code: Object.values(failure)[0] }) },
+    ]);
     expect(await texts(journal)).toEqual(['kept']);
   });
 });
@@ -139,12 +166,18 @@ describe('segments', () => {
   const small = { segmentBytes: 250, resumeBytesMax: 0, resumeAgeMsMax: 0 };
 
   async function fill(journal: Journal, count: number): Promise<void> {
-    for (let i = 0; i < count; i++) await journal.append(bytes(`entry ${i} ${'.'.repeat(60)}`)).durable;
+    for (let i = 0; i < count; i++)
+      await journal.append(bytes(`entry ${i} ${'.'.repeat(60)}`)).durable;
   }
 
   test('are dropped when they lie before the position, unless they are kept for resuming', async () => {
     const clock = { now: 0 };
-    const journal = await open({ ...small, now: () => clock.now, resumeBytesMax: 700, resumeAgeMsMax: 1_000 });
+    const journal = await open({
+      ...small,
+      now: () => clock.now,
+      resumeBytesMax: 700,
+      resumeAgeMsMax: 1_000,
+    });
     await fill(journal, 20);
     const before = readdirSync(directory).length;
     expect(await journal.dropBefore(0)).toBe(0);
@@ -244,7 +277,9 @@ describe('recovery', () => {
     const path = await written(3);
     const durable = statSync(path).size;
     const journal = await open();
-    await Promise.all(['x', 'y', 'z'].map((text) => journal.append(bytes(text.repeat(50))).durable));
+    await Promise.all(
+      ['x', 'y', 'z'].map((text) => journal.append(bytes(text.repeat(50))).durable),
+    );
     await journal.close();
     const contents = readFileSync(path);
     contents.fill(0, durable + hole[0], durable + hole[1]);
@@ -293,7 +328,12 @@ describe('recovery', () => {
   test('a segment of the former format stays readable, and the next entry begins another', async () => {
     const frames = ['old 0', 'old 1'].map((text) => bytes(text));
     const old = Buffer.alloc(frameHeaderBytes * 3 + 10);
-    let end = writeFrame(old, 0, { type: frameTypes.segmentStart, position: 0, storedAt: 0 }, new Uint8Array(0));
+    let end = writeFrame(
+      old,
+      0,
+      { type: frameTypes.segmentStart, position: 0, storedAt: 0 },
+      new Uint8Array(0),
+    );
     for (const [position, payload] of frames.entries())
       end = writeFrame(old, end, { type: frameTypes.entry, position, storedAt: 1 }, payload);
     writeFileSync(join(directory, '000000000000000.journal'), old);

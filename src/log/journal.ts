@@ -65,13 +65,25 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   const { directory } = options;
   await makeFolder(directory);
   const { visitFrom, visit, acknowledgedTo = 0 } = options;
-  const recovery = { from: visitFrom, visit, acknowledgedTo: Math.max(acknowledgedTo, visitFrom), repair: true };
+  const recovery = {
+    from: visitFrom,
+    visit,
+    acknowledgedTo: Math.max(acknowledgedTo, visitFrom),
+    repair: true,
+  };
   const found = await recoverJournal(directory, recovery);
   const { segments } = found;
   const { segmentBytes } = options;
   const disk = options.disk ?? realDisk;
   const writer = new JournalWriter(
-    { directory, segmentBytes, disk, now: options.now, onLost: options.onLost, onWriting: options.onWriting },
+    {
+      directory,
+      segmentBytes,
+      disk,
+      now: options.now,
+      onLost: options.onLost,
+      onWriting: options.onWriting,
+    },
     found,
   );
   await writer.anchor();
@@ -82,9 +94,11 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     position: () => writer.durablePosition,
     nextPosition: () => writer.nextPosition,
     firstPosition: () => segments[0]?.firstPosition ?? writer.durablePosition,
-    read: (position) => readFrames(segments, () => writer.durablePosition, position, readers, options.damaged),
+    read: (position) =>
+      readFrames(segments, () => writer.durablePosition, position, readers, options.damaged),
     positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),
-    dropBefore: (position) => dropBefore(options, segments, Math.min(position, ...[...readers].map((r) => r.position))),
+    dropBefore: (position) =>
+      dropBefore(options, segments, Math.min(position, ...[...readers].map((r) => r.position))),
     bytes: () => segments.reduce((sum, segment) => sum + segment.bytes, 0),
     oldestStoredAt: () => segments[0]?.marks[0]?.storedAt ?? segments[0]?.lastStoredAt,
     damage: found.damage,
@@ -110,7 +124,9 @@ async function* readFrames(
       const offset = offsetBefore(segment, (mark) => mark.position <= reader.position);
       for await (const batch of scanSegment(segment.path, offset, bytes)) {
         if (batch.damage !== undefined) damaged?.(segment.path, batch.damage);
-        const frames = batch.frames.filter((f) => f.type === frameTypes.entry && f.position >= reader.position);
+        const frames = batch.frames.filter(
+          (f) => f.type === frameTypes.entry && f.position >= reader.position,
+        );
         if (frames.length === 0) continue;
         yield frames;
         reader.position = frames.at(-1)!.position + 1;
@@ -136,12 +152,17 @@ async function positionAt(
   if (first === undefined) return { position: durablePosition(), complete: true };
   for (const segment of segments) {
     const next = segments.find((s) => s.firstPosition > segment.firstPosition);
-    if (next !== undefined && segment.lastStoredAt !== undefined && segment.lastStoredAt < storedAt) continue;
+    if (next !== undefined && segment.lastStoredAt !== undefined && segment.lastStoredAt < storedAt)
+      continue;
     const offset = offsetBefore(segment, (mark) => mark.storedAt < storedAt);
     for await (const { frames } of scanSegment(segment.path, offset, segment.bytes))
       for (const frame of frames) {
         // The header of a segment carries the time of the newest entry before it.
-        if (frame.type === frameTypes.segmentStart && segment === first && frame.storedAt >= storedAt)
+        if (
+          frame.type === frameTypes.segmentStart &&
+          segment === first &&
+          frame.storedAt >= storedAt
+        )
           return { position: frame.position, complete: frame.position === 0 };
         if (frame.type === frameTypes.entry && frame.storedAt >= storedAt)
           return { position: frame.position, complete: true };
@@ -150,7 +171,11 @@ async function positionAt(
   return { position: durablePosition(), complete: true };
 }
 
-async function dropBefore(options: JournalOptions, segments: Segment[], position: number): Promise<number> {
+async function dropBefore(
+  options: JournalOptions,
+  segments: Segment[],
+  position: number,
+): Promise<number> {
   const bytesMax = options.resumeBytesMax ?? journalLimits.resumeBytesMax;
   const oldest = options.now() - (options.resumeAgeMsMax ?? journalLimits.resumeAgeMsMax);
   let kept = segments.reduce((sum, segment) => sum + segment.bytes, 0);

@@ -36,6 +36,9 @@ export class LeafValues {
 
   /** The values from `at` on as the source of one row. */
   sourceFrom(at: number): LeafSource {
-    return { numberAt: (leaf) => this.numbers[at + leaf]!, textAt: (leaf) => this.textAt(at + leaf) };
+    return {
+      numberAt: (leaf) => this.numbers[at + leaf]!,
+      textAt: (leaf) => this.textAt(at + leaf),
+    };
   }
 }

@@ -28,7 +28,13 @@ function segmentPath(directory: string, firstPosition: number): string {
 }
 
 export function newSegment(directory: string, firstPosition: number): Segment {
-  return { path: segmentPath(directory, firstPosition), firstPosition, bytes: 0, lastStoredAt: undefined, marks: [] };
+  return {
+    path: segmentPath(directory, firstPosition),
+    firstPosition,
+    bytes: 0,
+    lastStoredAt: undefined,
+    marks: [],
+  };
 }
 
 /** The segments of the folder, oldest first, sizes not yet known; none without the folder. */

@@ -24,7 +24,11 @@ export interface ScannedFrames {
  * The frames between two file offsets, in batches of some hundred kilobytes. A bad frame ends a batch; the next one begins at the next
  * readable frame. Bytes at the end that hold no frame are reported by a last batch without frames.
  */
-export async function* scanSegment(path: string, from: number, to: number): AsyncGenerator<ScannedFrames> {
+export async function* scanSegment(
+  path: string,
+  from: number,
+  to: number,
+): AsyncGenerator<ScannedFrames> {
   const file = await open(path, 'r');
   try {
     let offset = from;
@@ -40,18 +44,27 @@ export async function* scanSegment(path: string, from: number, to: number): Asyn
         damagedFrom ??= offset;
         const next = findFrame(window, 1);
         // The last three bytes may be the beginning of the mark that is searched for.
-        const skipped = next > 0 ? next : Math.max(1, window.length - (offset + window.length < to ? 3 : 0));
+        const skipped =
+          next > 0 ? next : Math.max(1, window.length - (offset + window.length < to ? 3 : 0));
         offset += skipped;
         continue;
       }
       const end = offset + frames.reduce((bytes, frame) => bytes + frameBytes(frame), 0);
-      const damage = damagedFrom === undefined ? undefined : { offset: damagedFrom, bytes: offset - damagedFrom };
+      const damage =
+        damagedFrom === undefined
+          ? undefined
+          : { offset: damagedFrom, bytes: offset - damagedFrom };
       damagedFrom = undefined;
       yield { frames, offset, end, damage };
       offset = end;
     }
     if (damagedFrom !== undefined)
-      yield { frames: [], offset: to, end: to, damage: { offset: damagedFrom, bytes: to - damagedFrom } };
+      yield {
+        frames: [],
+        offset: to,
+        end: to,
+        damage: { offset: damagedFrom, bytes: to - damagedFrom },
+      };
   } finally {
     await file.close();
   }

@@ -19,7 +19,10 @@ export interface SegmentStart {
 }
 
 /** The bytes of the frame. */
-export function segmentStartBytes(position: number, { storedAt, lostTo }: Omit<SegmentStart, 'format'>): Buffer {
+export function segmentStartBytes(
+  position: number,
+  { storedAt, lostTo }: Omit<SegmentStart, 'format'>,
+): Buffer {
   const payload = Buffer.from(JSON.stringify({ format: journalFormat, lostTo }));
   const bytes = Buffer.alloc(frameHeaderBytes + payload.length);
   writeFrame(bytes, 0, { type: frameTypes.segmentStart, position, storedAt }, payload);
@@ -28,7 +31,10 @@ export function segmentStartBytes(position: number, { storedAt, lostTo }: Omit<S
 
 function segmentStartOf({ payload, storedAt }: Frame): SegmentStart {
   if (payload.length === 0) return { format: 1, storedAt };
-  const { format, lostTo } = JSON.parse(payload.toString()) as Pick<SegmentStart, 'format' | 'lostTo'>;
+  const { format, lostTo } = JSON.parse(payload.toString()) as Pick<
+    SegmentStart,
+    'format' | 'lostTo'
+  >;
   return { format, storedAt, lostTo };
 }
 

@@ -13,7 +13,11 @@ export const accessProblems = {
     code: '40061_PASSWORD_TOO_WEAK',
     message: (d: { reason: string }) => `The password is too easily guessed: ${d.reason}`,
   },
-  wrongPassword: { status: 401, code: '40160_WRONG_PASSWORD', message: 'Wrong e-mail address or password' },
+  wrongPassword: {
+    status: 401,
+    code: '40160_WRONG_PASSWORD',
+    message: 'Wrong e-mail address or password',
+  },
   csrfTokenMissing: {
     status: 403,
     code: '40360_CSRF_TOKEN_MISSING',
@@ -45,7 +49,8 @@ export const accessProblems = {
   grantTooHigh: {
     status: 403,
     code: '40364_GRANT_TOO_HIGH',
-    message: 'The credential may do more than you: leave out the permissions and workspaces that you do not have',
+    message:
+      'The credential may do more than you: leave out the permissions and workspaces that you do not have',
   },
   alreadyMember: {
     status: 409,
@@ -60,12 +65,14 @@ export const accessProblems = {
   rateLimited: {
     status: 429,
     code: '42900_RATE_LIMITED',
-    message: (d: { retryAfterSeconds: number }) => `Too many requests; send again in ${d.retryAfterSeconds} s`,
+    message: (d: { retryAfterSeconds: number }) =>
+      `Too many requests; send again in ${d.retryAfterSeconds} s`,
   },
   tooManyAttempts: {
     status: 429,
     code: '42901_TOO_MANY_ATTEMPTS',
-    message: (d: { retryAfterSeconds: number }) => `Too many failed attempts; try again in ${d.retryAfterSeconds} s`,
+    message: (d: { retryAfterSeconds: number }) =>
+      `Too many failed attempts; try again in ${d.retryAfterSeconds} s`,
   },
   formExpected: {
     status: 415,
@@ -73,7 +80,11 @@ export const accessProblems = {
     message: 'Send the fields as application/x-www-form-urlencoded',
   },
   unauthorized: { status: 401, code: '40100_UNAUTHORIZED', message: 'Unauthorized' },
-  twoCredentials: { status: 401, code: '40101_TWO_CREDENTIALS', message: 'Two authentication headers received' },
+  twoCredentials: {
+    status: 401,
+    code: '40101_TWO_CREDENTIALS',
+    message: 'Two authentication headers received',
+  },
   invalidToken: { status: 401, code: '40102_INVALID_TOKEN', message: 'invalid token' },
   permissionDenied: { status: 403, code: '40300_PERMISSION_DENIED', message: 'Permission denied' },
 } as const satisfies Record<string, ProblemRow>;

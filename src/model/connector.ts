@@ -113,5 +113,7 @@ export interface AvailableOutputs {
   /** The setting that a type needs and that is not there; undefined for types that need none, and for unknown ones. */
   readonly missingSetting: (type: OutputConnectorType) => string | undefined;
   /** Throws a Problem for properties and payloads that cannot work: broken templates, forbidden targets. */
-  readonly check: (connector: Pick<OutputConnector, 'type' | 'properties' | 'customPayload'>) => void;
+  readonly check: (
+    connector: Pick<OutputConnector, 'type' | 'properties' | 'customPayload'>,
+  ) => void;
 }

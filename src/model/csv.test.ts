@@ -3,12 +3,19 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { csvCells, csvRows, separatorOf } from './csv.ts';
 
-const cell = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '"', ',', ';', '\t', '\r', '\n', 'é', '\ufeff', '=') });
-const rows = fc.array(fc.array(cell, { minLength: 2, maxLength: 5 }), { minLength: 1, maxLength: 6 });
+const cell = fc.string({
+  unit: fc.constantFrom('a', 'b', ' ', '"', ',', ';', '\t', '\r', '\n', 'é', '\ufeff', '='),
+});
+const rows = fc.array(fc.array(cell, { minLength: 2, maxLength: 5 }), {
+  minLength: 1,
+  maxLength: 6,
+});
 
 function written(cells: readonly string[], separator: string, quotesAll: boolean): string {
   return cells
-    .map((text) => (quotesAll || /[",;\t\r\n\ufeff]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text))
+    .map((text) =>
+      quotesAll || /[",;\t\r\n\ufeff]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text,
+    )
     .join(separator);
 }
 
@@ -16,18 +23,25 @@ test('whatever is written is read again, with any separator and line end, and ea
   const separators = fc.constantFrom(',', ';', '\t');
   const ends = fc.constantFrom('\n', '\r\n', '\r');
   fc.assert(
-    fc.property(rows, separators, ends, fc.boolean(), fc.boolean(), (table, separator, end, quotesAll, endsOpen) => {
-      const lines = table.map((cells) => written(cells, separator, quotesAll));
-      const text = lines.join(end) + (endsOpen ? '' : end);
-      const read = [...csvRows(text, separator)];
-      expect(read.map(({ cells }) => cells)).toEqual(table);
-      let line = 1;
-      for (const [i, row] of read.entries()) {
-        expect(row.line).toBe(line);
-        line += `${lines[i]}${end}`.split(/\r\n|\r|\n/).length - 1;
-      }
-      for (const [i, one] of lines.entries()) expect(csvCells(one, separator)).toEqual(table[i]);
-    }),
+    fc.property(
+      rows,
+      separators,
+      ends,
+      fc.boolean(),
+      fc.boolean(),
+      (table, separator, end, quotesAll, endsOpen) => {
+        const lines = table.map((cells) => written(cells, separator, quotesAll));
+        const text = lines.join(end) + (endsOpen ? '' : end);
+        const read = [...csvRows(text, separator)];
+        expect(read.map(({ cells }) => cells)).toEqual(table);
+        let line = 1;
+        for (const [i, row] of read.entries()) {
+          expect(row.line).toBe(line);
+          line += `${lines[i]}${end}`.split(/\r\n|\r|\n/).length - 1;
+        }
+        for (const [i, one] of lines.entries()) expect(csvCells(one, separator)).toEqual(table[i]);
+      },
+    ),
   );
 });
 
@@ -49,14 +63,18 @@ test('review bug B5: text behind a closing quote is told by its line, and tears 
     { line: 2, cells: ['d1'], fault: 'has text behind the closing quote of cell 2' },
     { line: 3, cells: ['d2', 'Pump', 'Flow'] },
   ]);
-  expect(() => csvCells('d1,"Pump" ,Flow', ',')).toThrow('has text behind the closing quote of cell 2');
+  expect(() => csvCells('d1,"Pump" ,Flow', ',')).toThrow(
+    'has text behind the closing quote of cell 2',
+  );
 });
 
 test.each([
   ['a,"b', 'does not close the quote of cell 2'],
   ['"a\nb', 'does not close the quote of cell 1'],
   ['"a""', 'does not close the quote of cell 1'],
-])('%j %s', (text, fault) => expect([...csvRows(text, ',')].map((row) => row.fault)).toEqual([fault]));
+])('%j %s', (text, fault) =>
+  expect([...csvRows(text, ',')].map((row) => row.fault)).toEqual([fault]),
+);
 
 test.each([
   ['a,b;c,d', ','],

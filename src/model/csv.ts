@@ -16,7 +16,10 @@ interface Cell {
 }
 
 /** The candidate that the first row of the text holds most of, outside of quotes; the first one when none occurs. */
-export function separatorOf(text: string, candidates: readonly string[] = [',', ';', '\t']): string {
+export function separatorOf(
+  text: string,
+  candidates: readonly string[] = [',', ';', '\t'],
+): string {
   const counted = candidates.map((each) => ({ each, count: rowAt(text, 0, each).cells.length }));
   return counted.reduce((best, other) => (other.count > best.count ? other : best)).each;
 }
@@ -51,7 +54,12 @@ function rowAt(text: string, start: number, separator: string) {
     const fault = isTorn ? 'has text behind the closing quote of' : cell.fault;
     if (fault !== undefined) {
       const end = afterLine(text, cell.end);
-      return { cells, fault: `${fault} cell ${cells.length + 1}`, end, lines: linesIn(text, start, end) };
+      return {
+        cells,
+        fault: `${fault} cell ${cells.length + 1}`,
+        end,
+        lines: linesIn(text, start, end),
+      };
     }
     cells.push(cell.value);
     at = cell.end;

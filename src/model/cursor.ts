@@ -14,10 +14,15 @@ export function cursorsAt(position: number): (index: number) => string {
   return (index) => prefix + (indexTexts[index] ?? String(index).padStart(indexDigits, '0'));
 }
 
-const indexTexts = Array.from({ length: 1_001 }, (_, index) => String(index).padStart(indexDigits, '0'));
+const indexTexts = Array.from({ length: 1_001 }, (_, index) =>
+  String(index).padStart(indexDigits, '0'),
+);
 
 /** The parts of a cursor; undefined when the text is none. */
 export function readCursor(cursor: string): { position: number; index: number } | undefined {
   if (!/^\d+$/.test(cursor) || cursor.length !== positionDigits + indexDigits) return undefined;
-  return { position: Number(cursor.slice(0, positionDigits)), index: Number(cursor.slice(positionDigits)) };
+  return {
+    position: Number(cursor.slice(0, positionDigits)),
+    index: Number(cursor.slice(positionDigits)),
+  };
 }

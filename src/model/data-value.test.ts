@@ -15,7 +15,9 @@ test.each([
   [{ a: {} }, 'a.constructor', undefined],
   [{ a: { '': 1 } }, 'a.', 1],
   [{ '': { a: 2 } }, '.a', 2],
-])('contract 35: in %j the key %s is %j', (data, key, value) => expect(dataValue(data, key)).toEqual(value));
+])('contract 35: in %j the key %s is %j', (data, key, value) =>
+  expect(dataValue(data, key)).toEqual(value),
+);
 
 test.each([
   [{ a: [1, 2] }, 'a.1', 2],
@@ -29,4 +31,6 @@ test.each([
   [{ a: [1] }, 'a.-1', undefined],
   [{ a: [1] }, 'a.', undefined],
   [{ a: [[1, 2]] }, 'a.0.1', 2],
-])('review behaviour 30: in %j the key %s is %j', (data, key, value) => expect(dataValue(data, key)).toEqual(value));
+])('review behaviour 30: in %j the key %s is %j', (data, key, value) =>
+  expect(dataValue(data, key)).toEqual(value),
+);

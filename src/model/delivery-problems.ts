@@ -22,12 +22,14 @@ export const deliveryProblems = {
   templateTooLarge: {
     status: 413,
     code: '41380_TEMPLATE_TOO_LARGE',
-    message: (d: { charactersMax: number }) => `The filled-in template is longer than ${d.charactersMax} characters`,
+    message: (d: { charactersMax: number }) =>
+      `The filled-in template is longer than ${d.charactersMax} characters`,
   },
   urlSegmentRefused: {
     status: 400,
     code: '40082_URL_SEGMENT_REFUSED',
-    message: (d: { segment: string }) => `A value would make ${d.segment} a segment of the URL's path`,
+    message: (d: { segment: string }) =>
+      `A value would make ${d.segment} a segment of the URL's path`,
   },
   outputNotConfigured: {
     status: 409,

@@ -1,7 +1,12 @@
 // A device credential: the public key by which a device proves who it is (contract 11).
 import type { EpochMs } from './instant.ts';
 
-export const credentialAlgorithms = ['RSA256_PEM', 'RSA256_X509_PEM', 'EC256_PEM', 'EC256_X509_PEM'] as const;
+export const credentialAlgorithms = [
+  'RSA256_PEM',
+  'RSA256_X509_PEM',
+  'EC256_PEM',
+  'EC256_X509_PEM',
+] as const;
 export type CredentialAlgorithm = (typeof credentialAlgorithms)[number];
 
 export interface DeviceCredential {

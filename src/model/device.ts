@@ -33,8 +33,12 @@ export const onlineStates = ['UNKNOWN', 'DE_REGISTERED', 'OFFLINE', 'ONLINE'] as
 export type OnlineState = (typeof onlineStates)[number];
 
 /** What a new device, or one of another connectivity now, begins with: LoRa devices count as known to their network server. */
-export function firstRegistration(connectivity: Connectivity): Pick<Device, 'registered' | 'active'> {
-  return connectivity === 'LORA' ? { registered: true, active: true } : { registered: null, active: null };
+export function firstRegistration(
+  connectivity: Connectivity,
+): Pick<Device, 'registered' | 'active'> {
+  return connectivity === 'LORA'
+    ? { registered: true, active: true }
+    : { registered: null, active: null };
 }
 
 /**

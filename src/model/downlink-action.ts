@@ -28,22 +28,30 @@ type Refuse = (member: string, reason: string) => never;
 export function readDownlinkAction(sent: JsonObject, refuse: Refuse): DownlinkActionProperties {
   const targets = sent['targetDeviceIds'] ?? [];
   if (!isTexts(targets)) refuse('targetDeviceIds', 'must be a list of device ids');
-  if (targets.length > downlinkTargetsMax) refuse('targetDeviceIds', `must have at most ${downlinkTargetsMax}`);
+  if (targets.length > downlinkTargetsMax)
+    refuse('targetDeviceIds', `must have at most ${downlinkTargetsMax}`);
   const downlinkType = sent['downlinkType'] ?? 'LORA';
-  if (downlinkType !== 'LORA' && downlinkType !== 'MQTT') refuse('downlinkType', 'must be LORA or MQTT');
+  if (downlinkType !== 'LORA' && downlinkType !== 'MQTT')
+    refuse('downlinkType', 'must be LORA or MQTT');
   const port = sent['port'] ?? null;
-  if (port !== null && (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 223))
+  if (
+    port !== null &&
+    (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 223)
+  )
     refuse('port', 'must be from 1 to 223');
   const raw = sent['raw'] ?? false;
   const confirmed = sent['confirmed'] ?? null;
   if (typeof raw !== 'boolean') refuse('raw', 'must be true or false');
-  if (confirmed !== null && typeof confirmed !== 'boolean') refuse('confirmed', 'must be true or false');
+  if (confirmed !== null && typeof confirmed !== 'boolean')
+    refuse('confirmed', 'must be true or false');
   const topic = textOf(sent, 'topic', refuse);
   if (downlinkType === 'MQTT' && topic === null) refuse('topic', 'is needed for MQTT');
   const rawDownlinkPayload = textOf(sent, 'rawDownlinkPayload', refuse);
-  if (raw && rawDownlinkPayload === null) refuse('rawDownlinkPayload', 'is needed when raw is true');
+  if (raw && rawDownlinkPayload === null)
+    refuse('rawDownlinkPayload', 'is needed when raw is true');
   const downlinkPayload = sent['downlinkPayload'] ?? null;
-  if (downlinkPayload !== null && !isObject(downlinkPayload)) refuse('downlinkPayload', 'must be an object');
+  if (downlinkPayload !== null && !isObject(downlinkPayload))
+    refuse('downlinkPayload', 'must be an object');
   const dataFlowId = textOf(sent, 'dataFlowId', refuse);
   return {
     targetDeviceIds: targets,

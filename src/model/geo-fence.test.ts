@@ -28,7 +28,10 @@ const fences: Readonly<Record<string, Record<string, Json>>> = {
   'a box': collection([box(0, 0, 10, 10)]),
   'a box with a hole': collection([box(0, 0, 10, 10), box(4, 4, 6, 6)]),
   'two boxes': collection([box(0, 0, 2, 2)], [box(8, 8, 10, 10)]),
-  'a box within the hole of another': collection([box(0, 0, 10, 10), box(2, 2, 8, 8)], [box(4, 4, 6, 6)]),
+  'a box within the hole of another': collection(
+    [box(0, 0, 10, 10), box(2, 2, 8, 8)],
+    [box(4, 4, 6, 6)],
+  ),
   'a box around the antimeridian': collection([
     [
       [170, -10],

@@ -22,10 +22,13 @@ const geoFenceLimits = { polygonsMax: 100, pointsMax: 10_000 } as const;
  * Reads the polygons; the reason says what is wrong and where. A ring that crosses the antimeridian is one whose neighbouring
  * points are more than 180 degrees of longitude apart: it goes the short way around, so [179, 0] to [-179, 0] spans two degrees.
  */
-export function parseGeoFence(geoJson: JsonObject): { readonly fence: GeoFence } | { readonly reason: string } {
+export function parseGeoFence(
+  geoJson: JsonObject,
+): { readonly fence: GeoFence } | { readonly reason: string } {
   if (geoJson['type'] !== 'FeatureCollection') return { reason: 'type must be FeatureCollection' };
   const { features } = geoJson;
-  if (!Array.isArray(features) || features.length === 0) return { reason: 'features must list at least one polygon' };
+  if (!Array.isArray(features) || features.length === 0)
+    return { reason: 'features must list at least one polygon' };
   if (features.length > geoFenceLimits.polygonsMax) {
     return { reason: `features: more than ${geoFenceLimits.polygonsMax} polygons` };
   }
@@ -34,11 +37,13 @@ export function parseGeoFence(geoJson: JsonObject): { readonly fence: GeoFence }
   for (const [i, feature] of (features as readonly Json[]).entries()) {
     const geometry = isJsonObject(feature) ? feature['geometry'] : undefined;
     const place = `features[${i}].geometry`;
-    if (!isJsonObject(geometry) || geometry['type'] !== 'Polygon') return { reason: `${place} must be a Polygon` };
+    if (!isJsonObject(geometry) || geometry['type'] !== 'Polygon')
+      return { reason: `${place} must be a Polygon` };
     const read = readRings(geometry['coordinates'], `${place}.coordinates`);
     if ('reason' in read) return read;
     points += read.rings.reduce((sum, ring) => sum + ring.length, 0);
-    if (points > geoFenceLimits.pointsMax) return { reason: `${place}: more than ${geoFenceLimits.pointsMax} points` };
+    if (points > geoFenceLimits.pointsMax)
+      return { reason: `${place}: more than ${geoFenceLimits.pointsMax} points` };
     polygons.push(bounded(read.rings));
   }
   return { fence: { polygons } };
@@ -48,17 +53,24 @@ function readRings(
   value: Json | undefined,
   place: string,
 ): { readonly rings: readonly (readonly Point[])[] } | { readonly reason: string } {
-  if (!Array.isArray(value) || value.length === 0) return { reason: `${place} must list at least one ring` };
+  if (!Array.isArray(value) || value.length === 0)
+    return { reason: `${place} must list at least one ring` };
   const rings: Point[][] = [];
   for (const [i, ring] of (value as readonly Json[]).entries()) {
-    if (!Array.isArray(ring) || ring.length < 4) return { reason: `${place}[${i}] must have at least four points` };
+    if (!Array.isArray(ring) || ring.length < 4)
+      return { reason: `${place}[${i}] must have at least four points` };
     const points: Point[] = [];
     for (const [j, point] of (ring as readonly Json[]).entries()) {
       const [longitude, latitude] = Array.isArray(point) ? (point as readonly Json[]) : [];
       if (!isDegrees(longitude, 180) || !isDegrees(latitude, 90)) {
-        return { reason: `${place}[${i}][${j}] must be [longitude, latitude] within 180 and 90 degrees` };
+        return {
+          reason: `${place}[${i}][${j}] must be [longitude, latitude] within 180 and 90 degrees`,
+        };
       }
-      points.push([shortWay(longitude, points.at(-1)?.[0] ?? rings[0]?.[0]?.[0] ?? longitude), latitude]);
+      points.push([
+        shortWay(longitude, points.at(-1)?.[0] ?? rings[0]?.[0]?.[0] ?? longitude),
+        latitude,
+      ]);
     }
     const [first] = ring as readonly (readonly Json[])[];
     const last = (ring as readonly (readonly Json[])[]).at(-1);
@@ -106,7 +118,8 @@ function inPolygon(polygon: Polygon, longitude: number, latitude: number): boole
     const [outer, ...holes] = polygon.rings;
     const where = placeIn(outer!, turned, latitude);
     if (where === 'edge') return true;
-    if (where === 'inside' && !holes.some((hole) => placeIn(hole, turned, latitude) === 'inside')) return true;
+    if (where === 'inside' && !holes.some((hole) => placeIn(hole, turned, latitude) === 'inside'))
+      return true;
   }
   return false;
 }
@@ -117,7 +130,11 @@ function placeIn(ring: readonly Point[], x: number, y: number): 'inside' | 'outs
   for (let i = 0, j = ring.length - 1; i < ring.length; j = i++) {
     const [xi, yi] = ring[i]!;
     const [xj, yj] = ring[j]!;
-    const between = x >= Math.min(xi, xj) && x <= Math.max(xi, xj) && y >= Math.min(yi, yj) && y <= Math.max(yi, yj);
+    const between =
+      x >= Math.min(xi, xj) &&
+      x <= Math.max(xi, xj) &&
+      y >= Math.min(yi, yj) &&
+      y <= Math.max(yi, yj);
     if (between && (xj - xi) * (y - yi) === (yj - yi) * (x - xi)) return 'edge';
     if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) inside = !inside;
   }

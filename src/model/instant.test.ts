@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { formatInstant, isInstant, parseInstant } from './instant.ts';
 
 test('any moment of the years 0 to 9999', () => {
-  const moment = fc.integer({ min: Date.parse('0000-01-01T00:00:00Z'), max: Date.UTC(9999, 11, 31) });
+  const moment = fc.integer({
+    min: Date.parse('0000-01-01T00:00:00Z'),
+    max: Date.UTC(9999, 11, 31),
+  });
   fc.assert(
     fc.property(moment.filter(isInstant), (ms) => {
       expect(formatInstant(ms)).toBe(new Date(ms).toISOString());
@@ -14,7 +17,9 @@ test('any moment of the years 0 to 9999', () => {
 });
 
 test('the first and last millisecond of every day around leap years and centuries', () => {
-  for (const year of [1582, 1600, 1700, 1899, 1900, 1969, 1970, 1999, 2000, 2023, 2024, 2026, 2100, 2400, 9999]) {
+  for (const year of [
+    1582, 1600, 1700, 1899, 1900, 1969, 1970, 1999, 2000, 2023, 2024, 2026, 2100, 2400, 9999,
+  ]) {
     for (let day = 0; day < 366; day++) {
       const start = Date.UTC(year, 0, 1 + day);
       for (const ms of [start, start + 86_399_999])
@@ -49,16 +54,24 @@ test.each([
 
 test('whatever is written can be read', () => {
   fc.assert(
-    fc.property(fc.date({ min: new Date('0000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }), (date) => {
-      expect(parseInstant(formatInstant(date.getTime()))).toBe(date.getTime());
-    }),
+    fc.property(
+      fc.date({ min: new Date('0000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
+      (date) => {
+        expect(parseInstant(formatInstant(date.getTime()))).toBe(date.getTime());
+      },
+    ),
   );
 });
 
 test('the form of answers, digit by digit, is read like the same moment in another form', () => {
-  const number = (max: number, length: number) => fc.nat(max).map((n) => String(n).padStart(length, '0'));
-  const date = fc.tuple(number(9_999, 4), number(14, 2), number(33, 2)).map((parts) => parts.join('-'));
-  const time = fc.tuple(number(25, 2), number(61, 2), number(61, 2)).map((parts) => parts.join(':'));
+  const number = (max: number, length: number) =>
+    fc.nat(max).map((n) => String(n).padStart(length, '0'));
+  const date = fc
+    .tuple(number(9_999, 4), number(14, 2), number(33, 2))
+    .map((parts) => parts.join('-'));
+  const time = fc
+    .tuple(number(25, 2), number(61, 2), number(61, 2))
+    .map((parts) => parts.join(':'));
   fc.assert(
     fc.property(date, time, number(999, 3), (day, clock, milliseconds) => {
       const text = `${day}T${clock}.${milliseconds}`;

@@ -39,7 +39,9 @@ function ownForm(text: string): EpochMs | undefined {
   const milliseconds = digits(text, 20, 3);
   if (!(hour < 24 && minute < 60 && second < 60 && milliseconds >= 0)) return undefined;
   const day = dayOf(text);
-  return day === undefined ? undefined : day + ((hour * 60 + minute) * 60 + second) * 1_000 + milliseconds;
+  return day === undefined
+    ? undefined
+    : day + ((hour * 60 + minute) * 60 + second) * 1_000 + milliseconds;
 }
 
 /** The start of the day, by arithmetic on the civil calendar: years begin in March, so that the leap day ends one. */
@@ -48,10 +50,12 @@ function dayOf(text: string): EpochMs | undefined {
   const year = digits(text, 0, 4);
   const month = digits(text, 5, 2);
   const day = digits(text, 8, 2);
-  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month))) return undefined;
+  if (!(year >= 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)))
+    return undefined;
   const marchYear = month > 2 ? year : year - 1;
   const dayOfYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
-  const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400);
+  const leapDays =
+    Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400);
   return (marchYear * 365 + leapDays + dayOfYear - daysBeforeEpoch) * dayMs;
 }
 
@@ -77,9 +81,11 @@ function digits(text: string, at: number, count: number): number {
 function anyForm(text: string): EpochMs | undefined {
   const match = isoPattern.exec(text);
   if (match === null) return undefined;
-  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = match;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
+    match;
   const milliseconds = +fraction.slice(0, 3).padEnd(3, '0');
-  const ms = Date.UTC(+year! + eraYears, +month! - 1, +day!, +hour, +minute, +second, milliseconds) - eraMs;
+  const ms =
+    Date.UTC(+year! + eraYears, +month! - 1, +day!, +hour, +minute, +second, milliseconds) - eraMs;
   // Date.UTC rolls 31 February over into March; such a text names no moment.
   const moment = new Date(ms);
   const rolled = moment.getUTCMonth() !== +month! - 1 || moment.getUTCDate() !== +day!;
@@ -116,9 +122,11 @@ export function formatInstant(ms: EpochMs): string {
   const sinceMarch = days + daysBeforeEpoch;
   const era = Math.floor(sinceMarch / 146_097);
   const dayOfEra = sinceMarch - era * 146_097;
-  const leapDays = Math.floor(dayOfEra / 1_460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);
+  const leapDays =
+    Math.floor(dayOfEra / 1_460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);
   const yearOfEra = Math.floor((dayOfEra - leapDays) / 365);
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const dayOfYear =
+    dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
   const marchMonth = Math.floor((5 * dayOfYear + 2) / 153);
   const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1;
   const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9;

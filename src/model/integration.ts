@@ -32,7 +32,13 @@ export interface Integration extends AuditFields {
 }
 
 /** Settings that are secret: sealed in the store and masked in answers. */
-export const integrationSecrets: readonly string[] = ['apiKey', 'asKey', 'password', 'clientSecret', 'token'];
+export const integrationSecrets: readonly string[] = [
+  'apiKey',
+  'asKey',
+  'password',
+  'clientSecret',
+  'token',
+];
 
 export const integrationLimits = { propertiesMax: 30, propertyLengthMax: 4_000 } as const;
 

@@ -31,17 +31,20 @@ export const inventoryProblems = {
   nameNotUnique: {
     status: 409,
     code: '40903_NAME_NOT_UNIQUE',
-    message: (d: { what: string; name: string }) => `There is another ${d.what} named ${d.name} in this workspace`,
+    message: (d: { what: string; name: string }) =>
+      `There is another ${d.what} named ${d.name} in this workspace`,
   },
   credentialNotUnique: {
     status: 409,
     code: '40904_CREDENTIAL_NOT_UNIQUE',
-    message: (d: { fingerprint: string }) => `The device has a credential with the key ${d.fingerprint} already`,
+    message: (d: { fingerprint: string }) =>
+      `The device has a credential with the key ${d.fingerprint} already`,
   },
   configurationNotPushable: {
     status: 409,
     code: '40905_CONFIGURATION_NOT_PUSHABLE',
-    message: (d: { reason: string }) => `The configuration cannot be sent to the device: ${d.reason}`,
+    message: (d: { reason: string }) =>
+      `The configuration cannot be sent to the device: ${d.reason}`,
   },
   notRegistrable: {
     status: 409,

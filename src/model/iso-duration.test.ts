@@ -43,15 +43,31 @@ test.each([
 test('what Temporal accepts without sign or large fractions is read the same', () => {
   const part = fc.integer({ min: 0, max: 999 });
   fc.assert(
-    fc.property(fc.tuple(part, part, part, part), fc.tuple(part, part, part, part), (date, time) => {
-      const [years, months, weeks, days] = date;
-      const [hours, minutes, seconds, milliseconds] = time;
-      const temporal = Temporal.Duration.from({ years, months, weeks, days, hours, minutes, seconds, milliseconds });
-      const parsed = parseIsoDuration(temporal.toString());
-      const ms = ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
-      if (temporal.blank) expect(parsed).toHaveProperty('reason');
-      else expect(parsed).toEqual({ duration: { months: years * 12 + months, days: weeks * 7 + days, ms } });
-    }),
+    fc.property(
+      fc.tuple(part, part, part, part),
+      fc.tuple(part, part, part, part),
+      (date, time) => {
+        const [years, months, weeks, days] = date;
+        const [hours, minutes, seconds, milliseconds] = time;
+        const temporal = Temporal.Duration.from({
+          years,
+          months,
+          weeks,
+          days,
+          hours,
+          minutes,
+          seconds,
+          milliseconds,
+        });
+        const parsed = parseIsoDuration(temporal.toString());
+        const ms = ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
+        if (temporal.blank) expect(parsed).toHaveProperty('reason');
+        else
+          expect(parsed).toEqual({
+            duration: { months: years * 12 + months, days: weeks * 7 + days, ms },
+          });
+      },
+    ),
   );
 });
 

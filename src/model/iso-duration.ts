@@ -42,7 +42,8 @@ export function formatDurationMs(ms: number): string {
 
 /** Reads a duration; the reason says what is wrong and where, counting characters from 1. */
 export function parseIsoDuration(text: string): ParsedDuration {
-  if (text.length > textLengthMax) return { reason: `a duration has at most ${textLengthMax} characters` };
+  if (text.length > textLengthMax)
+    return { reason: `a duration has at most ${textLengthMax} characters` };
   const upper = text.toUpperCase();
   if (upper[0] !== 'P') return { reason: 'a duration starts with P, for example PT1H or P1D' };
   const total = { months: 0, days: 0, ms: 0 };
@@ -59,21 +60,27 @@ export function parseIsoDuration(text: string): ParsedDuration {
     }
     component.lastIndex = at;
     const match = component.exec(upper);
-    if (match === null) return { reason: `a number with a unit is expected at character ${at + 1}` };
+    if (match === null)
+      return { reason: `a number with a unit is expected at character ${at + 1}` };
     const [all, whole = '', fraction, letter] = match;
     const row = units.findIndex((unit) => unit.letter === letter);
-    if (row === -1) return { reason: `${expected(units, inTime)} expected at character ${at + all.length}` };
+    if (row === -1)
+      return { reason: `${expected(units, inTime)} expected at character ${at + all.length}` };
     const unit = units[row]!;
     if (fraction !== undefined && (letter !== 'S' || fraction.length > 3)) {
-      return { reason: `only seconds may have a fraction, of up to three digits (character ${at + 1})` };
+      return {
+        reason: `only seconds may have a fraction, of up to three digits (character ${at + 1})`,
+      };
     }
-    if (whole.length > digitsMax) return { reason: `the number at character ${at + 1} is too large` };
+    if (whole.length > digitsMax)
+      return { reason: `the number at character ${at + 1} is too large` };
     total[unit.field] += Number(whole) * unit.factor + Number((fraction ?? '').padEnd(3, '0'));
     units = units.slice(row + 1);
     at += all.length;
   }
   if (at === 1) return { reason: 'a number with a unit is missing after P' };
-  if (total.months + total.days + total.ms === 0) return { reason: 'a duration must be longer than zero' };
+  if (total.months + total.days + total.ms === 0)
+    return { reason: 'a duration must be longer than zero' };
   return { duration: total };
 }
 

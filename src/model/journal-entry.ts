@@ -29,5 +29,11 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
 
 /** An entry of which nothing was left carries the position of the one that comes next: the journal does not have it. */
 export function isWritten({ samples, notes, state, metrics, trace }: DurableEntry): boolean {
-  return samples.length > 0 || notes.length > 0 || state !== undefined || metrics !== undefined || trace !== undefined;
+  return (
+    samples.length > 0 ||
+    notes.length > 0 ||
+    state !== undefined ||
+    metrics !== undefined ||
+    trace !== undefined
+  );
 }

@@ -20,14 +20,19 @@ async function outcome(read: () => unknown): Promise<unknown> {
 
 async function expectSame(text: string): Promise<void> {
   const bytes = Buffer.from(text);
-  expect(await outcome(() => parseLargeJson(bytes))).toEqual(await outcome(() => parseJsonText(text)));
+  expect(await outcome(() => parseLargeJson(bytes))).toEqual(
+    await outcome(() => parseJsonText(text)),
+  );
 }
 
 test.each([
   ['an array', big],
   ['behind a byte order mark', `\ufeff${big}`],
   ['a large member of an object', `{"a":1,"b":{"c":${big},"d":[]},"e":${big},"a":2}`],
-  ['keys that are numbers or the prototype', `{"__proto__":${big},"2":1,"1":${big},"x":{"__proto__":{"y":1}}}`],
+  [
+    'keys that are numbers or the prototype',
+    `{"__proto__":${big},"2":1,"1":${big},"x":{"__proto__":{"y":1}}}`,
+  ],
   ['a long string', `["${'\\"'.repeat(400_000)}", "${'x'.repeat(400_000)}"]`],
   ['a string alone', `"${'x'.repeat(400_000)}"`],
   ['empty containers in gaps', `[${gap}[${gap}],${gap}{${gap}}${gap}]${gap}`],
@@ -54,7 +59,9 @@ test.each([
 test('security: any JSON between large members is read like by the parser', async () => {
   await fc.assert(
     fc.asyncProperty(fc.json({ maxDepth: 4 }), fc.json({ maxDepth: 4 }), async (one, other) => {
-      await expectSame(`{"a":${one},"b":[${gap}${one},${gap}{"c":${one}${gap},"d":${other}}${gap}]}`);
+      await expectSame(
+        `{"a":${one},"b":[${gap}${one},${gap}{"c":${one}${gap},"d":${other}}${gap}]}`,
+      );
     }),
     { numRuns: 40 },
   );

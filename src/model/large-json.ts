@@ -59,7 +59,8 @@ async function parseInTurns(held: Buffer): Promise<Json> {
 
 async function faultOf(held: Buffer): Promise<string> {
   // What lies in a buffer of its own goes over without a copy.
-  const transferList = held.byteLength === held.buffer.byteLength ? [held.buffer as ArrayBuffer] : [];
+  const transferList =
+    held.byteLength === held.buffer.byteLength ? [held.buffer as ArrayBuffer] : [];
   const worker = new Worker(new URL('./json-fault-worker.ts', import.meta.url), {
     workerData: { bytes: held },
     transferList,
@@ -130,7 +131,8 @@ class Cutter {
 
   #end(): true {
     if (this.#held.length - this.#at > tokenBytesMax) throw tooLong();
-    for (; this.#at < this.#held.length; this.#at++) if (!isJsonWhitespace(this.#held[this.#at])) throw new Suspect();
+    for (; this.#at < this.#held.length; this.#at++)
+      if (!isJsonWhitespace(this.#held[this.#at])) throw new Suspect();
     return true;
   }
 
@@ -150,7 +152,14 @@ class Cutter {
     if (this.#levels.length >= jsonDepthMax) throw new Suspect();
     const close = byte === openBrace ? closeBrace : closeBracket;
     const start = open + 1;
-    this.#levels.push({ close, value: undefined, groupStart: start, memberStart: start, open, hasEndedMember: false });
+    this.#levels.push({
+      close,
+      value: undefined,
+      groupStart: start,
+      memberStart: start,
+      open,
+      hasEndedMember: false,
+    });
   }
 
   #pop(byte: number): void {
@@ -159,7 +168,8 @@ class Cutter {
     if (level.value === undefined) return;
     const end = this.#at - 1;
     if (level.hasEndedMember) this.#expectBlank(level.memberStart, end);
-    else if (level.memberStart > level.open + 1 || !this.#isBlank(level.groupStart, end)) this.#take(level, end);
+    else if (level.memberStart > level.open + 1 || !this.#isBlank(level.groupStart, end))
+      this.#take(level, end);
     this.#parsedTo = this.#at;
     const parent = this.#levels.at(-1);
     if (parent === undefined) return;
@@ -249,5 +259,11 @@ function parsed(text: string): Json {
 function set(into: Record<string, Json>, key: string, value: Json): void {
   if (key !== '__proto__') into[key] = value;
   // The parser makes an ordinary member of it, an assignment would not.
-  else Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
+  else
+    Object.defineProperty(into, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
 }

@@ -4,7 +4,8 @@ export const loraProblems = {
   webhookInvalid: {
     status: 400,
     code: '40070_WEBHOOK_INVALID',
-    message: (d: { field: string; reason: string }) => `body${d.field === '' ? '' : ' '}${d.field}: ${d.reason}`,
+    message: (d: { field: string; reason: string }) =>
+      `body${d.field === '' ? '' : ' '}${d.field}: ${d.reason}`,
   },
   downlinkNotSupported: {
     status: 400,
@@ -20,7 +21,8 @@ export const loraProblems = {
   downlinkNotEncoded: {
     status: 400,
     code: '40073_DOWNLINK_NOT_ENCODED',
-    message: (d: { reason: string }) => `The downlink encoder of the device type failed: ${d.reason}`,
+    message: (d: { reason: string }) =>
+      `The downlink encoder of the device type failed: ${d.reason}`,
   },
   registrationIncomplete: {
     status: 400,
@@ -31,7 +33,8 @@ export const loraProblems = {
   secretNotOfIntegration: {
     status: 403,
     code: '40370_SECRET_NOT_OF_INTEGRATION',
-    message: (d: { integrationId: string }) => `The uplink secret is not that of integration ${d.integrationId}`,
+    message: (d: { integrationId: string }) =>
+      `The uplink secret is not that of integration ${d.integrationId}`,
   },
   downlinkQueueFull: {
     status: 409,

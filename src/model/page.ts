@@ -52,7 +52,14 @@ export function pageOf<T>(content: readonly T[], total: number, request: PageReq
   const totalPages = Math.ceil(total / size);
   return {
     content,
-    pageable: { sort, offset: page * size, pageNumber: page, pageSize: size, paged: true, unpaged: false },
+    pageable: {
+      sort,
+      offset: page * size,
+      pageNumber: page,
+      pageSize: size,
+      paged: true,
+      unpaged: false,
+    },
     sort,
     totalPages,
     totalElements: total,
@@ -66,7 +73,13 @@ export function pageOf<T>(content: readonly T[], total: number, request: PageReq
 }
 
 /** A list that is answered whole: its `pageable` is the word `INSTANCE` (contract 0.1). */
-export function unpagedOf<T>(content: readonly T[]): Omit<Page<T>, 'pageable'> & { readonly pageable: 'INSTANCE' } {
-  const page = pageOf(content, content.length, { page: 0, size: Math.max(1, content.length), sort: [] });
+export function unpagedOf<T>(
+  content: readonly T[],
+): Omit<Page<T>, 'pageable'> & { readonly pageable: 'INSTANCE' } {
+  const page = pageOf(content, content.length, {
+    page: 0,
+    size: Math.max(1, content.length),
+    sort: [],
+  });
   return { ...page, pageable: 'INSTANCE' };
 }

@@ -26,7 +26,8 @@ export function principalIn(principal: Principal, organizationId?: string | null
   const { inOrganizations } = principal;
   if (inOrganizations === undefined) return principal;
   return (
-    inOrganizations.get(organizationId ?? principal.organizationId) ?? inOrganizations.get(principal.organizationId)!
+    inOrganizations.get(organizationId ?? principal.organizationId) ??
+    inOrganizations.get(principal.organizationId)!
   );
 }
 
@@ -35,12 +36,18 @@ export function principalIn(principal: Principal, organizationId?: string | null
  * Reading the organization is always granted (interface 2.6). A role in some workspace lets its holder read records of the organization,
  * such as device types, because the workspace's devices need them.
  */
-export function holds(principal: Principal, scope: Scope, verb: Verb, workspaceId?: string | null): boolean {
+export function holds(
+  principal: Principal,
+  scope: Scope,
+  verb: Verb,
+  workspaceId?: string | null,
+): boolean {
   if (scope === 'organization' && verb === 'read') return true;
   if (principal.permissions[scope]?.includes(verb)) return true;
   const added = principal.workspacePermissions;
   if (added === undefined) return false;
-  if (typeof workspaceId === 'string') return added.get(workspaceId)?.[scope]?.includes(verb) ?? false;
+  if (typeof workspaceId === 'string')
+    return added.get(workspaceId)?.[scope]?.includes(verb) ?? false;
   if (workspaceId === null && verb !== 'read') return false;
   return added.values().some((permissions) => permissions[scope]?.includes(verb) ?? false);
 }

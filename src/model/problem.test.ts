@@ -16,5 +16,6 @@ test('every number and every name of a refusal stands for one refusal', () => {
 });
 
 test('a code is its status, two digits and a name', () => {
-  for (const { code, status } of codes) expect(code).toMatch(new RegExp(`^${status}\\d\\d_[A-Z0-9_]+$`));
+  for (const { code, status } of codes)
+    expect(code).toMatch(new RegExp(`^${status}\\d\\d_[A-Z0-9_]+$`));
 });

@@ -16,7 +16,11 @@ type Details = Readonly<Record<string, string | number | boolean | null | readon
 type BackfillOutcome = {
   readonly accepted: number;
   readonly duplicates: number;
-  readonly rejected: readonly { readonly index: number; readonly errorCode: string; readonly message: string }[];
+  readonly rejected: readonly {
+    readonly index: number;
+    readonly errorCode: string;
+    readonly message: string;
+  }[];
 };
 
 function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): string {
@@ -42,7 +46,11 @@ export const problems = {
     code: '40000_INVALID_JSON',
     message: (d: { reason: string }) => `The body is not valid JSON: ${d.reason}`,
   },
-  invalidRequest: { status: 400, code: '40001_INVALID_REQUEST', message: (d: { reason: string }) => d.reason },
+  invalidRequest: {
+    status: 400,
+    code: '40001_INVALID_REQUEST',
+    message: (d: { reason: string }) => d.reason,
+  },
   deviceIdMissing: {
     status: 400,
     code: '40002_DEVICE_ID_MISSING',
@@ -72,7 +80,12 @@ export const problems = {
   tooManyBuckets: {
     status: 400,
     code: '40032_TOO_MANY_BUCKETS',
-    message: (d: { buckets: number; bucketsMax: number; bucketInterval: string; suggestion: string }) =>
+    message: (d: {
+      buckets: number;
+      bucketsMax: number;
+      bucketInterval: string;
+      suggestion: string;
+    }) =>
       `The interval has ${d.buckets} buckets of ${d.bucketInterval}, and at most ${d.bucketsMax} are answered: ` +
       `shorten the interval, or choose a bucketInterval of at least ${d.suggestion}`,
   },
@@ -107,13 +120,21 @@ export const problems = {
     message: (d: { fields: readonly string[]; known: readonly string[] }) =>
       `query sort: this list cannot be sorted by ${d.fields.join(', ')}; it can by ${d.known.join(', ')}`,
   },
-  sampleNotAnObject: { status: 400, code: '40040_SAMPLE_NOT_AN_OBJECT', message: 'A sample must be a JSON object' },
+  sampleNotAnObject: {
+    status: 400,
+    code: '40040_SAMPLE_NOT_AN_OBJECT',
+    message: 'A sample must be a JSON object',
+  },
   sampleDataMissing: {
     status: 400,
     code: '40041_SAMPLE_DATA_MISSING',
     message: 'A sample needs data, a JSON object',
   },
-  sampleTopicNotText: { status: 400, code: '40042_SAMPLE_TOPIC_NOT_TEXT', message: 'The topic must be a text' },
+  sampleTopicNotText: {
+    status: 400,
+    code: '40042_SAMPLE_TOPIC_NOT_TEXT',
+    message: 'The topic must be a text',
+  },
   sampleMetaNotAnObject: {
     status: 400,
     code: '40043_SAMPLE_META_NOT_AN_OBJECT',
@@ -206,7 +227,8 @@ export const problems = {
   inUse: {
     status: 409,
     code: '40902_IN_USE',
-    message: (d: { what: string; users: readonly string[] }) => `The ${d.what} is used by ${d.users.join(', ')}`,
+    message: (d: { what: string; users: readonly string[] }) =>
+      `The ${d.what} is used by ${d.users.join(', ')}`,
   },
   payloadTooLarge: {
     status: 413,
@@ -222,7 +244,8 @@ export const problems = {
   unsupportedMediaType: {
     status: 415,
     code: '41500_UNSUPPORTED_MEDIA_TYPE',
-    message: (d: { contentType: string }) => `Content type ${d.contentType} is not supported; send application/json`,
+    message: (d: { contentType: string }) =>
+      `Content type ${d.contentType} is not supported; send application/json`,
   },
   idempotencyKeyReused: {
     status: 422,
@@ -251,7 +274,11 @@ export const problems = {
     code: '50303_BACKFILL_INTERRUPTED',
     message: (d: BackfillOutcome) => `The server stopped taking samples. ${storedBefore(d)}`,
   },
-  storageFull: { status: 507, code: '50700_STORAGE_FULL', message: 'The disk is full; nothing was stored' },
+  storageFull: {
+    status: 507,
+    code: '50700_STORAGE_FULL',
+    message: 'The disk is full; nothing was stored',
+  },
   storageStopped: {
     status: 503,
     code: '50302_STORAGE_STOPPED',
@@ -260,12 +287,17 @@ export const problems = {
   cursorTooOld: {
     status: 410,
     code: '41000_CURSOR_TOO_OLD',
-    message: (d: { oldest: string }) => `The cursor is older than what is kept; the oldest is ${d.oldest}`,
+    message: (d: { oldest: string }) =>
+      `The cursor is older than what is kept; the oldest is ${d.oldest}`,
   },
 } as const satisfies Record<string, ProblemRow>;
 
 export type ProblemName = keyof typeof problems;
-type DetailsOf<N extends ProblemName> = (typeof problems)[N]['message'] extends (details: infer D) => string ? [D] : [];
+type DetailsOf<N extends ProblemName> = (typeof problems)[N]['message'] extends (
+  details: infer D,
+) => string
+  ? [D]
+  : [];
 
 /** A refusal from the catalogue: bad input or a missing right, never our own mistake. */
 export class Problem extends Error {
@@ -292,6 +324,7 @@ export class Problem extends Error {
 export function problem<N extends ProblemName>(name: N, ...args: DetailsOf<N>): Problem {
   const { message } = problems[name];
   const details = (args[0] ?? {}) as Details;
-  const text = typeof message === 'string' ? message : (message as (details: Details) => string)(details);
+  const text =
+    typeof message === 'string' ? message : (message as (details: Details) => string)(details);
   return new Problem(name, details, text);
 }

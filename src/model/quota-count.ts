@@ -42,5 +42,8 @@ export interface OpenCounts {
 }
 
 export function openCounts(quotas: Quotas): OpenCounts {
-  return { webSockets: quotaCount(quotas, 'webSockets'), subscriptionItems: quotaCount(quotas, 'subscriptionItems') };
+  return {
+    webSockets: quotaCount(quotas, 'webSockets'),
+    subscriptionItems: quotaCount(quotas, 'subscriptionItems'),
+  };
 }

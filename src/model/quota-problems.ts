@@ -19,6 +19,7 @@ export const quotaProblems = {
   quotaBusy: {
     status: 429,
     code: '42910_QUOTA_BUSY',
-    message: (d: Reached & { retryAfterSeconds: number }) => `${reached(d)}; try again in ${d.retryAfterSeconds} s`,
+    message: (d: Reached & { retryAfterSeconds: number }) =>
+      `${reached(d)}; try again in ${d.retryAfterSeconds} s`,
   },
 } as const satisfies Record<string, ProblemRow>;

@@ -12,7 +12,12 @@ export interface QuotaRow {
 export const quotaTable = {
   devices: { variable: 'QUOTA_DEVICES', standard: 1_000_000, per: 'organization', what: 'devices' },
   rules: { variable: 'QUOTA_RULES', standard: 10_000, per: 'organization', what: 'rules' },
-  webSockets: { variable: 'QUOTA_WEBSOCKETS', standard: 2_000, per: 'organization', what: 'open WebSockets' },
+  webSockets: {
+    variable: 'QUOTA_WEBSOCKETS',
+    standard: 2_000,
+    per: 'organization',
+    what: 'open WebSockets',
+  },
   subscriptionItems: {
     variable: 'QUOTA_SUBSCRIPTION_ITEMS',
     standard: 100_000,
@@ -33,7 +38,12 @@ export const quotaTable = {
   },
   topics: { variable: 'QUOTA_TOPICS', standard: 1_000, per: 'device', what: 'topics' },
   dataKeys: { variable: 'QUOTA_DATA_KEYS', standard: 10_000, per: 'device', what: 'data keys' },
-  ruleSamples: { variable: 'QUOTA_RULE_SAMPLES', standard: 1_000, per: 'uplink', what: 'samples made by rules' },
+  ruleSamples: {
+    variable: 'QUOTA_RULE_SAMPLES',
+    standard: 1_000,
+    per: 'uplink',
+    what: 'samples made by rules',
+  },
 } as const satisfies Readonly<Record<string, QuotaRow>>;
 
 export type QuotaName = keyof typeof quotaTable;
@@ -48,17 +58,21 @@ export const standardQuotas: Quotas = quotasFrom((_, { standard }) => standard);
 
 /** One limit for each row, made by `limitOf`. */
 export function quotasFrom(limitOf: (name: QuotaName, row: QuotaRow) => number): Quotas {
-  return Object.fromEntries(quotaNames.map((name) => [name, limitOf(name, quotaTable[name])])) as Record<
-    QuotaName,
-    number
-  >;
+  return Object.fromEntries(
+    quotaNames.map((name) => [name, limitOf(name, quotaTable[name])]),
+  ) as Record<QuotaName, number>;
 }
 
 /** The details of a refusal: `throw problem('quotaReached', quotaDetails(quotas, 'devices'))`. */
 export function quotaDetails(
   quotas: Quotas,
   name: QuotaName,
-): { readonly limitName: QuotaName; readonly limitMax: number; readonly per: string; readonly what: string } {
+): {
+  readonly limitName: QuotaName;
+  readonly limitMax: number;
+  readonly per: string;
+  readonly what: string;
+} {
   const { per, what } = quotaTable[name];
   return { limitName: name, limitMax: quotas[name], per, what };
 }

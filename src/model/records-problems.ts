@@ -5,7 +5,8 @@ export const recordsProblems = {
   recordsFailed: {
     status: 503,
     code: '50304_RECORDS_FAILED',
-    message: (d: { reason: string }) => `The disk refused to read or write the records: ${d.reason}`,
+    message: (d: { reason: string }) =>
+      `The disk refused to read or write the records: ${d.reason}`,
   },
   recordsBusy: {
     status: 503,

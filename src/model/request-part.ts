@@ -27,11 +27,18 @@ const prefix = 'key';
 
 /** The form of a duplicate key that a part of a request has; no word of it holds a blank. */
 export const durablePart = {
-  toDuplicateKey: ({ id, part, contentHash }: PartName): string => [prefix, id, part, contentHash].join(' '),
+  toDuplicateKey: ({ id, part, contentHash }: PartName): string =>
+    [prefix, id, part, contentHash].join(' '),
   /** Undefined for the duplicate key of a transport. */
   fromDuplicateKey(key: string): PartName | undefined {
     const [first, id, part, contentHash, ...rest] = key.split(' ');
-    if (first !== prefix || id === undefined || part === undefined || contentHash === undefined || rest.length > 0) {
+    if (
+      first !== prefix ||
+      id === undefined ||
+      part === undefined ||
+      contentHash === undefined ||
+      rest.length > 0
+    ) {
       return undefined;
     }
     return { id, part, contentHash };

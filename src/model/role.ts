@@ -1,5 +1,12 @@
 // What the roles of members may do (contract 2): one table, from which every permission of a user follows.
-import { everyPermission, type Permissions, type Scope, scopes, type Verb, verbsOfScope } from './permission.ts';
+import {
+  everyPermission,
+  type Permissions,
+  type Scope,
+  scopes,
+  type Verb,
+  verbsOfScope,
+} from './permission.ts';
 import type { OrganizationRole, WorkspaceRole } from './user.ts';
 
 // What lives in workspaces, or serves what lives there.
@@ -17,8 +24,12 @@ const contentScopes = [
   'dataFusionLayer',
 ] as const satisfies readonly Scope[];
 
-const allOfContent: Permissions = Object.fromEntries(contentScopes.map((scope) => [scope, verbsOfScope[scope]]));
-const readContent: Permissions = Object.fromEntries(contentScopes.map((scope) => [scope, ['read']]));
+const allOfContent: Permissions = Object.fromEntries(
+  contentScopes.map((scope) => [scope, verbsOfScope[scope]]),
+);
+const readContent: Permissions = Object.fromEntries(
+  contentScopes.map((scope) => [scope, ['read']]),
+);
 
 function without(verb: Verb, verbs: readonly Verb[]): readonly Verb[] {
   return verbs.filter((one) => one !== verb);

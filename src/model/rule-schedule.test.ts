@@ -23,7 +23,11 @@ function dues(timer: Timer, after: string, count: number): string[] {
 }
 
 const interval = (schedule: string): Timer => ({ type: 'INTERVAL', schedule });
-const fixed = (schedule: string, timeZone?: string): Timer => ({ type: 'FIXED', schedule, timeZone: timeZone ?? null });
+const fixed = (schedule: string, timeZone?: string): Timer => ({
+  type: 'FIXED',
+  schedule,
+  timeZone: timeZone ?? null,
+});
 const cron = (schedule: string, timeZone?: string): Timer => ({
   type: 'ADVANCED',
   schedule,
@@ -37,25 +41,60 @@ test.each<[string, Timer, string, string[]]>([
     '2026-11-21T03:07:12Z',
     ['2026-11-21T03:15:00Z', '2026-11-21T03:30:00Z'],
   ],
-  ['a due time itself is past', interval('PT15M'), '2026-11-21T03:15:00Z', ['2026-11-21T03:30:00Z']],
-  ['ten seconds', interval('PT10S'), '2026-11-21T03:07:12Z', ['2026-11-21T03:07:20Z', '2026-11-21T03:07:30Z']],
+  [
+    'a due time itself is past',
+    interval('PT15M'),
+    '2026-11-21T03:15:00Z',
+    ['2026-11-21T03:30:00Z'],
+  ],
+  [
+    'ten seconds',
+    interval('PT10S'),
+    '2026-11-21T03:07:12Z',
+    ['2026-11-21T03:07:20Z', '2026-11-21T03:07:30Z'],
+  ],
   [
     'hours start at midnight UTC',
     interval('PT6H'),
     '2026-11-21T03:07:12Z',
     ['2026-11-21T06:00:00Z', '2026-11-21T12:00:00Z'],
   ],
-  ['days', interval('P1D'), '2026-11-21T03:07:12Z', ['2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z']],
-  ['weeks start on Monday', interval('P1W'), '2026-11-21T03:07:12Z', ['2026-11-23T00:00:00Z', '2026-11-30T00:00:00Z']],
-  ['months', interval('P1M'), '2026-11-21T03:07:12Z', ['2026-12-01T00:00:00Z', '2027-01-01T00:00:00Z']],
-  ['quarters', interval('P3M'), '2026-11-21T03:07:12Z', ['2027-01-01T00:00:00Z', '2027-04-01T00:00:00Z']],
+  [
+    'days',
+    interval('P1D'),
+    '2026-11-21T03:07:12Z',
+    ['2026-11-22T00:00:00Z', '2026-11-23T00:00:00Z'],
+  ],
+  [
+    'weeks start on Monday',
+    interval('P1W'),
+    '2026-11-21T03:07:12Z',
+    ['2026-11-23T00:00:00Z', '2026-11-30T00:00:00Z'],
+  ],
+  [
+    'months',
+    interval('P1M'),
+    '2026-11-21T03:07:12Z',
+    ['2026-12-01T00:00:00Z', '2027-01-01T00:00:00Z'],
+  ],
+  [
+    'quarters',
+    interval('P3M'),
+    '2026-11-21T03:07:12Z',
+    ['2027-01-01T00:00:00Z', '2027-04-01T00:00:00Z'],
+  ],
   [
     'an interval waits for its start',
     { ...interval('PT1H'), startAt: Date.parse('2026-11-21T05:00:00Z') },
     '2026-11-21T03:07:12Z',
     ['2026-11-21T05:00:00Z', '2026-11-21T06:00:00Z'],
   ],
-  ['a fixed time', fixed('08:30'), '2026-11-21T09:00:00Z', ['2026-11-22T08:30:00Z', '2026-11-23T08:30:00Z']],
+  [
+    'a fixed time',
+    fixed('08:30'),
+    '2026-11-21T09:00:00Z',
+    ['2026-11-22T08:30:00Z', '2026-11-23T08:30:00Z'],
+  ],
   ['a fixed time later today', fixed('08:30'), '2026-11-21T08:00:00Z', ['2026-11-21T08:30:00Z']],
   [
     'a fixed time begins on the day after its start',
@@ -103,9 +142,19 @@ test.each<[string, Timer, string, string[]]>([
     'quartz steps from a start',
     cron('5/20 * * * * ?'),
     '2026-11-21T00:00:00Z',
-    ['2026-11-21T00:00:05Z', '2026-11-21T00:00:25Z', '2026-11-21T00:00:45Z', '2026-11-21T00:01:05Z'],
+    [
+      '2026-11-21T00:00:05Z',
+      '2026-11-21T00:00:25Z',
+      '2026-11-21T00:00:45Z',
+      '2026-11-21T00:01:05Z',
+    ],
   ],
-  ['quartz last day', cron('0 0 0 L * ?'), '2026-11-21T00:00:00Z', ['2026-11-30T00:00:00Z', '2026-12-31T00:00:00Z']],
+  [
+    'quartz last day',
+    cron('0 0 0 L * ?'),
+    '2026-11-21T00:00:00Z',
+    ['2026-11-30T00:00:00Z', '2026-12-31T00:00:00Z'],
+  ],
   ['quartz third Friday', cron('0 0 0 ? * 6#3'), '2026-11-21T00:00:00Z', ['2026-12-18T00:00:00Z']],
   ['quartz year', cron('0 0 0 1 1 ? 2028'), '2026-11-21T00:00:00Z', ['2028-01-01T00:00:00Z']],
   [
@@ -128,8 +177,20 @@ test('contract 35: no timer fires more often than every 10 seconds', () => {
 
 describe('what was missed is due once, at the latest due time', () => {
   test.each<[string, Timer, string, string, string]>([
-    ['a week of hours', interval('PT1H'), '2026-11-14T03:00:00Z', '2026-11-21T03:07:00Z', '2026-11-21T03:00:00Z'],
-    ['nothing', interval('PT1H'), '2026-11-21T03:00:00Z', '2026-11-21T03:00:00Z', '2026-11-21T03:00:00Z'],
+    [
+      'a week of hours',
+      interval('PT1H'),
+      '2026-11-14T03:00:00Z',
+      '2026-11-21T03:07:00Z',
+      '2026-11-21T03:00:00Z',
+    ],
+    [
+      'nothing',
+      interval('PT1H'),
+      '2026-11-21T03:00:00Z',
+      '2026-11-21T03:00:00Z',
+      '2026-11-21T03:00:00Z',
+    ],
     [
       'months of days',
       fixed('08:30', 'Europe/Zurich'),
@@ -137,7 +198,13 @@ describe('what was missed is due once, at the latest due time', () => {
       '2026-11-21T03:07:00Z',
       '2026-11-20T07:30:00Z',
     ],
-    ['years', cron('0 0 0 1 1 ?'), '2020-01-01T00:00:00Z', '2026-11-21T03:07:00Z', '2026-01-01T00:00:00Z'],
+    [
+      'years',
+      cron('0 0 0 1 1 ?'),
+      '2020-01-01T00:00:00Z',
+      '2026-11-21T03:07:00Z',
+      '2026-01-01T00:00:00Z',
+    ],
   ])('%s', (_, timer, due, now, wanted) => {
     const schedule = scheduleOf(timer);
     const latest = latestDue(schedule, Date.parse(due), Date.parse(now));

@@ -20,7 +20,12 @@ const weekMs = 7 * dayMs;
 const mondayMs = 4 * dayMs;
 
 /** Reads a timer; the reason names the field that is wrong. */
-export function readSchedule({ type, schedule, startAt, timeZone }: Omit<RuleTimer, 'enabled'>): ReadSchedule {
+export function readSchedule({
+  type,
+  schedule,
+  startAt,
+  timeZone,
+}: Omit<RuleTimer, 'enabled'>): ReadSchedule {
   if (type === null) return { reason: 'timer.type: is needed: INTERVAL, FIXED or ADVANCED' };
   if (schedule === null || schedule === '') return { reason: 'timer.schedule: is needed' };
   const zone = openTimeZone(timeZone ?? 'UTC');
@@ -32,7 +37,10 @@ export function readSchedule({ type, schedule, startAt, timeZone }: Omit<RuleTim
 }
 
 const readers: Readonly<
-  Record<NonNullable<RuleTimer['type']>, (text: string, zone: TimeZone, startAt: EpochMs | null) => ReadSchedule>
+  Record<
+    NonNullable<RuleTimer['type']>,
+    (text: string, zone: TimeZone, startAt: EpochMs | null) => ReadSchedule
+  >
 > = { INTERVAL: interval, FIXED: daily, ADVANCED: cron };
 
 /** The due time after one that was due: never sooner than the shortest gap. */
@@ -50,7 +58,11 @@ export function latestDue(schedule: RuleSchedule, due: EpochMs, now: EpochMs): E
   for (const back of lookBackMs) {
     let latest = schedule.next(now - back);
     if (latest === undefined || latest > now) continue;
-    for (let next = schedule.next(latest); next !== undefined && next <= now; next = schedule.next(latest))
+    for (
+      let next = schedule.next(latest);
+      next !== undefined && next <= now;
+      next = schedule.next(latest)
+    )
       latest = next;
     return Math.max(latest, due);
   }
@@ -63,7 +75,8 @@ function interval(text: string): ReadSchedule {
   const { months, days, ms } = read.duration;
   const fixedMs = days * dayMs + ms;
   if (months > 0) {
-    if (fixedMs > 0) return { reason: 'timer.schedule: an interval has months or shorter units, not both' };
+    if (fixedMs > 0)
+      return { reason: 'timer.schedule: an interval has months or shorter units, not both' };
     return { schedule: { next: (after) => nextMonth(after, months) } };
   }
   if (fixedMs < timerGapMsMin) return { reason: 'timer.schedule: an interval is at least PT10S' };

@@ -41,10 +41,15 @@ function textOf(value: Json | undefined): string | undefined {
  * The type in which two operands are compared: that of the first data source operand, declared by itself or by its source, else
  * that of a constant.
  */
-export function comparedAs(first: RuleOperand, second: RuleOperand, sources: readonly RuleDataSource[]): ValueType {
+export function comparedAs(
+  first: RuleOperand,
+  second: RuleOperand,
+  sources: readonly RuleDataSource[],
+): ValueType {
   const declared = (operand: RuleOperand): ValueType | undefined =>
     operand.valueType ?? sources.find(({ id }) => id === operand.dataSourceId)?.valueType;
-  const ordered = first.type === 'CONSTANT' && second.type === 'DATA_SOURCE' ? [second, first] : [first, second];
+  const ordered =
+    first.type === 'CONSTANT' && second.type === 'DATA_SOURCE' ? [second, first] : [first, second];
   for (const operand of ordered) {
     const type = declared(operand);
     if (type !== undefined) return type;

@@ -15,7 +15,18 @@ export type LogicType = (typeof logicTypes)[number];
 export const ruleTimerTypes = ['INTERVAL', 'FIXED', 'ADVANCED'] as const;
 export type RuleTimerType = (typeof ruleTimerTypes)[number];
 
-export const comparisonOperators = ['EQ', 'GT', 'LT', 'GTE', 'LTE', 'NEQ', 'NGT', 'NLT', 'NGTE', 'NLTE'] as const;
+export const comparisonOperators = [
+  'EQ',
+  'GT',
+  'LT',
+  'GTE',
+  'LTE',
+  'NEQ',
+  'NGT',
+  'NLT',
+  'NGTE',
+  'NLTE',
+] as const;
 export type ComparisonOperator = (typeof comparisonOperators)[number];
 
 /** Whose samples the rule looks at: a device, the devices of a tag, or those of several tags. */

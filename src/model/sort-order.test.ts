@@ -7,7 +7,10 @@ const items = [
   { name: 'a', at: 2 },
   { name: 'b', at: 3 },
 ];
-const keys = { name: (item: (typeof items)[0]) => item.name, at: (item: (typeof items)[0]) => item.at };
+const keys = {
+  name: (item: (typeof items)[0]) => item.name,
+  at: (item: (typeof items)[0]) => item.at,
+};
 const up = (field: string) => ({ field, direction: 'asc' }) as const;
 const down = (field: string) => ({ field, direction: 'desc' }) as const;
 
@@ -24,5 +27,6 @@ test.each([
 });
 
 test('review behaviour 18: unknown fields are refused, also inherited names', () => {
-  for (const field of ['nope', 'constructor']) expect(() => inSortOrder(items, [up(field)], keys)).toThrow(field);
+  for (const field of ['nope', 'constructor'])
+    expect(() => inSortOrder(items, [up(field)], keys)).toThrow(field);
 });

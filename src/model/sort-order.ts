@@ -6,7 +6,9 @@ const fieldShownMax = 100;
 
 /** Refuses (400) fields that the list does not have. */
 export function refuseUnknownFields(sort: readonly SortOrder[], known: readonly string[]): void {
-  const unknown = sort.filter(({ field }) => !known.includes(field)).map(({ field }) => field.slice(0, fieldShownMax));
+  const unknown = sort
+    .filter(({ field }) => !known.includes(field))
+    .map(({ field }) => field.slice(0, fieldShownMax));
   if (unknown.length > 0) throw problem('unknownSortField', { fields: unknown, known });
 }
 
@@ -18,7 +20,10 @@ export function inSortOrder<T>(
 ): readonly T[] {
   refuseUnknownFields(sort, Object.keys(keys));
   if (sort.length === 0) return items;
-  const orders = sort.map(({ field, direction }) => ({ key: keys[field]!, sign: direction === 'desc' ? -1 : 1 }));
+  const orders = sort.map(({ field, direction }) => ({
+    key: keys[field]!,
+    sign: direction === 'desc' ? -1 : 1,
+  }));
   return items.toSorted((a, b) => {
     for (const { key, sign } of orders) {
       const [x, y] = [key(a), key(b)];

@@ -16,6 +16,9 @@ export function parseTagCombination(text: string): TagCombination | undefined {
   return { joined: match[1]!.toUpperCase() === 'AND' ? 'AND' : 'OR', tagIds };
 }
 
-export function combinationHolds({ joined, tagIds }: TagCombination, tags: ReadonlySet<string>): boolean {
+export function combinationHolds(
+  { joined, tagIds }: TagCombination,
+  tags: ReadonlySet<string>,
+): boolean {
   return joined === 'AND' ? tagIds.every((id) => tags.has(id)) : tagIds.some((id) => tags.has(id));
 }

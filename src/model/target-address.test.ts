@@ -13,8 +13,14 @@ import {
 
 describe('URIs of targets', () => {
   for (const [text, expected] of [
-    ['mqtt://broker.example.com', { scheme: 'mqtt', host: 'broker.example.com', port: 1883, path: '' }],
-    ['mqtts://broker.example.com', { scheme: 'mqtts', host: 'broker.example.com', port: 8883, path: '' }],
+    [
+      'mqtt://broker.example.com',
+      { scheme: 'mqtt', host: 'broker.example.com', port: 1883, path: '' },
+    ],
+    [
+      'mqtts://broker.example.com',
+      { scheme: 'mqtts', host: 'broker.example.com', port: 8883, path: '' },
+    ],
     ['mqtt://10.0.0.1:99/a%2Fb', { scheme: 'mqtt', host: '10.0.0.1', port: 99, path: 'a/b' }],
     ['mqtt://[2001:db8::1]:1883', { scheme: 'mqtt', host: '2001:db8::1', port: 1883, path: '' }],
     ['http://broker.example.com', undefined],
@@ -68,7 +74,8 @@ describe('other addresses', () => {
     ['jdbc:mariadb://db.example.com/a/b', undefined],
     ['postgresql://db.example.com/samples', undefined],
   ] as const) {
-    test(`${text} is ${expected === undefined ? 'refused' : 'read'}`, () => expect(sqlAddress(text)).toEqual(expected));
+    test(`${text} is ${expected === undefined ? 'refused' : 'read'}`, () =>
+      expect(sqlAddress(text)).toEqual(expected));
   }
 
   test('brokers are read from a list, with the usual port', () => {
@@ -76,12 +83,19 @@ describe('other addresses', () => {
       { host: 'a.example.com', port: 1 },
       { host: 'b.example.com', port: 9092 },
     ]);
-    for (const text of ['', 'a,,b', 'a:1,b/c', 'a:1;b:2']) expect(kafkaBrokers(text), text).toBeUndefined();
+    for (const text of ['', 'a,,b', 'a:1,b/c', 'a:1;b:2'])
+      expect(kafkaBrokers(text), text).toBeUndefined();
   });
 
   test('a connection string is read whatever the order and case of its parts', () => {
-    const text = 'entitypath=hub;SharedAccessKey=a=b=;Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=n';
-    expect(eventHub(text)).toEqual({ host: 'ns.servicebus.windows.net', hub: 'hub', keyName: 'n', key: 'a=b=' });
+    const text =
+      'entitypath=hub;SharedAccessKey=a=b=;Endpoint=sb://ns.servicebus.windows.net/;SharedAccessKeyName=n';
+    expect(eventHub(text)).toEqual({
+      host: 'ns.servicebus.windows.net',
+      hub: 'hub',
+      keyName: 'n',
+      key: 'a=b=',
+    });
     expect(eventHub('Endpoint=sb://ns/;SharedAccessKeyName=n;SharedAccessKey=k')).toBeUndefined();
   });
 

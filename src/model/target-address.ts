@@ -20,16 +20,27 @@ export interface TargetUri extends Endpoint {
  * Reads `scheme://host[:port][/path]`; `ports` has the allowed schemes and their usual ports. Undefined for anything else, also
  * for user names and passwords, queries and fragments inside, which have fields of their own.
  */
-export function targetUri(text: string, ports: Readonly<Record<string, number>>): TargetUri | undefined {
+export function targetUri(
+  text: string,
+  ports: Readonly<Record<string, number>>,
+): TargetUri | undefined {
   const url = URL.parse(text);
-  if (url === null || url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+  if (
+    url === null ||
+    url.username !== '' ||
+    url.password !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  )
     return undefined;
   const scheme = url.protocol.slice(0, -1);
   const usual = ports[scheme];
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (usual === undefined || !hostForm.test(host)) return undefined;
   const path = decoded(url.pathname.replace(/^\//, ''));
-  return path === undefined ? undefined : { scheme, host, port: url.port === '' ? usual : Number(url.port), path };
+  return path === undefined
+    ? undefined
+    : { scheme, host, port: url.port === '' ? usual : Number(url.port), path };
 }
 
 function decoded(text: string): string | undefined {
@@ -62,7 +73,9 @@ export function sqlAddress(jdbcUrl: string): SqlAddress | undefined {
 
 /** Reads `host:port,host:port`; undefined when one of them is not that. */
 export function kafkaBrokers(text: string): readonly Endpoint[] | undefined {
-  const brokers = text.split(',').map((broker) => targetUri(`kafka://${broker.trim()}`, { kafka: 9092 }));
+  const brokers = text
+    .split(',')
+    .map((broker) => targetUri(`kafka://${broker.trim()}`, { kafka: 9092 }));
   return brokers.every((broker) => broker !== undefined && broker.path === '')
     ? (brokers as readonly TargetUri[]).map(({ host, port }) => ({ host, port }))
     : undefined;
@@ -84,7 +97,11 @@ export function eventHub(connectionString: string): EventHub | undefined {
     }),
   );
   const endpoint = targetUri(parts.get('endpoint') ?? '', { sb: 443 });
-  const [hub, keyName, key] = [parts.get('entitypath'), parts.get('sharedaccesskeyname'), parts.get('sharedaccesskey')];
+  const [hub, keyName, key] = [
+    parts.get('entitypath'),
+    parts.get('sharedaccesskeyname'),
+    parts.get('sharedaccesskey'),
+  ];
   if (endpoint === undefined || endpoint.path !== '' || !hub || !keyName || !key) return undefined;
   const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
   return { host: endpoint.port === 443 ? host : `${host}:${endpoint.port}`, hub, keyName, key };
@@ -99,7 +116,8 @@ export interface KinesisStream {
 
 /** Reads `arn:aws:kinesis:<region>:<account>:stream/<name>`; undefined for anything else. */
 export function kinesisStream(arn: string): KinesisStream | undefined {
-  const match = /^arn:(aws[a-z-]*):kinesis:([a-z0-9-]{1,40}):\d{12}:stream\/[A-Za-z0-9_.-]{1,128}$/.exec(arn);
+  const match =
+    /^arn:(aws[a-z-]*):kinesis:([a-z0-9-]{1,40}):\d{12}:stream\/[A-Za-z0-9_.-]{1,128}$/.exec(arn);
   if (match === null) return undefined;
   const [, partition, region] = match as unknown as readonly [string, string, string];
   const domain = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
@@ -119,8 +137,16 @@ export function serviceAccount(text: string): ServiceAccount | undefined {
     const value = key?.[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
-  const [email, keyId, privateKey] = [member('client_email'), member('private_key_id'), member('private_key')];
-  if (email === undefined || keyId === undefined || !privateKey?.includes('-----BEGIN PRIVATE KEY-----'))
+  const [email, keyId, privateKey] = [
+    member('client_email'),
+    member('private_key_id'),
+    member('private_key'),
+  ];
+  if (
+    email === undefined ||
+    keyId === undefined ||
+    !privateKey?.includes('-----BEGIN PRIVATE KEY-----')
+  )
     return undefined;
   return { email, keyId, privateKey };
 }
@@ -128,7 +154,9 @@ export function serviceAccount(text: string): ServiceAccount | undefined {
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+    return typeof value === 'object' && value !== null
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
   } catch {
     return undefined;
   }

@@ -152,11 +152,20 @@ export function deviceContext({ device, tags, customFields }: ContextDevice): Js
 function metricsContext(metrics: UplinkMetrics): JsonObject {
   const { uplinkId, deviceId } = metrics;
   const values = Object.fromEntries(metricFields.map((name) => [name, metrics[name] ?? null]));
-  return { uplinkId, deviceId, svcDeviceId: deviceId, timestamp: formatInstant(metrics.timestamp), ...values };
+  return {
+    uplinkId,
+    deviceId,
+    svcDeviceId: deviceId,
+    timestamp: formatInstant(metrics.timestamp),
+    ...values,
+  };
 }
 
 /** Times and sizes of the uplink that the entry is of; `producedAt` is when the output was made (interface 2.11). */
-export function uplinkMetaOf({ receivedAt, trace, metrics }: NonNullable<ContextSource['entry']>, producedAt: EpochMs) {
+export function uplinkMetaOf(
+  { receivedAt, trace, metrics }: NonNullable<ContextSource['entry']>,
+  producedAt: EpochMs,
+) {
   const times = trace?.times;
   const at = (time: EpochMs | undefined) => (time === undefined ? null : formatInstant(time));
   const took = (from: EpochMs | undefined, to: EpochMs | undefined) =>

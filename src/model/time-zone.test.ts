@@ -28,23 +28,26 @@ function zoneOf(name: string): TimeZone {
   return zone;
 }
 
-test.each(names)('%s has the offsets that Temporal tells, at any moment and around each transition', (name) => {
-  const zone = zoneOf(name);
-  const moment = fc.integer({ min: Date.UTC(1950, 0, 1), max: Date.UTC(2090, 0, 1) });
-  const offsetOf = (at: number) =>
-    Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(name).offsetNanoseconds / 1e6;
-  fc.assert(
-    fc.property(moment, (at) => {
-      expect(offsetAt(zone, at)).toBe(offsetOf(at));
-    }),
-    { numRuns: 60 },
-  );
-  for (const { start, end } of zone.pieces(Date.UTC(2005, 0, 1), Date.UTC(2026, 0, 1))) {
-    for (const edge of [start, end].filter(Number.isFinite)) {
-      for (const at of [edge - 1, edge]) expect(offsetAt(zone, at)).toBe(offsetOf(at));
+test.each(names)(
+  '%s has the offsets that Temporal tells, at any moment and around each transition',
+  (name) => {
+    const zone = zoneOf(name);
+    const moment = fc.integer({ min: Date.UTC(1950, 0, 1), max: Date.UTC(2090, 0, 1) });
+    const offsetOf = (at: number) =>
+      Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(name).offsetNanoseconds / 1e6;
+    fc.assert(
+      fc.property(moment, (at) => {
+        expect(offsetAt(zone, at)).toBe(offsetOf(at));
+      }),
+      { numRuns: 60 },
+    );
+    for (const { start, end } of zone.pieces(Date.UTC(2005, 0, 1), Date.UTC(2026, 0, 1))) {
+      for (const edge of [start, end].filter(Number.isFinite)) {
+        for (const at of [edge - 1, edge]) expect(offsetAt(zone, at)).toBe(offsetOf(at));
+      }
     }
-  }
-});
+  },
+);
 
 test.each(names)('%s is covered without gap or overlap', (name) => {
   for (const [from, to] of [
@@ -73,7 +76,10 @@ test.each(names)('%s: the first moment of each day is the one that Temporal tell
 });
 
 test('ten thousand years are answered at once: after 2200 a zone keeps its offset', () => {
-  const pieces = zoneOf('Europe/Zurich').pieces(Date.parse('0000-01-01T00:00:00Z'), Date.UTC(9999, 11, 31));
+  const pieces = zoneOf('Europe/Zurich').pieces(
+    Date.parse('0000-01-01T00:00:00Z'),
+    Date.UTC(9999, 11, 31),
+  );
   expect(pieces.length).toBeLessThan(600);
   expect(pieces.at(-1)).toMatchObject({ end: Infinity });
   expect(pieces.at(-1)!.start).toBeLessThan(Date.UTC(2201, 0, 1));
@@ -85,7 +91,11 @@ test.each([
   ['+02:00', '+02:00'],
 ])('%s is the zone %s', (name, id) => expect(zoneOf(name).id).toBe(id));
 
-test.each(['', 'Mars/Olympus', 'Europe/Zurich ', '2026-01-01T00:00[Europe/Zurich]', 'x'.repeat(500), '+99:00'])(
-  '%j is no zone',
-  (name) => expect(openTimeZone(name)).toBeUndefined(),
-);
+test.each([
+  '',
+  'Mars/Olympus',
+  'Europe/Zurich ',
+  '2026-01-01T00:00[Europe/Zurich]',
+  'x'.repeat(500),
+  '+99:00',
+])('%j is no zone', (name) => expect(openTimeZone(name)).toBeUndefined());

@@ -51,7 +51,8 @@ function readPieces(id: string, from: EpochMs, to: EpochMs): ZonePiece[] {
   const pieces: ZonePiece[] = [];
   let at = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(id);
   // A transition at `from` itself would be skipped by looking for the one before it.
-  let start = at.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')?.epochMilliseconds ?? -Infinity;
+  let start =
+    at.add({ nanoseconds: 1 }).getTimeZoneTransition('previous')?.epochMilliseconds ?? -Infinity;
   for (;;) {
     const next = start > changesUntil ? null : at.getTimeZoneTransition('next');
     const end = next?.epochMilliseconds ?? Infinity;

@@ -21,7 +21,8 @@ export const transportProblems = {
   coapAcceptUnsupported: {
     status: 406,
     code: '40670_ACCEPT_UNSUPPORTED',
-    message: (d: { accept: number }) => `Answers are application/json (50), and ${d.accept} was asked for`,
+    message: (d: { accept: number }) =>
+      `Answers are application/json (50), and ${d.accept} was asked for`,
   },
   coapBusy: {
     status: 503,

@@ -35,7 +35,10 @@ export interface UplinkMetrics {
 export type RadioMetrics = Partial<Omit<UplinkMetrics, 'uplinkId' | 'deviceId' | 'timestamp'>>;
 
 /** The metrics with battery level and signal quality as the device told them last, and when (contract 36). */
-export function withLastKnown(metrics: UplinkMetrics, earlier: UplinkMetrics | undefined): UplinkMetrics {
+export function withLastKnown(
+  metrics: UplinkMetrics,
+  earlier: UplinkMetrics | undefined,
+): UplinkMetrics {
   const told = (of: UplinkMetrics) => ({
     ...(of.sqi === undefined ? {} : { sqi: of.sqi, sqiTimestamp: of.sqiTimestamp ?? of.timestamp }),
     ...(of.batteryLevel === undefined

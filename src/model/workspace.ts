@@ -5,7 +5,15 @@ import type { AuditFields } from './record.ts';
 export const lifecycleMessageIntervals = ['DAILY', 'WEEKLY'] as const;
 export type LifecycleMessageInterval = (typeof lifecycleMessageIntervals)[number];
 
-export const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
+export const weekdays = [
+  'MONDAY',
+  'TUESDAY',
+  'WEDNESDAY',
+  'THURSDAY',
+  'FRIDAY',
+  'SATURDAY',
+  'SUNDAY',
+] as const;
 export type Weekday = (typeof weekdays)[number];
 
 /** Wall-clock times `HH:mm`, `to` may be `24:00`. */

@@ -33,12 +33,16 @@ export function frameEvent(frame: LoraFrame): ServerEvent {
     };
   }
   // Without a session the payload tells frames of different sessions with the same counter apart, well enough.
-  const duplicateKey = frameCountUp === undefined ? {} : { duplicateKey: `${session ?? payloadHex}:${frameCountUp}` };
+  const duplicateKey =
+    frameCountUp === undefined ? {} : { duplicateKey: `${session ?? payloadHex}:${frameCountUp}` };
   return {
     kind: 'uplink',
     deviceEui,
     body: { port, payloadHex },
-    metrics: { ...frame.metrics, ...known({ uplinkSize: payloadBytes(payloadHex), port, frameCountUp }) },
+    metrics: {
+      ...frame.metrics,
+      ...known({ uplinkSize: payloadBytes(payloadHex), port, frameCountUp }),
+    },
     time: frame.time,
     ...duplicateKey,
   };
@@ -47,5 +51,11 @@ export function frameEvent(frame: LoraFrame): ServerEvent {
 /** The note of a join. */
 export function joinEvent(deviceEui: string, deviceAddress: string | undefined): ServerEvent {
   const details = deviceAddress === undefined ? {} : { deviceAddress };
-  return { kind: 'note', deviceEui, level: 'INFO', message: 'The device joined the network', details };
+  return {
+    kind: 'note',
+    deviceEui,
+    level: 'INFO',
+    message: 'The device joined the network',
+    details,
+  };
 }

@@ -12,13 +12,14 @@ import { loriot } from './servers/loriot.ts';
 import { sigfox } from './servers/sigfox.ts';
 import { theThingsStack } from './servers/the-things-stack.ts';
 
-export const serverOfDecodingType: Readonly<Record<Exclude<DecodingType, 'NONE'>, NetworkServer>> = {
-  CHIRP_STACK: chirpstack,
-  DISRUPTIVE_TECHNOLOGIES: disruptiveTechnologies,
-  EVERYNET: everynet,
-  HELIUM: helium,
-  SIGFOX: sigfox,
-};
+export const serverOfDecodingType: Readonly<Record<Exclude<DecodingType, 'NONE'>, NetworkServer>> =
+  {
+    CHIRP_STACK: chirpstack,
+    DISRUPTIVE_TECHNOLOGIES: disruptiveTechnologies,
+    EVERYNET: everynet,
+    HELIUM: helium,
+    SIGFOX: sigfox,
+  };
 
 export const serverOfIntegration: Readonly<Record<IntegrationType, NetworkServer>> = {
   TTN: theThingsStack,

@@ -98,7 +98,10 @@ export interface RegistrationApi {
   readonly needs: readonly string[];
   /** Throws Problem when the device lacks what the server asks for. */
   readonly register: (device: ServerDevice, properties: ServerProperties) => readonly ServerCall[];
-  readonly deregister: (device: ServerDevice, properties: ServerProperties) => readonly ServerCall[];
+  readonly deregister: (
+    device: ServerDevice,
+    properties: ServerProperties,
+  ) => readonly ServerCall[];
 }
 
 export interface NetworkServer {

@@ -50,12 +50,18 @@ export function espOf(rssi: number | undefined, snr: number | undefined): number
 
 /** Both coordinates or none; 0, 0 is where devices without a position claim to be. */
 function placeOf(latitude: number | undefined, longitude: number | undefined): RadioMetrics {
-  if (latitude === undefined || longitude === undefined || (latitude === 0 && longitude === 0)) return {};
+  if (latitude === undefined || longitude === undefined || (latitude === 0 && longitude === 0))
+    return {};
   return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180 ? { latitude, longitude } : {};
 }
 
 /** Latitude, longitude and radius as measured at these paths. */
-export function placeAt(body: Json, latitude: string, longitude: string, radius?: string): RadioMetrics {
+export function placeAt(
+  body: Json,
+  latitude: string,
+  longitude: string,
+  radius?: string,
+): RadioMetrics {
   const place = placeOf(measureAt(body, latitude), measureAt(body, longitude));
   const locationRadius = radius === undefined ? undefined : measureAt(body, radius);
   return place.latitude === undefined ? {} : { ...place, ...known({ locationRadius }) };

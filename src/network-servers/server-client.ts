@@ -14,7 +14,12 @@ const clientLimits = {
 
 export type ServerAnswer =
   | { readonly ok: true; readonly answer: JsonObject }
-  | { readonly ok: false; readonly retry: boolean; readonly reason: string; readonly retryAfterMs?: number };
+  | {
+      readonly ok: false;
+      readonly retry: boolean;
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+    };
 
 /** Makes the calls in order until one fails; the answer is the last one's. Reasons hold no credentials. */
 export async function callServer(
@@ -38,7 +43,11 @@ async function callOnce(
   try {
     const response = await egress.fetch(url, {
       method,
-      headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        accept: 'application/json',
+        ...(body && { 'content-type': 'application/json' }),
+        ...headers,
+      },
       signal: AbortSignal.any([signal, AbortSignal.timeout(clientLimits.timeoutMs)]),
       ...(body && { body: JSON.stringify(body) }),
     });
@@ -56,11 +65,19 @@ async function callOnce(
 
 function troubleOf(error: unknown): ServerAnswer {
   const causes: unknown[] = [error];
-  for (let at = error; at instanceof Error && at.cause !== undefined && causes.length < 5; at = at.cause)
+  for (
+    let at = error;
+    at instanceof Error && at.cause !== undefined && causes.length < 5;
+    at = at.cause
+  )
     causes.push(at.cause);
-  const refused = causes.find((cause) => cause instanceof EgressRefused || cause instanceof Problem);
+  const refused = causes.find(
+    (cause) => cause instanceof EgressRefused || cause instanceof Problem,
+  );
   if (refused instanceof Error) return { ok: false, retry: false, reason: refused.message };
-  const told = causes.findLast((cause) => cause instanceof Error && cause.message !== '') as Error | undefined;
+  const told = causes.findLast((cause) => cause instanceof Error && cause.message !== '') as
+    | Error
+    | undefined;
   const isLate = error instanceof Error && error.name === 'TimeoutError';
   const reason = isLate
     ? `it did not answer within ${clientLimits.timeoutMs / 1_000} s`

@@ -54,7 +54,9 @@ function numberAt(body: Json, path: string): number | undefined {
   const value = valueAt(body, path);
   if (value === undefined || value === '') return undefined;
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && Number.isFinite(number) ? number : refuse(path, 'must be a number');
+  return typeof number === 'number' && Number.isFinite(number)
+    ? number
+    : refuse(path, 'must be a number');
 }
 
 /** A number that only describes the radio: one that is none is passed over, because a payload must not be lost for it. */
@@ -111,7 +113,9 @@ export function base64At(body: Json, path: string): string | undefined {
 }
 
 function bounded(hex: string, path: string): string {
-  return hex.length <= payloadBytesMax * 2 ? hex : refuse(path, `must have at most ${payloadBytesMax} bytes`);
+  return hex.length <= payloadBytesMax * 2
+    ? hex
+    : refuse(path, `must have at most ${payloadBytesMax} bytes`);
 }
 
 /** ISO-8601; what is no time is passed over: the time of receipt stands in. */

@@ -1,5 +1,10 @@
 // What KPI and time-series requests have in common, checked (interface 4.4): one metric over one interval.
-import { type AccumulatorName, accumulatorNamed, accumulatorNames, lastAlias } from '../summaries/accumulator.ts';
+import {
+  type AccumulatorName,
+  accumulatorNamed,
+  accumulatorNames,
+  lastAlias,
+} from '../summaries/accumulator.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
 import type { WorkspaceSettings } from '../model/workspace.ts';
@@ -23,7 +28,10 @@ export interface Accumulation {
 }
 
 /** When a workspace works (contract 3). */
-export type WorkspaceCalendar = Pick<WorkspaceSettings, 'timezone' | 'workingHours' | 'holidays' | 'holidayRegion'>;
+export type WorkspaceCalendar = Pick<
+  WorkspaceSettings,
+  'timezone' | 'workingHours' | 'holidays' | 'holidayRegion'
+>;
 
 /** A device as queries know it. */
 export interface QueriedDevice {
@@ -41,7 +49,9 @@ export type OpenZone = (name: string) => TimeZone | undefined;
 export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Accumulation {
   requestedZone(body.timeZone, openZone);
   if (body.topic === '*') {
-    throw problem('invalidRequest', { reason: 'body topic: accumulators work on one topic, * is for samples' });
+    throw problem('invalidRequest', {
+      reason: 'body topic: accumulators work on one topic, * is for samples',
+    });
   }
   return {
     topic: body.topic,
@@ -55,7 +65,10 @@ export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Ac
 function readAccumulator(name: string): AccumulatorName {
   const accumulator = accumulatorNamed(name);
   if (accumulator !== undefined) return accumulator;
-  throw problem('unknownAccumulator', { accumulator: name.slice(0, 100), valid: [...accumulatorNames, lastAlias] });
+  throw problem('unknownAccumulator', {
+    accumulator: name.slice(0, 100),
+    valid: [...accumulatorNames, lastAlias],
+  });
 }
 
 /** The zone of a request: its own, else the workspace's, else UTC. */
@@ -75,7 +88,10 @@ export function calendarZone(calendar: WorkspaceCalendar, openZone: OpenZone): T
   return zone;
 }
 
-function requestedZone(timeZone: string | null | undefined, openZone: OpenZone): TimeZone | undefined {
+function requestedZone(
+  timeZone: string | null | undefined,
+  openZone: OpenZone,
+): TimeZone | undefined {
   if (timeZone === null || timeZone === undefined) return undefined;
   const zone = openZone(timeZone);
   if (zone === undefined) throw problem('unknownTimeZone', { timeZone: timeZone.slice(0, 100) });

@@ -37,13 +37,21 @@ export function shortestMs(unit: BucketUnit): number {
 /** How many buckets the interval has, give or take a few, told without making them. */
 export function bucketsRoughly(from: EpochMs, to: EpochMs, unit: BucketUnit): number {
   const longest =
-    unit.kind === 'fixed' ? unit.ms : (unit.kind === 'days' ? unit.days : unit.months * daysAMonthMax) * dayMs;
+    unit.kind === 'fixed'
+      ? unit.ms
+      : (unit.kind === 'days' ? unit.days : unit.months * daysAMonthMax) * dayMs;
   return Math.floor((to - from) / longest);
 }
 
 /** `from`, every edge between, and `to`, strictly ascending: each neighbouring pair is one bucket. */
-export function bucketEdges(from: EpochMs, to: EpochMs, unit: BucketUnit, zone: TimeZone): EpochMs[] {
-  const inner = unit.kind === 'fixed' ? fixedEdges(from, to, unit, zone) : calendarEdges(from, to, unit, zone);
+export function bucketEdges(
+  from: EpochMs,
+  to: EpochMs,
+  unit: BucketUnit,
+  zone: TimeZone,
+): EpochMs[] {
+  const inner =
+    unit.kind === 'fixed' ? fixedEdges(from, to, unit, zone) : calendarEdges(from, to, unit, zone);
   return [from, ...inner, to];
 }
 

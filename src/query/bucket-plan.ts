@@ -51,10 +51,16 @@ export function singleBucket(source: Source, interval: Interval): BucketPlan {
 }
 
 /** The buckets of a time series; refuses (400) a bad interval and more than `bucketsMax` buckets. */
-export function seriesBuckets(source: Source, interval: Interval, bucketInterval: string, zone: TimeZone): BucketPlan {
+export function seriesBuckets(
+  source: Source,
+  interval: Interval,
+  bucketInterval: string,
+  zone: TimeZone,
+): BucketPlan {
   const { from, to } = widened(source, interval);
   const parsed = parseIsoDuration(bucketInterval);
-  if ('reason' in parsed) throw problem('badBucketInterval', { bucketInterval, reason: parsed.reason });
+  if ('reason' in parsed)
+    throw problem('badBucketInterval', { bucketInterval, reason: parsed.reason });
   const unit = bucketUnit(parsed.duration);
   if (unit === undefined) {
     const reason =
@@ -70,7 +76,12 @@ export function seriesBuckets(source: Source, interval: Interval, bucketInterval
   const all = roughly > bucketsMax * countedMax ? [] : bucketEdges(from, to, unit, zone);
   const buckets = all.length === 0 ? roughly : all.length - 1;
   if (buckets > bucketsMax) {
-    throw problem('tooManyBuckets', { buckets, bucketsMax, bucketInterval, suggestion: suggestionFor(from, to) });
+    throw problem('tooManyBuckets', {
+      buckets,
+      bucketsMax,
+      bucketInterval,
+      suggestion: suggestionFor(from, to),
+    });
   }
   return planOf(source, all);
 }
@@ -82,7 +93,8 @@ function widened(source: Source, { from, to }: Interval): Interval {
 
 function planOf(source: Source, all: readonly EpochMs[]): BucketPlan {
   const starts = all.slice(0, -1);
-  if (source === 'raw') return { source, starts, edges: all, places: starts.map((_, place) => place) };
+  if (source === 'raw')
+    return { source, starts, edges: all, places: starts.map((_, place) => place) };
   // An hour belongs to the bucket in which it starts, so every edge moves up to the next hour.
   const edges: EpochMs[] = [];
   const places: number[] = [];

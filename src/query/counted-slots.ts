@@ -9,7 +9,12 @@ const allSlots = 0xfff;
 export type WorkingMasks = ReadonlyMap<number, number>;
 
 /** The slots that overlap `from` to `to` and have begun at `now`; with `working`, only those. */
-export function countedSlots(from: EpochMs, to: EpochMs, now: EpochMs, working?: WorkingMasks): CountedSlots {
+export function countedSlots(
+  from: EpochMs,
+  to: EpochMs,
+  now: EpochMs,
+  working?: WorkingMasks,
+): CountedSlots {
   const first = Math.floor(from / slotMs);
   const end = Math.max(first, Math.ceil(Math.min(to, now) / slotMs));
   const inside = (hour: number) => {
@@ -20,6 +25,7 @@ export function countedSlots(from: EpochMs, to: EpochMs, now: EpochMs, working?:
   if (working === undefined) return { total: end - first, maskOf: inside };
   const maskOf = (hour: number) => inside(hour) & (working.get(hour) ?? 0);
   let total = 0;
-  for (let hour = Math.floor(first / slotsAnHour); hour * slotsAnHour < end; hour++) total += bitCount(maskOf(hour));
+  for (let hour = Math.floor(first / slotsAnHour); hour * slotsAnHour < end; hour++)
+    total += bitCount(maskOf(hour));
   return { total, maskOf };
 }

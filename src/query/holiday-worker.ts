@@ -37,14 +37,17 @@ function datesOfYear(region: string, year: number): readonly string[] {
 function datesOf(holiday: HolidayOfYear): string[] {
   const first = Date.parse(`${holiday.date.slice(0, 10)}T00:00:00Z`);
   const days = Math.max(1, Math.round((holiday.end.getTime() - holiday.start.getTime()) / dayMs));
-  return Array.from({ length: days }, (_, i) => new Date(first + i * dayMs).toISOString().slice(0, 10));
+  return Array.from({ length: days }, (_, i) =>
+    new Date(first + i * dayMs).toISOString().slice(0, 10),
+  );
 }
 
 /** Undefined for a region that exists; else those that do: the countries, or the parts of the named country. */
 function otherRegions(region: string): readonly string[] | undefined {
   const known = new Holidays();
   const [country = '', state, part, ...rest] = region.split('-');
-  const below = (above: string, names: object | undefined) => Object.keys(names ?? {}).map((name) => above + name);
+  const below = (above: string, names: object | undefined) =>
+    Object.keys(names ?? {}).map((name) => above + name);
   const countries = below('', known.getCountries());
   if (!isAmong(country, countries)) return countries;
   if (state === undefined) return undefined;

@@ -26,7 +26,9 @@ export async function inferSchema(
   declared: DeclaredSchemas,
   store: Pick<ReadingStore, 'measuredKeys' | 'latestSample'>,
 ): Promise<Readonly<Record<string, TopicSchema>>> {
-  const measured = new Map((await store.measuredKeys(deviceId)).map(({ topic, keys }) => [topic, keys]));
+  const measured = new Map(
+    (await store.measuredKeys(deviceId)).map(({ topic, keys }) => [topic, keys]),
+  );
   // A downlink schema describes commands.
   const declaredTopics = Object.keys(declared).filter(
     (topic) => documentOf(declared[topic])['processingType'] !== 'downlink_encoder',
@@ -60,7 +62,11 @@ function documentOf(declared: Json | undefined): JsonObject {
   }
 }
 
-function headOf(deviceId: string, topic: string, document: JsonObject): Omit<TopicSchema, 'properties'> {
+function headOf(
+  deviceId: string,
+  topic: string,
+  document: JsonObject,
+): Omit<TopicSchema, 'properties'> {
   const text = (key: string, otherwise: string) => {
     const value = document[key];
     return typeof value === 'string' ? value : otherwise;
@@ -74,7 +80,10 @@ function headOf(deviceId: string, topic: string, document: JsonObject): Omit<Top
 }
 
 /** Declared properties keep what they declare; measured ones fill in what is missing. */
-function joined(declared: Json | undefined, measured: ReadonlyMap<string, MeasuredProperty>): JsonObject {
+function joined(
+  declared: Json | undefined,
+  measured: ReadonlyMap<string, MeasuredProperty>,
+): JsonObject {
   const properties: [string, JsonObject][] = [];
   const declaredKeys = isJsonObject(declared) ? Object.entries(declared) : [];
   for (const [key, property] of declaredKeys) {
@@ -83,11 +92,16 @@ function joined(declared: Json | undefined, measured: ReadonlyMap<string, Measur
     properties.push([key, declaredProperty(key, own, found)]);
   }
   const taken = new Set(declaredKeys.map(([key]) => key));
-  for (const [key, found] of measured) if (!taken.has(key)) properties.push([key, inferredProperty(key, found)]);
+  for (const [key, found] of measured)
+    if (!taken.has(key)) properties.push([key, inferredProperty(key, found)]);
   return Object.fromEntries(properties);
 }
 
-function declaredProperty(key: string, own: JsonObject, found: MeasuredProperty | undefined): JsonObject {
+function declaredProperty(
+  key: string,
+  own: JsonObject,
+  found: MeasuredProperty | undefined,
+): JsonObject {
   const nested = own['properties'] !== undefined || (found?.properties.size ?? 0) > 0;
   return {
     title: key,

@@ -14,6 +14,9 @@ export function parseBound(bound: string, value: string): EpochMs {
 export function parseInterval(interval: { readonly from: string; readonly to: string }): Interval {
   const from = parseBound('interval.from', interval.from);
   const to = parseBound('interval.to', interval.to);
-  if (from >= to) throw problem('badInterval', { reason: `from (${interval.from}) is not before to (${interval.to})` });
+  if (from >= to)
+    throw problem('badInterval', {
+      reason: `from (${interval.from}) is not before to (${interval.to})`,
+    });
   return { from, to };
 }

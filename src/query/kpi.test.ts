@@ -11,7 +11,12 @@ import { aggregationSeries } from './legacy-series.ts';
 import { openPublicHolidays } from './public-holidays.ts';
 import { deviceSeries } from './time-series.ts';
 
-const plain: WorkspaceCalendar = { timezone: null, workingHours: null, holidays: null, holidayRegion: null };
+const plain: WorkspaceCalendar = {
+  timezone: null,
+  workingHours: null,
+  holidays: null,
+  holidayRegion: null,
+};
 const late = Date.parse('2027-01-01T00:00:00Z');
 const openZone = openTimeZones();
 const publicHolidays = openPublicHolidays();
@@ -92,8 +97,12 @@ describe('interface 4.4: kpi', () => {
 
   test('contract 21: hourly kpis widen to whole hours', async () => {
     const asked = body('SUM', '2026-03-01T10:45:00Z', '2026-03-01T10:46:00Z');
-    expect((await deviceKpis([device()], 'hours', asked, late, await partsOf(samples)))[0]?.kpi).toBe(6);
-    expect((await deviceKpis([device()], 'raw', asked, late, await partsOf(samples)))[0]?.kpi).toBeNull();
+    expect(
+      (await deviceKpis([device()], 'hours', asked, late, await partsOf(samples)))[0]?.kpi,
+    ).toBe(6);
+    expect(
+      (await deviceKpis([device()], 'raw', asked, late, await partsOf(samples)))[0]?.kpi,
+    ).toBeNull();
   });
 
   test('contract: the accumulated kpi sums the kpis of the devices and leaves nulls out', async () => {
@@ -104,29 +113,50 @@ describe('interface 4.4: kpi', () => {
       topic: 'default',
       dataKey: 'value',
     });
-    expect((await accumulatedKpi([device('d3')], 'raw', asked, late, await partsOf(samples))).kpi).toBeNull();
+    expect(
+      (await accumulatedKpi([device('d3')], 'raw', asked, late, await partsOf(samples))).kpi,
+    ).toBeNull();
     const counted = { ...asked, accumulator: 'COUNT' };
-    expect((await accumulatedKpi([device('d3')], 'raw', counted, late, await partsOf(samples))).kpi).toBe(0);
+    expect(
+      (await accumulatedKpi([device('d3')], 'raw', counted, late, await partsOf(samples))).kpi,
+    ).toBe(0);
   });
 
   test.each([
     [{ accumulator: 'MEDIAN' }, '40033_UNKNOWN_ACCUMULATOR', 'MIN, MAX, AVG'],
-    [{ interval: { from: '2026-03-01T10:00:00Z', to: '2026-03-01T10:00:00Z' } }, '40030_BAD_INTERVAL', 'not before'],
-    [{ interval: { from: 'yesterday', to: '2026-03-01T10:00:00Z' } }, '40035_BAD_BOUND', 'interval.from is yesterday'],
+    [
+      { interval: { from: '2026-03-01T10:00:00Z', to: '2026-03-01T10:00:00Z' } },
+      '40030_BAD_INTERVAL',
+      'not before',
+    ],
+    [
+      { interval: { from: 'yesterday', to: '2026-03-01T10:00:00Z' } },
+      '40035_BAD_BOUND',
+      'interval.from is yesterday',
+    ],
     [{ timeZone: 'Mars/Olympus' }, '40034_UNKNOWN_TIME_ZONE', 'Mars/Olympus'],
     [{ topic: '*' }, '40001_INVALID_REQUEST', 'one topic'],
   ])('%j is refused', async (change, code, text) => {
     const asked = { ...body('MIN', '2026-03-01T10:00:00Z', '2026-03-01T11:00:00Z'), ...change };
     const refused = await problemOf(deviceKpis([device()], 'raw', asked, late, await partsOf([])));
-    expect([refused.status, refused.code, refused.message]).toEqual([400, code, expect.stringContaining(text)]);
+    expect([refused.status, refused.code, refused.message]).toEqual([
+      400,
+      code,
+      expect.stringContaining(text),
+    ]);
   });
 });
 
 describe('interface 4.4: time series', () => {
-  const samples = ['00:30', '01:30', '01:45', '03:10'].map((time, i) => sample(`2026-03-01T${time}:00Z`, i + 1));
+  const samples = ['00:30', '01:30', '01:45', '03:10'].map((time, i) =>
+    sample(`2026-03-01T${time}:00Z`, i + 1),
+  );
 
   test('contract: every bucket has a point, empty ones null, stamped with their start', async () => {
-    const asked = { ...body('SUM', '2026-03-01T00:10:00Z', '2026-03-01T04:00:00Z'), bucketInterval: 'PT1H' };
+    const asked = {
+      ...body('SUM', '2026-03-01T00:10:00Z', '2026-03-01T04:00:00Z'),
+      bucketInterval: 'PT1H',
+    };
     expect(await deviceSeries(device(), 'raw', asked, late, await partsOf(samples))).toEqual({
       deviceId: 'd1',
       topic: 'default',
@@ -137,22 +167,31 @@ describe('interface 4.4: time series', () => {
   });
 
   test('contract 21: bucketInterval is PT1H when absent', async () => {
-    const asked = { ...body('COUNT', '2026-03-01T00:00:00Z', '2026-03-01T04:00:00Z'), bucketInterval: null };
+    const asked = {
+      ...body('COUNT', '2026-03-01T00:00:00Z', '2026-03-01T04:00:00Z'),
+      bucketInterval: null,
+    };
     const series = await deviceSeries(device(), 'hours', asked, late, await partsOf(samples));
     expect(series.dataPoints).toEqual([1, 2, null, 1]);
   });
 
   test("contract: days are those of the request's zone, else the workspace's, else UTC", async () => {
-    const asked = { ...body('COUNT', '2026-02-28T00:00:00Z', '2026-03-02T00:00:00Z'), bucketInterval: 'P1D' };
+    const asked = {
+      ...body('COUNT', '2026-02-28T00:00:00Z', '2026-03-02T00:00:00Z'),
+      bucketInterval: 'P1D',
+    };
     const inNewYork = device('d1', { ...plain, timezone: 'America/New_York' });
     const stamps = async (of: QueriedDevice, timeZone: string | null) =>
-      (await deviceSeries(of, 'raw', { ...asked, timeZone }, late, await partsOf(samples))).timestamps.map((t) =>
-        t.slice(8, 13),
-      );
+      (
+        await deviceSeries(of, 'raw', { ...asked, timeZone }, late, await partsOf(samples))
+      ).timestamps.map((t) => t.slice(8, 13));
     expect(await stamps(device(), null)).toEqual(['28T00', '01T00']);
     expect(await stamps(inNewYork, null)).toEqual(['28T00', '28T05', '01T05']);
     expect(await stamps(inNewYork, 'Asia/Tokyo')).toEqual(['28T00', '28T15', '01T15']);
-    expect(await stamps(device('d1', { ...plain, timezone: 'No/Where' }), null)).toEqual(['28T00', '01T00']);
+    expect(await stamps(device('d1', { ...plain, timezone: 'No/Where' }), null)).toEqual([
+      '28T00',
+      '01T00',
+    ]);
   });
 
   test('contract 21: the older aggregation form takes its bounds in either order', async () => {
@@ -162,16 +201,33 @@ describe('interface 4.4: time series', () => {
       bucket: { interval: 'PT1H', aggregation: 'AVG' },
     };
     expect(await aggregationSeries(device(), older, late, await partsOf(samples))).toEqual({
-      data: { dataPoints: [1, 2.5], timestamps: ['2026-03-01T00:00:00.000Z', '2026-03-01T01:00:00.000Z'] },
+      data: {
+        dataPoints: [1, 2.5],
+        timestamps: ['2026-03-01T00:00:00.000Z', '2026-03-01T01:00:00.000Z'],
+      },
     });
   });
 });
 
 describe('interface 4.6: occupancy', () => {
-  const occupied = (times: readonly string[]) => times.map((time) => sample(`2026-03-02T${time}:00Z`, true));
-  const kpi = async (samples: readonly Sample[], from: string, to: string, calendar = plain, now = late) =>
-    (await deviceKpis([device('d1', calendar)], 'raw', body('OCCUPANCY', from, to), now, await partsOf(samples)))[0]
-      ?.kpi;
+  const occupied = (times: readonly string[]) =>
+    times.map((time) => sample(`2026-03-02T${time}:00Z`, true));
+  const kpi = async (
+    samples: readonly Sample[],
+    from: string,
+    to: string,
+    calendar = plain,
+    now = late,
+  ) =>
+    (
+      await deviceKpis(
+        [device('d1', calendar)],
+        'raw',
+        body('OCCUPANCY', from, to),
+        now,
+        await partsOf(samples),
+      )
+    )[0]?.kpi;
   const monday = ['2026-03-02T00:00:00Z', '2026-03-03T00:00:00Z'] as const;
   const officeHours = {
     enabled: true,
@@ -185,17 +241,21 @@ describe('interface 4.6: occupancy', () => {
 
   test('slots of five minutes over those of the interval', async () => {
     const samples = [...occupied(['10:00', '10:04', '10:07']), sample('2026-03-02T10:20:00Z', 0)];
-    expect(await kpi(samples, '2026-03-02T10:00:00Z', '2026-03-02T11:00:00Z')).toBeCloseTo((2 / 12) * 100, 12);
+    expect(await kpi(samples, '2026-03-02T10:00:00Z', '2026-03-02T11:00:00Z')).toBeCloseTo(
+      (2 / 12) * 100,
+      12,
+    );
     expect(await kpi([], '2026-03-02T10:00:00Z', '2026-03-02T11:00:00Z')).toBeNull();
   });
 
   test('slots that have not begun are not counted', async () => {
     const now = Date.parse('2026-03-02T10:12:00Z');
-    expect(await kpi(occupied(['10:00']), '2026-03-02T10:00:00Z', '2026-03-02T11:00:00Z', plain, now)).toBeCloseTo(
-      100 / 3,
-      12,
-    );
-    expect(await kpi(occupied(['10:00']), '2026-03-02T11:00:00Z', '2026-03-02T12:00:00Z', plain, now)).toBeNull();
+    expect(
+      await kpi(occupied(['10:00']), '2026-03-02T10:00:00Z', '2026-03-02T11:00:00Z', plain, now),
+    ).toBeCloseTo(100 / 3, 12);
+    expect(
+      await kpi(occupied(['10:00']), '2026-03-02T11:00:00Z', '2026-03-02T12:00:00Z', plain, now),
+    ).toBeNull();
   });
 
   test('with working hours only slots within them count, in the zone of the workspace', async () => {
@@ -208,11 +268,23 @@ describe('interface 4.6: occupancy', () => {
   });
 
   test('a period may reach into the next day, or to 24:00', async () => {
-    const night = { ...plain, workingHours: { enabled: true, days: { MONDAY: [{ from: '22:00', to: '06:00' }] } } };
-    const evening = { ...plain, workingHours: { enabled: true, days: { MONDAY: [{ from: '22:00', to: '24:00' }] } } };
+    const night = {
+      ...plain,
+      workingHours: { enabled: true, days: { MONDAY: [{ from: '22:00', to: '06:00' }] } },
+    };
+    const evening = {
+      ...plain,
+      workingHours: { enabled: true, days: { MONDAY: [{ from: '22:00', to: '24:00' }] } },
+    };
     const samples = [sample('2026-03-03T05:55:00Z', 1), sample('2026-03-02T23:55:00Z', 1)];
-    expect(await kpi(samples, '2026-03-02T00:00:00Z', '2026-03-04T00:00:00Z', night)).toBeCloseTo((2 / 96) * 100, 12);
-    expect(await kpi(samples, '2026-03-02T00:00:00Z', '2026-03-04T00:00:00Z', evening)).toBeCloseTo((1 / 24) * 100, 12);
+    expect(await kpi(samples, '2026-03-02T00:00:00Z', '2026-03-04T00:00:00Z', night)).toBeCloseTo(
+      (2 / 96) * 100,
+      12,
+    );
+    expect(await kpi(samples, '2026-03-02T00:00:00Z', '2026-03-04T00:00:00Z', evening)).toBeCloseTo(
+      (1 / 24) * 100,
+      12,
+    );
   });
 
   test('public holidays do not count, listed or of the region', async () => {
@@ -222,17 +294,25 @@ describe('interface 4.6: occupancy', () => {
     const region = { ...plain, timezone: 'Europe/Zurich', holidayRegion: 'CH-ZH' };
     expect(await kpi([sample('2026-12-25T10:00:00Z', 1)], ...christmas, region)).toBeNull();
     const unknown = { ...plain, holidayRegion: 'XX-YY' };
-    expect(await kpi([sample('2026-12-25T10:00:00Z', 1)], ...christmas, unknown)).toBeCloseTo((1 / 288) * 100, 12);
+    expect(await kpi([sample('2026-12-25T10:00:00Z', 1)], ...christmas, unknown)).toBeCloseTo(
+      (1 / 288) * 100,
+      12,
+    );
   });
 
   test('working hours over more than ten years are refused', async () => {
     const calendar = { ...plain, workingHours: officeHours };
-    const refused = await problemOf(kpi([], '2000-01-01T00:00:00Z', '2026-01-01T00:00:00Z', calendar));
+    const refused = await problemOf(
+      kpi([], '2000-01-01T00:00:00Z', '2026-01-01T00:00:00Z', calendar),
+    );
     expect([refused.status, refused.message]).toEqual([400, expect.stringContaining('3660 days')]);
   });
 
   test('series count the slots of each bucket', async () => {
-    const asked = { ...body('OCCUPANCY', '2026-03-02T10:30:00Z', '2026-03-02T12:00:00Z'), bucketInterval: 'PT1H' };
+    const asked = {
+      ...body('OCCUPANCY', '2026-03-02T10:30:00Z', '2026-03-02T12:00:00Z'),
+      bucketInterval: 'PT1H',
+    };
     const series = await deviceSeries(
       device(),
       'raw',

@@ -6,9 +6,19 @@ import { emptyPartial } from '../summaries/tally.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { BucketRequest } from '../samples/sample-store.ts';
 import type { ReadingStore } from './sample-reader.ts';
-import { type Accumulation, type AccumulationBody, type QueriedDevice, readAccumulation } from './accumulation.ts';
+import {
+  type Accumulation,
+  type AccumulationBody,
+  type QueriedDevice,
+  readAccumulation,
+} from './accumulation.ts';
 import { type BucketPlan, type Source, singleBucket } from './bucket-plan.ts';
-import { type CalendarParts, countNoSlots, occupancySlots, type SlotsOf } from './occupancy-slots.ts';
+import {
+  type CalendarParts,
+  countNoSlots,
+  occupancySlots,
+  type SlotsOf,
+} from './occupancy-slots.ts';
 
 export interface QueryParts extends CalendarParts {
   readonly store: Pick<ReadingStore, 'buckets'>;

@@ -38,7 +38,12 @@ export async function rawSeries(
   signal?: AbortSignal,
   pointsMax: number = valuePointsMax,
 ): Promise<ValueSeries> {
-  const range = { deviceId, ...topicOf(topic), ...rangeOf(timestamp), unreadable: refuseUnreadable };
+  const range = {
+    deviceId,
+    ...topicOf(topic),
+    ...rangeOf(timestamp),
+    unreadable: refuseUnreadable,
+  };
   const points: SeriesPoint[] = [];
   let total = 0;
   await eachPoint(range, dataKey, store, signal, (point) => {
@@ -71,7 +76,9 @@ async function eachPoint(
 export function* seriesText({ points }: ValueSeries, dataKey: string): Generator<string> {
   yield '{"dataPoints":[';
   for (let from = 0; from < points.length; from += pointsAPiece) {
-    const piece = points.slice(from, from + pointsAPiece).map(({ value, at }) => [value, formatInstant(at)]);
+    const piece = points
+      .slice(from, from + pointsAPiece)
+      .map(({ value, at }) => [value, formatInstant(at)]);
     const text = JSON.stringify(piece);
     yield (from === 0 ? '' : ',') + text.slice(1, -1);
   }
@@ -100,7 +107,10 @@ export async function aggregationSeries(
   const one = parseBound('timestamp.from', timestamp.from);
   const other = parseBound('timestamp.to', timestamp.to);
   if (one === other) throw problem('badInterval', { reason: 'from and to are the same moment' });
-  const interval = { from: formatInstant(Math.min(one, other)), to: formatInstant(Math.max(one, other)) };
+  const interval = {
+    from: formatInstant(Math.min(one, other)),
+    to: formatInstant(Math.max(one, other)),
+  };
   const body = {
     topic: data.topic,
     dataKey: data.key,

@@ -16,13 +16,16 @@ interface Growing {
 }
 
 /** The keys in the order in which their paths are told; what has keys of its own is an object. */
-export function measuredProperties(keys: MeasuredTopic['keys']): ReadonlyMap<string, MeasuredProperty> {
+export function measuredProperties(
+  keys: MeasuredTopic['keys'],
+): ReadonlyMap<string, MeasuredProperty> {
   const properties = new Map<string, Growing>();
   for (const { path, types } of keys) {
     let into = properties;
     for (const [depth, key] of path.entries()) {
       let property = into.get(key);
-      if (property === undefined) into.set(key, (property = { types: new Set(), properties: new Map() }));
+      if (property === undefined)
+        into.set(key, (property = { types: new Set(), properties: new Map() }));
       if (depth < path.length - 1) property.types.add('object');
       else for (const type of types) property.types.add(type);
       into = property.properties;
@@ -36,7 +39,10 @@ export function keysOfWide(data: JsonObject): MeasuredTopic['keys'] {
   return Object.entries(data).map(([key, value]) => {
     if (value === null) return { path: [key], types: ['null'] };
     if (Array.isArray(value)) return { path: [key], types: ['array'] };
-    return { path: [key], types: [isJsonObject(value) ? 'object' : (typeof value as MeasuredType)] };
+    return {
+      path: [key],
+      types: [isJsonObject(value) ? 'object' : (typeof value as MeasuredType)],
+    };
   });
 }
 

@@ -47,7 +47,8 @@ export async function occupancySlots(
     counted.set(working, known);
     const key = `${bucketFrom} ${bucketTo}`;
     let slots = known.get(key);
-    if (slots === undefined) known.set(key, (slots = countedSlots(bucketFrom, bucketTo, now, working)));
+    if (slots === undefined)
+      known.set(key, (slots = countedSlots(bucketFrom, bucketTo, now, working)));
     return slots;
   };
 }
@@ -63,7 +64,11 @@ async function masksOf(
   const holidays = new Set((calendar.holidays ?? []).map(({ date }) => date));
   if (calendar.holidayRegion !== null) {
     const yearOf = (at: EpochMs) => new Date(at).getUTCFullYear();
-    const found = await publicHolidays(calendar.holidayRegion, yearOf(from - 3 * dayMs), yearOf(to + 3 * dayMs));
+    const found = await publicHolidays(
+      calendar.holidayRegion,
+      yearOf(from - 3 * dayMs),
+      yearOf(to + 3 * dayMs),
+    );
     for (const date of found) holidays.add(date);
   }
   return workingMasks(from, to, calendar, holidays, calendarZone(calendar, openZone));

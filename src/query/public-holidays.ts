@@ -3,7 +3,11 @@ import { Worker } from 'node:worker_threads';
 import type { HolidayAnswer, HolidayQuestion } from './holiday-worker.ts';
 
 /** Local dates `YYYY-MM-DD` of a region such as `CH` or `CH-ZH` from one year to another; none for an unknown region. */
-export type PublicHolidays = (region: string, fromYear: number, toYear: number) => Promise<ReadonlySet<string>>;
+export type PublicHolidays = (
+  region: string,
+  fromYear: number,
+  toYear: number,
+) => Promise<ReadonlySet<string>>;
 
 const yearsMax = 1_000;
 /** The library takes tens of megabytes, and what it said is kept here. */
@@ -42,7 +46,11 @@ interface Asked {
 
 /** One for the process: the library keeps nothing of who asked. */
 let thread:
-  | { readonly worker: Worker; readonly asked: Map<number, Asked>; idle: NodeJS.Timeout | undefined }
+  | {
+      readonly worker: Worker;
+      readonly asked: Map<number, Asked>;
+      idle: NodeJS.Timeout | undefined;
+    }
   | undefined;
 let lastId = 0;
 

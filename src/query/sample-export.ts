@@ -67,7 +67,13 @@ async function* ndjsonText(range: SampleRange, store: ExportingStore): AsyncGene
 }
 
 function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string {
-  const line = { timestamp: formatInstant(timestamp), deviceId, topic, data, ...(meta === undefined ? {} : { meta }) };
+  const line = {
+    timestamp: formatInstant(timestamp),
+    deviceId,
+    topic,
+    data,
+    ...(meta === undefined ? {} : { meta }),
+  };
   return `${JSON.stringify(line)}\n`;
 }
 
@@ -75,7 +81,9 @@ function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string 
 // time in between has no column.
 async function* csvText(range: SampleRange, store: ExportingStore): AsyncGenerator<string> {
   const columns = csvColumns();
-  for await (const batch of store.exportSamples(range)) for (const sample of batch) columns.add(sample);
+  for await (const batch of store.exportSamples(range))
+    for (const sample of batch) columns.add(sample);
   yield csvHeader(columns);
-  for await (const batch of store.exportSamples(range)) yield batch.map((sample) => csvRow(sample, columns)).join('');
+  for await (const batch of store.exportSamples(range))
+    yield batch.map((sample) => csvRow(sample, columns)).join('');
 }

@@ -22,7 +22,12 @@ async function storeOf(samples: readonly Sample[]) {
 }
 
 const noon = Date.parse('2026-03-01T12:00:00Z');
-const sample = (minute: number, data: JsonObject, topic = 'default', meta?: JsonObject): Sample => ({
+const sample = (
+  minute: number,
+  data: JsonObject,
+  topic = 'default',
+  meta?: JsonObject,
+): Sample => ({
   deviceId: 'd1',
   topic,
   timestamp: noon + minute * 60_000,
@@ -41,8 +46,17 @@ function problemOf(run: () => unknown): Problem {
 
 describe('contract 20: the samples query', () => {
   test('topic is `default` when absent and `*` is all; limit is 8,000 and skip 0', () => {
-    expect(sampleScan('d1', {})).toEqual({ deviceId: 'd1', topic: 'default', limit: 8_000, skip: 0 });
-    expect(sampleScan('d1', { topic: '*', limit: 5, skip: 2 })).toEqual({ deviceId: 'd1', limit: 5, skip: 2 });
+    expect(sampleScan('d1', {})).toEqual({
+      deviceId: 'd1',
+      topic: 'default',
+      limit: 8_000,
+      skip: 0,
+    });
+    expect(sampleScan('d1', { topic: '*', limit: 5, skip: 2 })).toEqual({
+      deviceId: 'd1',
+      limit: 5,
+      skip: 2,
+    });
     const nulls = { topic: null, timestamp: null, limit: null, skip: null };
     expect(sampleScan('d1', nulls)).toEqual(sampleScan('d1', {}));
   });
@@ -111,11 +125,21 @@ test('contract 21: the older raw series holds the values of the key, oldest firs
 });
 
 test('review behaviour 14: more points than the limit are thinned to it, and the answer says so', async () => {
-  const store = await storeOf(Array.from({ length: 50 }, (_, i) => sample(i, { a: i === 20 ? 99 : 1 })));
-  const { points, thinned } = await rawSeries('d1', { topic: 'default', dataKey: 'a' }, store, undefined, 10);
+  const store = await storeOf(
+    Array.from({ length: 50 }, (_, i) => sample(i, { a: i === 20 ? 99 : 1 })),
+  );
+  const { points, thinned } = await rawSeries(
+    'd1',
+    { topic: 'default', dataKey: 'a' },
+    store,
+    undefined,
+    10,
+  );
   expect([thinned, points.length]).toEqual([true, 10]);
   expect(points.map(({ value }) => value)).toContain(99);
-  expect((await rawSeries('d1', { topic: 'default', dataKey: 'a' }, store, undefined, 50)).thinned).toBe(false);
+  expect(
+    (await rawSeries('d1', { topic: 'default', dataKey: 'a' }, store, undefined, 50)).thinned,
+  ).toBe(false);
 });
 
 describe('export', () => {
@@ -164,7 +188,10 @@ describe('export', () => {
   });
 
   test('no sample is no line, and a header alone', async () => {
-    expect([await textOf('ndjson', []), await textOf('csv', [])]).toEqual(['', 'timestamp,deviceId,topic\r\n']);
+    expect([await textOf('ndjson', []), await textOf('csv', [])]).toEqual([
+      '',
+      'timestamp,deviceId,topic\r\n',
+    ]);
   });
 });
 
@@ -183,8 +210,19 @@ describe('interface 2.4: the inferred schema', () => {
       unused: { properties: { level: { type: 'number' } } },
       broken: '{',
     };
-    const data = { temperature: 20.5, position: { lat: 1, lon: 2 }, humidity: 40, door: 'open', mixed: 1, list: [1] };
-    const store = await storeOf([sample(0, data), sample(1, { mixed: null, door: null }), sample(2, { mixed: 'x' })]);
+    const data = {
+      temperature: 20.5,
+      position: { lat: 1, lon: 2 },
+      humidity: 40,
+      door: 'open',
+      mixed: 1,
+      list: [1],
+    };
+    const store = await storeOf([
+      sample(0, data),
+      sample(1, { mixed: null, door: null }),
+      sample(2, { mixed: 'x' }),
+    ]);
     expect(await inferSchema('d1', declared, store)).toEqual({
       default: {
         $id: 'https://example.org/climate.json',
@@ -192,7 +230,13 @@ describe('interface 2.4: the inferred schema', () => {
         title: 'Climate',
         type: 'object',
         properties: {
-          temperature: { title: 'Temperature', type: 'number', unit: '°C', maximum: 85, inferred: false },
+          temperature: {
+            title: 'Temperature',
+            type: 'number',
+            unit: '°C',
+            maximum: 85,
+            inferred: false,
+          },
           position: {
             title: 'position',
             type: 'object',
@@ -220,7 +264,9 @@ describe('interface 2.4: the inferred schema', () => {
 
   test('contract 35: {} only when nothing is declared and nothing stored', async () => {
     expect(await inferSchema('d1', {}, await storeOf([]))).toEqual({});
-    expect(Object.keys(await inferSchema('d1', { alarm: {} }, await storeOf([])))).toEqual(['alarm']);
+    expect(Object.keys(await inferSchema('d1', { alarm: {} }, await storeOf([])))).toEqual([
+      'alarm',
+    ]);
   });
 
   test('interface 8: the newest 50 topics at most, declared ones first', async () => {
@@ -231,7 +277,10 @@ describe('interface 2.4: the inferred schema', () => {
 
   test('an object too wide to be taken apart is told by the newest sample of its topic', async () => {
     const wide = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, i]));
-    const store = await storeOf([sample(0, { k1: 'text', old: true }), sample(1, { ...wide, on: null, in: { a: 1 } })]);
+    const store = await storeOf([
+      sample(0, { k1: 'text', old: true }),
+      sample(1, { ...wide, on: null, in: { a: 1 } }),
+    ]);
     const { properties } = (await inferSchema('d1', {}, store))['default']!;
     expect(Object.keys(properties)).toHaveLength(303);
     expect(properties).toMatchObject({

@@ -43,10 +43,19 @@ export function sampleScan(deviceId: string, body: SampleQueryBody): SampleScan 
   const limit = body.limit ?? sampleLimitDefault;
   const skip = body.skip ?? 0;
   if (limit < 1 || limit > sampleLimitMax) {
-    throw problem('invalidRequest', { reason: `limit is ${limit}; it goes from 1 to ${sampleLimitMax}` });
+    throw problem('invalidRequest', {
+      reason: `limit is ${limit}; it goes from 1 to ${sampleLimitMax}`,
+    });
   }
-  if (skip < 0) throw problem('invalidRequest', { reason: `skip is ${skip}; it cannot be negative` });
-  return { deviceId, ...topicOf(body.topic ?? defaultTopic), ...rangeOf(body.timestamp), limit, skip };
+  if (skip < 0)
+    throw problem('invalidRequest', { reason: `skip is ${skip}; it cannot be negative` });
+  return {
+    deviceId,
+    ...topicOf(body.topic ?? defaultTopic),
+    ...rangeOf(body.timestamp),
+    limit,
+    skip,
+  };
 }
 
 /** The topic criterion of a scan: none for `*`. */
@@ -55,10 +64,14 @@ export function topicOf(topic: string): { readonly topic?: string } {
 }
 
 /** The half-open range of the bounds, in whole milliseconds. */
-export function rangeOf(bounds: TimestampBounds | null | undefined): Pick<SampleRange, 'from' | 'to'> {
+export function rangeOf(
+  bounds: TimestampBounds | null | undefined,
+): Pick<SampleRange, 'from' | 'to'> {
   const read = (bound: keyof TimestampBounds, added: number) => {
     const value = bounds?.[bound];
-    return value === null || value === undefined ? [] : [parseBound(`timestamp.${bound}`, value) + added];
+    return value === null || value === undefined
+      ? []
+      : [parseBound(`timestamp.${bound}`, value) + added];
   };
   const from = [...read('gt', 1), ...read('gte', 0)];
   const to = [...read('lt', 0), ...read('lte', 1)];

@@ -10,7 +10,10 @@ function thinned(points: readonly SeriesPoint[], wanted: number): readonly Serie
 }
 
 /** The textbook's form over a whole array. */
-function textbook(points: readonly { readonly at: number; readonly value: number }[], wanted: number) {
+function textbook(
+  points: readonly { readonly at: number; readonly value: number }[],
+  wanted: number,
+) {
   const every = (points.length - 2) / (wanted - 2);
   const bucketOf = (i: number) => Math.min(wanted - 2, 1 + Math.floor((i - 1) / every));
   const buckets = Array.from({ length: wanted - 2 }, (_, b) =>
@@ -30,7 +33,10 @@ function textbook(points: readonly { readonly at: number; readonly value: number
 }
 
 test('review behaviour 14: streamed thinning is the textbook algorithm', () => {
-  const values = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 3, maxLength: 200 });
+  const values = fc.array(fc.integer({ min: -1_000, max: 1_000 }), {
+    minLength: 3,
+    maxLength: 200,
+  });
   fc.assert(
     fc.property(values, fc.double({ min: 0, max: 1, noNaN: true }), (levels, share) => {
       const points = levels.map((value, i) => ({ at: i * 1_000, value }));

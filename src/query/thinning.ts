@@ -27,9 +27,12 @@ export function thinning(total: number, wanted: number): Thinning {
   let currentBucket = 1;
 
   const bucketOf = (place: number) =>
-    place >= total - 1 ? wanted - 1 : Math.min(wanted - 2, 1 + Math.floor((place - 1) / pointsABucket));
+    place >= total - 1
+      ? wanted - 1
+      : Math.min(wanted - 2, 1 + Math.floor((place - 1) / pointsABucket));
   const close = () => {
-    if (current.length > 0) kept.push(largest(kept.at(-1)!, current, next.length > 0 ? next : current));
+    if (current.length > 0)
+      kept.push(largest(kept.at(-1)!, current, next.length > 0 ? next : current));
     current = next;
     next = [];
     currentBucket++;
@@ -54,13 +57,18 @@ export function thinning(total: number, wanted: number): Thinning {
   };
 }
 
-function largest(before: SeriesPoint, points: readonly SeriesPoint[], following: readonly SeriesPoint[]): SeriesPoint {
+function largest(
+  before: SeriesPoint,
+  points: readonly SeriesPoint[],
+  following: readonly SeriesPoint[],
+): SeriesPoint {
   const at = mean(following, (point) => point.at);
   const level = mean(following, levelOf);
   let [found, size] = [points[0]!, -1];
   for (const point of points) {
     const area = Math.abs(
-      (before.at - at) * (levelOf(point) - levelOf(before)) - (before.at - point.at) * (level - levelOf(before)),
+      (before.at - at) * (levelOf(point) - levelOf(before)) -
+        (before.at - point.at) * (level - levelOf(before)),
     );
     if (area > size) [found, size] = [point, area];
   }

@@ -10,11 +10,17 @@ const zones: Readonly<Record<string, string>> = { zurich: 'Europe/Zurich', tokyo
 const parts: QueryParts = {
   // The port's answer for devices without samples.
   store: {
-    buckets: async ({ deviceIds, edges }) => deviceIds.map(() => new Array(edges.length - 1).fill(undefined)),
+    buckets: async ({ deviceIds, edges }) =>
+      deviceIds.map(() => new Array(edges.length - 1).fill(undefined)),
   },
   openZone: openTimeZones(),
   publicHolidays: openPublicHolidays(),
-  calendarOf: (id) => ({ timezone: zones[id] ?? null, workingHours: null, holidays: null, holidayRegion: null }),
+  calendarOf: (id) => ({
+    timezone: zones[id] ?? null,
+    workingHours: null,
+    holidays: null,
+    holidayRegion: null,
+  }),
 };
 const body = (from: string, to: string, bucketInterval: string) => ({
   topic: 'default',
@@ -28,7 +34,9 @@ test('review behaviour 3: above the limit of points a list is refused, one devic
   const asked = body('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', 'PT10S');
   const devices = Array.from({ length: 29 }, (_, i) => ({ id: `d${i}`, workspaceId: 'utc' }));
   expect(29 * 8_640).toBeGreaterThan(seriesPointsMax);
-  const refused = await seriesOfDevices(devices, 'raw', asked, 0, parts).catch((error: unknown) => error);
+  const refused = await seriesOfDevices(devices, 'raw', asked, 0, parts).catch(
+    (error: unknown) => error,
+  );
   expect(refused).toBeInstanceOf(Problem);
   expect(refused).toMatchObject({ status: 400, code: '40036_TOO_MANY_POINTS' });
   expect((refused as Problem).message).toContain('250560 points');
@@ -37,9 +45,17 @@ test('review behaviour 3: above the limit of points a list is refused, one devic
 
 test('contract 36: without a zone in the request, days are those of each device, in the order of the list', async () => {
   const asked = body('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', 'P1D');
-  const devices = ['tokyo', 'zurich', 'utc', 'tokyo'].map((workspaceId, i) => ({ id: `d${i}`, workspaceId }));
+  const devices = ['tokyo', 'zurich', 'utc', 'tokyo'].map((workspaceId, i) => ({
+    id: `d${i}`,
+    workspaceId,
+  }));
   const series = await seriesOfDevices(devices, 'raw', asked, 0, parts);
-  expect(series.map(({ deviceId, timestamps }) => [deviceId, timestamps.map((time) => time.slice(8, 13))])).toEqual([
+  expect(
+    series.map(({ deviceId, timestamps }) => [
+      deviceId,
+      timestamps.map((time) => time.slice(8, 13)),
+    ]),
+  ).toEqual([
     ['d0', ['01T00', '01T15']],
     ['d1', ['01T00', '01T23']],
     ['d2', ['01T00']],

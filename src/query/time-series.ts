@@ -9,7 +9,12 @@ import {
   readAccumulation,
   zoneOf,
 } from './accumulation.ts';
-import { type BucketPlan, bucketIntervalDefault, type Source, seriesBuckets } from './bucket-plan.ts';
+import {
+  type BucketPlan,
+  bucketIntervalDefault,
+  type Source,
+  seriesBuckets,
+} from './bucket-plan.ts';
 import { bucketRequest, type QueryParts, slotsFor } from './kpi.ts';
 
 export interface SeriesBody extends AccumulationBody {
@@ -63,7 +68,12 @@ export async function seriesOfDevices(
     let plan = plans.get(device.workspaceId);
     if (plan === undefined) {
       const zone = await zoneOf(body.timeZone, device, parts.calendarOf, parts.openZone);
-      plan = seriesBuckets(source, accumulation.interval, body.bucketInterval ?? bucketIntervalDefault, zone);
+      plan = seriesBuckets(
+        source,
+        accumulation.interval,
+        body.bucketInterval ?? bucketIntervalDefault,
+        zone,
+      );
       plans.set(device.workspaceId, plan);
     }
     points += plan.starts.length;
@@ -74,7 +84,8 @@ export async function seriesOfDevices(
   const series = new Map<QueriedDevice, TimeSeries>();
   for (const [workspaceId, plan] of plans) {
     const planned = devices.filter((device) => device.workspaceId === workspaceId);
-    for (const one of await plannedSeries(planned, accumulation, plan, now, parts)) series.set(...one);
+    for (const one of await plannedSeries(planned, accumulation, plan, now, parts))
+      series.set(...one);
   }
   return devices.flatMap((device) => series.get(device) ?? []);
 }
@@ -101,7 +112,9 @@ async function plannedSeries(
       const partials = found[i] ?? [];
       const dataPoints = places.map((place) => {
         const partial = partials[place];
-        return partial === undefined ? null : finish(partial, slotsOf(device, edges[place]!, edges[place + 1]!));
+        return partial === undefined
+          ? null
+          : finish(partial, slotsOf(device, edges[place]!, edges[place + 1]!));
       });
       series.push([device, { deviceId: device.id, topic, dataKey, dataPoints, timestamps }]);
     }

@@ -15,14 +15,21 @@ const time = fc.constantFrom('05:00', '08:00', '08:02', '12:30', '17:05', '21:00
 const periods = fc.array(fc.record({ from: time, to: time }), { maxLength: 2 });
 const days = fc.dictionary(fc.constantFrom(...weekdays), periods, { noNullPrototype: true });
 
-function isWorking(slot: number, timeZone: string, hours: WorkingHours, holidays: ReadonlySet<string>): boolean {
+function isWorking(
+  slot: number,
+  timeZone: string,
+  hours: WorkingHours,
+  holidays: ReadonlySet<string>,
+): boolean {
   const zoned = Temporal.Instant.fromEpochMilliseconds(slot).toZonedDateTimeISO(timeZone);
   return [0, 1].some((back) => {
     const date = zoned.toPlainDate().subtract({ days: back });
     if (holidays.has(date.toString())) return false;
     const momentOf = (text: string, added: number) => {
       const [hour = 0, minute = 0] = text.split(':').map(Number);
-      const local = date.add({ days: added + Math.floor(hour / 24) }).toPlainDateTime({ hour: hour % 24, minute });
+      const local = date
+        .add({ days: added + Math.floor(hour / 24) })
+        .toPlainDateTime({ hour: hour % 24, minute });
       return local.toZonedDateTime(timeZone).epochMilliseconds;
     };
     return (hours.days[weekdays[date.dayOfWeek - 1]!] ?? []).some(
@@ -72,10 +79,17 @@ test('contract 3: a slot counts when its start lies in a working period of a day
 });
 
 test('review security 6: an interval that is too long is refused before any holiday is computed', async () => {
-  const publicHolidays = () => Promise.reject(new Error('asked for ten thousand years of holidays'));
+  const publicHolidays = () =>
+    Promise.reject(new Error('asked for ten thousand years of holidays'));
   const calendar = { timezone: null, workingHours: null, holidays: null, holidayRegion: 'CH-ZH' };
   const parts = { openZone: openTimeZone, calendarOf: () => calendar, publicHolidays };
   const [from, to] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-01-01T00:00:00Z')];
-  const answered = occupancySlots([{ id: 'd', workspaceId: 'w' }], from, to, Date.UTC(2026, 0, 1), parts);
+  const answered = occupancySlots(
+    [{ id: 'd', workspaceId: 'w' }],
+    from,
+    to,
+    Date.UTC(2026, 0, 1),
+    parts,
+  );
   await expect(answered).rejects.toMatchObject({ problem: 'badInterval' });
 });

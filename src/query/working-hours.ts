@@ -16,7 +16,9 @@ const wholeDay: readonly WorkingPeriod[] = [{ from: '00:00', to: '24:00' }];
 /** Whether OCCUPANCY of the workspace counts working time only; holidays alone leave whole days. */
 export function countsWorkingTime(calendar: WorkspaceCalendar): boolean {
   return (
-    calendar.workingHours?.enabled === true || (calendar.holidays ?? []).length > 0 || calendar.holidayRegion !== null
+    calendar.workingHours?.enabled === true ||
+    (calendar.holidays ?? []).length > 0 ||
+    calendar.holidayRegion !== null
   );
 }
 

@@ -40,8 +40,17 @@ interface Blocks {
   readonly counts: readonly BlockCount[];
 }
 
-export async function listNewestFirst(range: RawUplinkRange, sources: RawUplinkSources): Promise<RawUplinkPage> {
-  const { deviceId, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, skip, limit } = range;
+export async function listNewestFirst(
+  range: RawUplinkRange,
+  sources: RawUplinkSources,
+): Promise<RawUplinkPage> {
+  const {
+    deviceId,
+    from = Number.NEGATIVE_INFINITY,
+    to = Number.POSITIVE_INFINITY,
+    skip,
+    limit,
+  } = range;
   const uplinks: RawUplink[] = [];
   let total = 0;
 
@@ -70,7 +79,8 @@ export async function listNewestFirst(range: RawUplinkRange, sources: RawUplinkS
         file ??= await openSegmentFile(path);
         if (file === undefined) return;
         const lines = await readBlock(file, place);
-        if (lines === 'damaged') sources.damaged({ path, offset: place.offset, bytes: place.bytes });
+        if (lines === 'damaged')
+          sources.damaged({ path, offset: place.offset, bytes: place.bytes });
         else take(lines);
       }
     } finally {
@@ -92,7 +102,11 @@ function openBlocks({ path, contents }: WrittenSegment, deviceId: string): Block
   return { path, blocks: contents.blocks, counts: [...(contents.devices.get(deviceId) ?? [])] };
 }
 
-async function closedBlocks({ path, head }: ClosedSegment, deviceId: string, tables: TableCache): Promise<Blocks> {
+async function closedBlocks(
+  { path, head }: ClosedSegment,
+  deviceId: string,
+  tables: TableCache,
+): Promise<Blocks> {
   const table = await tables.get(path);
   const counts = table && (await readCounts(indexPath(path), table, deviceId));
   // Without a sound index every block is looked into; their counts are not known, so none can be passed over.

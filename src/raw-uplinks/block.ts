@@ -26,7 +26,17 @@ type SampleItem = readonly [topic: string, timestamp: number, data: JsonObject, 
 export function lineOf(uplink: RawUplink, outcomeBytesMax: number): string {
   const { deviceId, id, position, receivedAt, payload, samples, duplicates, state } = uplink;
   const { topic, timestamp, body, bodyBytes, metrics } = payload;
-  const head = JSON.stringify([deviceId, id, position, receivedAt, topic, timestamp, bodyBytes, body, duplicates]);
+  const head = JSON.stringify([
+    deviceId,
+    id,
+    position,
+    receivedAt,
+    topic,
+    timestamp,
+    bodyBytes,
+    body,
+    duplicates,
+  ]);
   const items = JSON.stringify(samples === null ? null : samples.map(sampleItem));
   const left = JSON.stringify(state ?? null);
   const kept = items.length <= outcomeBytesMax ? items : 'null';
@@ -39,7 +49,9 @@ function sampleItem({ topic, timestamp, data, meta }: Sample): SampleItem {
 }
 
 export function compressLines(lines: readonly string[]): Buffer {
-  return zstdCompressSync(Buffer.from(lines.join('\n')), { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  return zstdCompressSync(Buffer.from(lines.join('\n')), {
+    params: { [constants.ZSTD_c_compressionLevel]: 1 },
+  });
 }
 
 /** The lines of a block. Throws when the bytes are no block, which a checksum has ruled out before. */
@@ -56,8 +68,20 @@ export function isLineOf(line: string, deviceId: string): boolean {
 }
 
 export function uplinkOf(line: string): RawUplink {
-  const [deviceId, id, position, receivedAt, topic, timestamp, bodyBytes, body, duplicates, items, state, metrics] =
-    JSON.parse(line) as Line;
+  const [
+    deviceId,
+    id,
+    position,
+    receivedAt,
+    topic,
+    timestamp,
+    bodyBytes,
+    body,
+    duplicates,
+    items,
+    state,
+    metrics,
+  ] = JSON.parse(line) as Line;
   const samples = items?.map(([of, at, data, meta]) => ({
     deviceId,
     topic: of,

@@ -50,7 +50,8 @@ export async function openClosedSegments(
 /** A segment is written anew under its next generation: the newest one with an index is whole, others are what a crash left over. */
 async function withoutHalves(names: readonly SegmentName[]): Promise<SegmentName[]> {
   const bySequence = new Map<number, SegmentName[]>();
-  for (const name of names) bySequence.set(name.sequence, [...(bySequence.get(name.sequence) ?? []), name]);
+  for (const name of names)
+    bySequence.set(name.sequence, [...(bySequence.get(name.sequence) ?? []), name]);
   const whole: SegmentName[] = [];
   for (const generations of bySequence.values()) {
     const heads = await Promise.all(generations.map(({ path }) => readHead(indexPath(path))));

@@ -12,7 +12,10 @@ export interface DurableMark {
 }
 
 /** The segment of the mark is gone. */
-export function missingSegment(directory: string, { sequence, bytes }: DurableMark): RawUplinkDamage {
+export function missingSegment(
+  directory: string,
+  { sequence, bytes }: DurableMark,
+): RawUplinkDamage {
   return { path: segmentName(directory, sequence, 0).path, offset: 0, bytes };
 }
 

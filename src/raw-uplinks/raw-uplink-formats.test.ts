@@ -7,7 +7,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { replaceChecked } from '../log/durable-file.ts';
 import { readFrame, writeFrame } from '../log/frame.ts';
 import { positionBehindUplinks } from './newest-position.ts';
-import { openRawUplinkStore, type RawUplinkStore, type RawUplinkStoreOptions } from './raw-uplink-store.ts';
+import {
+  openRawUplinkStore,
+  type RawUplinkStore,
+  type RawUplinkStoreOptions,
+} from './raw-uplink-store.ts';
 import { verifyRawUplinks } from './verify-raw-uplinks.ts';
 
 const deviceId = '0200000000000001';
@@ -34,39 +38,53 @@ function open(more: Partial<RawUplinkStoreOptions> = {}): Promise<RawUplinkStore
 async function add(store: RawUplinkStore, from: number, to: number): Promise<void> {
   for (let position = from; position < to; position++) {
     const payload = { topic: null, timestamp: null, body: { position }, bodyBytes: 10 };
-    const uplink = { id: `id-${position}`, deviceId, position, receivedAt: 900, payload, samples: null, duplicates: 0 };
+    const uplink = {
+      id: `id-${position}`,
+      deviceId,
+      position,
+      receivedAt: 900,
+      payload,
+      samples: null,
+      duplicates: 0,
+    };
     await store.add([uplink], position + 1);
   }
 }
 
 const positions = async (store: RawUplinkStore) =>
-  (await store.list({ deviceId, skip: 0, limit: 1_000 })).uplinks.map(({ position }) => position).toReversed();
+  (await store.list({ deviceId, skip: 0, limit: 1_000 })).uplinks
+    .map(({ position }) => position)
+    .toReversed();
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
-const file = (suffix: string) => join(directory, readdirSync(directory).find((name) => name.endsWith(suffix))!);
+const file = (suffix: string) =>
+  join(directory, readdirSync(directory).find((name) => name.endsWith(suffix))!);
 
 test.each([
   ['lost its end', true],
   ['lost nothing', false],
-])('review reliability 5: blocks behind the follower, the journal %s: each uplink is there once', async (_, lost) => {
-  const before = await open();
-  await add(before, 0, 30);
-  await before.close();
-  rmSync(join(directory, 'durable.json'));
-  expect(await positionBehindUplinks(directory)).toBe(30);
-  const asked: number[][] = [];
-  const isLost = (from: number, to: number) => {
-    asked.push([from, to]);
-    return lost;
-  };
-  const store = await open({ followedFrom: 10, isLost });
-  expect(asked).toEqual([[10, 30]]);
-  expect(await positions(store)).toEqual(upTo(lost ? 30 : 10));
-  // What is left of the journal comes again, and then what is new.
-  await add(store, 10, lost ? 20 : 30);
-  await add(store, 30, 35);
-  expect(await positions(store)).toEqual(upTo(35));
-  await store.close();
-});
+])(
+  'review reliability 5: blocks behind the follower, the journal %s: each uplink is there once',
+  async (_, lost) => {
+    const before = await open();
+    await add(before, 0, 30);
+    await before.close();
+    rmSync(join(directory, 'durable.json'));
+    expect(await positionBehindUplinks(directory)).toBe(30);
+    const asked: number[][] = [];
+    const isLost = (from: number, to: number) => {
+      asked.push([from, to]);
+      return lost;
+    };
+    const store = await open({ followedFrom: 10, isLost });
+    expect(asked).toEqual([[10, 30]]);
+    expect(await positions(store)).toEqual(upTo(lost ? 30 : 10));
+    // What is left of the journal comes again, and then what is new.
+    await add(store, 10, lost ? 20 : 30);
+    await add(store, 30, 35);
+    expect(await positions(store)).toEqual(upTo(35));
+    await store.close();
+  },
+);
 
 test('the newest position is known of closed segments and of none', async () => {
   expect(await positionBehindUplinks(join(directory, 'none'))).toBe(0);
@@ -97,7 +115,8 @@ async function newerIndex(): Promise<void> {
   writeFileSync(path, Buffer.concat([bytes.subarray(0, 8), head, bytes.subarray(end)]));
 }
 
-const newerMark = () => replaceChecked(join(directory, 'durable.json'), '{"format":2,"sequence":1,"bytes":10}');
+const newerMark = () =>
+  replaceChecked(join(directory, 'durable.json'), '{"format":2,"sequence":1,"bytes":10}');
 
 test.each([
   ['block', 1_000_000, newerBlock],
@@ -111,10 +130,13 @@ test.each([
     await store.close();
     await make();
     const before = readdirSync(directory).map((name) => readFileSync(join(directory, name), 'hex'));
-    const sentence = /was written by a newer version of the program \(format 2, this program knows 1\): start that/;
+    const sentence =
+      /was written by a newer version of the program \(format 2, this program knows 1\): start that/;
     await expect(open({ followedFrom: 0 })).rejects.toThrow(sentence);
     await expect(verifyRawUplinks(directory)).rejects.toThrow(sentence);
-    expect(readdirSync(directory).map((name) => readFileSync(join(directory, name), 'hex'))).toEqual(before);
+    expect(
+      readdirSync(directory).map((name) => readFileSync(join(directory, name), 'hex')),
+    ).toEqual(before);
   },
 );
 

@@ -1,14 +1,31 @@
 // Raw uplinks on disk: what was added is listed newest first, through restarts, crashes, damage, retention and deletion.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { RawUplink } from '../model/raw-uplink.ts';
 import { verifyRawUplinks } from './verify-raw-uplinks.ts';
-import { openRawUplinkStore, type RawUplinkStore, type RawUplinkStoreOptions } from './raw-uplink-store.ts';
+import {
+  openRawUplinkStore,
+  type RawUplinkStore,
+  type RawUplinkStoreOptions,
+} from './raw-uplink-store.ts';
 
-const small = { blockBytes: 1_500, segmentBytes: 4_000, unsyncedBytesMax: 6_000, unsyncedMsMax: 1_000 };
+const small = {
+  blockBytes: 1_500,
+  segmentBytes: 4_000,
+  unsyncedBytesMax: 6_000,
+  unsyncedMsMax: 1_000,
+};
 const day = 86_400_000;
 
 let directory: string;
@@ -39,9 +56,9 @@ const devices = ['0200000000000001', '0200000000000002', '0200000000000003'];
 /** Bodies that do not compress to nothing, so that blocks and segments fill. */
 function uplink(position: number, more: Partial<RawUplink> = {}): RawUplink {
   const deviceId = devices[position % 3]!;
-  const text = Buffer.from(Array.from({ length: 20 }, (_, i) => (position * 7_919 + i * 104_729) % 251)).toString(
-    'hex',
-  );
+  const text = Buffer.from(
+    Array.from({ length: 20 }, (_, i) => (position * 7_919 + i * 104_729) % 251),
+  ).toString('hex');
   const sample = { deviceId, topic: 'default', timestamp: clock, data: { position } };
   return {
     id: `id-${position}`,
@@ -55,7 +72,12 @@ function uplink(position: number, more: Partial<RawUplink> = {}): RawUplink {
   };
 }
 
-async function addMany(store: RawUplinkStore, from: number, to: number, stepMs = 0): Promise<RawUplink[]> {
+async function addMany(
+  store: RawUplinkStore,
+  from: number,
+  to: number,
+  stepMs = 0,
+): Promise<RawUplink[]> {
   const added: RawUplink[] = [];
   for (let position = from; position < to; position++) {
     clock += stepMs;
@@ -108,7 +130,9 @@ describe('reading', () => {
         fc.nat(110),
         fc.nat(40),
         async (deviceId, from, to, skip, limit) => {
-          const all = expected(added, deviceId).filter(({ receivedAt }) => receivedAt >= from && receivedAt < to);
+          const all = expected(added, deviceId).filter(
+            ({ receivedAt }) => receivedAt >= from && receivedAt < to,
+          );
           const page = await listed(store, deviceId, { from, to, skip, limit });
           expect(page).toEqual({ uplinks: all.slice(skip, skip + limit), total: all.length });
         },
@@ -129,7 +153,13 @@ describe('reading', () => {
         metrics: { rssi: -101, sf: 7 },
       },
       samples: [
-        { deviceId, topic: 'a', timestamp: 1.5, data: { x: [1] }, meta: { svcTopicValidation: { message: 'm' } } },
+        {
+          deviceId,
+          topic: 'a',
+          timestamp: 1.5,
+          data: { x: [1] },
+          meta: { svcTopicValidation: { message: 'm' } },
+        },
       ],
       duplicates: 2,
       state: { count: 1 },
@@ -189,7 +219,8 @@ describe('restarts and crashes', () => {
         added.filter((one) => !lost.includes(one)),
       );
       await again.close();
-      for (const name of segments().filter((segment) => join(directory, segment) > last)) rmSync(join(directory, name));
+      for (const name of segments().filter((segment) => join(directory, segment) > last))
+        rmSync(join(directory, name));
       rmSync(last.replace('.uplinks', '.index'), { force: true });
     }
     expect(damaged).toEqual([]);
@@ -295,7 +326,10 @@ describe('dropping', () => {
     await store.close();
     const first = segments()[0]!;
     const bytes = readFileSync(join(directory, first));
-    writeFileSync(join(directory, first.replace('.0.', '.1.')), bytes.subarray(0, bytes.length / 2));
+    writeFileSync(
+      join(directory, first.replace('.0.', '.1.')),
+      bytes.subarray(0, bytes.length / 2),
+    );
     store = await open({ followedFrom: 200 });
     await expectAll(store, added);
     await store.close();

@@ -6,7 +6,12 @@ import type { RawUplink } from '../model/raw-uplink.ts';
 import { compressLines, deviceOfLine, isLineOf } from './block.ts';
 import { type RawUplinkLimits, rawUplinkLimits } from './raw-uplink-limits.ts';
 import { type ClosedSegment, openClosedSegments } from './closed-segments.ts';
-import { type DurableMark, missingSegment, readDurableMark, removeDurableMark } from './durable-mark.ts';
+import {
+  type DurableMark,
+  missingSegment,
+  readDurableMark,
+  removeDurableMark,
+} from './durable-mark.ts';
 import { listNewestFirst, type RawUplinkPage, type RawUplinkRange } from './block-reader.ts';
 import {
   copySegment,
@@ -61,9 +66,11 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
   const mark = await readDurableMark(directory);
   const halved = left === undefined ? undefined : await closedShort(left, mark, options);
   if (halved !== undefined) closed.push(halved);
-  const isOpenThere = left !== undefined || closed.some(({ sequence }) => sequence === mark?.sequence);
+  const isOpenThere =
+    left !== undefined || closed.some(({ sequence }) => sequence === mark?.sequence);
   if (mark !== undefined && !isOpenThere) damaged(missingSegment(directory, mark));
-  const resume = left === undefined || halved !== undefined ? undefined : await resumed(left, options);
+  const resume =
+    left === undefined || halved !== undefined ? undefined : await resumed(left, options);
   const files = await listSegmentFiles(directory);
   const newest = resume?.contents ?? closed.at(-1)?.head;
   const writer = new SegmentWriter({
@@ -72,7 +79,10 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
     now,
     sequence: (files.at(-1)?.sequence ?? 0) + 1,
     resume,
-    lastPosition: Math.max(newest?.lastPosition ?? -1, ...closed.map(({ head }) => head.lastPosition)),
+    lastPosition: Math.max(
+      newest?.lastPosition ?? -1,
+      ...closed.map(({ head }) => head.lastPosition),
+    ),
   });
   await writer.resume();
   const tables = createTableCache(limits.tableCacheBytes, readTable);
@@ -98,9 +108,13 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
     return segment.bytes;
   };
 
-  const bytesHeld = (): number => closed.reduce((sum, { bytes }) => sum + bytes, 0) + (writer.segment?.bytes ?? 0);
+  const bytesHeld = (): number =>
+    closed.reduce((sum, { bytes }) => sum + bytes, 0) + (writer.segment?.bytes ?? 0);
 
-  const withoutDevices = async (segment: ClosedSegment, gone: ReadonlySet<string>): Promise<number> => {
+  const withoutDevices = async (
+    segment: ClosedSegment,
+    gone: ReadonlySet<string>,
+  ): Promise<number> => {
     const table = await tables.get(segment.path);
     // A table that cannot be read may hold any of them.
     if (table !== undefined && ![...gone].some((id) => table.includes(id, 0, 'latin1'))) return 0;
@@ -140,14 +154,18 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
       inTurn(async () => {
         let bytes = 0;
         await closeFull(now() - retentionMs / limits.segmentsInRetention);
-        for (const segment of closed.filter(({ to }) => to < now() - retentionMs)) bytes += await drop(segment);
+        for (const segment of closed.filter(({ to }) => to < now() - retentionMs))
+          bytes += await drop(segment);
         while (closed.length > 0 && bytesHeld() > bytesMax) bytes += await drop(closed[0]!);
         return bytes;
       }),
     dropDevices: (deviceIds) =>
       inTurn(async () => {
         const isOpen = [...deviceIds].some((id) => writer.segment?.contents.devices.has(id));
-        if (isOpen || writer.lines.some((line) => [...deviceIds].some((id) => isLineOf(line, id)))) {
+        if (
+          isOpen ||
+          writer.lines.some((line) => [...deviceIds].some((id) => isLineOf(line, id)))
+        ) {
           await writer.sync();
           const segment = await writer.closeSegment();
           if (segment !== undefined) closed.push(closedSegment(segment));
@@ -167,7 +185,11 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
 function closedSegment({ contents, ...name }: WrittenSegment): ClosedSegment {
   const { blocks, devices, uplinks, lastPosition } = contents;
   const head = { blocks, devices: devices.size, uplinks, lastPosition };
-  return { ...name, head, to: blocks.reduce((to, block) => Math.max(to, block.to), Number.NEGATIVE_INFINITY) };
+  return {
+    ...name,
+    head,
+    to: blocks.reduce((to, block) => Math.max(to, block.to), Number.NEGATIVE_INFINITY),
+  };
 }
 
 /**

@@ -35,9 +35,13 @@ export const indexPath = (path: string): string => path.replace(/\.uplinks$/, '.
 export async function listSegmentFiles(directory: string): Promise<SegmentName[]> {
   const names = (await readdir(directory)).flatMap((name) => {
     const [, sequence, generation] = namePattern.exec(name) ?? [];
-    return sequence === undefined ? [] : [segmentName(directory, Number(sequence), Number(generation))];
+    return sequence === undefined
+      ? []
+      : [segmentName(directory, Number(sequence), Number(generation))];
   });
-  return names.toSorted((one, other) => one.sequence - other.sequence || one.generation - other.generation);
+  return names.toSorted(
+    (one, other) => one.sequence - other.sequence || one.generation - other.generation,
+  );
 }
 
 export async function removeSegmentFile({ path }: Pick<SegmentName, 'path'>): Promise<void> {
@@ -127,7 +131,10 @@ export function frameOf(block: Buffer, position: number, storedAt: number): Buff
 }
 
 /** The lines of one block; `damaged` when its bytes are not what was written. */
-export async function readBlock(file: FileHandle, { offset, bytes }: BlockPlace): Promise<string[] | 'damaged'> {
+export async function readBlock(
+  file: FileHandle,
+  { offset, bytes }: BlockPlace,
+): Promise<string[] | 'damaged'> {
   const buffer = Buffer.alloc(bytes);
   await file.read(buffer, 0, bytes, offset);
   const frame = readFrame(buffer, 0);

@@ -48,7 +48,13 @@ const pairBytes = 8;
 
 export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentContents): Buffer {
   const ids = [...devices.keys()].toSorted();
-  const head: SegmentHead = { format: rawUplinkFormat, blocks, devices: ids.length, uplinks, lastPosition };
+  const head: SegmentHead = {
+    format: rawUplinkFormat,
+    blocks,
+    devices: ids.length,
+    uplinks,
+    lastPosition,
+  };
   const headBytes = Buffer.from(JSON.stringify(head));
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUInt32LE(crc32(headBytes), 0);
@@ -100,13 +106,18 @@ export async function readTable(path: string): Promise<Buffer | undefined> {
 }
 
 /** The blocks of one device; empty when it has none, undefined when what the table points to is damaged. */
-export async function readCounts(path: string, table: Buffer, deviceId: string): Promise<BlockCount[] | undefined> {
+export async function readCounts(
+  path: string,
+  table: Buffer,
+  deviceId: string,
+): Promise<BlockCount[] | undefined> {
   const row = findRow(table, deviceId);
   if (row === undefined) return [];
   return withFile(path, async (file) => {
     const offset = table.readUInt32LE(row + idBytes);
     const pairs = await readBytes(file, offset, table.readUInt32LE(row + idBytes + 4));
-    if (pairs === undefined || crc32(pairs) !== table.readUInt32LE(row + idBytes + 8)) return undefined;
+    if (pairs === undefined || crc32(pairs) !== table.readUInt32LE(row + idBytes + 8))
+      return undefined;
     return Array.from({ length: pairs.length / pairBytes }, (_, at) => ({
       block: pairs.readUInt32LE(at * pairBytes),
       count: pairs.readUInt32LE(at * pairBytes + 4),
@@ -131,12 +142,17 @@ function findRow(table: Buffer, deviceId: string): number | undefined {
 async function headOf(file: FileHandle): Promise<{ head: SegmentHead; end: number } | undefined> {
   const prefix = await readBytes(file, 0, prefixBytes);
   const length = prefix?.readUInt32LE(4) ?? 0;
-  const bytes = length > (await file.stat()).size ? undefined : await readBytes(file, prefixBytes, length);
-  if (bytes === undefined || prefix === undefined || crc32(bytes) !== prefix.readUInt32LE(0)) return undefined;
+  const bytes =
+    length > (await file.stat()).size ? undefined : await readBytes(file, prefixBytes, length);
+  if (bytes === undefined || prefix === undefined || crc32(bytes) !== prefix.readUInt32LE(0))
+    return undefined;
   return { head: JSON.parse(bytes.toString('utf8')) as SegmentHead, end: prefixBytes + length };
 }
 
-async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T | undefined> {
+async function withFile<T>(
+  path: string,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T | undefined> {
   let file: FileHandle;
   try {
     file = await open(path, 'r');
@@ -151,7 +167,11 @@ async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>):
   }
 }
 
-async function readBytes(file: FileHandle, offset: number, length: number): Promise<Buffer | undefined> {
+async function readBytes(
+  file: FileHandle,
+  offset: number,
+  length: number,
+): Promise<Buffer | undefined> {
   const bytes = Buffer.alloc(length);
   const { bytesRead } = await file.read(bytes, 0, length, offset);
   return bytesRead === length ? bytes : undefined;

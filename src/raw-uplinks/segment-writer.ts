@@ -84,7 +84,10 @@ export class SegmentWriter {
       this.#lines.push(line);
       this.#lineBytes += line.length;
       this.#lastPosition = uplink.position;
-      this.#newest = { position: uplink.position, receivedAt: Math.max(uplink.receivedAt, this.#newest.receivedAt) };
+      this.#newest = {
+        position: uplink.position,
+        receivedAt: Math.max(uplink.receivedAt, this.#newest.receivedAt),
+      };
       this.#unsyncedSince ??= now();
       await this.#flushFull();
     }
@@ -137,7 +140,8 @@ export class SegmentWriter {
   /** Syncs when what was added first has waited for long enough. */
   async syncWhenDue(): Promise<void> {
     const { limits, now } = this.#parts;
-    if (this.#unsyncedSince !== undefined && now() - this.#unsyncedSince >= limits.unsyncedMsMax) await this.sync();
+    if (this.#unsyncedSince !== undefined && now() - this.#unsyncedSince >= limits.unsyncedMsMax)
+      await this.sync();
   }
 
   /** Whether the segment is to be closed: it is long, or its first uplink came before the time. */
@@ -145,7 +149,8 @@ export class SegmentWriter {
     const segment = this.#segment;
     if (segment === undefined) return false;
     return (
-      segment.bytes >= this.#parts.limits.segmentBytes || (segment.contents.blocks[0]?.from ?? olderThan) < olderThan
+      segment.bytes >= this.#parts.limits.segmentBytes ||
+      (segment.contents.blocks[0]?.from ?? olderThan) < olderThan
     );
   }
 

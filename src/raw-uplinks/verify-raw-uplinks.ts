@@ -2,7 +2,12 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { missingSegment, readDurableMark } from './durable-mark.ts';
-import { indexPath, listSegmentFiles, type RawUplinkDamage, scanSegmentFile } from './segment-file.ts';
+import {
+  indexPath,
+  listSegmentFiles,
+  type RawUplinkDamage,
+  scanSegmentFile,
+} from './segment-file.ts';
 import { readHead } from './segment-index.ts';
 
 export interface RawUplinkFindings {
@@ -27,9 +32,14 @@ export async function verifyRawUplinks(directory: string): Promise<RawUplinkFind
     const isLast = path === files.at(-1)?.path;
     const durable = sequence === mark?.sequence ? mark.bytes : 0;
     const indexed = await readHead(indexPath(path));
-    const written = Math.max(durable, ...(indexed?.blocks.map(({ offset, bytes }) => offset + bytes) ?? []));
-    if (scanned.end < written) damage.push({ path, offset: scanned.end, bytes: written - scanned.end });
-    else if (scanned.end < size && !isLast) damage.push({ path, offset: scanned.end, bytes: size - scanned.end });
+    const written = Math.max(
+      durable,
+      ...(indexed?.blocks.map(({ offset, bytes }) => offset + bytes) ?? []),
+    );
+    if (scanned.end < written)
+      damage.push({ path, offset: scanned.end, bytes: written - scanned.end });
+    else if (scanned.end < size && !isLast)
+      damage.push({ path, offset: scanned.end, bytes: size - scanned.end });
   }
   return { uplinks, damage };
 }

@@ -42,7 +42,14 @@ const tables: Partial<Record<RecordKind, keyof RecordTables>> = {
 
 /** Rows that belong to a record and change with it. */
 const parts: Partial<Record<RecordKind, readonly Part[]>> = {
-  dataFlow: [{ table: 'dataFlowOutputs', by: 'dataFlowId', show: ['outputConnectorId'], as: 'outputConnectors' }],
+  dataFlow: [
+    {
+      table: 'dataFlowOutputs',
+      by: 'dataFlowId',
+      show: ['outputConnectorId'],
+      as: 'outputConnectors',
+    },
+  ],
   device: [
     { table: 'deviceTags', by: 'deviceId', show: ['tagId'], as: 'tags' },
     { table: 'deviceCustomFields', by: 'deviceId', show: ['metaId', 'value'], as: 'customFields' },
@@ -94,7 +101,8 @@ export async function auditedRow(
   if (kind === 'deviceCredential') return auditedCredential(db, id);
   if (kind === 'deviceConfiguration') return auditedConfiguration(db, id);
   const table = tables[kind];
-  if (table === undefined) throw new Error(`The audit log knows no table of records of kind ${kind}`);
+  if (table === undefined)
+    throw new Error(`The audit log knows no table of records of kind ${kind}`);
   const query = sql<Row>`select * from ${sql.table(table)} where ${sql.ref('id')} = ${id}`;
   const row = (await query.execute(db)).rows[0];
   if (row === undefined) return undefined;
@@ -104,7 +112,8 @@ export async function auditedRow(
     if (unshown.has(column)) continue;
     const isSealed = sealed.has(column) || (sealedProperties.has(kind) && column === 'properties');
     if (hashes.has(column)) secrets.set(column, String(value));
-    else if (isSealed) secrets.set(column, value === null ? '' : fingerprint(sealer.open(String(value))));
+    else if (isSealed)
+      secrets.set(column, value === null ? '' : fingerprint(sealer.open(String(value))));
     else fields.set(column, shownValue(column, value));
   }
   for (const part of parts[kind] ?? []) fields.set(part.as, await partsOf(db, part, id));
@@ -113,13 +122,18 @@ export async function auditedRow(
 
 function placeOf(kind: RecordKind, row: Row): Pick<AuditedRow, 'organizationId' | 'workspaceId'> {
   const organizationId = String(kind === 'organization' ? row['id'] : row['organizationId']);
-  return { organizationId, workspaceId: textOrNull(kind === 'workspace' ? row['id'] : row['workspaceId']) };
+  return {
+    organizationId,
+    workspaceId: textOrNull(kind === 'workspace' ? row['id'] : row['workspaceId']),
+  };
 }
 
 async function partsOf(db: RecordsDb, { table, by, show }: Part, id: string): Promise<Json[]> {
   const columns = sql.join(show.map((column) => sql.ref(column)));
   const query = sql<Row>`select ${columns} from ${sql.table(table)} where ${sql.ref(by)} = ${id} order by ${columns}`;
-  const rows = (await query.execute(db)).rows.map((row) => show.map((column) => row[column] ?? null));
+  const rows = (await query.execute(db)).rows.map((row) =>
+    show.map((column) => row[column] ?? null),
+  );
   return rows.map((values) => (values.length === 1 ? values[0]! : values));
 }
 
@@ -127,20 +141,34 @@ async function auditedCredential(db: RecordsDb, id: string): Promise<AuditedRow 
   const row = await db
     .selectFrom('deviceCredentials')
     .innerJoin('devices', 'devices.id', 'deviceCredentials.deviceId')
-    .select(['devices.organizationId', 'devices.workspaceId', 'deviceCredentials.name', 'deviceCredentials.deviceId'])
+    .select([
+      'devices.organizationId',
+      'devices.workspaceId',
+      'deviceCredentials.name',
+      'deviceCredentials.deviceId',
+    ])
     .select(['algorithm', 'fingerprint'])
     .where('deviceCredentials.id', '=', id)
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const { organizationId, workspaceId, name, ...fields } = row;
-  return { organizationId, workspaceId, name, fields: new Map(Object.entries(fields)), secrets: new Map() };
+  return {
+    organizationId,
+    workspaceId,
+    name,
+    fields: new Map(Object.entries(fields)),
+    secrets: new Map(),
+  };
 }
 
 async function auditedConfiguration(db: RecordsDb, id: string): Promise<AuditedRow | undefined> {
   const record = await findDeviceConfigurationNamed(db, id);
   if (record === undefined) return undefined;
   const { deviceId, version, configuration } = record;
-  const query = db.selectFrom('devices').select(['organizationId', 'workspaceId', 'name']).where('id', '=', deviceId);
+  const query = db
+    .selectFrom('devices')
+    .select(['organizationId', 'workspaceId', 'name'])
+    .where('id', '=', deviceId);
   const device = await query.executeTakeFirst();
   const fields = new Map<string, Json>(Object.entries({ deviceId, version, configuration }));
   return device && { ...device, fields, secrets: new Map() };
@@ -150,14 +178,26 @@ async function auditedMember(db: RecordsDb, id: string): Promise<AuditedRow | un
   const ofOrganization = await db
     .selectFrom('organizationMembers')
     .innerJoin('users', 'users.id', 'organizationMembers.userId')
-    .select(['organizationMembers.organizationId', 'organizationMembers.role', 'acceptedAt', 'users.email', 'userId'])
+    .select([
+      'organizationMembers.organizationId',
+      'organizationMembers.role',
+      'acceptedAt',
+      'users.email',
+      'userId',
+    ])
     .where('organizationMembers.id', '=', id)
     .executeTakeFirst();
   const ofWorkspace = await db
     .selectFrom('workspaceMembers')
     .innerJoin('workspaces', 'workspaces.id', 'workspaceMembers.workspaceId')
     .innerJoin('users', 'users.id', 'workspaceMembers.userId')
-    .select(['workspaces.organizationId', 'workspaceId', 'workspaceMembers.role', 'users.email', 'userId'])
+    .select([
+      'workspaces.organizationId',
+      'workspaceId',
+      'workspaceMembers.role',
+      'users.email',
+      'userId',
+    ])
     .where('workspaceMembers.id', '=', id)
     .executeTakeFirst();
   const row = ofOrganization ?? ofWorkspace;
@@ -168,7 +208,13 @@ async function auditedMember(db: RecordsDb, id: string): Promise<AuditedRow | un
     ['role', role],
   ]);
   if (ofOrganization !== undefined) fields.set('accepted', ofOrganization.acceptedAt !== null);
-  return { organizationId, workspaceId: ofWorkspace?.workspaceId ?? null, name: email, fields, secrets: new Map() };
+  return {
+    organizationId,
+    workspaceId: ofWorkspace?.workspaceId ?? null,
+    name: email,
+    fields,
+    secrets: new Map(),
+  };
 }
 
 function fingerprint(text: string): string {

@@ -16,7 +16,8 @@ const sqlite: JsonSql = {
 
 const postgres: JsonSql = {
   text: (json, name) => sql`cast(${json} as jsonb) ->> ${sql.lit(name)}`,
-  number: (json, name) => sql`cast(cast(${json} as jsonb) ->> ${sql.lit(name)} as double precision)`,
+  number: (json, name) =>
+    sql`cast(cast(${json} as jsonb) ->> ${sql.lit(name)} as double precision)`,
 };
 
 export function jsonSql(db: RecordsDb): JsonSql {

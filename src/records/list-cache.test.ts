@@ -48,7 +48,12 @@ const device = (n: number, name = `device ${n}`) => ({
 });
 const page = (number: number, size = 2) => ({ page: number, size, sort: [] });
 async function list(search: string, number = 0) {
-  const { rows, total } = await listDevices(records, { organizationId: 'o', search }, page(number), 1);
+  const { rows, total } = await listDevices(
+    records,
+    { organizationId: 'o', search },
+    page(number),
+    1,
+  );
   return [total, ...rows.map(({ id }) => id)];
 }
 
@@ -98,7 +103,12 @@ test('a list too long to be kept whole: pages from both ends are those of a list
 test('what a transaction undid is not remembered', async () => {
   const refused = records.db.transaction().execute(async (step) => {
     await step.insertInto('devices').values(device(50)).execute();
-    const within = await listDevices({ ...records, db: step }, { organizationId: 'o', search: 'device' }, page(0), 1);
+    const within = await listDevices(
+      { ...records, db: step },
+      { organizationId: 'o', search: 'device' },
+      page(0),
+      1,
+    );
     expect(within.total).toBe(5);
     throw new Error('refused');
   });
@@ -137,10 +147,14 @@ test.each([
 
 describe('limits', () => {
   const query = (n: number | string) => CompiledQuery.raw('select "id" from "devices"', [n]);
-  const long = (rows: number): KeptList => ({ total: rows, rows: Array.from({ length: rows }, () => null) });
+  const long = (rows: number): KeptList => ({
+    total: rows,
+    rows: Array.from({ length: rows }, () => null),
+  });
   test('the oldest make room', () => {
     const lists = keptLists(() => 1);
-    for (let n = 0; n <= keptListLimits.listsMax; n++) lists.keep(query(n), { total: n, rows: undefined }, 1);
+    for (let n = 0; n <= keptListLimits.listsMax; n++)
+      lists.keep(query(n), { total: n, rows: undefined }, 1);
     expect(lists.find(query(0))).toBeUndefined();
     expect(lists.find(query(1))).toEqual({ total: 1, rows: undefined });
     const half = keptListLimits.rowsMax / 2;
@@ -154,7 +168,9 @@ describe('limits', () => {
   });
   test('a list that looks at a table that is not watched is not kept', () => {
     const lists = keptLists(() => 1);
-    const looking = CompiledQuery.raw('select "id" from "devices" where "id" in (select "x" from "somethingNew")');
+    const looking = CompiledQuery.raw(
+      'select "id" from "devices" where "id" in (select "x" from "somethingNew")',
+    );
     lists.keep(looking, long(1), 1);
     expect(lists.find(looking)).toBeUndefined();
   });

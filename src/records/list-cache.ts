@@ -41,7 +41,8 @@ export function keptLists(revision: () => number): KeptLists {
   let keptAt = Number.NaN;
 
   const keyOf = ({ sql, parameters }: CompiledQuery): string | undefined => {
-    for (const [, table = ''] of sql.matchAll(tablesRead)) if (!watched.has(table)) return undefined;
+    for (const [, table = ''] of sql.matchAll(tablesRead))
+      if (!watched.has(table)) return undefined;
     const key = `${sql}\n${JSON.stringify(parameters)}`;
     return key.length > keptListLimits.keyLengthMax ? undefined : key;
   };

@@ -39,7 +39,8 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
   const before = request.page * request.size;
   const rows = await ordered.limit(request.size).offset(before).execute();
   // A page that is not full is the last one: there is nothing left to count.
-  if (rows.length < request.size && (rows.length > 0 || before === 0)) return { rows, total: before + rows.length };
+  if (rows.length < request.size && (rows.length > 0 || before === 0))
+    return { rows, total: before + rows.length };
   return { rows, total: await countOf(query) };
 }
 
@@ -57,7 +58,8 @@ export async function pageOfLongList<T extends keyof RecordTables, O>(
   const whole = ordered.compile();
   const stamp = lists.stamp();
   const known = lists.find(whole);
-  if (known?.rows !== undefined) return { rows: known.rows.slice(before, after) as O[], total: known.total };
+  if (known?.rows !== undefined)
+    return { rows: known.rows.slice(before, after) as O[], total: known.total };
   // A page of the second half is nearer to the end.
   if (known !== undefined && before > known.total / 2) {
     const reversed = inOrder(query, request, columns, table, 'id', true);
@@ -103,13 +105,19 @@ function inOrder<T extends keyof RecordTables, O>(
   isReversed = false,
 ): SelectQueryBuilder<RecordTables, T, O> {
   refuseUnknownFields(request.sort, Object.keys(columns));
-  const orders = request.sort.map(({ field, direction }) => ({ column: columns[field]!, direction }));
+  const orders = request.sort.map(({ field, direction }) => ({
+    column: columns[field]!,
+    direction,
+  }));
   if (orders.length === 0) orders.push({ column: columns['name'] ?? idColumn, direction: 'asc' });
   orders.push({ column: idColumn, direction: 'asc' });
   const prefix = table === undefined ? '' : `${table}.`;
   let ordered = query;
   for (const { column, direction } of orders) {
-    const reference = (column.includes('.') ? column : prefix + column) as ReferenceExpression<RecordTables, T>;
+    const reference = (column.includes('.') ? column : prefix + column) as ReferenceExpression<
+      RecordTables,
+      T
+    >;
     const isDescending = (direction === 'desc') !== isReversed;
     ordered = ordered.orderBy(sql.ref(reference as string), isDescending ? 'desc' : 'asc');
   }

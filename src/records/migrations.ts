@@ -74,7 +74,10 @@ export async function migrate(db: Kysely<RecordTables>): Promise<boolean> {
   for (const number of missing) {
     await db.transaction().execute(async (step) => {
       await migrations[number]!.up(step);
-      await (step as unknown as Kysely<VersionTable>).insertInto('schemaVersion').values({ version: number }).execute();
+      await (step as unknown as Kysely<VersionTable>)
+        .insertInto('schemaVersion')
+        .values({ version: number })
+        .execute();
     });
   }
   return done.size > 0 && missing.length > 0;

@@ -29,19 +29,28 @@ const nothingRecorded: RecordedPositions = { acknowledgedTo: 0, followFrom: 0 };
 /** Looks at the records of the folder without changing them; new and still empty records are fine where there are no samples. */
 export function checkRecords({ directory, secretsKey, hasSamples }: RecordsCheck): RecordsState {
   const path = join(directory, 'records.sqlite');
-  const refused = (refusal: string): RecordsState => ({ path, refusal, positions: nothingRecorded });
+  const refused = (refusal: string): RecordsState => ({
+    path,
+    refusal,
+    positions: nothingRecorded,
+  });
   const isThere = existsSync(path) && statSync(path).size > 0;
   const fromBackup = `put records.sqlite and secrets.key back from one backup, or set DATA_DIR to an empty folder`;
   const missing = `The data folder ${directory} holds samples, but its records, ${path}, are ${isThere || existsSync(path) ? 'empty' : 'missing'}: ${fromBackup}`;
-  if (!isThere) return hasSamples ? refused(missing) : { path, refusal: undefined, positions: nothingRecorded };
+  if (!isThere)
+    return hasSamples ? refused(missing) : { path, refusal: undefined, positions: nothingRecorded };
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path, { readOnly: true });
     if (!isFilled(database))
-      return hasSamples ? refused(missing) : { path, refusal: undefined, positions: nothingRecorded };
+      return hasSamples
+        ? refused(missing)
+        : { path, refusal: undefined, positions: nothingRecorded };
     const refusal = keyRefusal(database, directory, secretsKey);
     const saved = database.prepare('select follower, position from followerPositions').all();
-    const positions = recordedPositions(saved.map((row) => [String(row['follower']), Number(row['position'])]));
+    const positions = recordedPositions(
+      saved.map((row) => [String(row['follower']), Number(row['position'])]),
+    );
     return { path, refusal, positions };
   } catch (error) {
     return refused(`The records ${path} are damaged (${(error as Error).message}): ${fromBackup}`);
@@ -52,14 +61,24 @@ export function checkRecords({ directory, secretsKey, hasSamples }: RecordsCheck
 
 /** Whether a first start has filled them: it makes the first user. */
 function isFilled(database: DatabaseSync): boolean {
-  return hasTable(database, 'users') && database.prepare('select 1 from users limit 1').get() !== undefined;
+  return (
+    hasTable(database, 'users') &&
+    database.prepare('select 1 from users limit 1').get() !== undefined
+  );
 }
 
 function hasTable(database: DatabaseSync, name: string): boolean {
-  return database.prepare(`select 1 from sqlite_master where type = 'table' and name = ?`).get(name) !== undefined;
+  return (
+    database.prepare(`select 1 from sqlite_master where type = 'table' and name = ?`).get(name) !==
+    undefined
+  );
 }
 
-function keyRefusal(database: DatabaseSync, directory: string, given: string | undefined): string | undefined {
+function keyRefusal(
+  database: DatabaseSync,
+  directory: string,
+  given: string | undefined,
+): string | undefined {
   const key = keptSecretsKey(directory, given);
   const path = join(directory, 'secrets.key');
   const again = `put ${path} back from the backup, or set SECRETS_KEY to what it was before`;
@@ -79,7 +98,9 @@ function sealedSample(database: DatabaseSync): string | undefined {
     ['deviceConnectors', 'uplinkSecret'],
   ] as const) {
     if (!hasTable(database, table)) continue;
-    const row = database.prepare(`select ${column} as sealed from ${table} where ${column} is not null limit 1`).get();
+    const row = database
+      .prepare(`select ${column} as sealed from ${table} where ${column} is not null limit 1`)
+      .get();
     if (row !== undefined) return String(row['sealed']);
   }
   return undefined;

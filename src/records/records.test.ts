@@ -6,8 +6,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openRecords } from './records.ts';
-import { appendProcessingLog, dropOldProcessingLog, listProcessingLog, processingLogLimits } from './rows/processing-log.ts';
-import { findDeviceState, findUplinkMetrics, saveDeviceStates, saveUplinkMetrics } from './rows/device-status.ts';
+import {
+  appendProcessingLog,
+  dropOldProcessingLog,
+  listProcessingLog,
+  processingLogLimits,
+} from './rows/processing-log.ts';
+import {
+  findDeviceState,
+  findUplinkMetrics,
+  saveDeviceStates,
+  saveUplinkMetrics,
+} from './rows/device-status.ts';
 import { findFollowerPosition, saveFollowerPosition } from './rows/follower-positions.ts';
 import { sealerOf, secretPrefix, secretsKey } from './secret-encryption.ts';
 
@@ -51,7 +61,10 @@ test('a transaction that fails leaves nothing, and what ran beside it stays', as
     await saveFollowerPosition(step, 'a', 1);
     throw new Error('stop');
   });
-  await Promise.all([expect(failing).rejects.toThrow('stop'), saveFollowerPosition(records.db, 'b', 2)]);
+  await Promise.all([
+    expect(failing).rejects.toThrow('stop'),
+    saveFollowerPosition(records.db, 'b', 2),
+  ]);
   expect(await findFollowerPosition(records.db, 'a')).toBeUndefined();
   expect(await findFollowerPosition(records.db, 'b')).toBe(2);
   await records.close();
@@ -81,7 +94,12 @@ test.each([
 
 test('uplink metrics: the newest stay, an older uplink changes nothing', async () => {
   const records = await openRecords({ directory, announce });
-  const metrics = (timestamp: number) => ({ uplinkId: `u${timestamp}`, deviceId: 'd', uplinkSize: 3, timestamp });
+  const metrics = (timestamp: number) => ({
+    uplinkId: `u${timestamp}`,
+    deviceId: 'd',
+    uplinkSize: 3,
+    timestamp,
+  });
   await saveUplinkMetrics(records.db, [metrics(10), metrics(30), metrics(20)]);
   expect((await findUplinkMetrics(records.db, ['d', 'e'])).get('d')).toEqual(metrics(30));
   await saveDeviceStates(records.db, new Map([['d', { n: 1 }]]));
@@ -103,9 +121,15 @@ test('processing log: newest first, bounded by count and age, repetitions change
     correlationId: 'c',
     ...(n === 3 ? { details: { n } } : {}),
   });
-  await appendProcessingLog(records.db, [entry(1), entry(2), entry(2), entry(3), entry(4), entry(9, 'other')], 3);
+  await appendProcessingLog(
+    records.db,
+    [entry(1), entry(2), entry(2), entry(3), entry(4), entry(9, 'other')],
+    3,
+  );
   const list = async (filter: object) =>
-    (await listProcessingLog(records.db, { deviceId: 'd', ...filter }, page)).rows.map((row) => row.id);
+    (await listProcessingLog(records.db, { deviceId: 'd', ...filter }, page)).rows.map(
+      (row) => row.id,
+    );
   expect(await list({})).toEqual(['d4', 'd3', 'd2']);
   expect(await list({ from: 3 })).toEqual(['d4', 'd3']);
   expect(await list({ to: 4 })).toEqual(['d3', 'd2']);
@@ -118,7 +142,9 @@ test('processing log: newest first, bounded by count and age, repetitions change
 
 test('the file holds no secret in clear', async () => {
   const records = await openRecords({ directory, announce });
-  await sql`insert into "deviceState" values ('d', ${records.sealer.seal('open sesame')})`.execute(records.db);
+  await sql`insert into "deviceState" values ('d', ${records.sealer.seal('open sesame')})`.execute(
+    records.db,
+  );
   await records.close();
   expect(readFileSync(join(directory, 'records.sqlite')).includes('open sesame')).toBe(false);
 });

@@ -103,7 +103,10 @@ export async function openRecords(options: {
  * A transaction whose commit does not wait for the disk, for what can be made again from the journal. After a power cut the newest
  * of them may be missing, whole; the next commit of any other kind makes them durable.
  */
-export function lazyTransaction<T>(db: RecordsDb, work: (step: RecordsDb) => Promise<T>): Promise<T> {
+export function lazyTransaction<T>(
+  db: RecordsDb,
+  work: (step: RecordsDb) => Promise<T>,
+): Promise<T> {
   return withoutSync(db, (unsynced) => unsynced.transaction().execute(work));
 }
 

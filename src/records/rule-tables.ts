@@ -39,7 +39,18 @@ export interface RuleTables {
   /** Which logic blocks of the rule hold for the device; `deviceId` is empty for timed runs. */
   ruleDeviceStates: { ruleId: string; deviceId: string; activation: number; holds: string };
   ruleLastSamples: { deviceId: string; topic: string; dataKey: string; sample: JsonText };
-  ruleTimers: { id: string; ruleId: string; activation: number; runAt: number; meta: JsonText | null };
-  ruleTriggers: { sequence: Generated<number>; ruleId: string; activation: number; trigger: JsonText };
+  ruleTimers: {
+    id: string;
+    ruleId: string;
+    activation: number;
+    runAt: number;
+    meta: JsonText | null;
+  };
+  ruleTriggers: {
+    sequence: Generated<number>;
+    ruleId: string;
+    activation: number;
+    trigger: JsonText;
+  };
   ruleRuns: { ruleId: string; runs: JsonText };
 }

@@ -26,9 +26,19 @@ interface NamedColumns extends AuditColumns {
 }
 
 export interface RecordTables extends NetworkTables, RuleTables {
-  organizations: NamedColumns & { logo: string | null; ownerId: string; properties: JsonText | null };
+  organizations: NamedColumns & {
+    logo: string | null;
+    ownerId: string;
+    properties: JsonText | null;
+  };
   workspaces: NamedColumns & { organizationId: string; settings: JsonText; properties: JsonText };
-  users: AuditColumns & { id: string; name: string; email: string; passwordHash: string; proven: number };
+  users: AuditColumns & {
+    id: string;
+    name: string;
+    email: string;
+    passwordHash: string;
+    proven: number;
+  };
   organizationMembers: {
     id: string;
     organizationId: string;
@@ -37,7 +47,13 @@ export interface RecordTables extends NetworkTables, RuleTables {
     created: number;
     acceptedAt: number | null;
   };
-  workspaceMembers: { id: string; workspaceId: string; userId: string; role: string; created: number };
+  workspaceMembers: {
+    id: string;
+    workspaceId: string;
+    userId: string;
+    role: string;
+    created: number;
+  };
   apiKeys: {
     id: string;
     organizationId: string;

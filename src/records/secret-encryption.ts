@@ -31,11 +31,17 @@ export function keptSecretsKey(directory: string, given?: string): Buffer | 'mis
 export function secretsKey(directory: string, given?: string): Buffer {
   const kept = keptSecretsKey(directory, given);
   if (kept === 'damaged')
-    throw new DataFolderError(`${join(directory, keyName)} does not hold a key of ${keyBytes} bytes`);
+    throw new DataFolderError(
+      `${join(directory, keyName)} does not hold a key of ${keyBytes} bytes`,
+    );
   if (kept !== 'missing') return kept;
   const made = randomBytes(keyBytes);
   mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, keyName), `${made.toString('hex')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  writeFileSync(join(directory, keyName), `${made.toString('hex')}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+    flush: true,
+  });
   syncFolder(directory);
   return made;
 }
@@ -58,9 +64,12 @@ export function sealerOf(key: Buffer): Sealer {
       try {
         return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
       } catch (error) {
-        throw new UnreadableRecord('A sealed text cannot be opened: the secrets key is another one, or it is damaged', {
-          cause: error,
-        });
+        throw new UnreadableRecord(
+          'A sealed text cannot be opened: the secrets key is another one, or it is damaged',
+          {
+            cause: error,
+          },
+        );
       }
     },
   };

@@ -15,7 +15,8 @@ export interface RecordsFindings {
 export function verifyRecords(directory: string, refusal?: string): RecordsFindings {
   const path = join(directory, 'records.sqlite');
   const refused = refusal === undefined ? [] : [refusal];
-  if (!existsSync(path)) return { path, damage: refused.length > 0 ? refused : ['The file is missing'] };
+  if (!existsSync(path))
+    return { path, damage: refused.length > 0 ? refused : ['The file is missing'] };
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path, { readOnly: true });

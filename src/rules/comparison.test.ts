@@ -43,12 +43,20 @@ const rows: readonly Row[] = [
 
 describe('contract 13: the ten operators', () => {
   const cells = rows.flatMap(([value, other, type, wanted]) =>
-    comparisonOperators.map((operator, i) => [value, operator, other, type, wanted.split(' ')[i] === 't'] as const),
+    comparisonOperators.map(
+      (operator, i) => [value, operator, other, type, wanted.split(' ')[i] === 't'] as const,
+    ),
   );
   test.each(cells)('%j %s %j as %s is %s', (value, operator, other, type, wanted) => {
-    expect(holds([condition(fromSource('s'), operator, constant(other))], { a: value }, type).holds).toBe(wanted);
+    expect(
+      holds([condition(fromSource('s'), operator, constant(other))], { a: value }, type).holds,
+    ).toBe(wanted);
     // The constant may stand first: then the operator reads from it.
-    const turned = holds([condition(constant(value), operator, fromSource('s'))], { a: other }, type);
+    const turned = holds(
+      [condition(constant(value), operator, fromSource('s'))],
+      { a: other },
+      type,
+    );
     expect(turned.holds).toBe(wanted);
   });
 
@@ -65,14 +73,15 @@ describe('contract 13: the ten operators', () => {
     [{ a: 'yes' }, 'BOOLEAN'],
     [{ a: null }, 'BOOLEAN'],
   ];
-  test.each(missing.flatMap(([data, type]) => comparisonOperators.map((operator) => [data, operator, type] as const)))(
-    'a missing value is false and told: %j %s as %s',
-    (data, operator, type) => {
-      const other = type === 'NUMERICAL' ? 1 : type === 'BOOLEAN' ? true : 'x';
-      const told = holds([condition(fromSource('s'), operator, constant(other))], data, type);
-      expect(told).toEqual({ holds: false, missing: [0] });
-    },
-  );
+  test.each(
+    missing.flatMap(([data, type]) =>
+      comparisonOperators.map((operator) => [data, operator, type] as const),
+    ),
+  )('a missing value is false and told: %j %s as %s', (data, operator, type) => {
+    const other = type === 'NUMERICAL' ? 1 : type === 'BOOLEAN' ? true : 'x';
+    const told = holds([condition(fromSource('s'), operator, constant(other))], data, type);
+    expect(told).toEqual({ holds: false, missing: [0] });
+  });
 });
 
 describe('contract 35: chains, AND tighter than OR', () => {
@@ -93,10 +102,13 @@ describe('contract 35: chains, AND tighter than OR', () => {
   });
 
   test("an operand's key wins over that of its data source, also as a path", () => {
-    expect(holds([condition(fromSource('s', 'b.c'), 'EQ', constant(2))], { a: 1, b: { c: 2 } }).holds).toBe(true);
-    expect(holds([condition(fromSource('s', 'b.c'), 'EQ', constant(3))], { a: 1, b: { c: 2 }, 'b.c': 3 }).holds).toBe(
-      true,
-    );
+    expect(
+      holds([condition(fromSource('s', 'b.c'), 'EQ', constant(2))], { a: 1, b: { c: 2 } }).holds,
+    ).toBe(true);
+    expect(
+      holds([condition(fromSource('s', 'b.c'), 'EQ', constant(3))], { a: 1, b: { c: 2 }, 'b.c': 3 })
+        .holds,
+    ).toBe(true);
   });
 
   test('every missing value is told, also behind one that decides', () => {

@@ -1,9 +1,18 @@
 // Comparison: conditions chained by AND and OR, of which AND binds tighter (contract 13, 35).
-import type { ComparisonOperator, RuleCondition, RuleDataSource, RuleOperand, ValueType } from '../model/rule.ts';
+import type {
+  ComparisonOperator,
+  RuleCondition,
+  RuleDataSource,
+  RuleOperand,
+  ValueType,
+} from '../model/rule.ts';
 import { type Comparable, comparedAs, converted } from '../model/rule-value.ts';
 import type { Reading } from './rule-reading.ts';
 
-type Compare = (first: Exclude<Comparable, undefined>, second: Exclude<Comparable, undefined>) => boolean;
+type Compare = (
+  first: Exclude<Comparable, undefined>,
+  second: Exclude<Comparable, undefined>,
+) => boolean;
 
 /** One row each; N is the opposite. Numbers by size, texts by their characters' codes, false before true. */
 const operators: Readonly<Record<ComparisonOperator, Compare>> = {
@@ -25,7 +34,10 @@ export type BlockTest = (reading: Reading, missing: number[]) => boolean;
 type Read = (reading: Reading) => Comparable;
 
 /** Compiles the conditions of a block. A comparison with a missing value is false, also one of the negated kinds. */
-export function compileBlock(conditions: readonly RuleCondition[], sources: readonly RuleDataSource[]): BlockTest {
+export function compileBlock(
+  conditions: readonly RuleCondition[],
+  sources: readonly RuleDataSource[],
+): BlockTest {
   const ordered = [...conditions].sort((a, b) => a.order - b.order);
   const tests = ordered.map((condition) => compileCondition(condition, sources));
   const chains = ordered.map(({ chainOperator }) => chainOperator);
@@ -71,7 +83,11 @@ function compileCondition(
   };
 }
 
-function compileOperand(operand: RuleOperand, type: ValueType, sources: readonly RuleDataSource[]): Read {
+function compileOperand(
+  operand: RuleOperand,
+  type: ValueType,
+  sources: readonly RuleDataSource[],
+): Read {
   if (operand.type === 'CONSTANT') {
     const value = converted(operand.value, type);
     return () => value;

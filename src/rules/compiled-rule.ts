@@ -35,7 +35,10 @@ export interface CompiledSource {
 export type CompiledLogic =
   | {
       readonly type: 'COMPARISON';
-      readonly blocks: readonly { readonly test: BlockTest; readonly actionIds: readonly string[] }[];
+      readonly blocks: readonly {
+        readonly test: BlockTest;
+        readonly actionIds: readonly string[];
+      }[];
       /** Filled and emptied while a block is judged, so that no verdict makes a list of its own. */
       readonly absent: number[];
       /** The last verdict of which nothing came: the next one is the same mostly. */
@@ -50,7 +53,11 @@ export type CompiledLogic =
       readonly insideActionIds: readonly string[];
       readonly outsideActionIds: readonly string[];
     }
-  | { readonly type: 'CUSTOM_LOGIC'; readonly block: CustomLogicBlock; readonly actionIds: readonly string[] };
+  | {
+      readonly type: 'CUSTOM_LOGIC';
+      readonly block: CustomLogicBlock;
+      readonly actionIds: readonly string[];
+    };
 
 export interface CompiledRule {
   readonly rule: Rule;
@@ -90,22 +97,32 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
     consecutive,
     schedule: read !== undefined && 'schedule' in read ? read.schedule : undefined,
     remembers:
-      sources.length > 1 || rule.timer.enabled || logic.type === 'CUSTOM_LOGIC' || sources[0]!.source.lastSample,
+      sources.length > 1 ||
+      rule.timer.enabled ||
+      logic.type === 'CUSTOM_LOGIC' ||
+      sources[0]!.source.lastSample,
     byTag: sources.some(({ byTag }) => byTag),
   };
 }
 
-function compileSources({ inputs, logic, timer, workspaceId }: Rule, { isInWorkspace }: RuleParts): CompiledSource[] {
+function compileSources(
+  { inputs, logic, timer, workspaceId }: Rule,
+  { isInWorkspace }: RuleParts,
+): CompiledSource[] {
   const { dataSources } = logic;
   // A data source of previous values reads, and does not trigger, unless there is nothing else that could.
-  const onlyReads = dataSources.every(({ lastSample, triggerOnUplink }) => lastSample && !triggerOnUplink);
+  const onlyReads = dataSources.every(
+    ({ lastSample, triggerOnUplink }) => lastSample && !triggerOnUplink,
+  );
   return dataSources.map((source) => {
     const own = inputs.filter(({ id }) => source.inputIds.includes(id));
     const tags = own.flatMap(({ type, id, tagCombination }) => {
       if (type === 'ASSET_TAG') return [{ joined: 'OR' as const, tagIds: [id] }];
       return type === 'TAG_COMBINATION' ? (parseTagCombination(tagCombination ?? '') ?? []) : [];
     });
-    const byUplink = timer.enabled ? source.triggerOnUplink : !source.lastSample || onlyReads || source.triggerOnUplink;
+    const byUplink = timer.enabled
+      ? source.triggerOnUplink
+      : !source.lastSample || onlyReads || source.triggerOnUplink;
     return {
       source,
       watch: watchOf(source, logic),
@@ -123,15 +140,22 @@ function compileSources({ inputs, logic, timer, workspaceId }: Rule, { isInWorks
 /** The keys that operands read; its own where they say none, or where no operand names the data source. */
 function watchOf(source: RuleDataSource, { logicBlocks }: Rule['logic']): Watch {
   const operands = (logicBlocks ?? [])
-    .flatMap(({ conditions }) => conditions.flatMap(({ operandFirst, operandSecond }) => [operandFirst, operandSecond]))
+    .flatMap(({ conditions }) =>
+      conditions.flatMap(({ operandFirst, operandSecond }) => [operandFirst, operandSecond]),
+    )
     .filter((operand) => operand.type === 'DATA_SOURCE' && operand.dataSourceId === source.id);
-  const named = operands.map(({ dataKey }) => (dataKey === null || dataKey === '' ? source.dataKey : dataKey));
+  const named = operands.map(({ dataKey }) =>
+    dataKey === null || dataKey === '' ? source.dataKey : dataKey,
+  );
   const keys = [...new Set(named.length === 0 ? [source.dataKey] : named)].sort();
   const watched = keys.some(isWholeSample) ? [] : keys;
   return { id: [source.dataTopic, ...watched].join('\n'), topic: source.dataTopic, keys: watched };
 }
 
-function compileLogic({ logic }: Rule, { customLogic: blocks }: RuleParts): CompiledLogic | undefined {
+function compileLogic(
+  { logic }: Rule,
+  { customLogic: blocks }: RuleParts,
+): CompiledLogic | undefined {
   const { dataSources, logicBlocks, geoFenceLogicBlock, customLogic } = logic;
   if (logic.type === 'COMPARISON') {
     return {
@@ -151,7 +175,8 @@ function compileLogic({ logic }: Rule, { customLogic: blocks }: RuleParts): Comp
   const read = geoFenceLogicBlock === null ? undefined : parseGeoFence(geoFenceLogicBlock.geoJson);
   if (geoFenceLogicBlock === null || read === undefined || 'reason' in read) return undefined;
   const { insideActionIds, outsideActionIds } = geoFenceLogicBlock;
-  const place = (name: string) => dataSources.findIndex(({ variableName }) => variableName === name);
+  const place = (name: string) =>
+    dataSources.findIndex(({ variableName }) => variableName === name);
   return {
     type: 'GEO_FENCE',
     fence: read.fence,

@@ -22,7 +22,11 @@ export interface Holds {
   change(cell: HoldCell, holds: string): void;
   load(ruleId: string, deviceId: string, holds: string): void;
   /** What changed since the last call, and is then taken as saved. */
-  takeChanged(): readonly { readonly ruleId: string; readonly deviceId: string; readonly holds: string }[];
+  takeChanged(): readonly {
+    readonly ruleId: string;
+    readonly deviceId: string;
+    readonly holds: string;
+  }[];
   forget(ruleId: string): void;
   clear(): void;
 }
@@ -33,7 +37,8 @@ export function createHolds(): Holds {
   const changed = new Set<HoldCell>();
   let epoch = {};
 
-  const known = (ruleId: string, deviceId: string): HoldCell | undefined => rules.get(ruleId)?.get(deviceId);
+  const known = (ruleId: string, deviceId: string): HoldCell | undefined =>
+    rules.get(ruleId)?.get(deviceId);
   const keep = (cell: HoldCell): void => {
     const cells = rules.get(cell.ruleId);
     if (cells === undefined) rules.set(cell.ruleId, new Map([[cell.deviceId, cell]]));
@@ -75,7 +80,11 @@ export function createHolds(): Holds {
       }
     },
     takeChanged() {
-      const taken = [...changed].map(({ ruleId, deviceId, holds }) => ({ ruleId, deviceId, holds }));
+      const taken = [...changed].map(({ ruleId, deviceId, holds }) => ({
+        ruleId,
+        deviceId,
+        holds,
+      }));
       changed.clear();
       return taken;
     },

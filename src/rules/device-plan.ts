@@ -62,7 +62,8 @@ export function planDevice(
       watches.set(watch.id, known);
       known.remembered ||= compiled.remembers;
       const last = known.uses.at(-1);
-      if (last?.planned === planned) known.uses.splice(-1, 1, useOf(planned, [...last.places, place]));
+      if (last?.planned === planned)
+        known.uses.splice(-1, 1, useOf(planned, [...last.places, place]));
       else known.uses.push(useOf(planned, [place]));
     }
   }
@@ -94,7 +95,9 @@ function inputsOf(
   failed: PlanningFailed,
 ): readonly boolean[] {
   try {
-    return compiled.sources.map(({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(tags));
+    return compiled.sources.map(
+      ({ deviceIds, hasTagged }) => deviceIds.includes(deviceId) || hasTagged(tags),
+    );
   } catch (error) {
     failed(compiled, error);
     return [];
@@ -102,7 +105,10 @@ function inputsOf(
 }
 
 /** The rules that remember what the watch takes. */
-export function rulesOfWatch({ byTopic, everywhere }: DevicePlan, { id, topic }: Watch): readonly CompiledRule[] {
+export function rulesOfWatch(
+  { byTopic, everywhere }: DevicePlan,
+  { id, topic }: Watch,
+): readonly CompiledRule[] {
   const group = topic === '*' ? everywhere : byTopic.get(topic);
   const uses = group?.find(({ watch }) => watch.id === id)?.uses ?? [];
   return uses.map(({ planned }) => planned.compiled).filter(({ remembers }) => remembers);
@@ -142,7 +148,11 @@ function merged(matched: readonly PlannedWatch[]): RuleUse[] {
 }
 
 function useOf(planned: PlannedRule, places: readonly number[]): RuleUse {
-  return { planned, places, triggers: places.some((place) => planned.compiled.sources[place]!.triggers) };
+  return {
+    planned,
+    places,
+    triggers: places.some((place) => planned.compiled.sources[place]!.triggers),
+  };
 }
 
 /** Whether the data has one of the keys; a null counts, it is what the device says. */

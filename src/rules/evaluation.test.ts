@@ -9,7 +9,11 @@ import { type DevicePlan, planDevice } from './device-plan.ts';
 import { judgeSample, judgeTimed, type RuleMemory } from './evaluation.ts';
 import { createHolds } from './condition-states.ts';
 import { createLastSamples } from './last-samples.ts';
-import { type ReferenceSample, type ReferenceWorld, referenceFirings } from './testing-reference.ts';
+import {
+  type ReferenceSample,
+  type ReferenceWorld,
+  referenceFirings,
+} from './testing-reference.ts';
 import { condition, constant, fromSource, ruleFor, sourceFor } from './testing-rules.ts';
 import { randomWorld } from './testing-worlds.ts';
 
@@ -19,7 +23,10 @@ const seed = Number(process.env['RULE_SEED'] ?? 20_261_121);
 
 function compiled(rule: Rule, consecutive: Readonly<Record<string, boolean>>) {
   const connectors = new Map(
-    Object.entries(consecutive).map(([id, sendConsecutiveAlerts]) => [id, { sendConsecutiveAlerts }]),
+    Object.entries(consecutive).map(([id, sendConsecutiveAlerts]) => [
+      id,
+      { sendConsecutiveAlerts },
+    ]),
   );
   return compileRule(rule, { connectors, customLogic: new Map() })!;
 }
@@ -35,7 +42,8 @@ function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[
     if (plan === undefined) continue;
     plans.set(deviceId, plan);
     judgeSample(plan, sample, memory, ({ rule }, _reading, _places, verdict) => {
-      for (const { cause, actionId } of verdict!.firings) fired.push(`${rule.id} ${at} ${cause} ${actionId}`);
+      for (const { cause, actionId } of verdict!.firings)
+        fired.push(`${rule.id} ${at} ${cause} ${actionId}`);
     });
   }
   return fired;
@@ -43,7 +51,9 @@ function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[
 
 /** Within a sample the order of rules does not count. */
 function bySample(list: readonly string[]): string[] {
-  return [...list].sort((a, b) => Number(a.split(' ')[1]) - Number(b.split(' ')[1]) || (a < b ? -1 : 1));
+  return [...list].sort(
+    (a, b) => Number(a.split(' ')[1]) - Number(b.split(' ')[1]) || (a < b ? -1 : 1),
+  );
 }
 
 test(`${cases} random rule sets and streams equal the slow evaluator`, () => {
@@ -82,11 +92,14 @@ describe('contract 35: sendConsecutiveAlerts', () => {
   });
   test('each device has its own', () => {
     const inputs = ['02a', '02b'].map((id) => ({ ...ruleFor(id).inputs[0]! }));
-    const logic = { ...ruleFor('02a').logic, dataSources: [sourceFor('s', '02a', { inputIds: ['02a', '02b'] })] };
+    const logic = {
+      ...ruleFor('02a').logic,
+      dataSources: [sourceFor('s', '02a', { inputIds: ['02a', '02b'] })],
+    };
     const both = ruleFor('02a', { inputs, logic });
-    expect(stream(both, [sample('02a', { a: 21 }), sample('02b', { a: 21 }), sample('02a', { a: 22 })])).toEqual([
-      0, 1,
-    ]);
+    expect(
+      stream(both, [sample('02a', { a: 21 }), sample('02b', { a: 21 }), sample('02a', { a: 22 })]),
+    ).toEqual([0, 1]);
   });
 });
 
@@ -97,7 +110,9 @@ describe('contract 13: what a data source shows', () => {
       logic: {
         ...ruleFor('02a').logic,
         dataSources,
-        logicBlocks: [{ conditions: [condition(fromSource('s'), 'GT', fromSource('t'))], actionIds: ['09a'] }],
+        logicBlocks: [
+          { conditions: [condition(fromSource('s'), 'GT', fromSource('t'))], actionIds: ['09a'] },
+        ],
       },
     });
 
@@ -118,7 +133,11 @@ describe('contract 13: what a data source shows', () => {
   });
   test('another device shows its newest sample, and a late one does not push it out', () => {
     const rule = withSources(sourceFor('s', '02a'), sourceFor('t', '02b', { lastSample: true }));
-    const samples = [sample('02b', { a: 9 }, 10), sample('02b', { a: 1 }, 5), sample('02a', { a: 5 }, 11)];
+    const samples = [
+      sample('02b', { a: 9 }, 10),
+      sample('02b', { a: 1 }, 5),
+      sample('02a', { a: 5 }, 11),
+    ];
     expect(stream(rule, samples, true)).toEqual([]);
   });
   test('a sample without the key triggers nothing and is not remembered for it', () => {
@@ -134,7 +153,12 @@ describe('contract 13: what a data source shows', () => {
 });
 
 describe('contract 13: timed runs', () => {
-  const timer = { ...ruleFor('02a').timer, enabled: true, type: 'INTERVAL', schedule: 'PT1H' } as const;
+  const timer = {
+    ...ruleFor('02a').timer,
+    enabled: true,
+    type: 'INTERVAL',
+    schedule: 'PT1H',
+  } as const;
   const memoryWith = (rule: Rule, samples: readonly ReferenceSample[]): RuleMemory => {
     const memory: RuleMemory = { last: createLastSamples(), holds: createHolds() };
     const plan = planDevice('02a', new Set(), [compiled(rule, { '09a': false })])!;
@@ -156,7 +180,10 @@ describe('contract 13: timed runs', () => {
     });
   });
   test('triggerOnUplink lets uplinks trigger as well', () => {
-    const logic = { ...ruleFor('02a').logic, dataSources: [sourceFor('s', '02a', { triggerOnUplink: true })] };
+    const logic = {
+      ...ruleFor('02a').logic,
+      dataSources: [sourceFor('s', '02a', { triggerOnUplink: true })],
+    };
     expect(stream(ruleFor('02a', { timer, logic }), [sample('02a', { a: 25 })])).toEqual([0]);
   });
   test('a tag as input aborts a timed run', () => {
@@ -169,7 +196,9 @@ describe('contract 13: timed runs', () => {
 
 describe('constants', () => {
   test('a rule of constants alone is judged whenever its data source triggers', () => {
-    const logicBlocks = [{ conditions: [condition(constant(1), 'EQ', constant('1'))], actionIds: ['09a'] }];
+    const logicBlocks = [
+      { conditions: [condition(constant(1), 'EQ', constant('1'))], actionIds: ['09a'] },
+    ];
     const rule = ruleFor('02a', { logic: { ...ruleFor('02a').logic, logicBlocks } });
     expect(stream(rule, [sample('02a', { a: 1 }), sample('02a', { a: 1 })])).toEqual([0]);
   });

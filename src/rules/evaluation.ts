@@ -33,7 +33,11 @@ export type Visit = (
 ) => void;
 
 /** Told of a rule that threw: a mistake of ours or data that nobody thought of must not keep the others from being judged. */
-export type VisitFailed = (compiled: CompiledRule, places: readonly number[], error: unknown) => void;
+export type VisitFailed = (
+  compiled: CompiledRule,
+  places: readonly number[],
+  error: unknown,
+) => void;
 
 /** Tells every rule that the sample triggers, then remembers the sample. Throws when the sample cannot be looked at at all. */
 export function judgeSample(
@@ -64,15 +68,23 @@ const rethrow: VisitFailed = (_compiled, _places, error) => {
 
 /** Remembers a sample that triggers no rule, so that it is the last one of its watches all the same. */
 export function rememberSample(plan: DevicePlan, sample: SeenSample, { last }: RuleMemory): void {
-  for (const watch of matchSample(plan, sample.topic, sample.data).remembered) last.put(watch.id, sample);
+  for (const watch of matchSample(plan, sample.topic, sample.data).remembered)
+    last.put(watch.id, sample);
 }
 
 /** The rule at a due time; undefined when an input is a tag, of which no device is definite then (contract 13). */
 export function judgeTimed(compiled: CompiledRule, memory: RuleMemory): Triggered | undefined {
   if (compiled.byTag) return undefined;
-  const samples = compiled.sources.map(({ watch, deviceIds }) => newest(memory.last, deviceIds, watch.id));
+  const samples = compiled.sources.map(({ watch, deviceIds }) =>
+    newest(memory.last, deviceIds, watch.id),
+  );
   const reading = readingOf(samples);
-  return { compiled, reading, places: [], verdict: verdictFor({ compiled }, reading, '', memory.holds) };
+  return {
+    compiled,
+    reading,
+    places: [],
+    verdict: verdictFor({ compiled }, reading, '', memory.holds),
+  };
 }
 
 function verdictFor(
@@ -105,16 +117,23 @@ function readingFor(
 ): Reading {
   const samples = compiled.sources.map(({ source, watch, deviceIds }, place) => {
     if (places.includes(place) && !source.lastSample) return sample;
-    return contains[place] ? last.get(sample.deviceId, watch.id) : newest(last, deviceIds, watch.id);
+    return contains[place]
+      ? last.get(sample.deviceId, watch.id)
+      : newest(last, deviceIds, watch.id);
   });
   return readingOf(samples);
 }
 
-function newest(last: LastSamples, deviceIds: readonly string[], watchId: string): SeenSample | undefined {
+function newest(
+  last: LastSamples,
+  deviceIds: readonly string[],
+  watchId: string,
+): SeenSample | undefined {
   let found: SeenSample | undefined;
   for (const deviceId of deviceIds) {
     const sample = last.get(deviceId, watchId);
-    if (sample !== undefined && (found === undefined || sample.timestamp > found.timestamp)) found = sample;
+    if (sample !== undefined && (found === undefined || sample.timestamp > found.timestamp))
+      found = sample;
   }
   return found;
 }

@@ -115,7 +115,11 @@ interface WaitingSamples {
 }
 
 /** The samples that are stored and not evaluated yet. */
-function waitingSamples(store: SearchedStore, batch: readonly DurableEntry[], next: number): WaitingSamples {
+function waitingSamples(
+  store: SearchedStore,
+  batch: readonly DurableEntry[],
+  next: number,
+): WaitingSamples {
   const samples = new Map<string, Sample[]>();
   const keyOf = ({ deviceId, topic, timestamp }: Sample) => `${deviceId} ${timestamp} ${topic}`;
   const add = (entries: readonly DurableEntry[]): void => {
@@ -133,7 +137,8 @@ function waitingSamples(store: SearchedStore, batch: readonly DurableEntry[], ne
     get isTooLong() {
       return isTooLong;
     },
-    has: (sample) => samples.get(keyOf(sample))?.some(({ data }) => isDeepStrictEqual(data, sample.data)) === true,
+    has: (sample) =>
+      samples.get(keyOf(sample))?.some(({ data }) => isDeepStrictEqual(data, sample.data)) === true,
     async readOn() {
       isTooLong ||= store.position - from > searchLimits.backlogMax;
       if (isTooLong || readTo >= store.position) return;

@@ -12,7 +12,11 @@ export interface RuleIndex {
   ids(): readonly string[];
   all(): Iterable<CompiledRule>;
   /** Rules of the workspace with the device, or one of the tags, as an input. */
-  rulesFor(deviceId: string, tags: ReadonlySet<string>, workspaceId: string): readonly CompiledRule[];
+  rulesFor(
+    deviceId: string,
+    tags: ReadonlySet<string>,
+    workspaceId: string,
+  ): readonly CompiledRule[];
   /** What rules of the workspace may have to remember of the device: any of its devices may carry a tag. */
   watchesOf(deviceId: string, workspaceId: string): readonly Watch[];
   /** Ids of rules that name the device as an input, those whose workspace it left as well. */
@@ -34,14 +38,24 @@ export function createRuleIndex(): RuleIndex {
   const byUsed: Sets = new Map();
   const taggedOf: Sets = new Map();
 
-  function placesOf({ rule, sources, byTag: isTagged }: CompiledRule): (readonly [Sets, readonly string[]])[] {
+  function placesOf({
+    rule,
+    sources,
+    byTag: isTagged,
+  }: CompiledRule): (readonly [Sets, readonly string[]])[] {
     const { logic, actions, inputs, workspaceId } = rule;
-    const used = [...actions.map(({ id }) => id), ...(logic.customLogic ? [logic.customLogic.customLogicId] : [])];
+    const used = [
+      ...actions.map(({ id }) => id),
+      ...(logic.customLogic ? [logic.customLogic.customLogicId] : []),
+    ];
     const read = new Set(logic.dataSources.flatMap(({ inputIds }) => inputIds));
     return [
       [byDevice, sources.flatMap(({ deviceIds }) => deviceIds)],
       [byTag, sources.flatMap(({ tagIds }) => tagIds)],
-      [byNamed, inputs.filter(({ type, id }) => type === 'DEVICE' && read.has(id)).map(({ id }) => id)],
+      [
+        byNamed,
+        inputs.filter(({ type, id }) => type === 'DEVICE' && read.has(id)).map(({ id }) => id),
+      ],
       [byUsed, used],
       [taggedOf, isTagged ? [workspaceId] : []],
     ];
@@ -56,13 +70,15 @@ export function createRuleIndex(): RuleIndex {
     },
     add(compiled) {
       rules.set(compiled.rule.id, compiled);
-      for (const [sets, keys] of placesOf(compiled)) for (const key of keys) addTo(sets, key, compiled);
+      for (const [sets, keys] of placesOf(compiled))
+        for (const key of keys) addTo(sets, key, compiled);
     },
     remove(ruleId) {
       const known = rules.get(ruleId);
       if (known === undefined) return undefined;
       rules.delete(ruleId);
-      for (const [sets, keys] of placesOf(known)) for (const key of keys) removeFrom(sets, key, known);
+      for (const [sets, keys] of placesOf(known))
+        for (const key of keys) removeFrom(sets, key, known);
       return known;
     },
     rule: (ruleId) => rules.get(ruleId),
@@ -76,7 +92,8 @@ export function createRuleIndex(): RuleIndex {
     watchesOf(deviceId, workspaceId) {
       const watches = new Map<string, Watch>();
       for (const sets of [byDevice.get(deviceId), taggedOf.get(workspaceId)]) {
-        for (const { sources } of sets ?? []) for (const { watch } of sources) watches.set(watch.id, watch);
+        for (const { sources } of sets ?? [])
+          for (const { watch } of sources) watches.set(watch.id, watch);
       }
       return [...watches.values()];
     },
@@ -88,7 +105,9 @@ export function createRuleIndex(): RuleIndex {
     },
     using: (id) => idsOf(byUsed.get(id)),
     workspacesWithTags: (tagIds) =>
-      new Set(tagIds.flatMap((id) => [...(byTag.get(id) ?? [])].map(({ rule }) => rule.workspaceId))),
+      new Set(
+        tagIds.flatMap((id) => [...(byTag.get(id) ?? [])].map(({ rule }) => rule.workspaceId)),
+      ),
   };
 }
 

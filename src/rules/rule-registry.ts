@@ -14,7 +14,12 @@ import { type CompiledRule, compileRule, type RuleParts, type Watch } from './co
 import { type DevicePlan, rulesOfWatch } from './device-plan.ts';
 import { type RuleMemory, seenSampleFrom } from './evaluation.ts';
 import { createHolds } from './condition-states.ts';
-import { type SearchedStore, type SearchedWatch, type SearchGap, searchLastSamples } from './last-sample-search.ts';
+import {
+  type SearchedStore,
+  type SearchedWatch,
+  type SearchGap,
+  searchLastSamples,
+} from './last-sample-search.ts';
 import { createLastSamples } from './last-samples.ts';
 import { createPlans } from './plans.ts';
 import type { SeenSample } from './rule-reading.ts';
@@ -63,7 +68,8 @@ export function createRuleBook(
 
   /** What was made for the rules of a workspace is made anew: a rule may watch what none watched before. */
   const forgetWorkspaces = (workspaceIds: Iterable<string>): void => {
-    for (const id of workspaceIds) for (const device of plans.forgetWorkspace(id)) memory.last.forget(device);
+    for (const id of workspaceIds)
+      for (const device of plans.forgetWorkspace(id)) memory.last.forget(device);
   };
 
   const take = async (found: readonly Rule[]): Promise<void> => {
@@ -74,7 +80,8 @@ export function createRuleBook(
     }
     const ids = found.map(({ id }) => id);
     for (const { ruleId, deviceId, activation, holds } of await findDeviceHolds(db, ids)) {
-      if (index.rule(ruleId)?.rule.activation === activation) memory.holds.load(ruleId, deviceId, holds);
+      if (index.rule(ruleId)?.rule.activation === activation)
+        memory.holds.load(ruleId, deviceId, holds);
     }
   };
 
@@ -90,7 +97,10 @@ export function createRuleBook(
   };
 
   const refreshRules = async (ids: Set<string> | 'all'): Promise<void> => {
-    const { rules: found, broken } = await findActiveRules(db, ids === 'all' ? undefined : [...ids]);
+    const { rules: found, broken } = await findActiveRules(
+      db,
+      ids === 'all' ? undefined : [...ids],
+    );
     for (const { id, error } of broken) failed(id, error);
     const changed = new Set(found.map(({ workspaceId }) => workspaceId));
     for (const id of ids === 'all' ? index.ids() : ids) {
@@ -104,12 +114,18 @@ export function createRuleBook(
   };
 
   /** Rules that read the last sample of the watch: by the device's own tags, or because they name the device. */
-  const rulesReading = (deviceId: string, workspaceId: string, watch: Watch): ReadonlySet<CompiledRule> => {
+  const rulesReading = (
+    deviceId: string,
+    workspaceId: string,
+    watch: Watch,
+  ): ReadonlySet<CompiledRule> => {
     const plan = plans.known(deviceId);
     const naming = index
       .rulesFor(deviceId, new Set(), workspaceId)
       .filter(({ remembers }) => remembers)
-      .filter(({ sources }) => sources.some((one) => one.watch.id === watch.id && one.deviceIds.includes(deviceId)));
+      .filter(({ sources }) =>
+        sources.some((one) => one.watch.id === watch.id && one.deviceIds.includes(deviceId)),
+      );
     return new Set([...(plan === undefined ? [] : rulesOfWatch(plan, watch)), ...naming]);
   };
 
@@ -124,21 +140,32 @@ export function createRuleBook(
     const known = new Map(missing.map((id) => [id, new Map<string, SeenSample>()]));
     for (const row of await findLastSamples(db, missing)) {
       const sample = seenSampleFrom(row.sample);
-      if (sample !== undefined) known.get(row.deviceId)!.set(watchId(row.topic, row.dataKey), sample);
+      if (sample !== undefined)
+        known.get(row.deviceId)!.set(watchId(row.topic, row.dataKey), sample);
     }
     // What was saved may be outdated: while its rule was inactive, nothing was saved.
     const watched = missing.flatMap((deviceId): SearchedWatch[] => {
       const { workspaceId, before } = wanted.get(deviceId)!;
       return index.watchesOf(deviceId, workspaceId).map((watch) => ({ deviceId, watch, before }));
     });
-    const found = await searchLastSamples(store, batch, next, watched, ({ deviceId, watch }, gap) => {
-      const { workspaceId } = wanted.get(deviceId)!;
-      for (const rule of rulesReading(deviceId, workspaceId, watch)) misses.lastSampleUncertain(rule, deviceId, gap);
-    });
+    const found = await searchLastSamples(
+      store,
+      batch,
+      next,
+      watched,
+      ({ deviceId, watch }, gap) => {
+        const { workspaceId } = wanted.get(deviceId)!;
+        for (const rule of rulesReading(deviceId, workspaceId, watch))
+          misses.lastSampleUncertain(rule, deviceId, gap);
+      },
+    );
     for (const [i, { deviceId, watch }] of watched.entries()) {
       const sample = found[i];
       const samples = known.get(deviceId)!;
-      if (sample !== undefined && sample.timestamp >= (samples.get(watch.id)?.timestamp ?? -Infinity)) {
+      if (
+        sample !== undefined &&
+        sample.timestamp >= (samples.get(watch.id)?.timestamp ?? -Infinity)
+      ) {
         samples.set(watch.id, sample);
       }
     }
@@ -184,12 +211,18 @@ export function createRuleBook(
     async prepare(entries, misses) {
       const devices = devicesOf(entries);
       const unknown = plans.missing(devices);
-      const tags = index.hasTags ? await tagsOfDevices(db, unknown) : new Map<string, { id: string }[]>();
+      const tags = index.hasTags
+        ? await tagsOfDevices(db, unknown)
+        : new Map<string, { id: string }[]>();
       for (const id of unknown) {
         const { workspaceId } = devices.get(id)!;
         const held = new Set((tags.get(id) ?? []).map((tag) => tag.id));
-        plans.make(id, workspaceId, held, index.rulesFor(id, held, workspaceId), (compiled, error) =>
-          misses.planningFailed(compiled, id, error),
+        plans.make(
+          id,
+          workspaceId,
+          held,
+          index.rulesFor(id, held, workspaceId),
+          (compiled, error) => misses.planningFailed(compiled, id, error),
         );
       }
       const wanted = new Map<string, { readonly workspaceId: string; readonly before: EpochMs }>();
@@ -198,14 +231,22 @@ export function createRuleBook(
         if (!plan?.remembers) continue;
         wanted.set(id, device);
         for (const other of plan.otherDevices) {
-          wanted.set(other, devices.get(other) ?? { workspaceId: device.workspaceId, before: Infinity });
+          wanted.set(
+            other,
+            devices.get(other) ?? { workspaceId: device.workspaceId, before: Infinity },
+          );
         }
       }
       await loadLast(wanted, entries, entries[0]?.position ?? 0, misses);
     },
     async prepareRule({ sources, rule: { workspaceId } }, next, misses) {
       const ids = sources.flatMap(({ deviceIds }) => deviceIds);
-      await loadLast(new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])), [], next, misses);
+      await loadLast(
+        new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])),
+        [],
+        next,
+        misses,
+      );
     },
     planOf: plans.of,
     rule: index.rule,
@@ -242,7 +283,11 @@ export async function inputsInWorkspace(
   return (deviceId, workspaceId) => (workspaces.get(deviceId) ?? workspaceId) === workspaceId;
 }
 
-function compiledOr(failed: (ruleId: string, error: unknown) => void, rule: Rule, parts: RuleParts) {
+function compiledOr(
+  failed: (ruleId: string, error: unknown) => void,
+  rule: Rule,
+  parts: RuleParts,
+) {
   try {
     return compileRule(rule, parts);
   } catch (error) {

@@ -8,7 +8,14 @@ import { ownValue, readingOf, type SeenSample } from './rule-reading.ts';
 export const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
 export type RunCause = (typeof runCauses)[number];
 
-export const runOutcomes = ['FIRED', 'NOT_FIRED', 'SUPPRESSED', 'ABORTED', 'FAILED', 'DROPPED'] as const;
+export const runOutcomes = [
+  'FIRED',
+  'NOT_FIRED',
+  'SUPPRESSED',
+  'ABORTED',
+  'FAILED',
+  'DROPPED',
+] as const;
 export type RunOutcome = (typeof runOutcomes)[number];
 
 /** What triggered a run. */
@@ -47,7 +54,12 @@ export function runOf({ compiled, origin, samples, places, verdict }: JudgedRun)
   const base = { at, cause, deviceId, correlationId, samples, places };
   if (firings.length > 0) {
     const reason = [...new Set(firings.map((firing) => reasonOf(firing.cause)))].join(', ');
-    return { ...base, outcome: 'FIRED', reason, actionIds: firings.map(({ actionId }) => actionId) };
+    return {
+      ...base,
+      outcome: 'FIRED',
+      reason,
+      actionIds: firings.map(({ actionId }) => actionId),
+    };
   }
   if (suppressed) {
     const reason = 'holds still; its actions fire when it begins to hold';

@@ -50,10 +50,14 @@ interface Ring {
 export function createRunLog(): RunLog {
   const rings = new Map<string, Ring>();
   const changed = new Set<string>();
-  const counts = Object.fromEntries(runOutcomes.map((outcome) => [outcome, 0])) as Record<RunOutcome, number>;
+  const counts = Object.fromEntries(runOutcomes.map((outcome) => [outcome, 0])) as Record<
+    RunOutcome,
+    number
+  >;
   const ringOf = (ruleId: string): Ring => {
     let ring = rings.get(ruleId);
-    if (ring === undefined) rings.set(ruleId, (ring = { runs: [], next: 0, before: [], isChanged: false }));
+    if (ring === undefined)
+      rings.set(ruleId, (ring = { runs: [], next: 0, before: [], isChanged: false }));
     return ring;
   };
   /** The place of the next run. */
@@ -74,7 +78,9 @@ export function createRunLog(): RunLog {
       ring.runs[step(ring, compiled.rule.id)] = { compiled, run };
     },
     judged(compiled, origin, samples, places, verdict) {
-      counts[verdict.firings.length > 0 ? 'FIRED' : verdict.suppressed ? 'SUPPRESSED' : 'NOT_FIRED'] += 1;
+      counts[
+        verdict.firings.length > 0 ? 'FIRED' : verdict.suppressed ? 'SUPPRESSED' : 'NOT_FIRED'
+      ] += 1;
       const ring = ringOf(compiled.rule.id);
       const place = step(ring, compiled.rule.id);
       const kept = ring.runs[place];

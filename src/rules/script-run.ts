@@ -62,7 +62,10 @@ export function scriptEvent(
 }
 
 /** The rule's values over the defaults of its block. */
-function propertiesOf({ logic: { customLogic } }: CompiledRule['rule'], logic: CompiledRule['logic']): JsonObject {
+function propertiesOf(
+  { logic: { customLogic } }: CompiledRule['rule'],
+  logic: CompiledRule['logic'],
+): JsonObject {
   const properties: Record<string, Json> = {};
   if (logic.type !== 'CUSTOM_LOGIC') return properties;
   for (const { variableName, defaultValue, type } of logic.block.properties) {
@@ -118,12 +121,15 @@ export function scriptOutcome(emits: readonly Emit[], now: EpochMs): ScriptOutco
 }
 
 function placed({ message, line, column }: JsonObject): string {
-  return typeof line === 'number' ? `${String(message)} (line ${line}, column ${String(column)})` : String(message);
+  return typeof line === 'number'
+    ? `${String(message)} (line ${line}, column ${String(column)})`
+    : String(message);
 }
 
 function timerOf(event: JsonObject, now: EpochMs): ScriptOutcome['timers'][number] | string {
   const { runAt, meta } = event;
-  const at = typeof runAt === 'string' ? parseInstant(runAt) : typeof runAt === 'number' ? runAt : undefined;
+  const at =
+    typeof runAt === 'string' ? parseInstant(runAt) : typeof runAt === 'number' ? runAt : undefined;
   if (at === undefined) return "emit('timer', ...) needs runAt, a date";
   if (at < now + scriptRunLimits.timerAheadMsMin)
     return "The runAt of emit('timer', ...) must be at least 15 seconds ahead";

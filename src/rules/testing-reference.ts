@@ -23,7 +23,13 @@ export interface ReferenceWorld {
 }
 
 /** `rule sample cause action` of everything that fires, in order. */
-export function referenceFirings({ rules, samples, tags, consecutive, switches = [] }: ReferenceWorld): string[] {
+export function referenceFirings({
+  rules,
+  samples,
+  tags,
+  consecutive,
+  switches = [],
+}: ReferenceWorld): string[] {
   const fired: string[] = [];
   const held = new Map<string, boolean>();
   const inactive = new Set<string>();
@@ -38,18 +44,23 @@ export function referenceFirings({ rules, samples, tags, consecutive, switches =
       const { dataSources } = rule.logic;
       const includes = (source: RuleDataSource, deviceId: string) =>
         rule.inputs.some(
-          (input) => source.inputIds.includes(input.id) && isInput(input, deviceId, tags[deviceId] ?? []),
+          (input) =>
+            source.inputIds.includes(input.id) && isInput(input, deviceId, tags[deviceId] ?? []),
         );
       const matches = (source: RuleDataSource, seen: ReferenceSample) =>
         includes(source, seen.deviceId) && watched(source, rule, seen);
-      const canTrigger = dataSources.filter((source) => !source.lastSample || source.triggerOnUplink);
+      const canTrigger = dataSources.filter(
+        (source) => !source.lastSample || source.triggerOnUplink,
+      );
       const triggering = canTrigger.length > 0 ? canTrigger : dataSources;
       if (!triggering.some((source) => matches(source, sample))) continue;
       const shown = (source: RuleDataSource): ReferenceSample | undefined => {
         if (matches(source, sample) && !source.lastSample) return sample;
         const devices = includes(source, sample.deviceId)
           ? [sample.deviceId]
-          : rule.inputs.filter(({ id, type }) => type === 'DEVICE' && source.inputIds.includes(id)).map(({ id }) => id);
+          : rule.inputs
+              .filter(({ id, type }) => type === 'DEVICE' && source.inputIds.includes(id))
+              .map(({ id }) => id);
         let best: ReferenceSample | undefined;
         for (const device of devices) {
           let newest: ReferenceSample | undefined;
@@ -57,7 +68,8 @@ export function referenceFirings({ rules, samples, tags, consecutive, switches =
             if (seen.deviceId !== device || !watched(source, rule, seen)) continue;
             if (newest === undefined || seen.timestamp >= newest.timestamp) newest = seen;
           }
-          if (newest !== undefined && (best === undefined || newest.timestamp > best.timestamp)) best = newest;
+          if (newest !== undefined && (best === undefined || newest.timestamp > best.timestamp))
+            best = newest;
         }
         return best;
       };
@@ -68,7 +80,8 @@ export function referenceFirings({ rules, samples, tags, consecutive, switches =
         const begins = cause === 'outside' ? before && isTrue : !before && isTrue;
         if (isTrue) {
           for (const action of actionIds) {
-            if (begins || consecutive[action] === true) fired.push(`${rule.id} ${at} ${cause} ${action}`);
+            if (begins || consecutive[action] === true)
+              fired.push(`${rule.id} ${at} ${cause} ${action}`);
           }
         }
       }
@@ -85,7 +98,9 @@ function isInput(input: RuleInput, deviceId: string, tags: readonly string[]): b
   if (input.type === 'ASSET_TAG') return tags.includes(input.id);
   const [joined, ids = ''] = (input.tagCombination ?? '').split(':');
   const wanted = ids.split(',');
-  return joined === 'AND' ? wanted.every((id) => tags.includes(id)) : wanted.some((id) => tags.includes(id));
+  return joined === 'AND'
+    ? wanted.every((id) => tags.includes(id))
+    : wanted.some((id) => tags.includes(id));
 }
 
 function watched(source: RuleDataSource, rule: Rule, { topic, data }: ReferenceSample): boolean {
@@ -94,13 +109,17 @@ function watched(source: RuleDataSource, rule: Rule, { topic, data }: ReferenceS
     conditions.flatMap(({ operandFirst, operandSecond }) => [operandFirst, operandSecond]),
   );
   const own = operands.filter(({ dataSourceId }) => dataSourceId === source.id);
-  const keys = own.length === 0 ? [source.dataKey] : own.map(({ dataKey }) => dataKey || source.dataKey);
+  const keys =
+    own.length === 0 ? [source.dataKey] : own.map(({ dataKey }) => dataKey || source.dataKey);
   return keys.some((key) => key in data);
 }
 
 type Outcome = readonly [cause: string, isTrue: boolean, actionIds: readonly string[]];
 
-function outcome(rule: Rule, shown: (source: RuleDataSource) => ReferenceSample | undefined): Outcome[] {
+function outcome(
+  rule: Rule,
+  shown: (source: RuleDataSource) => ReferenceSample | undefined,
+): Outcome[] {
   const { dataSources, geoFenceLogicBlock } = rule.logic;
   if (geoFenceLogicBlock !== null) {
     const degrees = (name: string) => {
@@ -145,16 +164,24 @@ function outcome(rule: Rule, shown: (source: RuleDataSource) => ReferenceSample 
       products.at(-1)!.push(isTrue);
       if (chainOperator === 'OR') products.push([]);
     }
-    const isTrue = products.filter((product) => product.length > 0).some((product) => product.every(Boolean));
+    const isTrue = products
+      .filter((product) => product.length > 0)
+      .some((product) => product.every(Boolean));
     return [`block ${i}`, isTrue, actionIds] as const;
   });
 }
 
-function typeOf(first: RuleOperand, second: RuleOperand, sources: readonly RuleDataSource[]): ValueType {
+function typeOf(
+  first: RuleOperand,
+  second: RuleOperand,
+  sources: readonly RuleDataSource[],
+): ValueType {
   const of = (operand: RuleOperand) =>
     operand.valueType ?? sources.find(({ id }) => id === operand.dataSourceId)?.valueType ?? null;
   if (first.type === 'DATA_SOURCE') return of(first) ?? of(second) ?? 'STRING';
-  return second.type === 'DATA_SOURCE' ? (of(second) ?? of(first) ?? 'STRING') : (of(first) ?? of(second) ?? 'STRING');
+  return second.type === 'DATA_SOURCE'
+    ? (of(second) ?? of(first) ?? 'STRING')
+    : (of(first) ?? of(second) ?? 'STRING');
 }
 
 function read(value: Json | undefined, type: ValueType): number | string | boolean | undefined {

@@ -1,8 +1,18 @@
 // Rules for tests: short ways to write one down.
-import type { ComparisonOperator, Rule, RuleCondition, RuleDataSource, RuleOperand } from '../model/rule.ts';
+import type {
+  ComparisonOperator,
+  Rule,
+  RuleCondition,
+  RuleDataSource,
+  RuleOperand,
+} from '../model/rule.ts';
 import type { Json } from '../model/json.ts';
 
-export function sourceFor(id: string, deviceId: string, more: Partial<RuleDataSource> = {}): RuleDataSource {
+export function sourceFor(
+  id: string,
+  deviceId: string,
+  more: Partial<RuleDataSource> = {},
+): RuleDataSource {
   return {
     id,
     inputIds: [deviceId],
@@ -50,7 +60,9 @@ export function ruleFor(deviceId: string, more: Partial<Rule> = {}): Rule {
     logic: {
       type: 'COMPARISON',
       dataSources: [sourceFor('s', deviceId)],
-      logicBlocks: [{ conditions: [condition(fromSource('s'), 'GT', constant(20))], actionIds: ['09a'] }],
+      logicBlocks: [
+        { conditions: [condition(fromSource('s'), 'GT', constant(20))], actionIds: ['09a'] },
+      ],
       geoFenceLogicBlock: null,
       customLogic: null,
     },

@@ -1,7 +1,13 @@
 // Random rules, devices and streams of samples for property tests.
 import fc from 'fast-check';
 import type { JsonObject } from '../model/json.ts';
-import { comparisonOperators, type Rule, type RuleDataSource, type RuleInput, valueTypes } from '../model/rule.ts';
+import {
+  comparisonOperators,
+  type Rule,
+  type RuleDataSource,
+  type RuleInput,
+  valueTypes,
+} from '../model/rule.ts';
 import { condition, constant, fromSource, ruleFor, sourceFor } from './testing-rules.ts';
 import type { ReferenceSample, ReferenceWorld } from './testing-reference.ts';
 
@@ -22,7 +28,10 @@ const sample: fc.Arbitrary<ReferenceSample> = fc.record({
   topic: fc.constantFrom('default', 'other'),
   // Few instants, so that late samples and samples of one instant are common.
   timestamp: fc.integer({ min: 0, max: 30 }),
-  data: fc.dictionary(fc.constantFrom(...keys), value, { minKeys: 2, maxKeys: 4 }) as fc.Arbitrary<JsonObject>,
+  data: fc.dictionary(fc.constantFrom(...keys), value, {
+    minKeys: 2,
+    maxKeys: 4,
+  }) as fc.Arbitrary<JsonObject>,
 });
 
 const input: fc.Arbitrary<RuleInput> = fc.oneof(
@@ -51,7 +60,9 @@ function source(id: string, inputs: readonly RuleInput[], name: string | null, k
       lastSample: fc.boolean(),
       triggerOnUplink: fc.boolean(),
     })
-    .map((more): RuleDataSource => ({ ...sourceFor(id, devices[0]!), ...more, variableName: name }));
+    .map(
+      (more): RuleDataSource => ({ ...sourceFor(id, devices[0]!), ...more, variableName: name }),
+    );
 }
 
 function comparison(id: string, inputs: readonly RuleInput[]): fc.Arbitrary<Rule> {
@@ -86,7 +97,13 @@ function comparison(id: string, inputs: readonly RuleInput[]): fc.Arbitrary<Rule
         id,
         inputs,
         actions: actionIds.map((action) => ({ id: action, configuration: {} })),
-        logic: { type: 'COMPARISON', dataSources, logicBlocks, geoFenceLogicBlock: null, customLogic: null },
+        logic: {
+          type: 'COMPARISON',
+          dataSources,
+          logicBlocks,
+          geoFenceLogicBlock: null,
+          customLogic: null,
+        },
       }),
     );
   });
@@ -101,7 +118,9 @@ const ring = [
 ];
 const geoJson = {
   type: 'FeatureCollection',
-  features: [{ type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } }],
+  features: [
+    { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } },
+  ],
 };
 
 function fence(id: string, inputs: readonly RuleInput[]): fc.Arbitrary<Rule> {
@@ -131,16 +150,25 @@ function fence(id: string, inputs: readonly RuleInput[]): fc.Arbitrary<Rule> {
 function rule(id: string): fc.Arbitrary<Rule> {
   return fc
     .uniqueArray(input, { minLength: 1, maxLength: 3, selector: (one) => one.id })
-    .chain((inputs) => fc.oneof({ weight: 3, arbitrary: comparison(id, inputs) }, fence(id, inputs)));
+    .chain((inputs) =>
+      fc.oneof({ weight: 3, arbitrary: comparison(id, inputs) }, fence(id, inputs)),
+    );
 }
 
 function identityOf({ deviceId, topic, timestamp, data }: ReferenceSample): string {
-  return JSON.stringify([deviceId, topic, timestamp, Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))]);
+  return JSON.stringify([
+    deviceId,
+    topic,
+    timestamp,
+    Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1)),
+  ]);
 }
 
 /** Rules of comparisons and geofences over three devices with tags, and a stream of samples. */
 export const randomWorld: fc.Arbitrary<ReferenceWorld> = fc.record({
-  rules: fc.integer({ min: 1, max: 4 }).chain((n) => fc.tuple(...['21a', '21b', '21c', '21d'].slice(0, n).map(rule))),
+  rules: fc
+    .integer({ min: 1, max: 4 })
+    .chain((n) => fc.tuple(...['21a', '21b', '21c', '21d'].slice(0, n).map(rule))),
   // The store keeps identical samples once.
   samples: fc.uniqueArray(sample, { minLength: 5, maxLength: 30, selector: identityOf }),
   tags: fc.record(Object.fromEntries(devices.map((id) => [id, fc.subarray(tagIds)]))),
@@ -155,7 +183,9 @@ export const randomHistory: fc.Arbitrary<ReferenceWorld> = randomWorld.chain((wo
     consecutive: fc.constant(world.consecutive),
     samples: fc.tuple(
       ...world.samples.map((one) =>
-        fc.constantFrom(false, false, false, true).map((skipped): ReferenceSample => ({ ...one, skipped })),
+        fc
+          .constantFrom(false, false, false, true)
+          .map((skipped): ReferenceSample => ({ ...one, skipped })),
       ),
     ),
     switches: fc.array(

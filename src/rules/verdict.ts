@@ -30,7 +30,8 @@ function judgeBlocks(
     const { test, actionIds } = blocks[i]!;
     const isTrue = test(reading, absent);
     if (absent.length > 0) {
-      for (const condition of absent) (missing ??= []).push(`logic block ${i + 1}, condition ${condition + 1}`);
+      for (const condition of absent)
+        (missing ??= []).push(`logic block ${i + 1}, condition ${condition + 1}`);
       absent.length = 0;
     }
     holds += isTrue ? '1' : '0';
@@ -55,7 +56,13 @@ function judgeBlocks(
 /** A device that was never seen counts as outside, so that its first position inside is a crossing. */
 function judgeFence(
   { sources, consecutive }: CompiledRule,
-  { fence, latitude, longitude, insideActionIds, outsideActionIds }: Extract<CompiledLogic, { type: 'GEO_FENCE' }>,
+  {
+    fence,
+    latitude,
+    longitude,
+    insideActionIds,
+    outsideActionIds,
+  }: Extract<CompiledLogic, { type: 'GEO_FENCE' }>,
   reading: Reading,
   before: string,
 ): Verdict {
@@ -65,7 +72,10 @@ function judgeFence(
   };
   const [lat, lng] = [degrees(latitude, 90), degrees(longitude, 180)];
   if (lat === undefined || lng === undefined) {
-    const missing = [...(lat === undefined ? ['latitude'] : []), ...(lng === undefined ? ['longitude'] : [])];
+    const missing = [
+      ...(lat === undefined ? ['latitude'] : []),
+      ...(lng === undefined ? ['longitude'] : []),
+    ];
     return { holds: before, firings: nothing, suppressed: false, missing };
   }
   const inside = isInside(fence, lng, lat);

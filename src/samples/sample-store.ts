@@ -28,7 +28,9 @@ export interface SampleStore {
   ): Promise<Sample | undefined>;
 
   /** Topics that have samples, in the order of their newest sample, newest first. */
-  topics(deviceId: string): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
+  topics(
+    deviceId: string,
+  ): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
 
   /**
    * One partial per device and bucket, undefined exactly where the key has no value present and not null; `count` and the facet
@@ -42,7 +44,10 @@ export interface SampleStore {
    * Samples of the given devices stored after the cursor (exclusive) or since a time of storing, in order of storing, batch by batch up
    * to the newest durable one. Throws Problem `cursorTooOld` with the oldest cursor still kept.
    */
-  replay(since: ReplayStart, wanted: (sample: StoredSample) => boolean): AsyncIterable<readonly StoredSample[]>;
+  replay(
+    since: ReplayStart,
+    wanted: (sample: StoredSample) => boolean,
+  ): AsyncIterable<readonly StoredSample[]>;
 
   /** Durable entries from a journal position on, for followers that catch up after a restart. */
   entriesFrom(position: number): AsyncIterable<readonly DurableEntry[]>;
@@ -141,7 +146,10 @@ export type MeasuredType = 'number' | 'boolean' | 'string' | 'null' | 'array' | 
 
 export interface MeasuredTopic {
   readonly topic: string;
-  readonly keys: readonly { readonly path: readonly string[]; readonly types: readonly MeasuredType[] }[];
+  readonly keys: readonly {
+    readonly path: readonly string[];
+    readonly types: readonly MeasuredType[];
+  }[];
 }
 
 export interface WorkspaceUsage {

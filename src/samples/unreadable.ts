@@ -5,5 +5,11 @@ import type { UnreadableSamples } from './sample-store.ts';
 
 /** Throws Problem `samplesDamaged`, which names them. */
 export function refuseUnreadable({ from, to, deviceId, topic, place }: UnreadableSamples): never {
-  throw problem('samplesDamaged', { deviceId, topic, from: formatInstant(from), to: formatInstant(to), place });
+  throw problem('samplesDamaged', {
+    deviceId,
+    topic,
+    from: formatInstant(from),
+    to: formatInstant(to),
+    place,
+  });
 }

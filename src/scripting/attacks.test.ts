@@ -9,10 +9,12 @@ beforeAll(() => {
 });
 afterAll(() => machine.close());
 
-const benign = 'function consume(event) { emit("sample", { data: { double: event.data.value * 2 } }); }';
+const benign =
+  'function consume(event) { emit("sample", { data: { double: event.data.value * 2 } }); }';
 
 /** The body of `consume` for most attacks; `event` is `{ data: { value: 21 } }`. */
-const within = (body: string): string => `function consume(event) { emit("log", "before"); ${body} }`;
+const within = (body: string): string =>
+  `function consume(event) { emit("log", "before"); ${body} }`;
 
 // What the run ends with: one ERROR whose message fits.
 const ended = /ended after/;
@@ -24,8 +26,14 @@ const endless: [string, string][] = [
   ['try finally loop', 'for (;;) try { continue } finally { continue }'],
   ['recursion caught at every level', 'function f() { try { f() } catch { f() } } f();'],
   ['generator without end', 'function* g() { for (;;) yield 1 } for (const x of g());'],
-  ['iterator without end', 'for (const x of { [Symbol.iterator]: () => ({ next: () => ({ done: false }) }) });'],
-  ['array from an endless iterator', '[...{ [Symbol.iterator]: () => ({ next: () => ({ done: false, value: 1 }) }) }]'],
+  [
+    'iterator without end',
+    'for (const x of { [Symbol.iterator]: () => ({ next: () => ({ done: false }) }) });',
+  ],
+  [
+    'array from an endless iterator',
+    '[...{ [Symbol.iterator]: () => ({ next: () => ({ done: false, value: 1 }) }) }]',
+  ],
   ['getter loop', 'const o = { get a() { return o.a } }; for (;;) try { o.a } catch {}'],
   ['proxy trap loop', 'const p = new Proxy({}, { get: (t, k, r) => { for (;;); } }); p.x;'],
   ['toString loop', '`${{ toString() { for (;;); } }}`'],
@@ -69,7 +77,10 @@ const stuck: [string, string][] = [
   ['sparse includes', 'const a = []; a.length = 2 ** 32 - 1; a.includes(1);'],
   ['sparse join', 'const a = []; a.length = 2 ** 32 - 1; a.join("");'],
   ['sparse reverse', 'const a = []; a.length = 2 ** 32 - 1; a.reverse();'],
-  ['array-like of the greatest length', 'Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);'],
+  [
+    'array-like of the greatest length',
+    'Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);',
+  ],
   ['array-like fill', 'Array.prototype.fill.call({ length: 2 ** 53 - 1 }, 1);'],
   ['array-like unshift', 'Array.prototype.unshift.call({ length: 2 ** 53 - 2, 0: 1 }, 1);'],
   ['array-like splice', 'Array.prototype.splice.call({ length: 2 ** 53 - 1 }, 0, 1);'],
@@ -81,7 +92,10 @@ const bombs: [string, string][] = [
   ['array doubling', 'let a = [1]; for (;;) a = a.concat(a);'],
   ['spread doubling', 'let a = [1]; for (;;) a = [...a, ...a];'],
   ['string doubling', 'let s = "ab"; for (;;) s += s;'],
-  ['string doubling, flattened', 'let s = "ab"; for (;;) { s += s; s.charCodeAt(0); s = s.split("").join(""); }'],
+  [
+    'string doubling, flattened',
+    'let s = "ab"; for (;;) { s += s; s.charCodeAt(0); s = s.split("").join(""); }',
+  ],
   ['repeat', '"x".repeat(2 ** 30);'],
   ['repeat just below the limit', 'const a = []; for (;;) a.push("x".repeat(1e6) + a.length);'],
   ['padStart', '"x".padStart(2 ** 30 - 1, "y");'],
@@ -101,18 +115,30 @@ const bombs: [string, string][] = [
   ['typed arrays', 'const a = []; for (;;) a.push(new Uint8Array(1e5).fill(1));'],
   ['typed array from an iterator', 'new Uint8Array({ length: 2 ** 31 });'],
   ['JSON.parse', 'JSON.parse("[" + "[],".repeat(2e6) + "1]");'],
-  ['JSON.parse many', 'const t = "[" + "[],".repeat(2e5) + "1]"; const a = []; for (;;) a.push(JSON.parse(t));'],
-  ['JSON.stringify of shared parts', 'let o = [1]; for (let i = 0; i < 40; i++) o = [o, o]; JSON.stringify(o);'],
+  [
+    'JSON.parse many',
+    'const t = "[" + "[],".repeat(2e5) + "1]"; const a = []; for (;;) a.push(JSON.parse(t));',
+  ],
+  [
+    'JSON.stringify of shared parts',
+    'let o = [1]; for (let i = 0; i < 40; i++) o = [o, o]; JSON.stringify(o);',
+  ],
   ['emit of shared parts', 'let o = [1]; for (let i = 0; i < 40; i++) o = [o, o]; emit("log", o);'],
   ['BigInt power', '2n ** 2n ** 40n;'],
   ['BigInt squares', 'let x = 3n; for (;;) x *= x;'],
   ['BigInt shift', '1n << 2n ** 33n;'],
-  ['BigInt text', '(2n ** 1000000n).toString().length; let s = 7n ** 300000n; for (;;) s.toString();'],
+  [
+    'BigInt text',
+    '(2n ** 1000000n).toString().length; let s = 7n ** 300000n; for (;;) s.toString();',
+  ],
   ['regular expression of great length', 'new RegExp("(a".repeat(1e5) + ")".repeat(1e5));'],
   ['regular expression repetitions', '/^(?:a{0,1000}){0,1000}c/.test("a".repeat(1e5) + "b");'],
   ['symbols', 'const a = []; for (;;) a.push(Symbol("x".repeat(1000)));'],
   ['promises', 'const a = []; for (;;) a.push(new Promise(() => {}));'],
-  ['generators', 'const a = []; function* g() { yield 1 } for (;;) { const i = g(); i.next(); a.push(i); }'],
+  [
+    'generators',
+    'const a = []; function* g() { yield 1 } for (;;) { const i = g(); i.next(); a.push(i); }',
+  ],
   ['errors with long stacks', 'const a = []; for (;;) a.push(new Error("x".repeat(1e4)));'],
   ['apply with many arguments', 'Math.max.apply(null, new Array(5e6));'],
   ['flat', 'let a = [1]; for (let i = 0; i < 30; i++) a = [a, a]; a.flat(Infinity);'],
@@ -125,7 +151,10 @@ const recursions: [string, string][] = [
   ['getter', 'const o = { get x() { return this.x } }; o.x;'],
   ['toString', 'const o = { toString() { return "" + o } }; "" + o;'],
   ['proxy of proxies', 'let p = {}; for (let i = 0; i < 1e5; i++) p = new Proxy(p, {}); p.x;'],
-  ['prototype of itself by proxy', 'const p = new Proxy({}, { getPrototypeOf: () => p, get: (t, k) => p[k] }); p.x;'],
+  [
+    'prototype of itself by proxy',
+    'const p = new Proxy({}, { getPrototypeOf: () => p, get: (t, k) => p[k] }); p.x;',
+  ],
   ['bound functions', 'let f = () => 1; for (let i = 0; i < 1e5; i++) f = f.bind(null); f();'],
   ['JSON.parse', 'JSON.parse("[".repeat(1e6));'],
   ['JSON.stringify', 'let o = []; for (let i = 0; i < 1e5; i++) o = [o]; JSON.stringify(o);'],
@@ -137,17 +166,27 @@ const recursions: [string, string][] = [
 ];
 
 async function entriesOf(source: string): Promise<{ type: string; event: Json }[]> {
-  const { emits } = await machine.run({ tenant: 'attacker', source, event: { data: { value: 21 } } });
+  const { emits } = await machine.run({
+    tenant: 'attacker',
+    source,
+    event: { data: { value: 21 } },
+  });
   return [...emits];
 }
 
 async function nextRunIsRight(): Promise<void> {
-  const { emits } = await machine.run({ tenant: 'victim', source: benign, event: { data: { value: 21 } } });
+  const { emits } = await machine.run({
+    tenant: 'victim',
+    source: benign,
+    event: { data: { value: 21 } },
+  });
   expect(emits).toEqual([{ type: 'SAMPLE', event: { data: { double: 42 } } }]);
 }
 
 function errorsIn(entries: readonly { type: string; event: Json }[]): string[] {
-  return entries.filter(({ type }) => type === 'ERROR').map(({ event }) => (event as { message: string }).message);
+  return entries
+    .filter(({ type }) => type === 'ERROR')
+    .map(({ event }) => (event as { message: string }).message);
 }
 
 // The machine that tests run on is busy with other things, so that the clock says little; CPU time is limited exactly.
@@ -163,13 +202,18 @@ async function endsWith(source: string, message: RegExp): Promise<void> {
 }
 
 for (const [name, body] of endless) test(`endless: ${name}`, () => endsWith(within(body), ended));
-for (const [name, body] of stuck) test(`stuck in a builtin: ${name}`, () => endsWith(within(body), refused));
+for (const [name, body] of stuck)
+  test(`stuck in a builtin: ${name}`, () => endsWith(within(body), refused));
 for (const [name, body] of bombs) test(`bomb: ${name}`, () => endsWith(within(body), refused));
-for (const [name, body] of recursions) test(`recursion: ${name}`, () => endsWith(within(body), refused));
+for (const [name, body] of recursions)
+  test(`recursion: ${name}`, () => endsWith(within(body), refused));
 
 // Whole sources: what hurts is to read them. `consume` comes first, so that a source which is read to its end runs.
 const parsed: [string, string][] = [
-  ['names that are compared with each other', Array.from({ length: 65_000 }, (_, i) => `let a${i};`).join('')],
+  [
+    'names that are compared with each other',
+    Array.from({ length: 65_000 }, (_, i) => `let a${i};`).join(''),
+  ],
   ['statements', '0;'.repeat(499_000)],
   ['brackets', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
   ['functions in functions', `${'()=>'.repeat(200_000)}0`],

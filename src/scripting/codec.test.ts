@@ -11,13 +11,23 @@ beforeAll(() => {
 afterAll(() => machine.close());
 
 const uplink = { data: { port: 2, payloadHex: '00C8ff' }, timestamp: '2026-03-01T10:00:00.000Z' };
-const run = (source: string, event: Json = uplink) => runScript(machine, { tenant: 'tenant', source, event });
+const run = (source: string, event: Json = uplink) =>
+  runScript(machine, { tenant: 'tenant', source, event });
 const sample = (data: Json) => [{ type: 'SAMPLE', event: { data } }];
 
 const styles: [string, string][] = [
-  ['a function', 'function decodeUplink(input) { return { data: { t: input.bytes[1], port: input.fPort } }; }'],
-  ['a variable', 'var decodeUplink = function (input) { return { data: { t: input.bytes[1], port: input.fPort } }; };'],
-  ['an arrow function', 'const decodeUplink = ({ bytes, fPort }) => ({ data: { t: bytes[1], port: fPort } });'],
+  [
+    'a function',
+    'function decodeUplink(input) { return { data: { t: input.bytes[1], port: input.fPort } }; }',
+  ],
+  [
+    'a variable',
+    'var decodeUplink = function (input) { return { data: { t: input.bytes[1], port: input.fPort } }; };',
+  ],
+  [
+    'an arrow function',
+    'const decodeUplink = ({ bytes, fPort }) => ({ data: { t: bytes[1], port: fPort } });',
+  ],
   [
     'undeclared variables',
     'function decodeUplink(input) { for (i = 0; i < 2; i++) t = input.bytes[i]; return { data: { t, port: input.fPort } }; }',
@@ -35,14 +45,26 @@ const styles: [string, string][] = [
     'guarded exports',
     'function decodeUplink(i) { return { data: { t: i.bytes[1], port: i.fPort } }; }\nif (typeof module !== "undefined" && typeof exports !== "undefined") { exports.decodeUplink = decodeUplink; }',
   ],
-  ['an export declaration', 'export function decodeUplink(i) { return { data: { t: i.bytes[1], port: i.fPort } }; }'],
+  [
+    'an export declaration',
+    'export function decodeUplink(i) { return { data: { t: i.bytes[1], port: i.fPort } }; }',
+  ],
   [
     'calls of the console',
     'function decodeUplink(i) { console.log("bytes", i.bytes); console.error(1); return { data: { t: i.bytes[1], port: i.fPort } }; }',
   ],
-  ['a strict codec', '"use strict";\nfunction decodeUplink(i) { return { data: { t: i.bytes[1], port: i.fPort } }; }'],
-  ['numbers in octal', 'function decodeUplink(i) { return { data: { t: i.bytes[01], port: i.fPort } }; }'],
-  ['an asynchronous codec', 'async function decodeUplink(i) { return { data: { t: i.bytes[1], port: i.fPort } }; }'],
+  [
+    'a strict codec',
+    '"use strict";\nfunction decodeUplink(i) { return { data: { t: i.bytes[1], port: i.fPort } }; }',
+  ],
+  [
+    'numbers in octal',
+    'function decodeUplink(i) { return { data: { t: i.bytes[01], port: i.fPort } }; }',
+  ],
+  [
+    'an asynchronous codec',
+    'async function decodeUplink(i) { return { data: { t: i.bytes[1], port: i.fPort } }; }',
+  ],
   [
     'syntax of later years',
     'function decodeUplink(i) { let t; t ??= i.bytes.at(1); return { data: { t, port: i.fPort } }; }',
@@ -50,7 +72,8 @@ const styles: [string, string][] = [
 ];
 
 for (const [name, source] of styles) {
-  test(`a codec with ${name}`, async () => expect(await run(source)).toEqual(sample({ t: 200, port: 2 })));
+  test(`a codec with ${name}`, async () =>
+    expect(await run(source)).toEqual(sample({ t: 200, port: 2 })));
 }
 
 test('the input has bytes, port and time of receipt', async () => {
@@ -63,9 +86,14 @@ test('the input has bytes, port and time of receipt', async () => {
 });
 
 test('warnings are logs beside the sample, errors are ERROR entries without one', async () => {
-  const warned = 'function decodeUplink() { return { data: { a: 1 }, warnings: ["low battery"], errors: [] }; }';
-  expect(await run(warned)).toEqual([{ type: 'LOG', event: { message: 'low battery' } }, ...sample({ a: 1 })]);
-  const failed = 'function decodeUplink() { return { data: { a: 1 }, errors: ["unknown port", "again"] }; }';
+  const warned =
+    'function decodeUplink() { return { data: { a: 1 }, warnings: ["low battery"], errors: [] }; }';
+  expect(await run(warned)).toEqual([
+    { type: 'LOG', event: { message: 'low battery' } },
+    ...sample({ a: 1 }),
+  ]);
+  const failed =
+    'function decodeUplink() { return { data: { a: 1 }, errors: ["unknown port", "again"] }; }';
   expect(await run(failed)).toEqual([
     { type: 'ERROR', event: { message: 'unknown port' } },
     { type: 'ERROR', event: { message: 'again' } },
@@ -74,7 +102,10 @@ test('warnings are logs beside the sample, errors are ERROR entries without one'
 
 test('exceptions and missing functions are errors with their place', async () => {
   expect(await run('function decodeUplink(i) {\n  return i.no.thing;\n}')).toEqual([
-    { type: 'ERROR', event: { message: expect.stringContaining('TypeError'), line: 2, column: expect.any(Number) } },
+    {
+      type: 'ERROR',
+      event: { message: expect.stringContaining('TypeError'), line: 2, column: expect.any(Number) },
+    },
   ]);
   expect(await run('function encodeDownlink() {}')).toEqual([
     { type: 'ERROR', event: { message: 'decodeUplink is not defined in this payload codec' } },
@@ -83,7 +114,10 @@ test('exceptions and missing functions are errors with their place', async () =>
     { type: 'ERROR', event: { message: 'decodeUplink returned no object' } },
   ]);
   expect(await run('function decodeUplink() {\n let a = ;')).toEqual([
-    { type: 'ERROR', event: { message: expect.stringContaining('SyntaxError'), line: 2, column: 10 } },
+    {
+      type: 'ERROR',
+      event: { message: expect.stringContaining('SyntaxError'), line: 2, column: 10 },
+    },
   ]);
 });
 
@@ -100,16 +134,20 @@ test('encodeDownlink makes a downlink of the payload, decodeDownlink the payload
     event: { payloadHex: '05', port: 9 },
     entry: 'decodeDownlink',
   });
-  expect(decoded.emits).toEqual([{ type: 'DOWNLINK', event: { port: 9, payload: { level: 5, port: 9 } } }]);
+  expect(decoded.emits).toEqual([
+    { type: 'DOWNLINK', event: { port: 9, payload: { level: 5, port: 9 } } },
+  ]);
 });
 
 test('a codec cannot spoil what follows it', async () => {
   const spoiler =
     'Array.prototype.map = null; Object.prototype.evil = 1; leak = 1; function decodeUplink() { return { data: { a: 1 } } }';
   expect(await run(spoiler)).toEqual(sample({ a: 1 }));
-  expect(await run('function decodeUplink() { return { data: { leak: typeof leak, evil: ({}).evil } } }')).toEqual(
-    sample({ leak: 'undefined' }),
-  );
+  expect(
+    await run(
+      'function decodeUplink() { return { data: { leak: typeof leak, evil: ({}).evil } } }',
+    ),
+  ).toEqual(sample({ leak: 'undefined' }));
 });
 
 test('a script with both is a script with consume', async () => {

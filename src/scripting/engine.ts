@@ -110,9 +110,14 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
         memory.reset(base);
         const compiled = border.evaluate(js, guest, script.code, guest.scriptFile);
         const exception = border.exceptionOf(js, guest, compiled);
-        if (exception !== undefined) return { error: scriptError(exception.message, exception.stack, script) };
+        if (exception !== undefined)
+          return { error: scriptError(exception.message, exception.stack, script) };
         const list = border.newString(js, guest, JSON.stringify(script.bindings));
-        border.callGuest(js, guest, guest.install, [compiled, border.newString(js, guest, script.dialect), list]);
+        border.callGuest(js, guest, guest.install, [
+          compiled,
+          border.newString(js, guest, script.dialect),
+          list,
+        ]);
         return { image: memory.difference(base), script };
       } catch (error) {
         worn = true;
@@ -127,7 +132,11 @@ export async function createEngine(parts: EngineParts): Promise<Engine> {
       watch.start();
       try {
         const text = border.newString(js, guest, eventText);
-        const unread = border.exceptionOf(js, guest, border.callGuest(js, guest, guest.take, [text]));
+        const unread = border.exceptionOf(
+          js,
+          guest,
+          border.callGuest(js, guest, guest.take, [text]),
+        );
         // Reading a long event is not the script's work.
         watch.start();
         if (unread === undefined)
@@ -150,7 +159,11 @@ const jobsAtOnce = 64;
 function settle(js: QuickJs, guest: border.Guest, result: Pointer, watch: RunWatch): void {
   let exception = border.exceptionOf(js, guest, result);
   while (exception === undefined && !watch.stopped && js._QTS_IsJobPending(guest.runtime) !== 0) {
-    exception = border.exceptionOf(js, guest, js._QTS_ExecutePendingJob(guest.runtime, jobsAtOnce, guest.argv));
+    exception = border.exceptionOf(
+      js,
+      guest,
+      js._QTS_ExecutePendingJob(guest.runtime, jobsAtOnce, guest.argv),
+    );
   }
   if (exception !== undefined && !watch.stopped) watch.fail(exception.message);
   if (!watch.stopped) border.callGuest(js, guest, guest.unsettled, []);
@@ -240,24 +253,31 @@ function hostCalls(
   watch: RunWatch,
 ): QuickJs['callbacks'] {
   const intl = createIntlHost();
-  const textOf = (argv: Pointer, index: number): string => border.readText(js(), pointerTo(argv, index));
+  const textOf = (argv: Pointer, index: number): string =>
+    border.readText(js(), pointerTo(argv, index));
   const pointerTo = (argv: Pointer, index: number): Pointer => {
-    const at = js()._QTS_GetString(guest().context, js()._QTS_ArgvGetJSValueConstPointer(argv, index));
+    const at = js()._QTS_GetString(
+      guest().context,
+      js()._QTS_ArgvGetJSValueConstPointer(argv, index),
+    );
     if (at === 0) throw new Error('out of memory');
     return at;
   };
   const record = (argv: Pointer): void => {
     const at = pointerTo(argv, 0);
     const { HEAPU8 } = js();
-    if (!recorder.append(HEAPU8, at, HEAPU8.indexOf(0, at))) watch.fail('The script emitted more than 1 MB');
+    if (!recorder.append(HEAPU8, at, HEAPU8.indexOf(0, at)))
+      watch.fail('The script emitted more than 1 MB');
   };
   const fail = (argv: Pointer): void => {
-    const ends = js()._QTS_GetFloat64(guest().context, js()._QTS_ArgvGetJSValueConstPointer(argv, 2)) === 1;
+    const ends =
+      js()._QTS_GetFloat64(guest().context, js()._QTS_ArgvGetJSValueConstPointer(argv, 2)) === 1;
     recorder.appendText(errorEntry(scriptError(textOf(argv, 0), textOf(argv, 1), script())));
     if (ends) watch.stop();
   };
   const answer = (argv: Pointer, id: number): Pointer => {
-    if (id === border.hostCallIds.entropy) return js()._QTS_NewFloat64(guest().context, Math.random());
+    if (id === border.hostCallIds.entropy)
+      return js()._QTS_NewFloat64(guest().context, Math.random());
     // Calls of the host are few and their work is long, so each counts as a sign of life and a look at the limits.
     watch.poll();
     if (id === border.hostCallIds.intl && !watch.stopped) {
@@ -266,7 +286,9 @@ function hostCalls(
     }
     if (id === border.hostCallIds.record && !watch.stopped) record(argv);
     else if (id === border.hostCallIds.fail && !watch.stopped) fail(argv);
-    return watch.stopped && id !== border.hostCallIds.intl ? js()._QTS_NewFloat64(guest().context, 1) : 0;
+    return watch.stopped && id !== border.hostCallIds.intl
+      ? js()._QTS_NewFloat64(guest().context, 1)
+      : 0;
   };
   return {
     callFunction(_asyncify, _context, _self, _argc, argv, id) {

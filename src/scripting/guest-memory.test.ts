@@ -1,6 +1,11 @@
 // Memory between runs: what is put back, and that nothing of another tenant's runs is left anywhere.
 import { beforeAll, expect, test } from 'vitest';
-import { createGuestMemory, type GuestMemory, type MemoryImage, surveyMemory } from './guest-memory.ts';
+import {
+  createGuestMemory,
+  type GuestMemory,
+  type MemoryImage,
+  surveyMemory,
+} from './guest-memory.ts';
 import { compileQuickJs, instantiateQuickJs, type QuickJs, scratchStart } from './quickjs.ts';
 
 let js: QuickJs;

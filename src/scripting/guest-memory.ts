@@ -47,9 +47,11 @@ export async function surveyMemory(module: WebAssembly.Module): Promise<MemoryLa
   const { js, memory, stackPointer } = await instantiateQuickJs(module, surveyBytes);
   const heapStart = stackPointer;
   const first = js._malloc(16);
-  if (first < heapStart || first - heapStart > 1_024) throw new Error('The heap does not follow the stack');
+  if (first < heapStart || first - heapStart > 1_024)
+    throw new Error('The heap does not follow the stack');
   const staticEnd = stackPointer - stackBytes;
-  if (staticEnd > scratchStart || scratchEnd > heapStart - stackUsedBytesMax) throw new Error('The stack is elsewhere');
+  if (staticEnd > scratchStart || scratchEnd > heapStart - stackUsedBytesMax)
+    throw new Error('The stack is elsewhere');
   const words = (): Uint32Array => new Uint32Array(memory.buffer, 0, staticEnd >> 2).slice();
   // A large allocation moves the end of the heap: it is the word with the largest address of those that moved with it.
   const before = words();
@@ -59,11 +61,19 @@ export async function surveyMemory(module: WebAssembly.Module): Promise<MemoryLa
   let heapEnd = 0;
   words().forEach((word, index) => {
     const moved = word - before[index]!;
-    if (before[index]! <= heapStart || moved < large / 2 || moved > 2 * large || word < end || word <= heapEnd) return;
+    if (
+      before[index]! <= heapStart ||
+      moved < large / 2 ||
+      moved > 2 * large ||
+      word < end ||
+      word <= heapEnd
+    )
+      return;
     heapEnd = word;
     heapEndWord = index << 2;
   });
-  if (heapEnd === 0 || heapEnd > memory.buffer.byteLength) throw new Error('The end of the heap was not found');
+  if (heapEnd === 0 || heapEnd > memory.buffer.byteLength)
+    throw new Error('The end of the heap was not found');
   return { staticEnd, heapStart, heapEndWord };
 }
 
@@ -123,7 +133,11 @@ export function createGuestMemory({ memory }: QuickJsInstance, layout: MemoryLay
         ...changedSegments(bytes.subarray(0, staticEnd), base.staticData, 0),
         ...changedSegments(bytes.subarray(heapStart, endWord[0]), base.heap, heapStart),
       ];
-      return { base, segments, bytes: segments.reduce((sum, segment) => sum + segment.bytes.length, 0) };
+      return {
+        base,
+        segments,
+        bytes: segments.reduce((sum, segment) => sum + segment.bytes.length, 0),
+      };
     },
     restore(image, clean) {
       restoreBase(image.base);

@@ -38,7 +38,10 @@ const scratchBytes = scratchEnd - scratchStart - 1;
 
 /** Writes a text with its terminating zero where the engine can read it until the next one is written. */
 function writeText(js: QuickJs, text: string): number {
-  const { read, written } = encoder.encodeInto(text, js.HEAPU8.subarray(scratchStart, scratchStart + scratchBytes));
+  const { read, written } = encoder.encodeInto(
+    text,
+    js.HEAPU8.subarray(scratchStart, scratchStart + scratchBytes),
+  );
   if (read < text.length) throw new Error('The text is too long for the guest');
   js.HEAPU8[scratchStart + written] = 0;
   return written;
@@ -65,19 +68,31 @@ export function readText(js: QuickJs, at: Pointer): string {
 }
 
 /** Calls a function of the guest; the value may be an exception. */
-export function callGuest(js: QuickJs, guest: Guest, callee: Pointer, args: readonly Pointer[]): Pointer {
+export function callGuest(
+  js: QuickJs,
+  guest: Guest,
+  callee: Pointer,
+  args: readonly Pointer[],
+): Pointer {
   new Uint32Array(js.HEAPU8.buffer, guest.argv, args.length).set(args);
   return js._QTS_Call(guest.context, callee, guest.undefinedValue, args.length, guest.argv);
 }
 
 /** The exception that a value is, as the guest tells it; undefined when it is none. */
-export function exceptionOf(js: QuickJs, guest: Pick<Guest, 'context'>, value: Pointer): GuestException | undefined {
+export function exceptionOf(
+  js: QuickJs,
+  guest: Pick<Guest, 'context'>,
+  value: Pointer,
+): GuestException | undefined {
   const exception = js._QTS_ResolveException(guest.context, value);
   if (exception === 0) return undefined;
   const dumped: unknown = parsedOrText(readText(js, js._QTS_Dump(guest.context, exception)));
   if (typeof dumped !== 'object' || dumped === null) return { message: String(dumped), stack: '' };
   const { name, message, stack } = dumped as Record<string, unknown>;
-  return { message: `${String(name)}: ${String(message)}`, stack: typeof stack === 'string' ? stack : '' };
+  return {
+    message: `${String(name)}: ${String(message)}`,
+    stack: typeof stack === 'string' ? stack : '',
+  };
 }
 
 export interface GuestException {
@@ -86,7 +101,12 @@ export interface GuestException {
 }
 
 /** Evaluates source in the guest's global scope. */
-export function evaluate(js: QuickJs, guest: Pick<Guest, 'context'>, source: string, file: Pointer): Pointer {
+export function evaluate(
+  js: QuickJs,
+  guest: Pick<Guest, 'context'>,
+  source: string,
+  file: Pointer,
+): Pointer {
   const bytes = writeText(js, source);
   return js._QTS_Eval(guest.context, scratchStart, bytes, file, 0, 0);
 }
@@ -109,12 +129,18 @@ export function buildGuest(js: QuickJs, limits: ScriptLimits): Guest {
     new Uint32Array(js.HEAPU8.buffer, argv, args.length).set(args);
     return valid(js, own, js._QTS_Call(context, callee, undefinedValue, args.length, argv));
   };
-  const load = (name: string): Pointer => valid(js, own, evaluate(js, own, guestSource(name), file));
+  const load = (name: string): Pointer =>
+    valid(js, own, evaluate(js, own, guestSource(name), file));
 
   const { emitsMax, errorMessageCharsMax, errorStackCharsMax } = limits;
   const limitsText = JSON.stringify({ emitsMax, errorMessageCharsMax, errorStackCharsMax });
   const guestLimits = valid(js, own, evaluate(js, own, `(${limitsText})`, file));
-  const host = [hostFunction('record', 1), hostFunction('fail', 3), hostFunction('entropy', 0), guestLimits];
+  const host = [
+    hostFunction('record', 1),
+    hostFunction('fail', 3),
+    hostFunction('entropy', 0),
+    guestLimits,
+  ];
   const api = call(load('prelude'), host);
   call(load('bits-and-hex'), []);
   call(load('intl'), [hostFunction('intl', 4)]);
@@ -126,7 +152,9 @@ export function buildGuest(js: QuickJs, limits: ScriptLimits): Guest {
     undefinedValue,
     argv,
     scriptFile: keepText(js, scriptFile),
-    modes: Array.from({ length: codecEntries.length * 2 }, (_, mode) => js._QTS_NewFloat64(context, mode)),
+    modes: Array.from({ length: codecEntries.length * 2 }, (_, mode) =>
+      js._QTS_NewFloat64(context, mode),
+    ),
     take: property(api, 'take'),
     run: property(api, 'run'),
     unsettled: property(api, 'unsettled'),
@@ -170,12 +198,14 @@ function setGcThreshold(js: QuickJs, runtime: Pointer): void {
   const runtimeWords = 256;
   const words = new Uint32Array(js.HEAPU8.buffer, runtime, runtimeWords);
   const index = words.indexOf(gcThresholdAtStart);
-  if (index < 0 || words.indexOf(gcThresholdAtStart, index + 1) >= 0) throw new Error('The GC threshold was not found');
+  if (index < 0 || words.indexOf(gcThresholdAtStart, index + 1) >= 0)
+    throw new Error('The GC threshold was not found');
   words[index] = gcThresholdBytes;
 }
 
 function requireUtc(js: QuickJs, guest: Pick<Guest, 'context'>, file: Pointer): void {
-  const check = 'new Date(2026, 0, 1).getTime() - Date.UTC(2026, 0, 1) + new Date(2026, 6, 1).getTimezoneOffset()';
+  const check =
+    'new Date(2026, 0, 1).getTime() - Date.UTC(2026, 0, 1) + new Date(2026, 6, 1).getTimezoneOffset()';
   if (js._QTS_GetFloat64(guest.context, evaluate(js, guest, check, file)) !== 0)
     throw new Error('The guest is not in UTC');
 }

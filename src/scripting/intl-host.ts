@@ -9,9 +9,11 @@ type Locales = string | string[] | undefined;
 type Options = Record<string, unknown>;
 
 const kinds = {
-  DateTimeFormat: (locales: Locales, options: Options) => new Intl.DateTimeFormat(locales, inUtc(options)),
+  DateTimeFormat: (locales: Locales, options: Options) =>
+    new Intl.DateTimeFormat(locales, inUtc(options)),
   NumberFormat: (locales: Locales, options: Options) => new Intl.NumberFormat(locales, options),
-  RelativeTimeFormat: (locales: Locales, options: Options) => new Intl.RelativeTimeFormat(locales, options),
+  RelativeTimeFormat: (locales: Locales, options: Options) =>
+    new Intl.RelativeTimeFormat(locales, options),
   ListFormat: (locales: Locales, options: Options) => new Intl.ListFormat(locales, options),
   PluralRules: (locales: Locales, options: Options) => new Intl.PluralRules(locales, options),
   Collator: (locales: Locales, options: Options) => new Intl.Collator(locales, options),
@@ -19,7 +21,13 @@ const kinds = {
 type Kind = keyof typeof kinds;
 
 const methods: { readonly [K in Kind]: readonly string[] } = {
-  DateTimeFormat: ['format', 'formatToParts', 'formatRange', 'formatRangeToParts', 'resolvedOptions'],
+  DateTimeFormat: [
+    'format',
+    'formatToParts',
+    'formatRange',
+    'formatRangeToParts',
+    'resolvedOptions',
+  ],
   NumberFormat: ['format', 'formatToParts', 'resolvedOptions'],
   RelativeTimeFormat: ['format', 'formatToParts', 'resolvedOptions'],
   ListFormat: ['format', 'formatToParts', 'resolvedOptions'],
@@ -50,11 +58,14 @@ export function createIntlHost(): IntlHost {
 
   const valueOf = (kind: string, key: string, method: string, args: unknown[]): unknown => {
     if (kind === 'Date') return dateText(key, method, args[0] as number);
-    if (kind === 'Intl') return Intl.getCanonicalLocales((JSON.parse(key) as [Locales | null])[0] ?? undefined);
+    if (kind === 'Intl')
+      return Intl.getCanonicalLocales((JSON.parse(key) as [Locales | null])[0] ?? undefined);
     if (!Object.hasOwn(kinds, kind)) throw new TypeError(`There is no Intl.${kind}`);
     const known = kind as Kind;
     if (method === 'supportedLocalesOf') {
-      const { supportedLocalesOf } = Intl[known] as { supportedLocalesOf(locales: string[]): string[] };
+      const { supportedLocalesOf } = Intl[known] as {
+        supportedLocalesOf(locales: string[]): string[];
+      };
       return supportedLocalesOf((JSON.parse(key) as [string[] | null])[0] ?? []);
     }
     const formatter = formatterOf(known, key) as Record<string, (...args: unknown[]) => unknown>;
@@ -65,16 +76,26 @@ export function createIntlHost(): IntlHost {
 
   const dateText = (key: string, method: string, time: number): string => {
     const [locales, options] = JSON.parse(key) as [Locales | null, Options | null];
-    const defaults = method.endsWith('DateString') ? dateOnly : method.endsWith('TimeString') ? timeOnly : dateAndTime;
+    const defaults = method.endsWith('DateString')
+      ? dateOnly
+      : method.endsWith('TimeString')
+        ? timeOnly
+        : dateAndTime;
     const full = hasFields(options ?? {}, method) ? options : { ...options, ...defaults };
-    const formatter = formatterOf('DateTimeFormat', JSON.stringify([locales, full])) as Intl.DateTimeFormat;
+    const formatter = formatterOf(
+      'DateTimeFormat',
+      JSON.stringify([locales, full]),
+    ) as Intl.DateTimeFormat;
     return formatter.format(time);
   };
 
   return (kind, key, method, argsJson) => {
     try {
-      if (key.length + argsJson.length > questionCharsMax) throw new RangeError('Too long a text for Intl');
-      return JSON.stringify({ value: valueOf(kind, key, method, JSON.parse(argsJson) as unknown[]) });
+      if (key.length + argsJson.length > questionCharsMax)
+        throw new RangeError('Too long a text for Intl');
+      return JSON.stringify({
+        value: valueOf(kind, key, method, JSON.parse(argsJson) as unknown[]),
+      });
     } catch (error) {
       const { name, message } = error as Error;
       return JSON.stringify({ error: name, message });

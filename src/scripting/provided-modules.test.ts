@@ -13,7 +13,8 @@ beforeAll(() => {
 });
 afterAll(() => machine.close());
 
-const run = async (source: string) => (await runScript(machine, { tenant: 'tenant', source, event: {} }))[0];
+const run = async (source: string) =>
+  (await runScript(machine, { tenant: 'tenant', source, event: {} }))[0];
 const log = (expression: string): string => `function consume() { emit('log', ${expression}); }`;
 
 // Evaluated here and there.
@@ -40,9 +41,9 @@ const withLuxon = [
 
 test('luxon answers as it does here, named zones across daylight saving included', async () => {
   const source = `import { DateTime, Duration, Interval } from 'luxon';\n${log(`[${withLuxon.join(',\n')}]`)}`;
-  const expected = runInThisContext(`(DateTime, Duration, Interval) => [${withLuxon.join(',\n')}]`) as (
-    ...modules: unknown[]
-  ) => Json[];
+  const expected = runInThisContext(
+    `(DateTime, Duration, Interval) => [${withLuxon.join(',\n')}]`,
+  ) as (...modules: unknown[]) => Json[];
   const values = JSON.parse(JSON.stringify(expected(DateTime, Duration, Interval))) as Json[];
   const entry = await run(source);
   expect(withLuxon.map((text, i) => [text, (entry!.event as Json[])[i]])).toEqual(
@@ -86,22 +87,40 @@ for (const importing of [
   'import { default as moment } from "moment"',
 ]) {
   test(`moment answers as it does here: ${importing}`, async () => {
-    const expected = runInThisContext(`(moment) => [${withMoment.join()}]`) as (module: unknown) => Json[];
+    const expected = runInThisContext(`(moment) => [${withMoment.join()}]`) as (
+      module: unknown,
+    ) => Json[];
     const entry = await run(`${importing};\n${log(`[${withMoment.join()}]`)}`);
     expect(entry!.event).toEqual(JSON.parse(JSON.stringify(expected(moment))));
   });
 }
 
 const importing: [string, string, Json][] = [
-  ['the namespace', 'import * as luxon from "luxon";', 'luxon.DateTime.fromMillis(0, { zone: "utc" }).year'],
-  ['the default', 'import luxon from "luxon";', 'luxon.DateTime.fromMillis(0, { zone: "utc" }).year'],
-  ['another name', 'import { DateTime as D } from "luxon";', 'D.fromMillis(0, { zone: "utc" }).year'],
+  [
+    'the namespace',
+    'import * as luxon from "luxon";',
+    'luxon.DateTime.fromMillis(0, { zone: "utc" }).year',
+  ],
+  [
+    'the default',
+    'import luxon from "luxon";',
+    'luxon.DateTime.fromMillis(0, { zone: "utc" }).year',
+  ],
+  [
+    'another name',
+    'import { DateTime as D } from "luxon";',
+    'D.fromMillis(0, { zone: "utc" }).year',
+  ],
   [
     'both modules',
     'import m from "moment"; import { DateTime } from "luxon";',
     'm.utc(DateTime.fromMillis(0).toMillis()).year()',
   ],
-  ['several names', "import { DateTime, VERSION } from 'luxon'", 'VERSION === "2.5.2" && DateTime.fromMillis(0).year'],
+  [
+    'several names',
+    "import { DateTime, VERSION } from 'luxon'",
+    'VERSION === "2.5.2" && DateTime.fromMillis(0).year',
+  ],
 ].map(([name, statement, expression]) => [name!, `${statement}\n${log(expression!)}`, 1970]);
 
 for (const [name, source, event] of importing) {
@@ -111,7 +130,10 @@ for (const [name, source, event] of importing) {
 test('interface 2.10: a time of the module must be converted; toJSDate and toISO give a date and a text', async () => {
   const source = `import { DateTime } from 'luxon';
     function consume() { const t = DateTime.fromMillis(0, { zone: 'utc' }); emit('log', [t.toJSDate(), t.toISO()]); }`;
-  expect((await run(source))!.event).toEqual(['1970-01-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z']);
+  expect((await run(source))!.event).toEqual([
+    '1970-01-01T00:00:00.000Z',
+    '1970-01-01T00:00:00.000Z',
+  ]);
 });
 
 test('a script that changes a module changes it for its own run only', async () => {

@@ -39,7 +39,17 @@ export const providedModules = {
     file: 'min/moment.min.js',
     global: 'moment',
     warmUp: `const time = m('2026-03-01T10:00:00.000Z'); [time.toISOString(), time.format(), time.add(1, 'day').valueOf()];`,
-    exports: ['duration', 'invalid', 'isDate', 'isDuration', 'isMoment', 'locale', 'parseZone', 'unix', 'utc'],
+    exports: [
+      'duration',
+      'invalid',
+      'isDate',
+      'isDuration',
+      'isMoment',
+      'locale',
+      'parseZone',
+      'unix',
+      'utc',
+    ],
   },
 } as const satisfies Record<string, ProvidedModule>;
 

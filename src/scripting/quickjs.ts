@@ -7,7 +7,14 @@ export type Pointer = number;
 
 /** What the guest can ask of the host; a pointer to a value is the answer, 0 is undefined. */
 export interface HostCalls {
-  callFunction(asyncify: undefined, context: Pointer, self: Pointer, argc: number, argv: Pointer, id: number): Pointer;
+  callFunction(
+    asyncify: undefined,
+    context: Pointer,
+    self: Pointer,
+    argc: number,
+    argv: Pointer,
+    id: number,
+  ): Pointer;
   shouldInterrupt(asyncify: undefined, runtime: Pointer): 0 | 1;
   freeHostRef(): void;
 }
@@ -25,14 +32,27 @@ export interface QuickJs {
   _QTS_RuntimeDisableInterruptHandler(runtime: Pointer): void;
   _QTS_GetUndefined(): Pointer;
   _QTS_GetProp(context: Pointer, object: Pointer, name: Pointer): Pointer;
-  _QTS_NewFunction(context: Pointer, name: Pointer, length: number, isConstructor: number, id: number): Pointer;
+  _QTS_NewFunction(
+    context: Pointer,
+    name: Pointer,
+    length: number,
+    isConstructor: number,
+    id: number,
+  ): Pointer;
   _QTS_NewString(context: Pointer, text: Pointer): Pointer;
   _QTS_NewFloat64(context: Pointer, value: number): Pointer;
   _QTS_GetFloat64(context: Pointer, value: Pointer): number;
   _QTS_GetString(context: Pointer, value: Pointer): Pointer;
   _QTS_ArgvGetJSValueConstPointer(argv: Pointer, index: number): Pointer;
   _QTS_Call(context: Pointer, callee: Pointer, self: Pointer, argc: number, argv: Pointer): Pointer;
-  _QTS_Eval(context: Pointer, code: Pointer, bytes: number, file: Pointer, detect: number, flags: number): Pointer;
+  _QTS_Eval(
+    context: Pointer,
+    code: Pointer,
+    bytes: number,
+    file: Pointer,
+    detect: number,
+    flags: number,
+  ): Pointer;
   _QTS_ResolveException(context: Pointer, value: Pointer): Pointer;
   _QTS_Dump(context: Pointer, value: Pointer): Pointer;
   _QTS_IsJobPending(runtime: Pointer): number;
@@ -63,9 +83,15 @@ export async function compileQuickJs(): Promise<WebAssembly.Module> {
 }
 
 /** Makes an instance with a fresh linear memory of `memoryBytesMax`. It prints nothing and has no files. */
-export async function instantiateQuickJs(module: WebAssembly.Module, memoryBytesMax: number): Promise<QuickJsInstance> {
+export async function instantiateQuickJs(
+  module: WebAssembly.Module,
+  memoryBytesMax: number,
+): Promise<QuickJsInstance> {
   // The memory has its greatest size from the start: growing would move it away from those who look at it.
-  const memory = new WebAssembly.Memory({ initial: memoryBytesMax / pageBytes, maximum: memoryBytesMax / pageBytes });
+  const memory = new WebAssembly.Memory({
+    initial: memoryBytesMax / pageBytes,
+    maximum: memoryBytesMax / pageBytes,
+  });
   const load = loadQuickJs as unknown as (options: object) => Promise<QuickJs>;
   let stackPointer = (): Pointer => 0;
   const js = await load({

@@ -22,7 +22,8 @@ const run = (tenant: string, number = 0, kind: RunKind = 'live', bytes = 10): Nu
   number,
 });
 const names = (runs: readonly Waiting[]): string => runs.map(({ tenant }) => tenant).join('');
-const open = (more: Partial<typeof limits> = {}) => createRunQueue<Numbered>({ ...limits, ...more }, () => 0);
+const open = (more: Partial<typeof limits> = {}) =>
+  createRunQueue<Numbered>({ ...limits, ...more }, () => 0);
 
 function filled(tenants: string) {
   const queue = open();
@@ -33,7 +34,11 @@ function filled(tenants: string) {
 type Queue = ReturnType<typeof open>;
 
 /** Serves the queue with one thread that takes one run at a time, for so many milliseconds; what each tenant got of them. */
-function serve(queue: Queue, costs: Readonly<Record<string, number>>, forMs: number): Record<string, number> {
+function serve(
+  queue: Queue,
+  costs: Readonly<Record<string, number>>,
+  forMs: number,
+): Record<string, number> {
   const got: Record<string, number> = {};
   for (let passed = 0; passed < forMs; ) {
     const [taken] = queue.take(1, true).runs;
@@ -112,7 +117,10 @@ test('contract 36: trials come below live runs, so many at once and waiting, and
   expect(queue.trials('t')).toEqual({ waiting: 2, underWay: 4 });
   queue.settle(taken[0]!, 1);
   expect(queue.take(16, true).runs[0]?.number).toBe(4);
-  expect([600, 600].map((bytes) => queue.push(run('u', 0, 'trial', bytes)))).toEqual(['taken', 'tenantFull']);
+  expect([600, 600].map((bytes) => queue.push(run('u', 0, 'trial', bytes)))).toEqual([
+    'taken',
+    'tenantFull',
+  ]);
 });
 
 test('trials get a ninth of the time while live runs wait, and the rest of the time otherwise', () => {
@@ -145,8 +153,15 @@ test('a full queue refuses: the tenant first, then everybody', () => {
 
 test('whatever is pushed, taken, dropped and settled: nothing is lost, nothing comes twice', () => {
   const operation = fc.oneof(
-    fc.record({ push: fc.constantFrom('a', 'b', 'c', 'd'), kind: fc.constantFrom<RunKind>('live', 'trial') }),
-    fc.record({ take: fc.integer({ min: 1, max: 5 }), ms: fc.integer({ min: 0, max: 40 }), back: fc.boolean() }),
+    fc.record({
+      push: fc.constantFrom('a', 'b', 'c', 'd'),
+      kind: fc.constantFrom<RunKind>('live', 'trial'),
+    }),
+    fc.record({
+      take: fc.integer({ min: 1, max: 5 }),
+      ms: fc.integer({ min: 0, max: 40 }),
+      back: fc.boolean(),
+    }),
     fc.record({ drop: fc.nat(200) }),
   );
   fc.assert(
@@ -175,7 +190,9 @@ test('whatever is pushed, taken, dropped and settled: nothing is lost, nothing c
         for (const taken of runs) queue.settle(taken, 1);
         out.push(...runs);
       }
-      expect(out.map(({ number }) => number).sort((a, b) => a - b)).toEqual(pushed.map(({ number }) => number));
+      expect(out.map(({ number }) => number).sort((a, b) => a - b)).toEqual(
+        pushed.map(({ number }) => number),
+      );
     }),
   );
 });

@@ -80,9 +80,15 @@ const headMax = 1_024;
 /** Tenants of a kind that are remembered; the longest idle are forgotten, and with them what they owe. */
 const linesMax = 10_000;
 
-export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: () => number): RunQueue<Run> {
+export function createRunQueue<Run extends Waiting>(
+  limits: QueueLimits,
+  now: () => number,
+): RunQueue<Run> {
   /** By kind, then tenant: one name for both would have to be put together for every run. */
-  const lines: Readonly<Record<RunKind, Map<string, Line<Run>>>> = { live: new Map(), trial: new Map() };
+  const lines: Readonly<Record<RunKind, Map<string, Line<Run>>>> = {
+    live: new Map(),
+    trial: new Map(),
+  };
   const lanes: Readonly<Record<Lane, LaneState<Run>>> = {
     quick: { ring: new Map(), spent: 0 },
     slow: { ring: new Map(), spent: 0 },
@@ -129,12 +135,14 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
   /** A lane that had nothing to do has saved nothing up. */
   const catchUp = (lane: Lane): void => {
     const busy = Object.values(lanes).filter(({ ring }) => ring.size > 0);
-    if (busy.length > 0) lanes[lane].spent = Math.max(lanes[lane].spent, Math.min(...busy.map(({ spent }) => spent)));
+    if (busy.length > 0)
+      lanes[lane].spent = Math.max(lanes[lane].spent, Math.min(...busy.map(({ spent }) => spent)));
   };
 
   const changeLane = (line: Line<Run>): void => {
     if (line.kind === 'trial') return;
-    const lane = line.expectedMs > limits.quickMsMax / (line.lane === 'slow' ? 2 : 1) ? 'slow' : 'quick';
+    const lane =
+      line.expectedMs > limits.quickMsMax / (line.lane === 'slow' ? 2 : 1) ? 'slow' : 'quick';
     if (lane === line.lane) return;
     lanes[line.lane].ring.delete(line.tenant);
     line.lane = lane;
@@ -190,7 +198,9 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
     },
     trials(tenant) {
       const line = lines.trial.get(tenant);
-      return line === undefined ? { waiting: 0, underWay: 0 } : { waiting: waitingIn(line), underWay: line.underWay };
+      return line === undefined
+        ? { waiting: 0, underWay: 0 }
+        : { waiting: waitingIn(line), underWay: line.underWay };
     },
     push(run) {
       if (size >= limits.queueMax) return 'full';
@@ -220,7 +230,9 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       const names: readonly Lane[] = alsoSlow ? ['quick', 'slow', 'trial'] : ['quick'];
       const open = names.filter((name) => lanes[name].ring.size > 0);
       if (open.length === 0) return { lane: 'quick', runs: [] };
-      const lane = open.reduce((least, name) => (lanes[name].spent < lanes[least].spent ? name : least));
+      const lane = open.reduce((least, name) =>
+        lanes[name].spent < lanes[least].spent ? name : least,
+      );
       const { ring } = lanes[lane];
       const runs: Run[] = [];
       const most = lane === 'quick' ? count : 1;
@@ -231,7 +243,8 @@ export function createRunQueue<Run extends Waiting>(limits: QueueLimits, now: ()
       const line = uncharge(run);
       line.balanceMs -= ms;
       // One long run counts at once, many short ones make good for it.
-      line.expectedMs = ms > line.expectedMs ? (line.expectedMs + ms) / 2 : line.expectedMs * 0.9 + ms * 0.1;
+      line.expectedMs =
+        ms > line.expectedMs ? (line.expectedMs + ms) / 2 : line.expectedMs * 0.9 + ms * 0.1;
       changeLane(line);
       // To the lane in which its tenant now is: no quick tenant pays for the run that showed another to be slow.
       lanes[line.lane].spent += ms / weights[line.lane];

@@ -13,7 +13,8 @@ beforeAll(() => {
 });
 afterAll(() => machine.close());
 
-const run = (source: string, event: Json = { data: {} }) => runScript(machine, { tenant: 'tenant', source, event });
+const run = (source: string, event: Json = { data: {} }) =>
+  runScript(machine, { tenant: 'tenant', source, event });
 const consume = (body: string): string => `function consume(event) { ${body} }`;
 const error = (message: string | RegExp, line?: number, column?: number) => ({
   type: 'ERROR',
@@ -32,14 +33,26 @@ describe('interface 2.10: emit', () => {
       { data: { a: 1 }, topic: 'x' },
     ],
     ['contract 16: a text stays a text', '"log", "text"', 'text'],
-    ['contract 16: undefined members are dropped', '"sample", { data: { a: undefined, b: 1 } }', { data: { b: 1 } }],
+    [
+      'contract 16: undefined members are dropped',
+      '"sample", { data: { a: undefined, b: 1 } }',
+      { data: { b: 1 } },
+    ],
     [
       'contract 16: dates become ISO',
       '"sample", { timestamp: new Date(1e12) }',
       { timestamp: '2001-09-09T01:46:40.000Z' },
     ],
-    ['contract 16: an invalid date is null, as in JSON', '"sample", { timestamp: new Date(NaN) }', { timestamp: null }],
-    ['contract 16: NaN', '"sample", { data: { a: NaN, b: [0 / 0] } }', { data: { a: 'NaN', b: ['NaN'] } }],
+    [
+      'contract 16: an invalid date is null, as in JSON',
+      '"sample", { timestamp: new Date(NaN) }',
+      { timestamp: null },
+    ],
+    [
+      'contract 16: NaN',
+      '"sample", { data: { a: NaN, b: [0 / 0] } }',
+      { data: { a: 'NaN', b: ['NaN'] } },
+    ],
     ['contract 35: infinities', '"log", [1 / 0, -1 / 0, -0]', ['Infinity', '-Infinity', 0]],
     ['the text "NaN" is a text', '"log", ["NaN", null]', ['NaN', null]],
     ['no object', '"log"', null],
@@ -47,7 +60,11 @@ describe('interface 2.10: emit', () => {
     ['a function', '"log", () => 1', null],
     ['null', '"log", null', null],
     ['a number', '"log", 5', 5],
-    ['a boxed number', '"log", [new Number(5), new String("s"), new Boolean(false)]', [5, 's', false]],
+    [
+      'a boxed number',
+      '"log", [new Number(5), new String("s"), new Boolean(false)]',
+      [5, 's', false],
+    ],
     ['a map', '"log", new Map([[1, 2]])', {}],
     ['a typed array', '"log", new Uint8Array([1, 2])', { '0': 1, '1': 2 }],
     ['toJSON', '"log", { toJSON: () => ({ own: 1 }) }', { own: 1 }],
@@ -56,7 +73,11 @@ describe('interface 2.10: emit', () => {
       '"log", JSON.parse("{\\"__proto__\\":{\\"a\\":1}}")',
       JSON.parse('{"__proto__":{"a":1}}') as Json,
     ],
-    ['letters beyond ASCII', '"log", "\\u00e9\\u{1f600}\\ud800\\u0000\\u2028"', 'é😀\ud800\u0000\u2028'],
+    [
+      'letters beyond ASCII',
+      '"log", "\\u00e9\\u{1f600}\\ud800\\u0000\\u2028"',
+      'é😀\ud800\u0000\u2028',
+    ],
   ];
   for (const [name, args, event] of mirrored) {
     test(name, async () => {
@@ -67,7 +88,9 @@ describe('interface 2.10: emit', () => {
 
   for (const type of ['sample', 'log', 'state', 'downlink', 'action', 'timer']) {
     test(`contract 16: type ${type} is mirrored in upper case`, async () => {
-      expect(await run(consume(`emit('${type}', { a: 1 });`))).toEqual([{ type: type.toUpperCase(), event: { a: 1 } }]);
+      expect(await run(consume(`emit('${type}', { a: 1 });`))).toEqual([
+        { type: type.toUpperCase(), event: { a: 1 } },
+      ]);
     });
   }
 
@@ -87,7 +110,10 @@ describe('interface 2.10: emit', () => {
     test(`interface 7: emit of type ${type} gives an error, and the run goes on`, async () => {
       const entries = await run(consume(`emit(${type}, {});\n emit("log", 1);`));
       expect(entries).toEqual([
-        { type: 'ERROR', event: { message: `invalid emit type ${name}`, line: 1, column: expect.any(Number) } },
+        {
+          type: 'ERROR',
+          event: { message: `invalid emit type ${name}`, line: 1, column: expect.any(Number) },
+        },
         { type: 'LOG', event: 1 },
       ]);
     });
@@ -107,14 +133,21 @@ describe('interface 2.10: emit', () => {
   for (const [name, body, message] of failing) {
     test(`${name} is an error, and the run goes on`, async () => {
       const entries = await run(consume(`${body} emit("log", "after");`));
-      expect(entries).toEqual([expect.objectContaining({ type: 'ERROR' }), { type: 'LOG', event: 'after' }]);
+      expect(entries).toEqual([
+        expect.objectContaining({ type: 'ERROR' }),
+        { type: 'LOG', event: 'after' },
+      ]);
       expect(entries[0]!.event).toMatchObject({ message: expect.stringMatching(message) });
     });
   }
 
   test('contract 35: the 51st emit ends the run with an error, whatever the script does', async () => {
-    const entries = await run(consume('for (let i = 1; ; i++) try { emit("log", i) } catch {} finally { continue }'));
-    expect(entries.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, i) => ({ type: 'LOG', event: i + 1 })));
+    const entries = await run(
+      consume('for (let i = 1; ; i++) try { emit("log", i) } catch {} finally { continue }'),
+    );
+    expect(entries.slice(0, 50)).toEqual(
+      Array.from({ length: 50 }, (_, i) => ({ type: 'LOG', event: i + 1 })),
+    );
     expect(entries.slice(50)).toEqual([error('emit was called more than 50 times', 1, 56)]);
   });
 
@@ -128,7 +161,9 @@ describe('interface 2.10: emit', () => {
   });
 
   test('1 MB of emits ends the run with an error; what came before is kept', async () => {
-    const entries = await run(consume('for (let i = 0; i < 50; i++) emit("log", "x".repeat(100000));'));
+    const entries = await run(
+      consume('for (let i = 0; i < 50; i++) emit("log", "x".repeat(100000));'),
+    );
     expect(entries).toHaveLength(11);
     expect(entries.at(-1)).toEqual(error('The script emitted more than 1 MB'));
   });
@@ -158,13 +193,24 @@ describe('interface 2.10: emit', () => {
     const value = fc.jsonValue({ maxDepth: 3 }).map((json) => JSON.stringify(json));
     const part = fc.oneof(
       value,
-      fc.constantFrom('undefined', 'new Date(5)', '-0', '1e21', '() => 1', 'Symbol()', '[,1]', '"\\ud83d"'),
+      fc.constantFrom(
+        'undefined',
+        'new Date(5)',
+        '-0',
+        '1e21',
+        '() => 1',
+        'Symbol()',
+        '[,1]',
+        '"\\ud83d"',
+      ),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(fc.string(), part), { maxLength: 8 }), async (members) => {
         const literal = `({ ${members.map(([key, text]) => `[${JSON.stringify(key)}]: ${text}`).join(', ')} })`;
         const expected = JSON.parse(JSON.stringify(runInThisContext(literal))) as Json;
-        expect(await run(consume(`emit("log", ${literal});`))).toEqual([{ type: 'LOG', event: expected }]);
+        expect(await run(consume(`emit("log", ${literal});`))).toEqual([
+          { type: 'LOG', event: expected },
+        ]);
       }),
       { numRuns: 200 },
     );
@@ -176,7 +222,13 @@ describe('interface 2.10: errors', () => {
     ['no consume', 'let a = 1;', /^consume is not defined/],
     ['consume is no function', 'const consume = 5;', /^consume is not defined/],
     ['an empty source', '', /^consume is not defined/],
-    ['an exception', 'function consume(event) {\n  const a = 1;\n  throw new Error("boom");\n}', 'boom', 3, 13],
+    [
+      'an exception',
+      'function consume(event) {\n  const a = 1;\n  throw new Error("boom");\n}',
+      'boom',
+      3,
+      13,
+    ],
     [
       'a type error',
       'function consume(event) {\n\n  event.no.thing;\n}',
@@ -184,10 +236,28 @@ describe('interface 2.10: errors', () => {
       3,
       12,
     ],
-    ['an unknown name', 'function consume() {\n  missing();\n}', 'ReferenceError: missing is not defined', 2, 3],
+    [
+      'an unknown name',
+      'function consume() {\n  missing();\n}',
+      'ReferenceError: missing is not defined',
+      2,
+      3,
+    ],
     ['an error at the top level', 'let a = 1;\nnull.b;\nfunction consume() {}', /^TypeError/, 2, 6],
-    ['a column after letters beyond ASCII', 'function consume() { const s = "é😀"; missing(); }', /missing/, 1, 39],
-    ['an error in a declaration', 'function consume(e) {\n  let a = 1;\n  const b = e.x.y;\n}', /^TypeError/, 3, 17],
+    [
+      'a column after letters beyond ASCII',
+      'function consume() { const s = "é😀"; missing(); }',
+      /missing/,
+      1,
+      39,
+    ],
+    [
+      'an error in a declaration',
+      'function consume(e) {\n  let a = 1;\n  const b = e.x.y;\n}',
+      /^TypeError/,
+      3,
+      17,
+    ],
     [
       'an error in a condition',
       'function consume(e) {\n  if (e.x) return;\n  else if (e.x.y) return;\n}',
@@ -195,7 +265,13 @@ describe('interface 2.10: errors', () => {
       3,
       16,
     ],
-    ['an error in a returned value', 'function consume(e) {\n  if (e)\n    return e.x.y\n}', /^TypeError/, 3, 16],
+    [
+      'an error in a returned value',
+      'function consume(e) {\n  if (e)\n    return e.x.y\n}',
+      /^TypeError/,
+      3,
+      16,
+    ],
     [
       'an error in a loop',
       'function consume(e) {\n  a: for (;;) {\n    while (e.x.y) continue a;\n  }\n}',
@@ -219,10 +295,26 @@ describe('interface 2.10: errors', () => {
     ],
     ['a thrown text', 'function consume() { throw "text"; }', 'text'],
     ['a thrown object', 'function consume() { throw { code: 1 }; }', '{"code":1}'],
-    ['strict mode: an undeclared name', 'function consume() {\n  x = 1;\n}', /^ReferenceError: x/, 2, 3],
+    [
+      'strict mode: an undeclared name',
+      'function consume() {\n  x = 1;\n}',
+      /^ReferenceError: x/,
+      2,
+      3,
+    ],
     ['strict mode: this', 'function consume() { this.x; }', /^TypeError/, 1, 27],
-    ['a rejected promise', 'async function consume() {\n  await null;\n  throw new Error("later");\n}', 'later', 3, 13],
-    ['a promise that never settles', 'function consume() { return new Promise(() => {}); }', /never settled/],
+    [
+      'a rejected promise',
+      'async function consume() {\n  await null;\n  throw new Error("later");\n}',
+      'later',
+      3,
+      13,
+    ],
+    [
+      'a promise that never settles',
+      'function consume() { return new Promise(() => {}); }',
+      /never settled/,
+    ],
   ];
   for (const [name, source, message, line, column] of errors) {
     test(name, async () => {
@@ -242,21 +334,26 @@ describe('interface 2.10: errors', () => {
     const source = consume('emit("log", 1);');
     const padding = (bytes: number) => `${source}//${'x'.repeat(bytes - source.length - 2)}`;
     expect(await run(padding(scriptLimits.sourceBytesMax))).toEqual([{ type: 'LOG', event: 1 }]);
-    expect(await run(padding(scriptLimits.sourceBytesMax + 1))).toEqual([error(/^The script is larger than/)]);
+    expect(await run(padding(scriptLimits.sourceBytesMax + 1))).toEqual([
+      error(/^The script is larger than/),
+    ]);
   });
 
   test('an event of more than 1 MiB is an error', async () => {
     const event = { data: 'x'.repeat(scriptLimits.eventBytesMax) };
     expect(await run(consume(''), event)).toEqual([error(/^The event is larger than/)]);
-    expect(await run(consume('emit("log", event.data.length)'), { data: 'x'.repeat(1_000_000) })).toEqual([
-      { type: 'LOG', event: 1_000_000 },
-    ]);
+    expect(
+      await run(consume('emit("log", event.data.length)'), { data: 'x'.repeat(1_000_000) }),
+    ).toEqual([{ type: 'LOG', event: 1_000_000 }]);
   });
 
   test('an event that nests too deeply is an error', async () => {
-    const deep = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as Json;
+    const deep = (levels: number) =>
+      JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`) as Json;
     expect(await run(consume(''), deep(400_000))).toEqual([error(/^The event cannot be read/)]);
-    expect(await run(consume('emit("log", event.length)'), deep(1_000))).toEqual([{ type: 'LOG', event: 1 }]);
+    expect(await run(consume('emit("log", event.length)'), deep(1_000))).toEqual([
+      { type: 'LOG', event: 1 },
+    ]);
   });
 
   test('an asynchronous consume is awaited, and so is what it started', async () => {

@@ -9,7 +9,11 @@ export const scriptFile = 'script.js';
 const frame = /\bscript\.js:(\d{1,9}):(\d{1,9})/;
 
 /** Makes the error event from a message and the engine's stack, whose places are those of the edited and wrapped source. */
-export function scriptError(message: string, stack: string, script: AnalysedScript): ScriptErrorEvent {
+export function scriptError(
+  message: string,
+  stack: string,
+  script: AnalysedScript,
+): ScriptErrorEvent {
   const match = frame.exec(stack);
   if (match === null) return { message };
   const inCode = placeOf(script.code, Number(match[1]), Number(match[2]));
@@ -34,13 +38,17 @@ function placeOf(code: string, line: number, column: number): number | undefined
     if (start === 0) return undefined;
   }
   const end = code.indexOf('\n', start);
-  const bytes = Buffer.from(code.slice(start, end === -1 ? undefined : end)).subarray(0, column - 1);
+  const bytes = Buffer.from(code.slice(start, end === -1 ? undefined : end)).subarray(
+    0,
+    column - 1,
+  );
   return start + bytes.toString().length;
 }
 
 function countLines(source: string, place: number): number {
   let lines = 1;
-  for (let at = source.indexOf('\n'); at !== -1 && at < place; at = source.indexOf('\n', at + 1)) lines += 1;
+  for (let at = source.indexOf('\n'); at !== -1 && at < place; at = source.indexOf('\n', at + 1))
+    lines += 1;
   return lines;
 }
 
@@ -54,10 +62,13 @@ const statementCharsMax = 20_000;
 function namedPlace(message: string, script: AnalysedScript, told: number): number {
   const match = named.exec(message);
   const statement = statementAt(script.edited, told);
-  if (match === null || statement === undefined || statement.end - told > statementCharsMax) return told;
+  if (match === null || statement === undefined || statement.end - told > statementCharsMax)
+    return told;
   const name = (match[1] ?? match[2])!.replaceAll('$', '\\$');
   const mentions = [
-    ...script.source.slice(told, statement.end).matchAll(new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'g')),
+    ...script.source
+      .slice(told, statement.end)
+      .matchAll(new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'g')),
   ];
   return mentions.length === 1 ? told + mentions[0]!.index : told;
 }

@@ -44,10 +44,30 @@ async function victimMs(machine: ScriptMachine, runs: number): Promise<number> {
 // A thread that has to share its processor waits for its time slices, which no queue can help.
 const noiseMs = availableParallelism() > 2 ? 10 : 25;
 
-const floods: [string, number, ScriptMachineOptions, (i: number) => Parameters<ScriptMachine['run']>[0]][] = [
-  ['200 endless loops tried out', 200, {}, () => ({ tenant: 'hostile', source: loop, event: {}, kind: 'trial' })],
-  ['200 endless loops of live runs', 200, {}, () => ({ tenant: 'hostile', source: loop, event: {} })],
-  ['3 stuck builtins', 3, {}, () => ({ tenant: 'hostile', source: stuck, event: {}, kind: 'trial' })],
+const floods: [
+  string,
+  number,
+  ScriptMachineOptions,
+  (i: number) => Parameters<ScriptMachine['run']>[0],
+][] = [
+  [
+    '200 endless loops tried out',
+    200,
+    {},
+    () => ({ tenant: 'hostile', source: loop, event: {}, kind: 'trial' }),
+  ],
+  [
+    '200 endless loops of live runs',
+    200,
+    {},
+    () => ({ tenant: 'hostile', source: loop, event: {} }),
+  ],
+  [
+    '3 stuck builtins',
+    3,
+    {},
+    () => ({ tenant: 'hostile', source: stuck, event: {}, kind: 'trial' }),
+  ],
   [
     '12 sources that are long to compile',
     12,
@@ -61,7 +81,9 @@ for (const [name, count, options, hostile] of floods) {
     await victimMs(machine, 50);
     const quiet = await victimMs(machine, 50);
     const stop = new AbortController();
-    const flood = Array.from({ length: count }, (_, i) => machine.run({ ...hostile(i), signal: stop.signal }));
+    const flood = Array.from({ length: count }, (_, i) =>
+      machine.run({ ...hostile(i), signal: stop.signal }),
+    );
     const ended = Promise.allSettled(flood);
     // From the first answers on a thread is kept for the others.
     await Promise.race(flood);
@@ -79,7 +101,8 @@ test('review security 4 (f): runs whose callers left are dropped before they sta
   await machine.run({ tenant: 'a', source: echo, event: 1 });
   const callers = new AbortController();
   const { signal } = callers;
-  const run = () => machine.run({ tenant: 'hostile', source: loop, event: {}, kind: 'trial', signal });
+  const run = () =>
+    machine.run({ tenant: 'hostile', source: loop, event: {}, kind: 'trial', signal });
   const left = Array.from({ length: 200 }, run);
   expect(machine.trials('hostile').waiting).toBeGreaterThan(190);
   callers.abort();
@@ -95,15 +118,27 @@ test('contract 36: above 1,000 waiting trials a run is refused with the name of 
   const machine = start({ limits: { trialsWaitingMax: 3 } });
   const run = (tenant: string) => machine.run({ tenant, source: echo, event: 1, kind: 'trial' });
   const settled = await Promise.allSettled([...'aaaaa'].map(run).concat(run('b')));
-  expect(settled.map(({ status }) => status === 'fulfilled')).toEqual([true, true, true, false, false, true]);
+  expect(settled.map(({ status }) => status === 'fulfilled')).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    true,
+  ]);
   const { reason } = settled[3] as PromiseRejectedResult;
-  expect(reason).toMatchObject({ status: 429, details: { limitName: 'runScriptsWaiting', limitMax: 3 } });
+  expect(reason).toMatchObject({
+    status: 429,
+    details: { limitName: 'runScriptsWaiting', limitMax: 3 },
+  });
 });
 
 test('contract 36: at most four trials of a tenant run at once', async () => {
   const machine = start({ workers: 6 });
   await machine.run({ tenant: 'a', source: echo, event: 1 });
-  const runs = Array.from({ length: 7 }, () => machine.run({ tenant: 'a', source: loop, event: 1, kind: 'trial' }));
+  const runs = Array.from({ length: 7 }, () =>
+    machine.run({ tenant: 'a', source: loop, event: 1, kind: 'trial' }),
+  );
   let most = 0;
   for (const run of runs) {
     await run;
@@ -160,7 +195,10 @@ test('review behaviour 9: a run that the clock alone ended is run once more, and
   const machine = start({ ran: (figures) => void ran.push(figures) });
   const source = `function consume() { emit("log", "kept"); ${stuck.slice(stuck.indexOf('{') + 1)}`;
   const { emits } = await machine.run({ tenant: 'a', source, event: {} });
-  expect(emits).toEqual([{ type: 'LOG', event: 'kept' }, expect.objectContaining({ type: 'ERROR' })]);
+  expect(emits).toEqual([
+    { type: 'LOG', event: 'kept' },
+    expect.objectContaining({ type: 'ERROR' }),
+  ]);
   expect(ran).toMatchObject([{ outcome: 'stuck' }]);
   // Twice 400 ms of silence: what the last try took is the duration, the first belongs to the wait.
   expect(ran[0]!.waitMs).toBeGreaterThan(scriptLimits.silenceMsMax);
@@ -171,5 +209,7 @@ test('review behaviour 33: threads that were idle for long are replaced by fresh
   await machine.run({ tenant: 'a', source: loop, event: {}, kind: 'trial' });
   expect(machine.threads).toBe(2);
   await expect.poll(() => machine.threads, { timeout: 8_000 }).toBe(1);
-  expect((await machine.run({ tenant: 'a', source: echo, event: 1 })).emits).toEqual([{ type: 'LOG', event: 1 }]);
+  expect((await machine.run({ tenant: 'a', source: echo, event: 1 })).emits).toEqual([
+    { type: 'LOG', event: 1 },
+  ]);
 });

@@ -1,7 +1,11 @@
 // The machine as a whole: many runs at once, stuck workers, refusals, the end.
 import { afterEach, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
-import { createScriptMachine, type ScriptMachine, type ScriptMachineOptions } from './script-machine.ts';
+import {
+  createScriptMachine,
+  type ScriptMachine,
+  type ScriptMachineOptions,
+} from './script-machine.ts';
 
 const machines: ScriptMachine[] = [];
 afterEach(async () => {
@@ -15,7 +19,8 @@ function start(options: ScriptMachineOptions = { workers: 1 }): ScriptMachine {
 }
 
 const echo = 'function consume(event) { emit("log", event); }';
-const stuck = 'function consume() { emit("log", "kept"); const a = []; a.length = 2 ** 32 - 1; a.indexOf(1); }';
+const stuck =
+  'function consume() { emit("log", "kept"); const a = []; a.length = 2 ** 32 - 1; a.indexOf(1); }';
 const slow =
   'function consume(event) { const end = Date.now() + event; while (Date.now() < end); emit("log", event); }';
 
@@ -41,10 +46,20 @@ test('only the stuck run fails: what waits behind it in the same worker runs, an
   ]);
   const killed = [
     { type: 'LOG', event: 'kept' },
-    { type: 'ERROR', event: { message: expect.stringMatching(/^The script was ended after \d+ ms$/) } },
+    {
+      type: 'ERROR',
+      event: { message: expect.stringMatching(/^The script was ended after \d+ ms$/) },
+    },
   ];
   const echoed = (event: Json) => [{ type: 'LOG', event }];
-  expect(results.map(({ emits }) => emits)).toEqual([echoed(1), killed, echoed(3), echoed(4), echoed(5), killed]);
+  expect(results.map(({ emits }) => emits)).toEqual([
+    echoed(1),
+    killed,
+    echoed(3),
+    echoed(4),
+    echoed(5),
+    killed,
+  ]);
 });
 
 test('one tenant with endless scripts does not keep others waiting for all of them', async () => {
@@ -58,7 +73,9 @@ test('one tenant with endless scripts does not keep others waiting for all of th
   const flood = Array.from({ length: 20 }, () =>
     track('greedy', machine.run({ tenant: 'greedy', source: slow, event: 40 })),
   );
-  const others = ['b', 'c'].map((tenant) => track(tenant, machine.run({ tenant, source: echo, event: 0 })));
+  const others = ['b', 'c'].map((tenant) =>
+    track(tenant, machine.run({ tenant, source: echo, event: 0 })),
+  );
   await Promise.all([...flood, ...others]);
   expect(finished.filter((tenant) => tenant !== 'greedy')).toHaveLength(2);
   expect(Math.max(finished.indexOf('b'), finished.indexOf('c'))).toBeLessThan(5);
@@ -70,7 +87,8 @@ test('too many waiting runs are refused with 503, and the others run', async () 
   const settled = await Promise.allSettled('aaaaaaaaaaaaabbbbbbb'.split('').map(run));
   const refused = settled.filter(({ status }) => status === 'rejected') as PromiseRejectedResult[];
   expect(refused).toHaveLength(5);
-  for (const { reason } of refused) expect(reason).toMatchObject({ problem: 'intakeFull', status: 503 });
+  for (const { reason } of refused)
+    expect(reason).toMatchObject({ problem: 'intakeFull', status: 503 });
   expect((await run('a')).emits).toEqual([{ type: 'LOG', event: 1 }]);
 });
 
@@ -80,13 +98,17 @@ test('closing rejects what waits with `stopping`, and what comes later', async (
   const refusal = expect(waiting).rejects.toMatchObject({ problem: 'stopping' });
   await machine.close();
   await refusal;
-  await expect(machine.run({ tenant: 'a', source: echo, event: 1 })).rejects.toMatchObject({ problem: 'stopping' });
+  await expect(machine.run({ tenant: 'a', source: echo, event: 1 })).rejects.toMatchObject({
+    problem: 'stopping',
+  });
 });
 
 test('closing while a script is stuck ends it', async () => {
   const machine = start();
   await machine.run({ tenant: 'a', source: echo, event: 1 });
-  const refusal = expect(machine.run({ tenant: 'a', source: stuck, event: 1 })).rejects.toMatchObject({
+  const refusal = expect(
+    machine.run({ tenant: 'a', source: stuck, event: 1 }),
+  ).rejects.toMatchObject({
     problem: 'stopping',
   });
   await machine.close();
@@ -98,10 +120,16 @@ test('scripts that do not fit in the memory of a worker are compiled again', asy
   for (let round = 0; round < 3; round++) {
     const results = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
-        machine.run({ tenant: 'a', source: `function consume() { emit("log", ${i}); }`, event: {} }),
+        machine.run({
+          tenant: 'a',
+          source: `function consume() { emit("log", ${i}); }`,
+          event: {},
+        }),
       ),
     );
-    expect(results.map(({ emits }) => emits[0]!.event)).toEqual(Array.from({ length: 12 }, (_, i) => i));
+    expect(results.map(({ emits }) => emits[0]!.event)).toEqual(
+      Array.from({ length: 12 }, (_, i) => i),
+    );
   }
 });
 
@@ -124,15 +152,22 @@ test('NaN and infinities are marked with their paths on request, and texts of th
 });
 
 test('the limits of a run can be set', async () => {
-  const machine = start({ workers: 1, limits: { emitsMax: 2, cpuMs: 20, outputBytesMax: 100, sourceBytesMax: 200 } });
+  const machine = start({
+    workers: 1,
+    limits: { emitsMax: 2, cpuMs: 20, outputBytesMax: 100, sourceBytesMax: 200 },
+  });
   const messages = async (source: string) => {
     const { emits } = await machine.run({ tenant: 'a', source, event: {} });
-    return emits.flatMap(({ type, event }) => (type === 'ERROR' ? [(event as { message: string }).message] : []));
+    return emits.flatMap(({ type, event }) =>
+      type === 'ERROR' ? [(event as { message: string }).message] : [],
+    );
   };
   expect(await messages('function consume() { for (;;) emit("log", 1); }')).toEqual([
     'emit was called more than 2 times',
   ]);
-  expect(await messages('function consume() { for (;;); }')).toEqual(['The script was ended after 20 ms']);
+  expect(await messages('function consume() { for (;;); }')).toEqual([
+    'The script was ended after 20 ms',
+  ]);
   expect(await messages('function consume() { emit("log", "x".repeat(200)); }')).toEqual([
     expect.stringMatching(/emitted more/),
   ]);

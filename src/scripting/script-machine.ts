@@ -81,7 +81,12 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
   const limits: ScriptLimits = { ...scriptLimits, ...options.limits };
   const queue = createRunQueue<PendingRun>(limits, () => performance.now());
   const registry = createScriptRegistry(limits.scriptsMax, limits.scriptCharsMax);
-  const pool = createThreadPool(options.workers ?? Math.max(1, availableParallelism() - 1), limits, queue, troubled);
+  const pool = createThreadPool(
+    options.workers ?? Math.max(1, availableParallelism() - 1),
+    limits,
+    queue,
+    troubled,
+  );
   let nextNumber = 1;
 
   const restTimer = setInterval(() => {
@@ -103,7 +108,12 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
         isRepeated: false,
         finish(entries, durationMs, outcome) {
           signal?.removeEventListener('abort', drop);
-          resolve({ entries, durationMs, outcome, waitMs: Math.max(0, performance.now() - queuedAt - durationMs) });
+          resolve({
+            entries,
+            durationMs,
+            outcome,
+            waitMs: Math.max(0, performance.now() - queuedAt - durationMs),
+          });
         },
         fail: reject,
       };
@@ -119,11 +129,21 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
     });
 
   return {
-    async run({ tenant, source, event, entry = 'decodeUplink', nonFinite = 'text', kind = 'live', signal }) {
+    async run({
+      tenant,
+      source,
+      event,
+      entry = 'decodeUplink',
+      nonFinite = 'text',
+      kind = 'live',
+      signal,
+    }) {
       const eventText = JSON.stringify(event);
       const refusal =
-        tooLarge('script', source, limits.sourceBytesMax) ?? tooLarge('event', eventText, limits.eventBytesMax);
-      if (refusal !== undefined) return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
+        tooLarge('script', source, limits.sourceBytesMax) ??
+        tooLarge('event', eventText, limits.eventBytesMax);
+      if (refusal !== undefined)
+        return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
       const mode = modeNumber({ entry, nonFinite });
       const script = registry.of(tenant, source);
       const answer = await enqueue({ tenant, kind, script, mode, event: eventText }, signal);
@@ -164,14 +184,21 @@ interface RunAnswer {
 /** The answer to somebody who does not wait for it any more. */
 const dropped: RunAnswer = { entries: '[]', durationMs: 0, outcome: 'ended', waitMs: 0 };
 
-function figuresOf(kind: RunKind, { outcome, waitMs, durationMs }: RunAnswer, emits: readonly Emit[]): RunFigures {
+function figuresOf(
+  kind: RunKind,
+  { outcome, waitMs, durationMs }: RunAnswer,
+  emits: readonly Emit[],
+): RunFigures {
   const failed = outcome === 'ended' && emits.some(({ type }) => type === 'ERROR');
   return { kind, outcome: failed ? 'error' : outcome, waitMs, durationMs };
 }
 
 function trialRefusal(limits: ScriptLimits) {
   const quotas = { ...standardQuotas, runScriptsWaiting: limits.trialsWaitingMax };
-  return problem('quotaBusy', { ...quotaDetails(quotas, 'runScriptsWaiting'), retryAfterSeconds: 1 });
+  return problem('quotaBusy', {
+    ...quotaDetails(quotas, 'runScriptsWaiting'),
+    retryAfterSeconds: 1,
+  });
 }
 
 // Numbers of runs are words of the memory that is shared with the workers.

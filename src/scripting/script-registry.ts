@@ -28,7 +28,8 @@ export function createScriptRegistry(scriptsMax: number, charsMax: number): Scri
     of(tenant, source) {
       const known = byTenant.get(tenant)?.get(source);
       if (known !== undefined) return known;
-      while (all.size > 0 && (all.size >= scriptsMax || chars + source.length > charsMax)) forgetOldest();
+      while (all.size > 0 && (all.size >= scriptsMax || chars + source.length > charsMax))
+        forgetOldest();
       const registration = { id: nextId, tenant, source };
       nextId += 1;
       all.add(registration);

@@ -2,7 +2,12 @@
 import { Worker } from 'node:worker_threads';
 import type { MemoryLayout } from './guest-memory.ts';
 import type { ScriptLimits } from './script-limits.ts';
-import { createRecorderMemory, recorderPhases, type RecorderView, viewRecorder } from './run-recorder.ts';
+import {
+  createRecorderMemory,
+  recorderPhases,
+  type RecorderView,
+  viewRecorder,
+} from './run-recorder.ts';
 import type { Waiting } from './run-queue.ts';
 import { errorEntry } from './script-error.ts';
 import {
@@ -58,7 +63,12 @@ export interface ThreadEvents {
    * The thread is gone. All its runs come back but the one that is to blame, which comes as `again` when it may be tried
    * once more: a machine that stood still looks the same from here. `why` is a sentence.
    */
-  gone(returned: readonly PendingRun[], wasReady: boolean, again: PendingRun | undefined, why: string): void;
+  gone(
+    returned: readonly PendingRun[],
+    wasReady: boolean,
+    again: PendingRun | undefined,
+    why: string,
+  ): void;
 }
 
 export interface ThreadParts {
@@ -105,7 +115,8 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
     if (again !== undefined) again.isRepeated = true;
     else if (guilty !== undefined) {
       const entries = recorder.text().slice(0, -1);
-      const error = guilty.script === undefined ? JSON.stringify({ message }) : errorEntry({ message });
+      const error =
+        guilty.script === undefined ? JSON.stringify({ message }) : errorEntry({ message });
       guilty.finish(`${entries}${entries.length > 1 ? ',' : ''}${error}]`, ms, 'stuck');
     }
     const returned = [...runs.values()];
@@ -136,7 +147,9 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
     isSlow = false;
     events.answered(back);
   });
-  worker.on('error', (error: Error) => leave(`The script broke its worker: ${error.message}`, false));
+  worker.on('error', (error: Error) =>
+    leave(`The script broke its worker: ${error.message}`, false),
+  );
   worker.on('exit', () => leave('The script broke its worker', false));
 
   const registration = (run: PendingRun): ScriptRegistration[] => {
@@ -170,7 +183,8 @@ export function startScriptThread(parts: ThreadParts, events: ThreadEvents): Scr
         flat.push(run.number, run.script?.id ?? checkOnly, run.mode, run.event);
       }
       // A trial travels alone.
-      const compileCpuMs = batch[0]?.kind === 'trial' ? limits.compileCpuMs : limits.liveCompileCpuMs;
+      const compileCpuMs =
+        batch[0]?.kind === 'trial' ? limits.compileCpuMs : limits.liveCompileCpuMs;
       batches += 1;
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- That is a window's.
       worker.postMessage({ scripts, compileCpuMs, runs: flat } satisfies ToWorker);
@@ -211,7 +225,10 @@ function createSilenceClock(recorder: RecorderView, limits: ScriptLimits) {
         beat = recorder.beat;
         beatAt = now;
       }
-      const max = recorder.phase === recorderPhases.compiling ? limits.compileSilenceMsMax : limits.silenceMsMax;
+      const max =
+        recorder.phase === recorderPhases.compiling
+          ? limits.compileSilenceMsMax
+          : limits.silenceMsMax;
       return now - beatAt > max;
     },
   };

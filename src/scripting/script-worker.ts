@@ -45,7 +45,9 @@ function analysedInTime(source: string, compileCpuMs: number) {
   return analyseSource(source, () => {
     recorder.beat();
     if (cpuMs() - startedAt <= compileCpuMs) return;
-    throw new SourceTooLong(`The script takes more than ${compileCpuMs} ms to compile: make it smaller`);
+    throw new SourceTooLong(
+      `The script takes more than ${compileCpuMs} ms to compile: make it smaller`,
+    );
   });
 }
 
@@ -85,7 +87,11 @@ function refusalOf(error: unknown): SourceTooLong {
 function serve(engine: Engine): (message: ToWorker) => Promise<void> {
   let lastTenant: string | undefined;
 
-  const compiledOf = async (run: number, script: CachedScript, compileCpuMs: number): Promise<Compiled> => {
+  const compiledOf = async (
+    run: number,
+    script: CachedScript,
+    compileCpuMs: number,
+  ): Promise<Compiled> => {
     if (script.compiled === undefined) {
       recorder.begin(run, recorderPhases.compiling);
       try {
@@ -100,7 +106,11 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
     return script.compiled;
   };
 
-  const runCompiled = (script: CachedScript, compiled: Compiled, { run, mode, event }: Asked): Ended => {
+  const runCompiled = (
+    script: CachedScript,
+    compiled: Compiled,
+    { run, mode, event }: Asked,
+  ): Ended => {
     if ('error' in compiled) return [`[${errorEntry(compiled.error)}]`, 'ended'];
     recorder.begin(run, recorderPhases.running);
     const end = engine.run(compiled, event, mode, script.tenant !== lastTenant);
@@ -111,13 +121,16 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
 
   const runNew = async (script: CachedScript, asked: Asked): Promise<Ended> => {
     const compiled = await compiledOf(asked.run, script, asked.compileCpuMs).catch(refusalOf);
-    if (compiled instanceof SourceTooLong) return [`[${errorEntry({ message: compiled.message })}]`, 'refused'];
+    if (compiled instanceof SourceTooLong)
+      return [`[${errorEntry({ message: compiled.message })}]`, 'refused'];
     return runCompiled(script, compiled, asked);
   };
 
   // Most runs have nothing to wait for, and a promise for each would cost more than the rest of this file.
   const runOne = (script: CachedScript, asked: Asked): Ended | Promise<Ended> =>
-    script.compiled === undefined ? runNew(script, asked) : runCompiled(script, script.compiled, asked);
+    script.compiled === undefined
+      ? runNew(script, asked)
+      : runCompiled(script, script.compiled, asked);
 
   const checkOne = (run: number, source: string): Ended => {
     recorder.begin(run, recorderPhases.compiling);
@@ -135,10 +148,19 @@ function serve(engine: Engine): (message: ToWorker) => Promise<void> {
     let ends: [number, RunOutcome][] = [];
     const returned: number[] = [];
     /** Durations are those of the clock; how much of them the thread really ran is told once for all. */
-    const answerWith = (rest: { last: boolean; returned: readonly number[]; forgotten: readonly number[] }): void => {
+    const answerWith = (rest: {
+      last: boolean;
+      returned: readonly number[];
+      forgotten: readonly number[];
+    }): void => {
       const cpu = cpuMs();
       const passed = performance.now() - answered.at;
-      answer({ results, ends, cpuShare: passed > 0 ? Math.min(1, (cpu - answered.cpu) / passed) : 1, ...rest });
+      answer({
+        results,
+        ends,
+        cpuShare: passed > 0 ? Math.min(1, (cpu - answered.cpu) / passed) : 1,
+        ...rest,
+      });
       results = [];
       ends = [];
       answered = { at: performance.now(), cpu };

@@ -48,7 +48,12 @@ export function analyseSource(
   }
   // Codecs are classic scripts, often older than strict mode; they need not pass as modules.
   const asScript = parsed(source, 'script', poll);
-  if ('error' in asScript || declares(asScript.program, 'consume') || !mentionsCodec(asScript.tokens)) return asModule;
+  if (
+    'error' in asScript ||
+    declares(asScript.program, 'consume') ||
+    !mentionsCodec(asScript.tokens)
+  )
+    return asModule;
   return codecScript(source, edit(source, asScript.program, []));
 }
 
@@ -98,7 +103,11 @@ interface InnerParser {
   raise(position: number, message: string): never;
 }
 
-function parsed(source: string, sourceType: 'module' | 'script', poll: AnalysisPoll): Parsed | Refused {
+function parsed(
+  source: string,
+  sourceType: 'module' | 'script',
+  poll: AnalysisPoll,
+): Parsed | Refused {
   const tokens: Token[] = [];
   // Only these words need a look at the tokens, and an array of all tokens is dear for long scripts.
   const wantsTokens = codecWords.test(source) || source.includes('<!--') || source.includes('-->');
@@ -132,28 +141,40 @@ function syntaxError(error: unknown, source: string): ScriptErrorEvent {
   const { message, pos } = error as Error & { pos?: number };
   if (pos === undefined) throw error;
   const { line, column } = acorn.getLineInfo(source, pos);
-  return { message: `SyntaxError: ${message.replace(/ \(\d+:\d+\)$/, '')}`, line, column: column + 1 };
+  return {
+    message: `SyntaxError: ${message.replace(/ \(\d+:\d+\)$/, '')}`,
+    line,
+    column: column + 1,
+  };
 }
 
 const codecWords = /\b(?:decodeUplink|encodeDownlink|decodeDownlink)\b/;
 
 function mentionsCodec(tokens: readonly Token[]): boolean {
-  return tokens.some((token) => token.type.label === 'name' && codecEntries.includes(token.value as CodecEntry));
+  return tokens.some(
+    (token) => token.type.label === 'name' && codecEntries.includes(token.value as CodecEntry),
+  );
 }
 
 /** Whether a declaration or assignment at the top level gives the name a value. */
 function declares(program: acorn.Program, name: string): boolean {
   return program.body.some((statement) => {
     const declaration =
-      (statement.type === 'ExportNamedDeclaration' || statement.type === 'ExportDefaultDeclaration') &&
+      (statement.type === 'ExportNamedDeclaration' ||
+        statement.type === 'ExportDefaultDeclaration') &&
       statement.declaration
         ? statement.declaration
         : statement;
     if (declaration.type === 'FunctionDeclaration') return declaration.id?.name === name;
     if (declaration.type === 'VariableDeclaration') {
-      return declaration.declarations.some(({ id }) => id.type === 'Identifier' && id.name === name);
+      return declaration.declarations.some(
+        ({ id }) => id.type === 'Identifier' && id.name === name,
+      );
     }
-    if (declaration.type !== 'ExpressionStatement' || declaration.expression.type !== 'AssignmentExpression')
+    if (
+      declaration.type !== 'ExpressionStatement' ||
+      declaration.expression.type !== 'AssignmentExpression'
+    )
       return false;
     const { left } = declaration.expression;
     return left.type === 'Identifier' && left.name === name;
@@ -200,12 +221,17 @@ function bindingsOf(statement: acorn.ImportDeclaration, refuse: Refuse): [string
   const name = String(statement.source.value);
   if (!isProvidedModule(name)) {
     const known = Object.keys(providedModules).join(', ');
-    return refuse(statement.source.start, `The module ${name} is not provided; provided are: ${known}`);
+    return refuse(
+      statement.source.start,
+      `The module ${name} is not provided; provided are: ${known}`,
+    );
   }
   return statement.specifiers.map((specifier): [string, Binding] => {
     if (specifier.type !== 'ImportSpecifier') return [specifier.local.name, [name]];
     const imported =
-      specifier.imported.type === 'Identifier' ? specifier.imported.name : String(specifier.imported.value);
+      specifier.imported.type === 'Identifier'
+        ? specifier.imported.name
+        : String(specifier.imported.value);
     if (imported === 'default') return [specifier.local.name, [name]];
     if (!(providedModules[name].exports as readonly string[]).includes(imported)) {
       return refuse(specifier.start, `The module ${name} does not export ${imported}`);
@@ -214,16 +240,23 @@ function bindingsOf(statement: acorn.ImportDeclaration, refuse: Refuse): [string
   });
 }
 
-type ExportDeclaration = acorn.ExportNamedDeclaration | acorn.ExportDefaultDeclaration | acorn.ExportAllDeclaration;
+type ExportDeclaration =
+  | acorn.ExportNamedDeclaration
+  | acorn.ExportDefaultDeclaration
+  | acorn.ExportAllDeclaration;
 
 // Nobody imports a script, so exports have no effect; they are accepted because editors and tests of decoders use them.
 function keptFrom(statement: ExportDeclaration, refuse: Refuse): number {
-  if (statement.type === 'ExportAllDeclaration') return refuse(statement.start, 'Scripts cannot export from modules');
+  if (statement.type === 'ExportAllDeclaration')
+    return refuse(statement.start, 'Scripts cannot export from modules');
   if (statement.type === 'ExportDefaultDeclaration') {
     const { declaration } = statement;
     if (declaration.type === 'Identifier') return statement.end;
-    const named = 'id' in declaration && declaration.id !== null && declaration.type.endsWith('Declaration');
-    return named ? declaration.start : refuse(statement.start, 'A default export must be the named function consume');
+    const named =
+      'id' in declaration && declaration.id !== null && declaration.type.endsWith('Declaration');
+    return named
+      ? declaration.start
+      : refuse(statement.start, 'A default export must be the named function consume');
   }
   if (statement.source) return refuse(statement.start, 'Scripts cannot export from modules');
   for (const { local, exported } of statement.specifiers) {
@@ -246,7 +279,16 @@ function consumeScript(
   const after = '\n;return typeof consume === "function" ? consume : undefined; })';
   const modules = [...new Set(bindings.map(([module]) => module))].sort();
   const code = before + edited.text + after;
-  return { dialect: 'consume', declaresConsume, source, code, codeStart: before.length, edited, modules, bindings };
+  return {
+    dialect: 'consume',
+    declaresConsume,
+    source,
+    code,
+    codeStart: before.length,
+    edited,
+    modules,
+    bindings,
+  };
 }
 
 // Codecs run as what they were written for: a classic script, with the module object that many of them fill.
@@ -257,5 +299,14 @@ function codecScript(source: string, edited: EditedSource): AnalysedScript {
   );
   const code = `${before}${edited.text}\n;return { ${members.join(', ')} }; })`;
   const codeStart = before.length;
-  return { dialect: 'codec', declaresConsume: false, source, code, codeStart, edited, modules: [], bindings: [] };
+  return {
+    dialect: 'codec',
+    declaresConsume: false,
+    source,
+    code,
+    codeStart,
+    edited,
+    modules: [],
+    bindings: [],
+  };
 }

@@ -17,7 +17,11 @@ export interface EditedSource {
 }
 
 /** Applies edits that do not overlap; several at one place apply in the order given. */
-export function editSource(source: string, edits: readonly SourceEdit[], statements: Int32Array): EditedSource {
+export function editSource(
+  source: string,
+  edits: readonly SourceEdit[],
+  statements: Int32Array,
+): EditedSource {
   const sorted = edits.toSorted((a, b) => a.from - b.from);
   const places = new Int32Array(sorted.length * 2);
   const parts: string[] = [];
@@ -48,7 +52,10 @@ export function originalPlace({ places }: EditedSource, place: number): number {
 }
 
 /** The innermost statement that begins at or before a place of the original and holds it. */
-export function statementAt({ statements }: EditedSource, place: number): { start: number; end: number } | undefined {
+export function statementAt(
+  { statements }: EditedSource,
+  place: number,
+): { start: number; end: number } | undefined {
   let found: { start: number; end: number } | undefined;
   for (let i = 0; i < statements.length && statements[i]! <= place; i += 2) {
     if (statements[i + 1]! > place) found = { start: statements[i]!, end: statements[i + 1]! };
@@ -61,7 +68,10 @@ export function statementAt({ statements }: EditedSource, place: number): { star
  * would be told at the last of these before it, often lines away. An expression statement without effect in front of each
  * statement gives it a place of its own.
  */
-export function markStatements(program: acorn.Program): { edits: SourceEdit[]; statements: Int32Array } {
+export function markStatements(program: acorn.Program): {
+  edits: SourceEdit[];
+  statements: Int32Array;
+} {
   const edits: SourceEdit[] = [];
   const ranges: [number, number][] = [];
   const open: Node[] = [program as unknown as Node];
@@ -81,7 +91,10 @@ export function markStatements(program: acorn.Program): { edits: SourceEdit[]; s
       }
     }
   }
-  return { edits, statements: new Int32Array(ranges.toSorted((a, b) => a[0] - b[0] || b[1] - a[1]).flat()) };
+  return {
+    edits,
+    statements: new Int32Array(ranges.toSorted((a, b) => a[0] - b[0] || b[1] - a[1]).flat()),
+  };
 
   function markInList({ type, start, end }: Node): void {
     ranges.push([start, end]);
@@ -110,11 +123,19 @@ function isNode(value: unknown): value is Node {
 }
 
 function isStatement({ type }: Node): boolean {
-  return type.endsWith('Statement') || type === 'VariableDeclaration' || type === 'ClassDeclaration';
+  return (
+    type.endsWith('Statement') || type === 'VariableDeclaration' || type === 'ClassDeclaration'
+  );
 }
 
 // Statements that the engine gives a place itself, or that cannot fail before another one inside them.
-const hasPlace = new Set(['ExpressionStatement', 'ThrowStatement', 'BlockStatement', 'EmptyStatement', 'TryStatement']);
+const hasPlace = new Set([
+  'ExpressionStatement',
+  'ThrowStatement',
+  'BlockStatement',
+  'EmptyStatement',
+  'TryStatement',
+]);
 
 // Where a statement stands alone. The body of a label must stay what it is, so that `continue` finds its loop.
 const aloneAt: Readonly<Record<string, readonly string[]>> = {

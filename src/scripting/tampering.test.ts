@@ -10,7 +10,11 @@ beforeAll(() => {
 afterAll(() => machine.close());
 
 async function entriesOf(source: string, tenant = 'tenant'): Promise<[string, Json][]> {
-  const { emits } = await machine.run({ tenant, source, event: { data: { value: 21 }, state: {} } });
+  const { emits } = await machine.run({
+    tenant,
+    source,
+    event: { data: { value: 21 }, state: {} },
+  });
   return emits.map(({ type, event }) => [type, event]);
 }
 
@@ -58,10 +62,18 @@ const reached: [string, string, Json][] = [
     'os',
     'Java',
   ].map(isAbsent),
-  ['constructor of a constructor', '[].constructor.constructor("return typeof process")()', 'undefined'],
+  [
+    'constructor of a constructor',
+    '[].constructor.constructor("return typeof process")()',
+    'undefined',
+  ],
   ['constructor of emit', 'emit.constructor("return typeof require")()', 'undefined'],
   ['constructor of Math.random', 'Math.random.constructor("return typeof process")()', 'undefined'],
-  ['constructor of a formatter', 'Intl.NumberFormat.constructor("return typeof process")()', 'undefined'],
+  [
+    'constructor of a formatter',
+    'Intl.NumberFormat.constructor("return typeof process")()',
+    'undefined',
+  ],
   ['global by indirect eval', '(0, eval)("typeof process + typeof console")', 'undefinedundefined'],
   ['this at the top of a function', '(function () { return this === undefined })()', true],
   [
@@ -69,7 +81,11 @@ const reached: [string, string, Json][] = [
     '(() => { try { return typeof consume.caller } catch (e) { return e.name } })()',
     'TypeError',
   ],
-  ['callee', '(function () { try { return arguments.callee } catch (e) { return e.name } })()', 'TypeError'],
+  [
+    'callee',
+    '(function () { try { return arguments.callee } catch (e) { return e.name } })()',
+    'TypeError',
+  ],
   [
     'the prelude through a stack',
     '(() => { Error.prepareStackTrace = (e, frames) => frames; const s = new Error("x").stack; return typeof s === "object" && Array.isArray(s) ? String(s[0].getThis && s[0].getThis()) : "text" })()',
@@ -99,7 +115,10 @@ const polluted: [string, string][] = [
     'Array.prototype methods',
     'for (const k of ["push", "map", "join", "slice", "concat"]) Array.prototype[k] = () => { throw 1 };',
   ],
-  ['index setters', 'Object.defineProperty(Array.prototype, "0", { set() { throw 1 }, configurable: true });'],
+  [
+    'index setters',
+    'Object.defineProperty(Array.prototype, "0", { set() { throw 1 }, configurable: true });',
+  ],
   ['array iterator', 'Array.prototype[Symbol.iterator] = function* () { yield 666 };'],
   ['iterator next', 'Object.getPrototypeOf([][Symbol.iterator]()).next = () => ({ done: true });'],
   ['JSON.stringify', 'JSON.stringify = () => "hacked";'],
@@ -121,23 +140,44 @@ const polluted: [string, string][] = [
   ['Error', 'Error = null; TypeError = null;'],
   ['Error.stackTraceLimit', 'Error.stackTraceLimit = 0;'],
   ['Error.prepareStackTrace', 'Error.prepareStackTrace = () => { throw 1 };'],
-  ['Symbol.toPrimitive', 'Object.defineProperty(Date.prototype, Symbol.toPrimitive, { value: () => { throw 1 } });'],
+  [
+    'Symbol.toPrimitive',
+    'Object.defineProperty(Date.prototype, Symbol.toPrimitive, { value: () => { throw 1 } });',
+  ],
   ['Math', 'Math.random = () => 4; Math.max = () => 0; Math.floor = null;'],
   ['Date', 'Date.now = () => 0; Date = function () { return { hacked: 1 } };'],
   ['Bits and Hex', 'Bits.hexToBits = () => "hacked"; Hex = null;'],
   ['emit', 'emit = () => {};'],
   ['Intl', 'Intl = null;'],
-  ['globalThis', 'for (const k of Object.getOwnPropertyNames(globalThis)) try { delete globalThis[k] } catch {}'],
-  ['frozen built-ins', 'Object.freeze(Object.prototype); Object.freeze(Array.prototype); Object.freeze(globalThis);'],
-  ['prototype chains', 'try { Object.setPrototypeOf(Array.prototype, new Proxy({}, {})) } catch {}'],
+  [
+    'globalThis',
+    'for (const k of Object.getOwnPropertyNames(globalThis)) try { delete globalThis[k] } catch {}',
+  ],
+  [
+    'frozen built-ins',
+    'Object.freeze(Object.prototype); Object.freeze(Array.prototype); Object.freeze(globalThis);',
+  ],
+  [
+    'prototype chains',
+    'try { Object.setPrototypeOf(Array.prototype, new Proxy({}, {})) } catch {}',
+  ],
   [
     'a proxy as Object.prototype of arrays',
     'Array.prototype.__proto__ = new Proxy(Object.prototype, { get() { throw 1 } });',
   ],
-  ['a global of its own', 'globalThis.secret = "of this run"; globalThis.counter = (globalThis.counter || 0) + 1;'],
-  ['a getter on globalThis', 'Object.defineProperty(globalThis, "consume", { get() { throw 1 } });'],
+  [
+    'a global of its own',
+    'globalThis.secret = "of this run"; globalThis.counter = (globalThis.counter || 0) + 1;',
+  ],
+  [
+    'a getter on globalThis',
+    'Object.defineProperty(globalThis, "consume", { get() { throw 1 } });',
+  ],
   ['undefined and NaN', 'try { undefined = 1 } catch {} try { NaN = 1 } catch {}'],
-  ['regular expressions', 'RegExp.prototype.exec = () => null; RegExp.prototype.test = () => true;'],
+  [
+    'regular expressions',
+    'RegExp.prototype.exec = () => null; RegExp.prototype.test = () => true;',
+  ],
   ['typed arrays', 'Uint8Array.prototype.set = Uint8Array.from = () => { throw 1 };'],
 ];
 
@@ -179,7 +219,9 @@ const reported: [string, string][] = [
 for (const [name, body] of reported) {
   test(`one ERROR with a message is reported for ${name}`, async () => {
     const entries = await entriesOf(within(body));
-    expect(entries).toEqual([['ERROR', expect.objectContaining({ message: expect.stringMatching(/^.{1,3000}$/s) })]]);
+    expect(entries).toEqual([
+      ['ERROR', expect.objectContaining({ message: expect.stringMatching(/^.{1,3000}$/s) })],
+    ]);
   });
 }
 
@@ -205,7 +247,8 @@ test('variables of the top level do not survive (interface 2.10)', async () => {
 test('random numbers are others in each run', async () => {
   const source = within('emit("log", [Math.random(), Math.random()]);');
   const seen = new Set<Json>();
-  for (let i = 0; i < 20; i++) for (const value of (await entriesOf(source))[0]![1] as number[]) seen.add(value);
+  for (let i = 0; i < 20; i++)
+    for (const value of (await entriesOf(source))[0]![1] as number[]) seen.add(value);
   expect(seen.size).toBe(40);
 });
 

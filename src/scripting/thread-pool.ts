@@ -4,7 +4,12 @@ import { surveyMemory } from './guest-memory.ts';
 import type { ScriptLimits } from './script-limits.ts';
 import { compileQuickJs } from './quickjs.ts';
 import type { RunQueue } from './run-queue.ts';
-import { type PendingRun, type ScriptThread, startScriptThread, type ThreadParts } from './script-thread.ts';
+import {
+  type PendingRun,
+  type ScriptThread,
+  startScriptThread,
+  type ThreadParts,
+} from './script-thread.ts';
 
 export interface ThreadPool {
   /** Gives waiting runs to threads after the current turn of the event loop, so that they share messages. */
@@ -70,7 +75,8 @@ export function createThreadPool(
         if (again !== undefined && queue.push(again) !== 'taken') again.fail(problem('intakeFull'));
         keepsSpare ||= wasReady;
         failedStarts = wasReady ? 0 : failedStarts + 1;
-        if (failedStarts >= limits.failedStartsMax) failAll(new Error('The script workers do not start'));
+        if (failedStarts >= limits.failedStartsMax)
+          failAll(new Error('The script workers do not start'));
         if (failure === undefined) fill();
       },
     });
@@ -83,7 +89,8 @@ export function createThreadPool(
       spare = undefined;
     }
     // It is made when there is time for it: a thread that is to work comes first.
-    if (keepsSpare && spare === undefined && [...working].every((thread) => thread.isReady)) spare = start();
+    if (keepsSpare && spare === undefined && [...working].every((thread) => thread.isReady))
+      spare = start();
     dispatch();
   };
 
@@ -98,7 +105,9 @@ export function createThreadPool(
   const watch = (): void => {
     const now = performance.now();
     for (const thread of working) thread.watch(now);
-    const isHeldUp = queue.size > 0 && [...working].some((thread) => thread.runMs(now) > 2 * limits.watchIntervalMs);
+    const isHeldUp =
+      queue.size > 0 &&
+      [...working].some((thread) => thread.runMs(now) > 2 * limits.watchIntervalMs);
     if (isHeldUp && failure === undefined) reserve();
     if (failure !== undefined || [...working].every((thread) => thread.batches === 0)) {
       clearInterval(watchTimer);
@@ -110,7 +119,8 @@ export function createThreadPool(
   const nextThread = (ready: readonly ScriptThread[]): ScriptThread | undefined => {
     let next: ScriptThread | undefined;
     for (const thread of ready) {
-      if (canTake(thread, queue.size, limits) && thread.batches < (next?.batches ?? Infinity)) next = thread;
+      if (canTake(thread, queue.size, limits) && thread.batches < (next?.batches ?? Infinity))
+        next = thread;
     }
     return next;
   };
@@ -123,7 +133,10 @@ export function createThreadPool(
       const free = ready.filter((other) => canTake(other, queue.size, limits)).length;
       const slow = ready.filter((other) => other.isSlow).length;
       const alsoSlow = thread.batches === 0 && slow < Math.max(1, ready.length - 1);
-      const { lane, runs } = queue.take(Math.min(limits.batchRunsMax, Math.ceil(queue.size / free)), alsoSlow);
+      const { lane, runs } = queue.take(
+        Math.min(limits.batchRunsMax, Math.ceil(queue.size / free)),
+        alsoSlow,
+      );
       if (runs.length === 0) return;
       ranAt = performance.now();
       if (lane !== 'quick') slowAt = ranAt;
@@ -173,7 +186,8 @@ export function createThreadPool(
       }
       for (const thread of working) {
         const isTooMany = working.size > wanted;
-        if (thread.batches === 0 && thread.isReady && (isTooMany || (isIdle && thread.isUsed))) end(thread);
+        if (thread.batches === 0 && thread.isReady && (isTooMany || (isIdle && thread.isUsed)))
+          end(thread);
       }
       fill();
       return [...working].every((thread) => !thread.isUsed);
@@ -189,5 +203,8 @@ export function createThreadPool(
 // A second batch keeps a thread busy while the answer to the first travels; with few waiting runs it would only delay them.
 function canTake(thread: ScriptThread, waiting: number, limits: ScriptLimits): boolean {
   if (!thread.isReady || thread.isSlow) return false;
-  return thread.batches === 0 || (thread.batches < limits.batchesInFlightMax && waiting >= limits.batchRunsMax);
+  return (
+    thread.batches === 0 ||
+    (thread.batches < limits.batchesInFlightMax && waiting >= limits.batchRunsMax)
+  );
 }

@@ -14,25 +14,36 @@ interface Point {
 }
 
 const dayMs = 86_400_000;
-const wholeDay: CountedSlots = { total: 288, maskOf: (hour) => (hour >= 0 && hour < 24 ? 0xfff : 0) };
+const wholeDay: CountedSlots = {
+  total: 288,
+  maskOf: (hour) => (hour >= 0 && hour < 24 ? 0xfff : 0),
+};
 
 function partialOf(name: AccumulatorName, points: readonly Point[]): Partial {
   const partial = emptyPartial();
-  for (const { value, at, order } of points) addValue(partial, accumulators[name].facet, value, at, order);
+  for (const { value, at, order } of points)
+    addValue(partial, accumulators[name].facet, value, at, order);
   return partial;
 }
 
-const answer = (name: AccumulatorName, partial: Partial) => accumulators[name].finish(partial, wholeDay);
+const answer = (name: AccumulatorName, partial: Partial) =>
+  accumulators[name].finish(partial, wholeDay);
 
 /** What contract says, in the simplest words, from the list of all values. */
 function reference(name: AccumulatorName, points: readonly Point[]): number | null {
-  const present = points.filter((p) => p.value !== null).sort((a, b) => a.at - b.at || a.order - b.order);
-  const numbers = present.flatMap((p) => (['number', 'boolean'].includes(typeof p.value) ? [Number(p.value)] : []));
+  const present = points
+    .filter((p) => p.value !== null)
+    .sort((a, b) => a.at - b.at || a.order - b.order);
+  const numbers = present.flatMap((p) =>
+    ['number', 'boolean'].includes(typeof p.value) ? [Number(p.value)] : [],
+  );
   const asNumber = (p: Point | undefined) =>
     p === undefined || !['number', 'boolean'].includes(typeof p.value) ? null : Number(p.value);
   const exact = numbers.reduce((sum, n) => sum + BigInt(Math.round(n * 1000)), 0n);
   const sum = Number(exact) / 1000;
-  const slots = new Set(present.filter((p) => (asNumber(p) ?? 0) > 0).map((p) => Math.floor(p.at / slotMs)));
+  const slots = new Set(
+    present.filter((p) => (asNumber(p) ?? 0) > 0).map((p) => Math.floor(p.at / slotMs)),
+  );
   const scalars = present.filter((p) => typeof p.value !== 'object').map((p) => String(p.value));
   const none = numbers.length === 0 ? null : undefined;
   const rows: Record<AccumulatorName, number | null> = {
@@ -58,19 +69,29 @@ const value: fc.Arbitrary<Json> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Json>(null, { a: 1 }, [1], 0, -0) },
 );
 const points = fc
-  .array(fc.record({ value, at: fc.integer({ min: 0, max: dayMs / 1000 - 1 }).map((s) => s * 1000) }), {
-    maxLength: 60,
-  })
-  .map((list) => list.map((p, order): Point => ({ ...p, at: order % 3 === 0 ? 7_200_000 : p.at, order })));
+  .array(
+    fc.record({ value, at: fc.integer({ min: 0, max: dayMs / 1000 - 1 }).map((s) => s * 1000) }),
+    {
+      maxLength: 60,
+    },
+  )
+  .map((list) =>
+    list.map((p, order): Point => ({ ...p, at: order % 3 === 0 ? 7_200_000 : p.at, order })),
+  );
 
 function expectClose(actual: number | null, expected: number | null): void {
   if (expected === null || actual === null) expect(actual).toBe(expected);
-  else expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)));
+  else
+    expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)));
 }
 
 describe.each(accumulatorNames)('interface 4.6: %s', (name) => {
   test('answers what the naive reference answers', () => {
-    fc.assert(fc.property(points, (list) => expectClose(answer(name, partialOf(name, list)), reference(name, list))));
+    fc.assert(
+      fc.property(points, (list) =>
+        expectClose(answer(name, partialOf(name, list)), reference(name, list)),
+      ),
+    );
   });
 
   test('a stream may be split anywhere and its parts merged in any grouping and order', () => {
@@ -96,7 +117,9 @@ describe.each(accumulatorNames)('interface 4.6: %s', (name) => {
 
   test('the empty partial is neutral, and no value is null or, for the COUNT kinds, 0', () => {
     expect(answer(name, emptyPartial())).toBe(name.endsWith('COUNT') ? 0 : null);
-    expect(answer(name, partialOf(name, [{ value: null, at: 0, order: 0 }]))).toBe(name.endsWith('COUNT') ? 0 : null);
+    expect(answer(name, partialOf(name, [{ value: null, at: 0, order: 0 }]))).toBe(
+      name.endsWith('COUNT') ? 0 : null,
+    );
     const some = partialOf(name, [{ value: true, at: 5, order: 0 }]);
     const before = answer(name, some);
     mergePartials(some, emptyPartial());
@@ -136,5 +159,9 @@ test('sums keep what rounding takes away, whatever the order of merging', () => 
 test('a sum beyond the largest number is null, for answers have no infinity', () => {
   const partial = emptyPartial();
   for (const value of [1.7e308, 1.7e308]) addValue(partial, 'numbers', value, 0);
-  expect([answer('SUM', partial), answer('AVG', partial), answer('MAX', partial)]).toEqual([null, null, 1.7e308]);
+  expect([answer('SUM', partial), answer('AVG', partial), answer('MAX', partial)]).toEqual([
+    null,
+    null,
+    1.7e308,
+  ]);
 });

@@ -16,7 +16,12 @@ export function addTerm(into: CompensatedSum, term: number): void {
 }
 
 /** Adds `values[start]` to `values[end - 1]`: the bulk form of `addTerm`, with the same result. */
-export function addTerms(into: CompensatedSum, values: Float64Array, start: number, end: number): void {
+export function addTerms(
+  into: CompensatedSum,
+  values: Float64Array,
+  start: number,
+  end: number,
+): void {
   let { sum, sumError } = into;
   for (let i = start; i < end; i++) {
     const term = values[i]!;

@@ -17,12 +17,15 @@ function setOf(start: number, end: number): DistinctSet {
   return set;
 }
 
-test.each([0, 1, 11, 1_000, distinctExactMax])('%i different texts are counted exactly, repeated or not', (size) => {
-  const set = setOf(0, size);
-  mergeDistinct(set, setOf(0, size));
-  for (let i = 0; i < size; i += 7) addDistinct(set, `value ${i}`);
-  expect(countDistinct(set)).toBe(size);
-});
+test.each([0, 1, 11, 1_000, distinctExactMax])(
+  '%i different texts are counted exactly, repeated or not',
+  (size) => {
+    const set = setOf(0, size);
+    mergeDistinct(set, setOf(0, size));
+    for (let i = 0; i < size; i += 7) addDistinct(set, `value ${i}`);
+    expect(countDistinct(set)).toBe(size);
+  },
+);
 
 test('beyond the exact size the count stays within four standard errors, at every size and however merged', () => {
   for (const size of [distinctExactMax + 1, 30_000, 50_000, 100_000, 400_000]) {
@@ -51,5 +54,6 @@ test('hashes are whole numbers of 53 bits, never 0, and short texts do not colli
   for (let i = 0; i < 300_000; i++) seen.add(distinctHash(String(i / 8)));
   for (let i = 0; i < 300_000; i++) seen.add(distinctHash(`k${i}`));
   expect(seen.size).toBe(600_000);
-  for (const hash of seen) if (!Number.isSafeInteger(hash) || hash < 1) throw new Error(`bad hash ${hash}`);
+  for (const hash of seen)
+    if (!Number.isSafeInteger(hash) || hash < 1) throw new Error(`bad hash ${hash}`);
 });

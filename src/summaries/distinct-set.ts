@@ -1,6 +1,13 @@
 // A set that can only be counted: exact up to a size, then a HyperLogLog sketch of fixed size.
 // It keeps 53-bit hashes instead of texts: two texts share one by chance with odds of 1 to 180 million in a full exact set.
-import { emptySketch, estimate, hashBits, mergeSketches, type Sketch, sketchHash } from './hyperloglog.ts';
+import {
+  emptySketch,
+  estimate,
+  hashBits,
+  mergeSketches,
+  type Sketch,
+  sketchHash,
+} from './hyperloglog.ts';
 
 /** Up to so many different values the count is exact; beyond, its standard error is 0.81 %. */
 export const distinctExactMax = 10_000;

@@ -18,7 +18,8 @@ export function emptySketch(): Sketch {
 export function sketchHash(sketch: Sketch, hash: number): void {
   const index = Math.floor(hash / restSize);
   const high = Math.floor((hash % restSize) / 2 ** 32);
-  const rank = high > 0 ? Math.clz32(high) - (64 - restBits) + 1 : restBits - 32 + Math.clz32(hash >>> 0) + 1;
+  const rank =
+    high > 0 ? Math.clz32(high) - (64 - restBits) + 1 : restBits - 32 + Math.clz32(hash >>> 0) + 1;
   if (rank > sketch[index]!) sketch[index] = rank;
 }
 

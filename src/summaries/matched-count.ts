@@ -1,4 +1,7 @@
 // MATCHED_COUNT: how many values are true.
 import type { Accumulator } from './accumulator.ts';
 
-export const matchedCount: Accumulator = { facet: 'truths', finish: (partial) => partial.trueCount };
+export const matchedCount: Accumulator = {
+  facet: 'truths',
+  finish: (partial) => partial.trueCount,
+};

@@ -4,7 +4,13 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import { addTerm, mergeSums } from './compensated-sum.ts';
-import { addDistinct, copyDistinct, type DistinctSet, emptyDistinct, mergeDistinct } from './distinct-set.ts';
+import {
+  addDistinct,
+  copyDistinct,
+  type DistinctSet,
+  emptyDistinct,
+  mergeDistinct,
+} from './distinct-set.ts';
 import { markSlot, mergeSlots, type OccupiedSlots } from './occupied-slots.ts';
 
 export interface Partial {
@@ -78,14 +84,21 @@ function numberOf(value: Json): number {
  * Adds one value to one facet of the partial (and to `count`); null and absent values change nothing.
  * `order` is the value's place in the order of storing; it may be left out when values are added in that order.
  */
-export function addValue(partial: Partial, facet: Facet, value: Json | undefined, timestamp: EpochMs, order = 0): void {
+export function addValue(
+  partial: Partial,
+  facet: Facet,
+  value: Json | undefined,
+  timestamp: EpochMs,
+  order = 0,
+): void {
   if (value === null || value === undefined) return;
   partial.count++;
   if (facet === 'numbers') addNumber(partial, numberOf(value));
   else if (facet === 'ends') addEnds(partial, numberOf(value), timestamp, order);
   else if (facet === 'truths') addTruth(partial, value);
   else if (facet === 'distinct') {
-    if (typeof value !== 'object') addDistinct((partial.distinct ??= emptyDistinct()), String(value));
+    if (typeof value !== 'object')
+      addDistinct((partial.distinct ??= emptyDistinct()), String(value));
   } else if (facet === 'occupied') {
     const number = numberOf(value);
     if (!Number.isNaN(number)) markSlot((partial.occupied ??= new Map()), timestamp, number > 0);
@@ -136,8 +149,10 @@ export function mergePartials(into: Partial, from: Partial): void {
   mergeSums(into, from);
   if (from.min < into.min) into.min = from.min;
   if (from.max > into.max) into.max = from.max;
-  if (from.firstAt !== Number.POSITIVE_INFINITY) takeFirst(into, from.first, from.firstAt, from.firstOrder);
-  if (from.lastAt !== Number.NEGATIVE_INFINITY) takeLast(into, from.last, from.lastAt, from.lastOrder);
+  if (from.firstAt !== Number.POSITIVE_INFINITY)
+    takeFirst(into, from.first, from.firstAt, from.firstOrder);
+  if (from.lastAt !== Number.NEGATIVE_INFINITY)
+    takeLast(into, from.last, from.lastAt, from.lastOrder);
   into.trueCount += from.trueCount;
   into.falseCount += from.falseCount;
   if (from.distinct !== undefined) {

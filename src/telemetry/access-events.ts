@@ -20,8 +20,14 @@ export interface RefusedCredential {
   readonly account?: string | undefined;
 }
 
-export function accessEvents(counter: MakeCounter, log: Log, clock: () => number = () => performance.now()) {
-  const refusals = counter('credentials_refused_total', 'Requests without a valid credential.', ['reason']);
+export function accessEvents(
+  counter: MakeCounter,
+  log: Log,
+  clock: () => number = () => performance.now(),
+) {
+  const refusals = counter('credentials_refused_total', 'Requests without a valid credential.', [
+    'reason',
+  ]);
   let second = Number.NEGATIVE_INFINITY;
   let lines = 0;
   let untold = 0;

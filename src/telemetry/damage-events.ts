@@ -12,7 +12,11 @@ export interface DamageCounter {
 
 export function damageEvents(counter: DamageCounter, gauge: MakeGauge, log: Log) {
   const places = new Set<string>();
-  gauge('damaged_places', 'Damaged places of the data folder that were met since the start.', () => places.size);
+  gauge(
+    'damaged_places',
+    'Damaged places of the data folder that were met since the start.',
+    () => places.size,
+  );
   return {
     /** Damage on disk: reported, passed over, never silently wrong. The same place may be told again. */
     damageFound(damage: Readonly<Record<string, unknown>>): void {

@@ -2,11 +2,20 @@
 import type { Counter } from 'prom-client';
 import type { Log } from './log.ts';
 
-type MakeCounter = <L extends string>(name: string, help: string, labelNames?: readonly L[]) => Counter<L>;
+type MakeCounter = <L extends string>(
+  name: string,
+  help: string,
+  labelNames?: readonly L[],
+) => Counter<L>;
 
 export function deliveryEvents(counter: MakeCounter, log: Log) {
-  const tried = counter('deliveries_tried_total', 'Tries of deliveries by the state they left.', ['state']);
-  const seconds = counter('delivery_tries_seconds_total', 'Time that tries of deliveries took, all together.');
+  const tried = counter('deliveries_tried_total', 'Tries of deliveries by the state they left.', [
+    'state',
+  ]);
+  const seconds = counter(
+    'delivery_tries_seconds_total',
+    'Time that tries of deliveries took, all together.',
+  );
   return {
     deliveryTried(state: string, tookSeconds: number): void {
       tried.inc({ state });

@@ -33,27 +33,54 @@ export function createTelemetry(log: Log) {
   const histogram = <L extends string>(name: string, help: string, labels: readonly L[] = []) => {
     const labelNames = [...labels];
     const registers = [registry];
-    return new Histogram({ name: `heliograph_${name}`, help, labelNames, buckets: latencySeconds, registers });
+    return new Histogram({
+      name: `heliograph_${name}`,
+      help,
+      labelNames,
+      buckets: latencySeconds,
+      registers,
+    });
   };
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
-    new Counter({ name: `heliograph_${name}`, help, labelNames: [...labelNames], registers: [registry] });
-  const requests = histogram('http_request_seconds', 'Time from request to answer by method, route and status.', [
-    'method',
-    'route',
-    'status',
-  ]);
+    new Counter({
+      name: `heliograph_${name}`,
+      help,
+      labelNames: [...labelNames],
+      registers: [registry],
+    });
+  const requests = histogram(
+    'http_request_seconds',
+    'Time from request to answer by method, route and status.',
+    ['method', 'route', 'status'],
+  );
   const uplinks = counter('uplinks_total', 'Uplinks by outcome.', ['outcome']);
   const backfills = counter('backfills_total', 'Backfill requests by outcome.', ['outcome']);
-  const rejected = counter('samples_rejected_total', 'Samples of backfills that could not be stored.');
+  const rejected = counter(
+    'samples_rejected_total',
+    'Samples of backfills that could not be stored.',
+  );
   const samples = counter('samples_stored_total', 'Samples made durable.');
-  const duplicates = counter('samples_duplicate_total', 'Samples left out because identical ones were stored.');
+  const duplicates = counter(
+    'samples_duplicate_total',
+    'Samples left out because identical ones were stored.',
+  );
   const downlinks = counter('downlinks_total', 'Downlinks by the state they came to.', ['state']);
   const dropped = counter('samples_dropped_total', 'Samples dropped, by reason.', ['reason']);
-  const notes = counter('processing_notes_total', 'Processing log entries by level and source.', ['level', 'source']);
+  const notes = counter('processing_notes_total', 'Processing log entries by level and source.', [
+    'level',
+    'source',
+  ]);
   const damages = counter('damage_total', 'Damaged places found in the data folder.');
   const failures = counter('internal_errors_total', 'Answers 500: faults of the server itself.');
-  const coapIgnored = counter('coap_ignored_total', 'CoAP datagrams that led to nothing new, by reason.', ['reason']);
-  const uplinkSeconds = histogram('uplink_seconds', 'Time from receipt of an uplink until it is durable.');
+  const coapIgnored = counter(
+    'coap_ignored_total',
+    'CoAP datagrams that led to nothing new, by reason.',
+    ['reason'],
+  );
+  const uplinkSeconds = histogram(
+    'uplink_seconds',
+    'Time from receipt of an uplink until it is durable.',
+  );
   const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
   const diskFullLines = lineLimit(3_600_000);
   const gauge = (name: string, help: string, read: () => number): void => {
@@ -81,11 +108,15 @@ export function createTelemetry(log: Log) {
       ms: number;
       requestId: string;
     }): void {
-      requests.observe({ method: event.method, route: event.route, status: event.status }, event.ms / 1000);
+      requests.observe(
+        { method: event.method, route: event.route, status: event.status },
+        event.ms / 1000,
+      );
       const { route, ms, ...shown } = event;
       const line = { ...shown, ms: Math.round(ms * 10) / 10 };
       if (event.status >= 500) log.warn(line, 'answered');
-      else if (quietRoutes.has(route) || (isQuestion(event) && event.status < 400)) log.debug(line, 'answered');
+      else if (quietRoutes.has(route) || (isQuestion(event) && event.status < 400))
+        log.debug(line, 'answered');
       else log.info(line, 'answered');
     },
 
@@ -130,13 +161,20 @@ export function createTelemetry(log: Log) {
       backfills.inc({ outcome: reason });
     },
 
-    samplesDropped(reason: 'retention' | 'deviceDeleted', what: { samples: number; bytes: number }): void {
+    samplesDropped(
+      reason: 'retention' | 'deviceDeleted',
+      what: { samples: number; bytes: number },
+    ): void {
       if (what.samples === 0) return;
       dropped.inc({ reason }, what.samples);
       log.info({ reason, ...what }, 'samples dropped');
     },
 
-    rawUplinksDropped(what: { reason: 'retention' | 'deviceDeleted'; uplinks?: number; bytes?: number }): void {
+    rawUplinksDropped(what: {
+      reason: 'retention' | 'deviceDeleted';
+      uplinks?: number;
+      bytes?: number;
+    }): void {
       if ((what.uplinks ?? 0) + (what.bytes ?? 0) > 0) log.info(what, 'raw uplinks dropped');
     },
 
@@ -147,7 +185,8 @@ export function createTelemetry(log: Log) {
     /** A full disk has a line of its own and is no fault of the server: of each work it stops one line an hour, without a stack. */
     backgroundFailed(what: string, error: unknown): void {
       if (isDiskFull(error)) {
-        if (diskFullLines.isDue(what)) log.warn({ what, reason: 'disk full' }, 'background work waits for room');
+        if (diskFullLines.isDue(what))
+          log.warn({ what, reason: 'disk full' }, 'background work waits for room');
         return;
       }
       failures.inc();
@@ -170,13 +209,24 @@ export function createTelemetry(log: Log) {
     gauge,
 
     /** Figures under one name that differ in a label, read when the metrics are asked for. */
-    labeledGauge(name: string, help: string, label: string, read: () => Iterable<readonly [string, number]>): void {
+    labeledGauge(
+      name: string,
+      help: string,
+      label: string,
+      read: () => Iterable<readonly [string, number]>,
+    ): void {
       const collect = function (this: Gauge): void {
         this.reset();
         for (const [value, figure] of read()) this.set({ [label]: value }, figure);
       };
       const labelNames = [label];
-      void new Gauge({ name: `heliograph_${name}`, help, labelNames, registers: [registry], collect });
+      void new Gauge({
+        name: `heliograph_${name}`,
+        help,
+        labelNames,
+        registers: [registry],
+        collect,
+      });
     },
 
     /** Prometheus text format and its content type. */
@@ -186,6 +236,12 @@ export function createTelemetry(log: Log) {
   };
 }
 
-function isQuestion({ method, route }: { readonly method: string; readonly route: string }): boolean {
+function isQuestion({
+  method,
+  route,
+}: {
+  readonly method: string;
+  readonly route: string;
+}): boolean {
   return method === 'GET' || (method === 'POST' && asksOnly.test(route));
 }

@@ -8,7 +8,10 @@ export interface LineLimit {
   readonly isDue: (key: string) => boolean;
 }
 
-export function lineLimit(periodMs: number, clock: () => number = () => performance.now()): LineLimit {
+export function lineLimit(
+  periodMs: number,
+  clock: () => number = () => performance.now(),
+): LineLimit {
   const writtenAt = new Map<string, number>();
   return {
     isDue(key) {

@@ -52,7 +52,9 @@ test('review reliability 15: lines beyond the bound are dropped and counted, the
     .trimEnd()
     .split('\n')
     .map((one) => JSON.parse(one) as { i?: number });
-  expect(lines.slice(0, -1).map(({ i }) => i)).toEqual(Array.from({ length: total - dropped }, (_, i) => i));
+  expect(lines.slice(0, -1).map(({ i }) => i)).toEqual(
+    Array.from({ length: total - dropped }, (_, i) => i),
+  );
   expect(lines.at(-1)).toEqual({
     level: 'warn',
     time: '1970-01-01T00:00:00.000Z',

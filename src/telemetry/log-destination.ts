@@ -18,7 +18,11 @@ export interface LogDestination {
  * Opens a file descriptor for writing. A pipe or socket never makes the process wait: a log collector that stands still must not stop
  * the platform. `now` stamps the line that tells how many were dropped.
  */
-export function openLogDestination(fd = 2, bytesMax = waitingBytesMax, now: () => number = Date.now): LogDestination {
+export function openLogDestination(
+  fd = 2,
+  bytesMax = waitingBytesMax,
+  now: () => number = Date.now,
+): LogDestination {
   const waiting: Buffer[] = [];
   let waitingBytes = 0;
   let dropped = 0;
@@ -49,7 +53,12 @@ export function openLogDestination(fd = 2, bytesMax = waitingBytesMax, now: () =
   }
 
   function tellDropped(): void {
-    const line = { level: 'warn', time: new Date(now()).toISOString(), lines: untold, msg: 'log lines dropped' };
+    const line = {
+      level: 'warn',
+      time: new Date(now()).toISOString(),
+      lines: untold,
+      msg: 'log lines dropped',
+    };
     untold = 0;
     keep(Buffer.from(`${JSON.stringify(line)}\n`));
   }
@@ -106,5 +115,6 @@ function writeSome(fd: number, bytes: Buffer): number {
 /** Opening a socket on it is how Node is told not to wait for a pipe; files and terminals take what they are given. */
 function neverBlock(fd: number): void {
   const about = fstatSync(fd);
-  if (about.isFIFO() || about.isSocket()) new Socket({ fd, readable: false, writable: true }).unref();
+  if (about.isFIFO() || about.isSocket())
+    new Socket({ fd, readable: false, writable: true }).unref();
 }

@@ -10,9 +10,19 @@ type About = Readonly<Record<string, string>>;
 
 /** `about` names address, client and device; never a topic, which holds a secret. */
 export function mqttEvents(counter: CounterOf, log: Log) {
-  const refusals = counter('mqtt_refused_total', 'MQTT connections, publishes and subscriptions refused.', ['reason']);
-  const ends = counter('mqtt_connections_broken_total', 'MQTT connections that ended without a DISCONNECT.');
-  const repetitions = counter('mqtt_repetitions_total', 'MQTT publishes left out because they had come before.');
+  const refusals = counter(
+    'mqtt_refused_total',
+    'MQTT connections, publishes and subscriptions refused.',
+    ['reason'],
+  );
+  const ends = counter(
+    'mqtt_connections_broken_total',
+    'MQTT connections that ended without a DISCONNECT.',
+  );
+  const repetitions = counter(
+    'mqtt_repetitions_total',
+    'MQTT publishes left out because they had come before.',
+  );
   return {
     mqttRefused(why: string, about: About): void {
       refusals.inc({ reason: why });

@@ -11,16 +11,23 @@ type MakeGauge = (name: string, help: string, read: () => number) => void;
 const flushWithinMs = 500;
 
 export function processEvents(counter: MakeCounter, gauge: MakeGauge, log: Log) {
-  const cuts = counter('live_sockets_cut_total', 'Live connections ended by the server, by reason.', ['reason']);
+  const cuts = counter(
+    'live_sockets_cut_total',
+    'Live connections ended by the server, by reason.',
+    ['reason'],
+  );
   let isOut = false;
-  gauge('descriptors_exhausted', '1 while the process is out of file descriptors.', () => (isOut ? 1 : 0));
+  gauge('descriptors_exhausted', '1 while the process is out of file descriptors.', () =>
+    isOut ? 1 : 0,
+  );
   gauge('log_lines_dropped', 'Log lines dropped because their reader was too slow.', log.dropped);
   return {
     /** Call with each probe; logs the changes. The operating system refuses connections meanwhile, unseen by the server. */
     descriptorsProbed(isOutNow: boolean): void {
       if (isOutNow === isOut) return;
       isOut = isOutNow;
-      if (isOut) log.error('out of file descriptors: connections are refused; raise the limit (ulimit -n)');
+      if (isOut)
+        log.error('out of file descriptors: connections are refused; raise the limit (ulimit -n)');
       else log.info('file descriptors are free again');
     },
 

@@ -4,7 +4,12 @@ import { Counter, type Registry } from 'prom-client';
 export function readFigures(registry: Registry) {
   return {
     /** Counts by one label, from 0 at the start. */
-    counts(name: string, help: string, label: string, read: () => Readonly<Record<string, number>>): void {
+    counts(
+      name: string,
+      help: string,
+      label: string,
+      read: () => Readonly<Record<string, number>>,
+    ): void {
       new Counter({
         name: `heliograph_${name}`,
         help,

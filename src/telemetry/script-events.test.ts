@@ -10,8 +10,10 @@ test('review reliability 16: lost threads are one line a minute, which says how 
   const registers = [new Registry()];
   let now = 0;
   const events = scriptEvents(
-    (name, help, labelNames = []) => new Counter({ name, help, labelNames: [...labelNames], registers }),
-    (name, help, labelNames = []) => new Histogram({ name, help, labelNames: [...labelNames], registers }),
+    (name, help, labelNames = []) =>
+      new Counter({ name, help, labelNames: [...labelNames], registers }),
+    (name, help, labelNames = []) =>
+      new Histogram({ name, help, labelNames: [...labelNames], registers }),
     log,
     () => now,
   );

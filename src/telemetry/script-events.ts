@@ -3,13 +3,31 @@ import type { Counter, Histogram } from 'prom-client';
 import { lineLimit } from './line-limit.ts';
 import type { Log } from './log.ts';
 
-type MakeCounter = <L extends string>(name: string, help: string, labels?: readonly L[]) => Counter<L>;
-type MakeHistogram = <L extends string>(name: string, help: string, labels?: readonly L[]) => Histogram<L>;
+type MakeCounter = <L extends string>(
+  name: string,
+  help: string,
+  labels?: readonly L[],
+) => Counter<L>;
+type MakeHistogram = <L extends string>(
+  name: string,
+  help: string,
+  labels?: readonly L[],
+) => Histogram<L>;
 
-export function scriptEvents(counter: MakeCounter, histogram: MakeHistogram, log: Log, clock?: () => number) {
-  const runs = counter('script_runs_total', 'Script runs by kind (live or trial) and outcome.', ['kind', 'outcome']);
+export function scriptEvents(
+  counter: MakeCounter,
+  histogram: MakeHistogram,
+  log: Log,
+  clock?: () => number,
+) {
+  const runs = counter('script_runs_total', 'Script runs by kind (live or trial) and outcome.', [
+    'kind',
+    'outcome',
+  ]);
   const seconds = histogram('script_run_seconds', 'Time of script runs in their thread.', ['kind']);
-  const waits = histogram('script_wait_seconds', 'Time that script runs waited for a thread.', ['kind']);
+  const waits = histogram('script_wait_seconds', 'Time that script runs waited for a thread.', [
+    'kind',
+  ]);
   const lost = counter(
     'script_threads_lost_total',
     'Script threads that died or were ended because nothing was heard of them.',
@@ -24,7 +42,10 @@ export function scriptEvents(counter: MakeCounter, histogram: MakeHistogram, log
         untold++;
         return;
       }
-      log.warn({ why, ...(untold > 0 ? { untold } : {}) }, 'a script thread was lost and is replaced');
+      log.warn(
+        { why, ...(untold > 0 ? { untold } : {}) },
+        'a script thread was lost and is replaced',
+      );
       untold = 0;
     },
 

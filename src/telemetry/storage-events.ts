@@ -10,10 +10,14 @@ export type WritingState =
 
 export function storageEvents(gauge: MakeGauge, log: Log) {
   let state: WritingState = { kind: 'writing' };
-  gauge('storage_stopped', '1 after an I/O error of the journal: nothing is stored until a restart.', () =>
-    state.kind === 'stopped' ? 1 : 0,
+  gauge(
+    'storage_stopped',
+    '1 after an I/O error of the journal: nothing is stored until a restart.',
+    () => (state.kind === 'stopped' ? 1 : 0),
   );
-  gauge('storage_full', '1 while the disk is full and samples are refused.', () => (state.kind === 'full' ? 1 : 0));
+  gauge('storage_full', '1 while the disk is full and samples are refused.', () =>
+    state.kind === 'full' ? 1 : 0,
+  );
   let recordsError: Error | undefined;
   return {
     /** Call once, when a sync of the records failed. */
@@ -23,13 +27,15 @@ export function storageEvents(gauge: MakeGauge, log: Log) {
     },
 
     /** The reason for `/health/ready`. */
-    recordsStoppedBecause: (): string | undefined => recordsError && `records stopped: ${recordsError.message}`,
+    recordsStoppedBecause: (): string | undefined =>
+      recordsError && `records stopped: ${recordsError.message}`,
 
     /** Logs each change once; what stopped for good does not change any more. */
     writingChanged(next: WritingState): void {
       if (next.kind === state.kind || state.kind === 'stopped') return;
       state = next;
-      if (next.kind === 'stopped') log.error({ err: next.error }, 'writing stopped: restart after repairing the disk');
+      if (next.kind === 'stopped')
+        log.error({ err: next.error }, 'writing stopped: restart after repairing the disk');
       else if (next.kind === 'full')
         log.error({ err: next.error }, 'disk full: samples are refused until there is room');
       else log.info('the disk has room again: samples are stored');

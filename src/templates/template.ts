@@ -38,7 +38,10 @@ interface Found extends Expression {
  */
 export function parseTemplate(text: string, place: TemplatePlace, where = 'template'): Template {
   if (text.length > templateLimits.charactersMax) {
-    throw problem('templateInvalid', { where, reason: `it is longer than ${templateLimits.charactersMax} characters` });
+    throw problem('templateInvalid', {
+      where,
+      reason: `it is longer than ${templateLimits.charactersMax} characters`,
+    });
   }
   const refuse = refusalIn(text, where);
   const found = [...expressionsOf(text, place, refuse)];
@@ -130,14 +133,19 @@ function readPath(expression: string, start: number, refuse: Refuse): string {
   if (steps.some((step) => step === '')) refuse(start, shown, 'has an empty step between dots');
   const prefix = steps[0]!;
   if (!contextPrefixes.includes(prefix)) {
-    refuse(start, shown, `begins with ${prefix}, which there is not; there are ${contextPrefixes.join(', ')}`);
+    refuse(
+      start,
+      shown,
+      `begins with ${prefix}, which there is not; there are ${contextPrefixes.join(', ')}`,
+    );
   }
   return path;
 }
 
 /** What a device sends must not choose the server that credentials are sent to. */
 function refuseMovableHost(found: readonly Found[], text: string, refuse: Refuse): void {
-  const authority = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(text)?.[0].length ?? Number.POSITIVE_INFINITY;
+  const authority =
+    /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(text)?.[0].length ?? Number.POSITIVE_INFINITY;
   const movable = found.find(({ start }) => start < authority);
   if (movable === undefined) return;
   refuse(
@@ -157,7 +165,9 @@ export function canBeJson({ parts }: Template): boolean {
     url: ['x', '1'],
   };
   return [0, 1].some((which) => {
-    const text = parts.map((part) => (typeof part === 'string' ? part : values[part.encoding][which])).join('');
+    const text = parts
+      .map((part) => (typeof part === 'string' ? part : values[part.encoding][which]))
+      .join('');
     try {
       JSON.parse(text);
       return true;

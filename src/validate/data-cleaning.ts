@@ -60,7 +60,12 @@ export function cleanData(data: JsonObject): CleanedData {
   };
 }
 
-function cleanObject(object: JsonObject, parentPath: string, depth: number, cleaning: Cleaning): JsonObject {
+function cleanObject(
+  object: JsonObject,
+  parentPath: string,
+  depth: number,
+  cleaning: Cleaning,
+): JsonObject {
   const cleaned: Record<string, Json> = {};
   for (const key of Object.keys(object)) {
     const value = object[key]!;
@@ -78,7 +83,9 @@ function cleanValue(value: Json, path: string, depth: number, cleaning: Cleaning
     return null;
   }
   if (Array.isArray(value))
-    return (value as readonly Json[]).map((element, i) => cleanElement(element, `${path}.${i}`, depth, cleaning));
+    return (value as readonly Json[]).map((element, i) =>
+      cleanElement(element, `${path}.${i}`, depth, cleaning),
+    );
   return isJsonObject(value) ? cleanObject(value, path, depth, cleaning) : value;
 }
 

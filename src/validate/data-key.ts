@@ -7,7 +7,8 @@ export function isDataKey(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (isAlphanumeric(code)) afterAlphanumeric = true;
-    else if (afterAlphanumeric && (code === 46 || code === 95 || code === 45)) afterAlphanumeric = false;
+    else if (afterAlphanumeric && (code === 46 || code === 95 || code === 45))
+      afterAlphanumeric = false;
     else return false;
   }
   return afterAlphanumeric;

@@ -36,7 +36,9 @@ test('review security 14: exactly the limit of data keys is kept, whatever they 
   for (const perSample of [1, 3, 7, 60, 99, 100, 101, 500]) {
     const { send, keysStored } = bench();
     for (let next = 0; next < 250; next += perSample) {
-      const data = Object.fromEntries(Array.from({ length: perSample }, (_, i) => [`k${next + i}`, i]));
+      const data = Object.fromEntries(
+        Array.from({ length: perSample }, (_, i) => [`k${next + i}`, i]),
+      );
       const { sample } = await send('default', data);
       const kept = Object.keys(sample.data).length;
       const left = Object.keys((sample.meta?.svcDataKeyValidation ?? {}) as object).length;

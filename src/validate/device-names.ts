@@ -3,7 +3,12 @@ import { hash, randomUUID } from 'node:crypto';
 import { keyPaths } from '../model/key-paths.ts';
 import { type Quotas, quotaTable } from '../model/quota.ts';
 import { defaultTopic, type Sample } from '../model/sample.ts';
-import { noteCleaning, removedKeysMeta, type ValidatedSample, warning } from './sample-validation.ts';
+import {
+  noteCleaning,
+  removedKeysMeta,
+  type ValidatedSample,
+  warning,
+} from './sample-validation.ts';
 import { shortName } from './validation-limits.ts';
 import { withoutKeys } from './without-keys.ts';
 
@@ -43,7 +48,10 @@ const exactNamesMax = 1_000_000;
 const countedPart = 1 / 2;
 const anewPart = 1 / 4;
 
-export function deviceNames(limits: Pick<Quotas, 'topics' | 'dataKeys'>, storedNames: StoredNames): DeviceNames {
+export function deviceNames(
+  limits: Pick<Quotas, 'topics' | 'dataKeys'>,
+  storedNames: StoredNames,
+): DeviceNames {
   const devices = new Map<string, Known>();
   const loading = new Map<string, Promise<Known>>();
   const near = new Map<string, Known>();
@@ -56,7 +64,8 @@ export function deviceNames(limits: Pick<Quotas, 'topics' | 'dataKeys'>, storedN
       const exact = new Map(await storedNames(deviceId));
       const keys = [...exact.values()].reduce((sum, { size }) => sum + size, 0);
       const known = devices.get(deviceId) ?? { topics: 0, keys: 0, recent: [], exact };
-      if (!devices.has(deviceId) && devices.size >= devicesMax) devices.delete(devices.keys().next().value!);
+      if (!devices.has(deviceId) && devices.size >= devicesMax)
+        devices.delete(devices.keys().next().value!);
       devices.set(deviceId, Object.assign(known, { exact, keys, topics: exact.size }));
       if (!near.has(deviceId)) nearNames += keys;
       near.set(deviceId, known);
@@ -86,7 +95,8 @@ export function deviceNames(limits: Pick<Quotas, 'topics' | 'dataKeys'>, storedN
     const paths = keyPaths(data);
     const signature = hash('sha1', `${salt}${topic}\n${paths.join('\n')}`, 'base64').slice(0, 12);
     if (known.recent.includes(signature)) return validated;
-    if (known.exact !== undefined) return admitExactly(deviceId, known, known.exact, { validated, paths, signature });
+    if (known.exact !== undefined)
+      return admitExactly(deviceId, known, known.exact, { validated, paths, signature });
     // The topic `default` is always open.
     const topics = topic === defaultTopic ? 0 : 1;
     const isFar =
@@ -103,10 +113,15 @@ export function deviceNames(limits: Pick<Quotas, 'topics' | 'dataKeys'>, storedN
     deviceId: string,
     known: Known,
     exact: Map<string, Set<string>>,
-    { validated, paths, signature }: { validated: Validated; paths: readonly string[]; signature: string },
+    {
+      validated,
+      paths,
+      signature,
+    }: { validated: Validated; paths: readonly string[]; signature: string },
   ): Validated {
     const { topic } = validated.sample;
-    const isTopicRefused = topic !== defaultTopic && !exact.has(topic) && exact.size >= limits.topics;
+    const isTopicRefused =
+      topic !== defaultTopic && !exact.has(topic) && exact.size >= limits.topics;
     const storedTopic = isTopicRefused ? defaultTopic : topic;
     const names = exact.get(storedTopic) ?? new Set<string>();
     exact.set(storedTopic, names);
@@ -129,7 +144,11 @@ export function deviceNames(limits: Pick<Quotas, 'topics' | 'dataKeys'>, storedN
     return isWhole ? validated : cutDown(validated, storedTopic, refused, limits);
   }
 
-  async function admitSlowly(deviceId: string, samples: readonly Validated[], from: number): Promise<Validated[]> {
+  async function admitSlowly(
+    deviceId: string,
+    samples: readonly Validated[],
+    from: number,
+  ): Promise<Validated[]> {
     const admitted: Validated[] = [];
     for (const validated of samples.slice(from)) {
       let known = devices.get(deviceId);
@@ -152,7 +171,10 @@ export function deviceNames(limits: Pick<Quotas, 'topics' | 'dataKeys'>, storedN
       for (const validated of samples) {
         const one = known && admitOne(deviceId, known, validated);
         if (one === undefined) {
-          return admitSlowly(deviceId, samples, admitted.length).then((rest) => [...admitted, ...rest]);
+          return admitSlowly(deviceId, samples, admitted.length).then((rest) => [
+            ...admitted,
+            ...rest,
+          ]);
         }
         admitted.push(one);
       }
@@ -173,11 +195,16 @@ function cutDown(
   if (topic !== sample.topic) {
     const message = `topic ${shortName(sample.topic)} is beyond the ${limits.topics} ${quotaTable.topics.what} that a device may have (limit topics)`;
     meta.svcTopicValidation = { message };
-    notes.push(warning(`${message}: the sample is stored with topic ${topic}`, { topic: shortName(sample.topic) }));
+    notes.push(
+      warning(`${message}: the sample is stored with topic ${topic}`, {
+        topic: shortName(sample.topic),
+      }),
+    );
   }
   const message = `beyond the ${limits.dataKeys} ${quotaTable.dataKeys.what} that a device may have (limit dataKeys)`;
   const { data, removed, removedMore } = withoutKeys(sample.data, refused, message);
-  if (removed.length > 0) meta.svcDataKeyValidation = removedKeysMeta(meta.svcDataKeyValidation, removed);
+  if (removed.length > 0)
+    meta.svcDataKeyValidation = removedKeysMeta(meta.svcDataKeyValidation, removed);
   noteCleaning({ removed, removedMore, what: 'new' }, notes);
   return { sample: { ...sample, topic, data, meta }, notes, metrics };
 }

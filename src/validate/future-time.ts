@@ -6,7 +6,10 @@ import type { ValidatedSample } from './sample-validation.ts';
 const aheadMaxMs = 86_400_000;
 
 /** The validated sample, with a note when it is dated more than a day after `now`. */
-export function withFutureNote<S extends Sample>(validated: ValidatedSample<S>, now: EpochMs): ValidatedSample<S> {
+export function withFutureNote<S extends Sample>(
+  validated: ValidatedSample<S>,
+  now: EpochMs,
+): ValidatedSample<S> {
   const { timestamp } = validated.sample;
   if (timestamp <= now + aheadMaxMs) return validated;
   const at = formatInstant(timestamp);

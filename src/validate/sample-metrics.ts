@@ -11,7 +11,8 @@ const noMetrics: SampleMetrics = Object.freeze({});
  * 100 percent). Values outside or of another type are measured values like any other, and no metrics.
  */
 export function sampleMetrics(data: JsonObject): SampleMetrics {
-  const sqi = quality(data.sqi) ?? quality(data.signalQuality) ?? quality(data.signalQualityIndicator);
+  const sqi =
+    quality(data.sqi) ?? quality(data.signalQuality) ?? quality(data.signalQualityIndicator);
   const level = data.batteryLevel;
   const batteryLevel = typeof level === 'number' && level >= 0 && level <= 100 ? level : undefined;
   if (sqi === undefined && batteryLevel === undefined) return noMetrics;

@@ -32,7 +32,8 @@ describe('interface 2.3 topics', () => {
     const letters = ['a', '0', '.', ':', '-', '_', '!'];
     let texts = [''];
     for (let length = 0; length <= 5; length++) {
-      for (const text of texts) expect(isTopic(text), JSON.stringify(text)).toBe(printedTopic.test(text));
+      for (const text of texts)
+        expect(isTopic(text), JSON.stringify(text)).toBe(printedTopic.test(text));
       texts = texts.flatMap((text) => letters.map((letter) => text + letter));
     }
   });
@@ -45,7 +46,12 @@ describe('interface 2.3 topics', () => {
   });
 
   test('a million characters take linear time', () => {
-    for (const text of ['a'.repeat(1e6), `${'a'.repeat(1e6)}!`, `ab${'.c'.repeat(5e5)}`, `ab${'.c'.repeat(5e5)}.`]) {
+    for (const text of [
+      'a'.repeat(1e6),
+      `${'a'.repeat(1e6)}!`,
+      `ab${'.c'.repeat(5e5)}`,
+      `ab${'.c'.repeat(5e5)}.`,
+    ]) {
       const started = performance.now();
       isTopic(text);
       expect(performance.now() - started).toBeLessThan(100);
@@ -73,9 +79,16 @@ describe('interface 2.3 topics', () => {
   test('rule 4: an invalid topic is stored as default, meta names the original, a warning is noted', () => {
     const { sample, notes } = validateSample(sampleOf({ a: 1 }, 'a.b c', { unit: 'C' }));
     expect(sample.topic).toBe('default');
-    expect(sample.meta).toEqual({ unit: 'C', svcTopicValidation: { message: 'invalid topic a.b c' } });
+    expect(sample.meta).toEqual({
+      unit: 'C',
+      svcTopicValidation: { message: 'invalid topic a.b c' },
+    });
     expect(notes).toHaveLength(1);
-    expect(notes[0]).toMatchObject({ level: 'WARN', source: 'UPLINK', details: { topic: 'a.b c' } });
+    expect(notes[0]).toMatchObject({
+      level: 'WARN',
+      source: 'UPLINK',
+      details: { topic: 'a.b c' },
+    });
   });
 });
 
@@ -131,11 +144,16 @@ describe('interface 2.3 data keys', () => {
 
   test('two removed keys of one path both keep their value', () => {
     const { sample } = validateSample(sampleOf({ 'a.b!': 1, a: { 'b!': 2 } }));
-    expect(sample.meta!.svcDataKeyValidation).toMatchObject({ 'a.b!': { value: 1 }, 'a.b! (2)': { value: 2 } });
+    expect(sample.meta!.svcDataKeyValidation).toMatchObject({
+      'a.b!': { value: 1 },
+      'a.b! (2)': { value: 2 },
+    });
   });
 
   test('the key __proto__ is removed like any other and changes no prototype', () => {
-    const data = JSON.parse('{"ok":1,"__proto__":{"admin":true},"in":{"__proto__":5}}') as JsonObject;
+    const data = JSON.parse(
+      '{"ok":1,"__proto__":{"admin":true},"in":{"__proto__":5}}',
+    ) as JsonObject;
     const { sample } = validateSample(sampleOf(data));
     expect((sample.data as { admin?: boolean }).admin).toBeUndefined();
     const validation = sample.meta!.svcDataKeyValidation as JsonObject;
@@ -147,7 +165,11 @@ describe('interface 2.3 data keys', () => {
   });
 
   test("meta of the script is kept; the platform's entry wins over one of the same name", () => {
-    const meta = { note: 'x', svcTopicValidation: 'mine', svcDataKeyValidation: { 'b!': 'mine', other: 1 } };
+    const meta = {
+      note: 'x',
+      svcTopicValidation: 'mine',
+      svcDataKeyValidation: { 'b!': 'mine', other: 1 },
+    };
     const { sample } = validateSample(sampleOf({ 'b!': 2 }, '!', meta));
     expect(sample.meta).toEqual({
       note: 'x',
@@ -179,13 +201,17 @@ describe('limits', () => {
   test('the deepest allowed value stays', () => {
     const sample = sampleOf(nested(validationLimits.depthMax, 1));
     expect(validateSample(sample).sample).toBe(sample);
-    expect(validateSample(sampleOf(nested(validationLimits.depthMax + 1, 1))).notes).toHaveLength(1);
+    expect(validateSample(sampleOf(nested(validationLimits.depthMax + 1, 1))).notes).toHaveLength(
+      1,
+    );
   });
 
   test('a long path with many invalid keys below does not multiply', () => {
     const inner = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`bad!${i}`, i]));
     const { sample, notes } = validateSample(sampleOf({ ['k'.repeat(1e6)]: inner }));
-    expect(Object.keys(sample.meta!.svcDataKeyValidation as JsonObject)).toHaveLength(validationLimits.removedKeysMax);
+    expect(Object.keys(sample.meta!.svcDataKeyValidation as JsonObject)).toHaveLength(
+      validationLimits.removedKeysMax,
+    );
     expect(JSON.stringify(sample.meta).length).toBeLessThan(3e6);
     expect(notes).toHaveLength(validationLimits.keyNotesMax + 1);
     expect(notes.at(-1)!.message).toContain('4980');
@@ -198,7 +224,10 @@ describe('limits', () => {
   });
 
   test('any JSON is judged without an exception, and what comes out is valid', () => {
-    const json = fc.dictionary(fc.oneof(shortText, fc.constant('__proto__')), fc.jsonValue({ maxDepth: 4 }));
+    const json = fc.dictionary(
+      fc.oneof(shortText, fc.constant('__proto__')),
+      fc.jsonValue({ maxDepth: 4 }),
+    );
     fc.assert(
       fc.property(json, fc.string(), (data, topic) => {
         const { sample } = validateSample(sampleOf(data as JsonObject, topic));
@@ -230,5 +259,7 @@ describe('interface 2.3 metrics', () => {
     [{ batteryLevel: Number.NaN }, {}],
     [{ nested: { sqi: 1 } }, {}],
   ] as const)
-    test(JSON.stringify(data), () => expect(validateSample(sampleOf(data)).metrics).toEqual(metrics));
+    test(JSON.stringify(data), () =>
+      expect(validateSample(sampleOf(data)).metrics).toEqual(metrics),
+    );
 });

@@ -2,7 +2,13 @@
 import { type Json, type JsonObject, isJsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
 import { type Sample, defaultTopic } from '../model/sample.ts';
-import { type CleanedData, cleanData, isClean, isShallow, type RemovedKey } from './data-cleaning.ts';
+import {
+  type CleanedData,
+  cleanData,
+  isClean,
+  isShallow,
+  type RemovedKey,
+} from './data-cleaning.ts';
 import { type SampleMetrics, sampleMetrics } from './sample-metrics.ts';
 import { isTopic } from '../model/topic.ts';
 import { shortName, validationLimits } from './validation-limits.ts';
@@ -28,13 +34,18 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
     return { sample, notes: noNotes, metrics: sampleMetrics(sample.data) };
   }
   const notes: Note[] = [];
-  if (!metaOk) notes.push(warning(`The meta nests deeper than ${validationLimits.depthMax} levels and was left out`));
+  if (!metaOk)
+    notes.push(
+      warning(`The meta nests deeper than ${validationLimits.depthMax} levels and was left out`),
+    );
   const meta: Record<string, Json> = metaOk ? { ...sample.meta } : {};
   if (!topicOk) {
     const message = `invalid topic ${shortName(sample.topic)}`;
     meta.svcTopicValidation = { message };
     notes.push(
-      warning(`${message}: the sample is stored with topic ${defaultTopic}`, { topic: shortName(sample.topic) }),
+      warning(`${message}: the sample is stored with topic ${defaultTopic}`, {
+        topic: shortName(sample.topic),
+      }),
     );
   }
   const cleaned = cleanData(sample.data);
@@ -45,12 +56,20 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
     notes.push(warning(`The number at ${path} is not finite: stored as null`, { path }));
   const { meta: _, ...rest } = sample;
   const topic = topicOk ? sample.topic : defaultTopic;
-  const checked = { ...rest, topic, data: cleaned.data, ...(Object.keys(meta).length > 0 && { meta }) };
+  const checked = {
+    ...rest,
+    topic,
+    data: cleaned.data,
+    ...(Object.keys(meta).length > 0 && { meta }),
+  };
   return { sample: checked as unknown as S, notes, metrics: sampleMetrics(cleaned.data) };
 }
 
 /** `svcDataKeyValidation` with what was removed added to it. Entries are defined, not assigned: a path can be `__proto__`. */
-export function removedKeysMeta(given: Json | undefined, removed: readonly RemovedKey[]): JsonObject {
+export function removedKeysMeta(
+  given: Json | undefined,
+  removed: readonly RemovedKey[],
+): JsonObject {
   const entries = new Map<string, Json>(isJsonObject(given) ? Object.entries(given) : []);
   for (const { path, message, value } of removed) entries.set(path, { message, value });
   return Object.fromEntries(entries);
@@ -65,7 +84,8 @@ export function noteCleaning(
   for (const { path, message } of noted)
     notes.push(warning(`${message} at ${path}: removed from the sample`, { path }));
   const more = cleaned.removed.length - noted.length + cleaned.removedMore;
-  if (more > 0) notes.push(warning(`${more} further ${cleaned.what} data keys were removed from the sample`));
+  if (more > 0)
+    notes.push(warning(`${more} further ${cleaned.what} data keys were removed from the sample`));
 }
 
 /** A note of the processing log. */

@@ -13,7 +13,11 @@ export interface ReducedData {
 }
 
 /** A copy of the data without the values at these paths; objects that lose all their keys go with them. */
-export function withoutKeys(data: JsonObject, refused: ReadonlySet<string>, message: string): ReducedData {
+export function withoutKeys(
+  data: JsonObject,
+  refused: ReadonlySet<string>,
+  message: string,
+): ReducedData {
   const removed: RemovedKey[] = [];
   let removedMore = 0;
   const reduced = (object: JsonObject, prefix: string): JsonObject | undefined => {

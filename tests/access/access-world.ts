@@ -49,12 +49,14 @@ export interface Fixtures {
 
 export function actingBy(base: string, headers: Record<string, string>): Acting {
   const call: Call = (method, path, body, more = {}) => {
-    const type = body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' };
+    const type =
+      body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' };
     return checkedFetch(base, method, path, { ...type, ...headers, ...more }, body);
   };
   const must: Must = async (method, path, body) => {
     const answer = await call(method, path, body);
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
   return { headers, call, must };
@@ -66,9 +68,14 @@ export async function signIn(
   email: string,
   options: { readonly password?: string; readonly organizationId?: string } = {},
 ): Promise<Acting> {
-  const body = { email, password: options.password ?? password, organizationId: options.organizationId ?? null };
+  const body = {
+    email,
+    password: options.password ?? password,
+    organizationId: options.organizationId ?? null,
+  };
   const answer = await actingBy(base, {}).call('POST', '/v3/auth/login', body);
-  if (answer.status !== 200) throw new Error(`sign-in of ${email}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 200)
+    throw new Error(`sign-in of ${email}: ${answer.status} ${JSON.stringify(answer.body)}`);
   const cookie = answer.headers
     .getSetCookie()
     .map((one) => one.split(';')[0])
@@ -87,14 +94,23 @@ export async function addMember(
   const invited = await owner.must('POST', `${of}/members`, { email, role });
   if (invited.invitationUrl !== null) {
     const token = String(invited.invitationUrl).split('/').at(-1);
-    await actingBy(base, {}).must('POST', `/v3/auth/invitations/${token}`, { name: email, password });
+    await actingBy(base, {}).must('POST', `/v3/auth/invitations/${token}`, {
+      name: email,
+      password,
+    });
   }
   return { userId: invited.userId };
 }
 
 /** Inputs and logic of a rule that compares a key of a device with itself. */
 export function comparisonOf(deviceId: string) {
-  const source = { id: 's', inputIds: [deviceId], dataTopic: 'default', dataKey: 'a', valueType: 'NUMERICAL' };
+  const source = {
+    id: 's',
+    inputIds: [deviceId],
+    dataTopic: 'default',
+    dataKey: 'a',
+    valueType: 'NUMERICAL',
+  };
   const operand = { type: 'DATA_SOURCE', dataSourceId: 's' };
   const conditions = [{ operandFirst: operand, operator: 'EQ', operandSecond: operand }];
   return {
@@ -104,18 +120,35 @@ export function comparisonOf(deviceId: string) {
 }
 
 /** Makes one record of each kind, named with the mark. */
-export async function makeFixtures(owner: Acting, workspaceId: string, mark: string): Promise<Fixtures> {
+export async function makeFixtures(
+  owner: Acting,
+  workspaceId: string,
+  mark: string,
+): Promise<Fixtures> {
   const { organizationId } = await owner.must('GET', `/v3/workspaces/${workspaceId}`);
   const name = `${mark} record`;
-  const connector = await owner.must('POST', '/v3/device-connectors', { name, workspaceId, connectivity: 'HTTP' });
-  const type = await owner.must('POST', '/v3/device-types', { name, organizationId, type: 'manual', meta: {} });
+  const connector = await owner.must('POST', '/v3/device-connectors', {
+    name,
+    workspaceId,
+    connectivity: 'HTTP',
+  });
+  const type = await owner.must('POST', '/v3/device-types', {
+    name,
+    organizationId,
+    type: 'manual',
+    meta: {},
+  });
   const flow = await owner.must('POST', '/v3/data-flows', {
     name,
     workspaceId,
     deviceConnector: { id: connector.id },
     outputConnectors: [{ id: '0900000000000000', topic: '*' }],
   });
-  const integration = await owner.must('POST', '/v3/integrations', { name, workspaceId, type: 'GENERIC' });
+  const integration = await owner.must('POST', '/v3/integrations', {
+    name,
+    workspaceId,
+    type: 'GENERIC',
+  });
   const tag = await owner.must('POST', '/v3/tags', { name, workspaceId });
   const physicalId = `${mark}-physical-${workspaceId}`;
   const device = await owner.must('POST', '/v3/devices', {
@@ -129,16 +162,34 @@ export async function makeFixtures(owner: Acting, workspaceId: string, mark: str
   const grant = { name, organizationId, permissions: { asset: ['read'] } };
   const key = await owner.must('POST', '/v3/api-keys', grant);
   const client = await owner.must('POST', '/v3/oauth-clients', grant);
-  const field = await owner.must('POST', '/v3/custom-fields/meta', { name, workspaceId, type: 'STRING' });
+  const field = await owner.must('POST', '/v3/custom-fields/meta', {
+    name,
+    workspaceId,
+    type: 'STRING',
+  });
   const group = await owner.must('POST', '/v3/dashboard-groups', { name, workspaceId });
-  const dashboard = await owner.must('POST', '/v3/dashboards', { name, workspaceId, groupId: group.id });
+  const dashboard = await owner.must('POST', '/v3/dashboards', {
+    name,
+    workspaceId,
+    groupId: group.id,
+  });
   const text = { 'content-type': 'text/plain' };
-  const blob = (await owner.call('POST', `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`, mark, text)).body;
+  const blob = (
+    await owner.call('POST', `/v3/blobs?workspaceId=${workspaceId}&name=${mark}`, mark, text)
+  ).body;
   const tagging = { workspaceId, deviceIds: [device.id], addTagIds: [tag.id] };
   const operation = await owner.must('POST', '/v3/devices/bulk/tag', tagging);
   const script = 'function consume() {}';
-  const customLogic = await owner.must('POST', '/v3/rules/custom', { name, organizationId, script });
-  const rule = await owner.must('POST', '/v3/rules', { name, workspaceId, ...comparisonOf(device.id) });
+  const customLogic = await owner.must('POST', '/v3/rules/custom', {
+    name,
+    organizationId,
+    script,
+  });
+  const rule = await owner.must('POST', '/v3/rules', {
+    name,
+    workspaceId,
+    ...comparisonOf(device.id),
+  });
   return {
     rule: rule.id,
     customLogic: customLogic.id,
@@ -182,7 +233,10 @@ export interface AccessWorld {
     workspaces?: { id: string }[];
   }): Promise<Acting & { id: string; secret: string }>;
   /** An OAuth client and a token of it. */
-  client(grant?: { permissions?: Permissions; workspaces?: { id: string }[] }): Promise<OAuthActing>;
+  client(grant?: {
+    permissions?: Permissions;
+    workspaces?: { id: string }[];
+  }): Promise<OAuthActing>;
   close(): Promise<void>;
 }
 
@@ -195,7 +249,9 @@ export interface OAuthActing extends Acting {
 
 export const tokenPath = '/realms/api-keys/protocol/openid-connect/token';
 
-export async function startAccessWorld(environment: Record<string, string> = {}): Promise<AccessWorld> {
+export async function startAccessWorld(
+  environment: Record<string, string> = {},
+): Promise<AccessWorld> {
   const world = await startWorld({ environment });
   const { base, organizationId } = world;
   const nobody = actingBy(base, {});
@@ -205,10 +261,21 @@ export async function startAccessWorld(environment: Record<string, string> = {})
   const ofOther = `/v3/organizations/${other.id}`;
   await addMember(base, owner, ofOther, 'other-owner@example.org', 'OWNER');
   const otherOwner = await signIn(base, 'other-owner@example.org');
-  await otherOwner.must('DELETE', `${ofOther}/members/${(await owner.must('GET', '/v3/auth/me')).id}`);
-  const otherWorkspace = await otherOwner.must('POST', '/v3/workspaces', { name: 'There', organizationId: other.id });
+  await otherOwner.must(
+    'DELETE',
+    `${ofOther}/members/${(await owner.must('GET', '/v3/auth/me')).id}`,
+  );
+  const otherWorkspace = await otherOwner.must('POST', '/v3/workspaces', {
+    name: 'There',
+    organizationId: other.id,
+  });
   const second = await owner.must('POST', '/v3/workspaces', { name: 'Second', organizationId });
-  const drafted = (grant: object) => ({ name: 'made', organizationId, permissions: everyPermission, ...grant });
+  const drafted = (grant: object) => ({
+    name: 'made',
+    organizationId,
+    permissions: everyPermission,
+    ...grant,
+  });
   return {
     world,
     base,
@@ -223,7 +290,11 @@ export async function startAccessWorld(environment: Record<string, string> = {})
       return { id, secret, ...actingBy(base, { 'x-api-key': secret }) };
     },
     async client(grant = {}) {
-      const { id, clientId, clientSecret } = await owner.must('POST', '/v3/oauth-clients', drafted(grant));
+      const { id, clientId, clientSecret } = await owner.must(
+        'POST',
+        '/v3/oauth-clients',
+        drafted(grant),
+      );
       const form = new URLSearchParams({
         grant_type: 'client_credentials',
         client_id: clientId,
@@ -232,7 +303,13 @@ export async function startAccessWorld(environment: Record<string, string> = {})
       const type = { 'content-type': 'application/x-www-form-urlencoded' };
       const { body } = await nobody.call('POST', tokenPath, form.toString(), type);
       const token = String(body.access_token);
-      return { id, clientId, clientSecret, token, ...actingBy(base, { authorization: `Bearer ${token}` }) };
+      return {
+        id,
+        clientId,
+        clientSecret,
+        token,
+        ...actingBy(base, { authorization: `Bearer ${token}` }),
+      };
     },
     close: () => world.close(),
   };

@@ -20,28 +20,41 @@ interface Entry {
   readonly action: string;
   readonly resourceType: string;
   readonly resourceId: string;
-  readonly changes: readonly { readonly field: string; readonly before?: unknown; readonly after?: unknown }[];
+  readonly changes: readonly {
+    readonly field: string;
+    readonly before?: unknown;
+    readonly after?: unknown;
+  }[];
 }
 
 async function logged(query: string, by: Acting = at.owner): Promise<Entry[]> {
   return (await by.must('GET', `/v3/audit-logs?${query}`)).content;
 }
-const shortOf = (entries: readonly Entry[]) => entries.map(({ action, resourceType }) => `${action} ${resourceType}`);
+const shortOf = (entries: readonly Entry[]) =>
+  entries.map(({ action, resourceType }) => `${action} ${resourceType}`);
 
 test('versions of a device configuration: added and deleted, told with the device they are of', async () => {
   const { owner, world } = at;
   const made = await makeFixtures(owner, world.workspaceId, 'configured');
   const path = `/v3/devices/${made.device}/configuration`;
-  await owner.must('POST', path, { workspaceId: world.workspaceId, configuration: { intervalSeconds: 60 } });
+  await owner.must('POST', path, {
+    workspaceId: world.workspaceId,
+    configuration: { intervalSeconds: 60 },
+  });
   await owner.must('DELETE', `${path}/1`);
-  const entries = await logged(`resourceType=DEVICE_CONFIGURATION&workspaceId=${world.workspaceId}`);
+  const entries = await logged(
+    `resourceType=DEVICE_CONFIGURATION&workspaceId=${world.workspaceId}`,
+  );
   expect(entries).toMatchObject([
     { action: 'DELETE', resourceId: `${made.device}/1`, resourceName: 'configured record' },
     { action: 'CREATE', resourceId: `${made.device}/1`, resourceName: 'configured record' },
   ]);
   const change = { field: 'configuration', before: { intervalSeconds: 60 } };
   expect(entries[0]!.changes).toContainEqual(change);
-  expect(entries[1]!.changes).toContainEqual({ field: 'configuration', after: { intervalSeconds: 60 } });
+  expect(entries[1]!.changes).toContainEqual({
+    field: 'configuration',
+    after: { intervalSeconds: 60 },
+  });
 });
 
 test('one record of each kind: created, changed and deleted', async () => {
@@ -76,8 +89,13 @@ test('one record of each kind: created, changed and deleted', async () => {
     if (kind === 'DEVICE') updated.push('UPDATE DEVICE');
     expect(shortOf(entries)).toEqual([`DELETE ${kind}`, ...updated, `CREATE ${kind}`]);
     if (changeable)
-      expect(entries[1]!.changes).toContainEqual({ field: 'name', before: expect.any(String), after: 'renamed' });
-    if (kind === 'OAUTH_CLIENT') expect(entries[1]!.changes).toEqual([{ field: 'secretHash', secret: true }]);
+      expect(entries[1]!.changes).toContainEqual({
+        field: 'name',
+        before: expect.any(String),
+        after: 'renamed',
+      });
+    if (kind === 'OAUTH_CLIENT')
+      expect(entries[1]!.changes).toEqual([{ field: 'secretHash', secret: true }]);
   }
   await owner.must('PUT', `/v3/organizations/${world.organizationId}`, { description: 'told' });
   const [entry] = await logged(`resourceType=organization&action=UPDATE`);
@@ -124,7 +142,11 @@ describe('interface 5 rule 10: who it was', () => {
     const path = `/v3/operations/${operation.id}`;
     for (;;) if ((await key.must('GET', path)).completed !== null) break;
     const [entry] = await logged(`resourceType=DEVICE&actorId=${key.id}`);
-    expect(entry).toMatchObject({ action: 'CREATE', actor: { type: 'API_KEY', id: key.id }, requestId: operation.id });
+    expect(entry).toMatchObject({
+      action: 'CREATE',
+      actor: { type: 'API_KEY', id: key.id },
+      requestId: operation.id,
+    });
   });
   test('the request id of the answer is that of the entry', async () => {
     const answer = await at.owner.call(
@@ -143,7 +165,8 @@ describe('interface 5 rule 10: who it was', () => {
         const by = actors[n % actors.length]!;
         return [
           by.id,
-          (await by.must('POST', '/v3/tags', { name: `n${n}`, workspaceId: at.world.workspaceId })).id,
+          (await by.must('POST', '/v3/tags', { name: `n${n}`, workspaceId: at.world.workspaceId }))
+            .id,
         ] as const;
       }),
     );
@@ -156,9 +179,16 @@ test('what is refused leaves no entry', async () => {
   const before = (await at.owner.must('GET', '/v3/audit-logs')).totalElements;
   const calls = [
     await at.owner.call('POST', '/v3/tags', { name: 'x', workspaceId: 'nowhere' }),
-    await at.owner.call('POST', '/v3/tags', { name: 'x', workspaceId: at.world.workspaceId, color: 'red' }),
+    await at.owner.call('POST', '/v3/tags', {
+      name: 'x',
+      workspaceId: at.world.workspaceId,
+      color: 'red',
+    }),
     await at.otherOwner.call('DELETE', `/v3/workspaces/${at.world.workspaceId}`),
-    await at.owner.call('PUT', `/v3/workspaces/${at.world.workspaceId}`, { name: 'x', version: 99 }),
+    await at.owner.call('PUT', `/v3/workspaces/${at.world.workspaceId}`, {
+      name: 'x',
+      version: 99,
+    }),
   ];
   expect(calls.map((answer) => answer.status)).toEqual([404, 400, 404, 409]);
   expect((await at.owner.must('GET', '/v3/audit-logs')).totalElements).toBe(before);
@@ -169,25 +199,43 @@ test('people: invited, joined, signed in, changed and removed', async () => {
   const of = `/v3/organizations/${world.organizationId}`;
   const { userId } = await addMember(base, owner, of, 'watched@example.org', 'VIEWER');
   const person = await signIn(base, 'watched@example.org');
-  await person.must('PUT', '/v3/auth/password', { currentPassword: password, newPassword: 'another good one' });
+  await person.must('PUT', '/v3/auth/password', {
+    currentPassword: password,
+    newPassword: 'another good one',
+  });
   await person.must('POST', '/v3/auth/logout');
   await owner.must('PUT', `${of}/members/${userId}`, { role: 'EDITOR' });
   await owner.must('DELETE', `${of}/members/${userId}`);
-  expect(shortOf(await logged(`resourceId=${userId}`))).toEqual(['LOGOUT USER', 'UPDATE USER', 'LOGIN USER']);
+  expect(shortOf(await logged(`resourceId=${userId}`))).toEqual([
+    'LOGOUT USER',
+    'UPDATE USER',
+    'LOGIN USER',
+  ]);
   const member = await logged('resourceType=MEMBER&size=4');
-  expect(shortOf(member)).toEqual(['DELETE MEMBER', 'UPDATE MEMBER', 'UPDATE MEMBER', 'CREATE MEMBER']);
+  expect(shortOf(member)).toEqual([
+    'DELETE MEMBER',
+    'UPDATE MEMBER',
+    'UPDATE MEMBER',
+    'CREATE MEMBER',
+  ]);
   expect(member[1]!.changes).toEqual([{ field: 'role', before: 'VIEWER', after: 'EDITOR' }]);
 });
 
 describe('reading it', () => {
   test('filters: workspace, time, actor, kind, action; newest first; pages', async () => {
     const { owner, world } = at;
-    const tag = await owner.must('POST', '/v3/tags', { name: 'filtered', workspaceId: world.workspaceId });
+    const tag = await owner.must('POST', '/v3/tags', {
+      name: 'filtered',
+      workspaceId: world.workspaceId,
+    });
     const [entry] = (await logged(`resourceId=${tag.id}`)) as unknown as [{ timestamp: string }];
-    const count = async (query: string) => (await owner.must('GET', `/v3/audit-logs?${query}`)).totalElements;
+    const count = async (query: string) =>
+      (await owner.must('GET', `/v3/audit-logs?${query}`)).totalElements;
     const id = `resourceId=${tag.id}`;
     expect(await count(`${id}&workspaceId=${world.workspaceId}`)).toBe(1);
-    expect(await count(`${id}&workspaceId=${at.secondWorkspaceId}&workspaceId=${world.workspaceId}`)).toBe(1);
+    expect(
+      await count(`${id}&workspaceId=${at.secondWorkspaceId}&workspaceId=${world.workspaceId}`),
+    ).toBe(1);
     expect(await count(`${id}&from=${entry.timestamp}`)).toBe(1);
     expect(await count(`${id}&to=${entry.timestamp}`)).toBe(0);
     expect(await count(`${id}&action=DELETE`)).toBe(0);
@@ -199,16 +247,22 @@ describe('reading it', () => {
     expect(page.content).toEqual(both.slice(2));
   });
   test('another organization sees its own alone', async () => {
-    expect((await at.otherOwner.call('GET', `/v3/audit-logs?organizationId=${at.world.organizationId}`)).status).toBe(
-      404,
-    );
+    expect(
+      (await at.otherOwner.call('GET', `/v3/audit-logs?organizationId=${at.world.organizationId}`))
+        .status,
+    ).toBe(404);
     expect(await logged(`workspaceId=${at.world.workspaceId}`, at.otherOwner)).toEqual([]);
     for (const entry of await logged('size=1000', at.otherOwner)) {
-      expect((entry as unknown as { organizationId: string }).organizationId).toBe(at.otherOrganizationId);
+      expect((entry as unknown as { organizationId: string }).organizationId).toBe(
+        at.otherOrganizationId,
+      );
     }
   });
   test('export: as many lines as entries, in both forms, and no formula for a spreadsheet', async () => {
-    await at.owner.must('POST', '/v3/tags', { name: '=HYPERLINK("http://x")', workspaceId: at.world.workspaceId });
+    await at.owner.must('POST', '/v3/tags', {
+      name: '=HYPERLINK("http://x")',
+      workspaceId: at.world.workspaceId,
+    });
     const { totalElements } = await at.owner.must('GET', '/v3/audit-logs');
     const csv = await at.owner.call('GET', '/v3/audit-logs/export');
     expect(csv.headers.get('content-type')).toContain('text/csv');

@@ -37,30 +37,62 @@ const webhook = (name: string, workspaceId: string, scope: string, uri: string) 
 
 async function withOutputs(owner: Acting, of: Fixtures, name: string): Promise<Reach> {
   const make = (scope: string) =>
-    owner.must('POST', '/v3/output-connectors', webhook(name, of.workspace, scope, 'https://hooks.invalid/x'));
+    owner.must(
+      'POST',
+      '/v3/output-connectors',
+      webhook(name, of.workspace, scope, 'https://hooks.invalid/x'),
+    );
   const [output, action] = [await make('DATA_FLOW'), await make('RULE_ACTION')];
-  const flow = { deviceConnector: { id: of.deviceConnector }, outputConnectors: [{ id: output.id, topic: '*' }] };
+  const flow = {
+    deviceConnector: { id: of.deviceConnector },
+    outputConnectors: [{ id: output.id, topic: '*' }],
+  };
   await owner.must('PUT', `/v3/data-flows/${of.dataFlow}`, flow);
   const path = `/v3/capture?secret=${of.secret}&deviceId=${of.physicalId}`;
   const sent = await at.nobody.call('POST', path, { a: 1, word: `${mark}-sample` });
   expect(sent.status).toBe(201);
   for (;;) {
     const { content } = await owner.must('GET', `/v3/output-connectors/${output.id}/deliveries`);
-    if (content.length > 0) return { ...of, outputConnector: output.id, action: action.id, delivery: content[0].id };
+    if (content.length > 0)
+      return { ...of, outputConnector: output.id, action: action.id, delivery: content[0].id };
   }
 }
 
 beforeAll(async () => {
   at = await startAccessWorld();
   const { owner, otherOwner, base, world } = at;
-  victim = await withOutputs(owner, await makeFixtures(owner, world.workspaceId, mark), `${mark} output`);
-  const second = await withOutputs(owner, await makeFixtures(owner, at.secondWorkspaceId, 'own'), 'own output');
-  const other = await withOutputs(otherOwner, await makeFixtures(otherOwner, at.otherWorkspaceId, 'other'), 'other');
-  await addMember(base, owner, `/v3/workspaces/${at.secondWorkspaceId}`, 'editor@example.org', 'EDITOR');
+  victim = await withOutputs(
+    owner,
+    await makeFixtures(owner, world.workspaceId, mark),
+    `${mark} output`,
+  );
+  const second = await withOutputs(
+    owner,
+    await makeFixtures(owner, at.secondWorkspaceId, 'own'),
+    'own output',
+  );
+  const other = await withOutputs(
+    otherOwner,
+    await makeFixtures(otherOwner, at.otherWorkspaceId, 'other'),
+    'other',
+  );
+  await addMember(
+    base,
+    owner,
+    `/v3/workspaces/${at.secondWorkspaceId}`,
+    'editor@example.org',
+    'EDITOR',
+  );
   const workspaces = [{ id: second.workspace }];
   attackers['a key of another workspace'] = { acting: await at.key({ workspaces }), own: second };
-  attackers['a token of another workspace'] = { acting: await at.client({ workspaces }), own: second };
-  attackers['a member of another workspace'] = { acting: await signIn(base, 'editor@example.org'), own: second };
+  attackers['a token of another workspace'] = {
+    acting: await at.client({ workspaces }),
+    own: second,
+  };
+  attackers['a member of another workspace'] = {
+    acting: await signIn(base, 'editor@example.org'),
+    own: second,
+  };
   attackers['the owner of another organization'] = { acting: otherOwner, own: other };
   before = await everythingOf(victim);
 });
@@ -99,7 +131,11 @@ const changed = (outputConnectors: object[], own: Reach) => ({
 
 /** Refused, whoever asks. */
 const refused: Record<string, Request> = {
-  'a rule whose action is of others': (own) => ['POST', '/v3/rules', { ...named(own), ...acting(own, victim.action) }],
+  'a rule whose action is of others': (own) => [
+    'POST',
+    '/v3/rules',
+    { ...named(own), ...acting(own, victim.action) },
+  ],
   'the own rule with the action of others': (own) => [
     'PUT',
     `/v3/rules/${own.rule}`,
@@ -115,12 +151,20 @@ const refused: Record<string, Request> = {
     '/v3/rules',
     {
       ...named(own),
-      ...listening(own, { id: own.tag, type: 'TAG_COMBINATION', tagCombination: `AND:${own.tag},${victim.tag}` }),
+      ...listening(own, {
+        id: own.tag,
+        type: 'TAG_COMBINATION',
+        tagCombination: `AND:${own.tag},${victim.tag}`,
+      }),
     },
   ],
   'a rule with a data source of the device of others': (own) => {
     const { logic } = comparisonOf(victim.device);
-    return ['POST', '/v3/rules', { ...named(own), inputs: [{ id: own.device, type: 'DEVICE' }], logic }];
+    return [
+      'POST',
+      '/v3/rules',
+      { ...named(own), inputs: [{ id: own.device, type: 'DEVICE' }], logic },
+    ];
   },
   'a rule in the workspace of others': (own) => [
     'POST',
@@ -136,7 +180,10 @@ const refused: Record<string, Request> = {
   'deleting the rule of others': () => ['DELETE', `/v3/rules/${victim.rule}`],
   'the runs of the rule of others': () => ['GET', `/v3/rules/${victim.rule}/runs`],
   'simulating the rule of others': () => ['POST', `/v3/rules/${victim.rule}/simulate`, range],
-  'the rules of the workspace of others': () => ['GET', `/v3/rules?workspaceId=${victim.workspace}`],
+  'the rules of the workspace of others': () => [
+    'GET',
+    `/v3/rules?workspaceId=${victim.workspace}`,
+  ],
   'deleting the custom logic of others': () => ['DELETE', `/v3/rules/custom/${victim.customLogic}`],
   'a flow with the output of others': (own) => [
     'PUT',
@@ -155,8 +202,16 @@ const refused: Record<string, Request> = {
   ],
   'the outputs of others': () => ['GET', `/v3/output-connectors?workspaceId=${victim.workspace}`],
   'the output of others': () => ['GET', `/v3/output-connectors/${victim.outputConnector}`],
-  'changing the output of others': () => ['PUT', `/v3/output-connectors/${victim.outputConnector}`, { name: 'x' }],
-  'testing the output of others': () => ['POST', `/v3/output-connectors/${victim.outputConnector}/test`, {}],
+  'changing the output of others': () => [
+    'PUT',
+    `/v3/output-connectors/${victim.outputConnector}`,
+    { name: 'x' },
+  ],
+  'testing the output of others': () => [
+    'POST',
+    `/v3/output-connectors/${victim.outputConnector}/test`,
+    {},
+  ],
   'testing the own output with the sample of others': (own) => [
     'POST',
     `/v3/output-connectors/${own.outputConnector}/test`,
@@ -167,8 +222,14 @@ const refused: Record<string, Request> = {
     '/v3/templates/preview',
     { workspaceId: own.workspace, template: '{{data}}', deviceId: victim.device },
   ],
-  'the deliveries of others': () => ['GET', `/v3/output-connectors/${victim.outputConnector}/deliveries`],
-  'sending the delivery of others again': () => ['POST', `/v3/deliveries/${victim.delivery}/resend`],
+  'the deliveries of others': () => [
+    'GET',
+    `/v3/output-connectors/${victim.outputConnector}/deliveries`,
+  ],
+  'sending the delivery of others again': () => [
+    'POST',
+    `/v3/deliveries/${victim.delivery}/resend`,
+  ],
   'sending the deliveries of others again': () => [
     'POST',
     `/v3/output-connectors/${victim.outputConnector}/deliveries/resend`,
@@ -180,7 +241,11 @@ const refused: Record<string, Request> = {
     '/v3/integrations',
     { name: 'x', workspaceId: victim.workspace, type: 'GENERIC' },
   ],
-  'changing the integration of others': () => ['PUT', `/v3/integrations/${victim.integration}`, { name: 'x' }],
+  'changing the integration of others': () => [
+    'PUT',
+    `/v3/integrations/${victim.integration}`,
+    { name: 'x' },
+  ],
   'a device of the integration of others': (own) => [
     'POST',
     '/v3/devices',
@@ -192,7 +257,11 @@ const refused: Record<string, Request> = {
       integrationId: victim.integration,
     },
   ],
-  'a downlink to the device of others': () => ['POST', `/v3/devices/${victim.device}/downlink`, lora],
+  'a downlink to the device of others': () => [
+    'POST',
+    `/v3/devices/${victim.device}/downlink`,
+    lora,
+  ],
   'the downlinks of others': () => ['GET', `/v3/devices/${victim.device}/downlinks`],
   'the events of the device of others': () => ['GET', `/v3/devices/${victim.device}/events`],
   'the raw uplinks of others': () => ['GET', `/v3/devices/${victim.device}/uplinks`],
@@ -210,12 +279,18 @@ const refused: Record<string, Request> = {
 
 /** Answered, with nothing of others in it. */
 const answeredWithout: Record<string, Request> = {
-  'rules by the input of others': (own) => ['GET', `/v3/rules?workspaceId=${own.workspace}&inputIds=${victim.device}`],
+  'rules by the input of others': (own) => [
+    'GET',
+    `/v3/rules?workspaceId=${own.workspace}&inputIds=${victim.device}`,
+  ],
   'own deliveries of the device of others': (own) => [
     'GET',
     `/v3/output-connectors/${own.outputConnector}/deliveries?deviceId=${victim.device}`,
   ],
-  'deliveries of the connector that everybody has': () => ['GET', '/v3/output-connectors/0900000000000000/deliveries'],
+  'deliveries of the connector that everybody has': () => [
+    'GET',
+    '/v3/output-connectors/0900000000000000/deliveries',
+  ],
   'the deliveries of others, named behind the own output': (own) => [
     'POST',
     `/v3/output-connectors/${own.outputConnector}/deliveries/resend`,
@@ -232,12 +307,15 @@ const names = [
 ];
 
 describe.each(names)('%s', (name) => {
-  test.each(Object.entries(refused))('%s is refused without a word of it', async (...[, request]) => {
-    const { status, body } = await send(attackers[name]!, request);
-    expect([400, 403, 404], JSON.stringify(body)).toContain(status);
+  test.each(Object.entries(refused))(
+    '%s is refused without a word of it',
+    async (...[, request]) => {
+      const { status, body } = await send(attackers[name]!, request);
+      expect([400, 403, 404], JSON.stringify(body)).toContain(status);
 
-    expect(JSON.stringify(body)).not.toContain(mark);
-  });
+      expect(JSON.stringify(body)).not.toContain(mark);
+    },
+  );
 
   test.each(Object.entries(answeredWithout))('%s: nothing of others', async (...[, request]) => {
     const { status, body } = await send(attackers[name]!, request);
@@ -258,7 +336,11 @@ test('contract 14: a custom logic block names rules of workspaces in reach alone
     const customLogic = { customLogicId: block.id, actionIds: [], properties: [] };
     const inputs = [{ id: own.device, type: 'DEVICE' }];
     const { dataSources } = comparisonOf(own.device).logic;
-    const logic = { type: 'CUSTOM_LOGIC', dataSources: [{ ...dataSources[0]!, variableName: 's' }], customLogic };
+    const logic = {
+      type: 'CUSTOM_LOGIC',
+      dataSources: [{ ...dataSources[0]!, variableName: 's' }],
+      customLogic,
+    };
     return { name, workspaceId: own.workspace, inputs, logic };
   };
   const { own } = attackers[names[0]!]!;
@@ -273,7 +355,12 @@ test('contract 14: a custom logic block names rules of workspaces in reach alone
 });
 
 test('contract 35: a credential of one workspace changes no device type and no custom logic by a configuration', async () => {
-  const decoder = (code: string) => ({ name: 'shared type', type: 'manual', meta: {}, uplinkScript: { code } });
+  const decoder = (code: string) => ({
+    name: 'shared type',
+    type: 'manual',
+    meta: {},
+    uplinkScript: { code },
+  });
   const made = { ...decoder('function consume() {}'), organizationId: victim.organization };
   const { id } = await at.owner.must('POST', '/v3/device-types', made);
   const stolen = decoder('function consume() { emit("sample", { data: { stolen: true } }); }');
@@ -286,7 +373,10 @@ test('contract 35: a credential of one workspace changes no device type and no c
       { deviceTypes: [{ ...stolen, name: 'another type' }] },
       { customLogic: [{ name: `${mark} record`, script: 'function consume() { stolen(); }' }] },
     ]) {
-      expect((await by.call('PUT', path, { format, ...sections })).status, JSON.stringify(sections)).toBe(403);
+      expect(
+        (await by.call('PUT', path, { format, ...sections })).status,
+        JSON.stringify(sections),
+      ).toBe(403);
     }
   }
   const { uplinkScript } = await at.owner.must('GET', `/v3/device-types/${id}`);
@@ -312,7 +402,9 @@ test('a device that moved to another workspace tells nothing to the rules that i
     const { workspaceId } = await at.owner.must('GET', `/v3/devices/${moving.id}`);
     if (workspaceId === victim.workspace) break;
   }
-  const sent = await at.nobody.call('POST', `/v3/capture?secret=${victim.secret}&deviceId=moving`, { a: 4711 });
+  const sent = await at.nobody.call('POST', `/v3/capture?secret=${victim.secret}&deviceId=moving`, {
+    a: 4711,
+  });
   expect(sent.status).toBe(201);
   const { status, body } = await by.call('POST', `/v3/rules/${rule.id}/simulate`, {
     from: new Date(Date.now() - 3_600_000).toISOString(),

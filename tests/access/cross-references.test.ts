@@ -71,7 +71,9 @@ async function everythingOf(of: Fixtures): Promise<string> {
   return JSON.stringify(read, (key, value) => (key === 'lastUsed' ? undefined : value));
 }
 
-type Request = (own: Fixtures) => readonly [method: string, path: string, body?: unknown, type?: string];
+type Request = (
+  own: Fixtures,
+) => readonly [method: string, path: string, body?: unknown, type?: string];
 const csv = 'text/csv';
 const filter = (field: string, ...values: unknown[]) => ({ field, predicate: 'IN', values });
 const oneOf = (...expressions: object[]) => ({ operator: 'OR', expressions });
@@ -96,14 +98,26 @@ const refused: Record<string, Request> = {
     '/v3/devices',
     { ...draft(own), workspaceId: victim.workspace },
   ],
-  'a device on the flow of others': (own) => ['POST', '/v3/devices', { ...draft(own), dataFlowId: victim.dataFlow }],
-  'a device with the tag of others': (own) => ['POST', '/v3/devices', { ...draft(own), tags: [{ id: victim.tag }] }],
+  'a device on the flow of others': (own) => [
+    'POST',
+    '/v3/devices',
+    { ...draft(own), dataFlowId: victim.dataFlow },
+  ],
+  'a device with the tag of others': (own) => [
+    'POST',
+    '/v3/devices',
+    { ...draft(own), tags: [{ id: victim.tag }] },
+  ],
   'a device with a value in the field of others': (own) => [
     'POST',
     '/v3/devices',
     { ...draft(own), customFields: [{ fieldMetaId: victim.customField, STRING: 'x' }] },
   ],
-  'a device of the integration of others': (own) => ['POST', '/v3/devices', { ...draft(own), integrationId: '06ff' }],
+  'a device of the integration of others': (own) => [
+    'POST',
+    '/v3/devices',
+    { ...draft(own), integrationId: '06ff' },
+  ],
   'moving the own device to the flow of others': (own) => [
     'PUT',
     `/v3/devices/${own.device}`,
@@ -149,13 +163,21 @@ const refused: Record<string, Request> = {
     `/v3/dashboards/${own.dashboard}`,
     { groupId: victim.dashboardGroup },
   ],
-  'a file in the workspace of others': () => ['POST', `/v3/blobs?workspaceId=${victim.workspace}`, 'x', 'text/plain'],
+  'a file in the workspace of others': () => [
+    'POST',
+    `/v3/blobs?workspaceId=${victim.workspace}`,
+    'x',
+    'text/plain',
+  ],
   'the files of others': () => ['GET', `/v3/blobs?workspaceId=${victim.workspace}`],
   'own workspace and that of others in one list': (own) => [
     'GET',
     `/v3/assets?workspaceIds=${own.workspace}&workspaceIds=${victim.workspace}`,
   ],
-  'the same in brackets': (own) => ['GET', `/v3/tags?workspaceId=%5B${own.workspace}%2C%20${victim.workspace}%5D`],
+  'the same in brackets': (own) => [
+    'GET',
+    `/v3/tags?workspaceId=%5B${own.workspace}%2C%20${victim.workspace}%5D`,
+  ],
   'the same in a body': (own) => [
     'POST',
     '/v3/assets/list',
@@ -171,7 +193,12 @@ const refused: Record<string, Request> = {
     '/v3/assets/list',
     {
       workspaceIds: [own.workspace],
-      expression: { field: 'customFields', customFieldName: `${mark} record`, predicate: 'IS_NOT_NULL', values: [] },
+      expression: {
+        field: 'customFields',
+        customFieldName: `${mark} record`,
+        predicate: 'IS_NOT_NULL',
+        values: [],
+      },
     },
   ],
   'moving many devices into the workspace of others': (own) => [
@@ -210,7 +237,12 @@ const refused: Record<string, Request> = {
     {
       workspaceId: own.workspace,
       changes: { name: 'x' },
-      expression: { field: 'customFields', customFieldName: `${mark} record`, predicate: 'IS_NULL', values: [] },
+      expression: {
+        field: 'customFields',
+        customFieldName: `${mark} record`,
+        predicate: 'IS_NULL',
+        values: [],
+      },
     },
   ],
   'a file of devices on the flow of others': (own) => [
@@ -231,14 +263,28 @@ const refused: Record<string, Request> = {
     'deviceId,name,dataFlow\n',
     csv,
   ],
-  'the devices of others as a file': () => ['GET', `/v3/devices/export?workspaceId=${victim.workspace}`],
+  'the devices of others as a file': () => [
+    'GET',
+    `/v3/devices/export?workspaceId=${victim.workspace}`,
+  ],
   'the operation of others': () => ['GET', `/v3/operations/${victim.operation}`],
   'the operations of others': () => ['GET', `/v3/operations?workspaceId=${victim.workspace}`],
   'what the samples of others take': () => ['GET', `/v3/usage?workspaceId=${victim.workspace}`],
-  'the workspace of others as a document': () => ['GET', `/v3/workspaces/${victim.workspace}/configuration`],
-  'KPIs of the devices of others': () => ['POST', '/v3/devices/query/batch', { ...kpi, deviceIds: [victim.device] }],
+  'the workspace of others as a document': () => [
+    'GET',
+    `/v3/workspaces/${victim.workspace}/configuration`,
+  ],
+  'KPIs of the devices of others': () => [
+    'POST',
+    '/v3/devices/query/batch',
+    { ...kpi, deviceIds: [victim.device] },
+  ],
   'KPIs of the tag of others': () => ['POST', `/v3/tags/${victim.tag}/query/raw/kpi`, kpi],
-  'samples for the device of others': () => ['POST', `/v3/devices/${victim.device}/backfill`, { data: { a: 1 } }],
+  'samples for the device of others': () => [
+    'POST',
+    `/v3/devices/${victim.device}/backfill`,
+    { data: { a: 1 } },
+  ],
   'a key for the workspace of others': (own) => [
     'POST',
     '/v3/api-keys',
@@ -252,11 +298,20 @@ const refused: Record<string, Request> = {
   'an OAuth client for the workspace of others': (own) => [
     'POST',
     '/v3/oauth-clients',
-    { name: 'x', organizationId: own.organization, workspaces: [{ id: victim.workspace }], permissions: {} },
+    {
+      name: 'x',
+      organizationId: own.organization,
+      workspaces: [{ id: victim.workspace }],
+      permissions: {},
+    },
   ],
   'a key in the organization of others': () => {
     // Within the victim's organization only its owners make keys; the attackers of it are not.
-    return ['POST', '/v3/api-keys', { name: 'x', organizationId: victim.organization, permissions: {} }];
+    return [
+      'POST',
+      '/v3/api-keys',
+      { name: 'x', organizationId: victim.organization, permissions: {} },
+    ];
   },
   'a role in the workspace of others': () => [
     'POST',
@@ -303,10 +358,16 @@ const answeredWithout: Record<string, Request> = {
     '/v3/assets/list',
     {
       workspaceIds: [own.workspace],
-      expression: oneOf(filter('tags.name', `${mark} record`), filter('dataFlow.name', `${mark} record`)),
+      expression: oneOf(
+        filter('tags.name', `${mark} record`),
+        filter('dataFlow.name', `${mark} record`),
+      ),
     },
   ],
-  'a search for the device of others': (own) => ['GET', `/v3/assets?workspaceId=${own.workspace}&search=${mark}`],
+  'a search for the device of others': (own) => [
+    'GET',
+    `/v3/assets?workspaceId=${own.workspace}&search=${mark}`,
+  ],
   'a list of ids of others': (own) => [
     'GET',
     `/v3/assets?workspaceId=${own.workspace}&assetIds=${victim.device}&tags.ids=${victim.tag}`,
@@ -358,12 +419,17 @@ const names = [
 ];
 
 describe.each(names)('%s', (name) => {
-  test.each(Object.entries(refused))('%s is refused without a word of it', async (...[, request]) => {
-    const { status, body } = await send(attackers[name]!, request);
-    expect([400, 403, 404], JSON.stringify(body)).toContain(status);
-    // What was sent may stand in a refusal, what was not sent may not.
-    expect(JSON.stringify(body).replaceAll(`no custom field ${mark} record`, '')).not.toContain(mark);
-  });
+  test.each(Object.entries(refused))(
+    '%s is refused without a word of it',
+    async (...[, request]) => {
+      const { status, body } = await send(attackers[name]!, request);
+      expect([400, 403, 404], JSON.stringify(body)).toContain(status);
+      // What was sent may stand in a refusal, what was not sent may not.
+      expect(JSON.stringify(body).replaceAll(`no custom field ${mark} record`, '')).not.toContain(
+        mark,
+      );
+    },
+  );
 
   test.each(Object.entries(answeredWithout))('%s: nothing of others', async (...[, request]) => {
     const { status, body } = await send(attackers[name]!, request);

@@ -38,11 +38,17 @@ test('review security: a deleted key ends at once, also for reading and writing 
     await expect.poll(() => answers.length).toBeGreaterThan(2 * clients);
     expect((await owner.call('DELETE', `/v3/api-keys/${made.id}`)).status).toBeLessThan(300);
     isDeleted = true;
-    await expect.poll(() => answers.filter(({ sentAfter }) => sentAfter).length).toBeGreaterThan(2 * clients);
+    await expect
+      .poll(() => answers.filter(({ sentAfter }) => sentAfter).length)
+      .toBeGreaterThan(2 * clients);
     isEnded = true;
     await Promise.all(asking);
     const statuses = (sentAfter: boolean) =>
-      [...new Set(answers.filter((one) => one.sentAfter === sentAfter).map(({ status }) => status))].sort();
+      [
+        ...new Set(
+          answers.filter((one) => one.sentAfter === sentAfter).map(({ status }) => status),
+        ),
+      ].sort();
     expect(statuses(true)).toEqual([401]);
     expect(statuses(false).filter((status) => ![200, 201, 401].includes(status))).toEqual([]);
     expect(statuses(false)).toEqual(expect.arrayContaining([200, 201]));

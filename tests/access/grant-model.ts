@@ -47,7 +47,9 @@ export function rightsInWorkspaces(text: string, places: readonly PlaceName[]): 
   const readings = text.replaceAll(/(\S+):(\w+)/g, (_, scope, letters) =>
     letters.includes('r') ? `${scope}:r` : `${scope}:`,
   );
-  return places.length === 0 ? [] : [...rightsOf(text, places), ...rightsOf(readings, ['organization'])];
+  return places.length === 0
+    ? []
+    : [...rightsOf(text, places), ...rightsOf(readings, ['organization'])];
 }
 
 /** Every role but that of a plain member carries into every workspace. */

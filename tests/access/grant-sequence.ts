@@ -105,12 +105,23 @@ export async function runGrantSequence(
     role: 'OWNER',
     headers: await sessionOf(ground, ground.ownerId),
   };
-  const people = [owner, ...[1, 2, 3, 4].map((n) => newPerson(`${n}${ground.organizationId}@example.org`))];
+  const people = [
+    owner,
+    ...[1, 2, 3, 4].map((n) => newPerson(`${n}${ground.organizationId}@example.org`)),
+  ];
   // An administrator and an administrator of one workspace, so that no step is lost until there is somebody to refuse.
   Object.assign(people[1]!, await memberOf(ground, people[1]!.email, 'ADMIN'));
   Object.assign(people[2]!, await memberOf(ground, people[2]!.email, 'MEMBER', 'w1'));
   people[2]!.inWorkspaces.set('w1', 'ADMIN');
-  const run: Run = { ground, people, machines: [], deadLinks: [], wrong: [], tally, below: randomBelow(seed) };
+  const run: Run = {
+    ground,
+    people,
+    machines: [],
+    deadLinks: [],
+    wrong: [],
+    tally,
+    below: randomBelow(seed),
+  };
   const weighted = [
     machineMade,
     machineMade,
@@ -139,10 +150,25 @@ function callersOf({ people, machines }: Run): Caller[] {
   const users = people.flatMap((person): Caller[] =>
     person.headers === undefined || person.state !== 'member'
       ? []
-      : [{ name: person.email, isUser: true, headers: person.headers, holding: holdingOfPerson(person) }],
+      : [
+          {
+            name: person.email,
+            isUser: true,
+            headers: person.headers,
+            holding: holdingOfPerson(person),
+          },
+        ],
   );
   const living = machines.filter(({ alive }) => alive);
-  return [...users, ...living.map(({ kind, headers, holding }) => ({ name: kind, isUser: false, headers, holding }))];
+  return [
+    ...users,
+    ...living.map(({ kind, headers, holding }) => ({
+      name: kind,
+      isUser: false,
+      headers,
+      holding,
+    })),
+  ];
 }
 
 function holdingOfPerson({ role, inWorkspaces }: Person): Holding {
@@ -153,7 +179,8 @@ async function compareHolding(run: Run, { name, headers, holding }: Caller): Pro
   const actual = await effective(run.ground, headers);
   const more = [...(actual ?? [])].filter((right) => !holding.has(right));
   const less = [...holding].filter((right) => actual?.has(right) !== true);
-  if (more.length + less.length > 0) run.wrong.push(`${name} holds also ${more.join()} and not ${less.join()}`);
+  if (more.length + less.length > 0)
+    run.wrong.push(`${name} holds also ${more.join()} and not ${less.join()}`);
 }
 
 /** Compares the verdict; true when the call was granted. */
@@ -171,7 +198,9 @@ function verdict(
 
 const permissionsOf = (text: string) => {
   const all = rightsOf(text, ['w1']).map((right) => right.split(' '));
-  return Object.fromEntries(all.map(([scope]) => [scope, all.filter(([of]) => of === scope).map(([, verb]) => verb)]));
+  return Object.fromEntries(
+    all.map(([scope]) => [scope, all.filter(([of]) => of === scope).map(([, verb]) => verb)]),
+  );
 };
 
 async function machineMade(run: Run): Promise<void> {
@@ -185,7 +214,10 @@ async function machineMade(run: Run): Promise<void> {
       .join(' ') || 'asset:r';
   const places = pick<readonly PlaceName[]>(run, [[], [], ['w1'], ['w2'], ['w1', 'w2']]);
   const whole = `${text} organization:r`;
-  const rights = places.length === 0 ? rightsOf(whole, placeNames) : [...common, ...rightsInWorkspaces(whole, places)];
+  const rights =
+    places.length === 0
+      ? rightsOf(whole, placeNames)
+      : [...common, ...rightsInWorkspaces(whole, places)];
   const kind = pick(run, ['api-keys', 'oauth-clients'] as const);
   const body = {
     name: 'm',
@@ -196,7 +228,9 @@ async function machineMade(run: Run): Promise<void> {
   };
   const asked = places.length === 0 ? rights : rightsOf(text, places);
   const may =
-    caller.isUser && caller.holding.has('organization manage organization') && isWithin(asked, caller.holding);
+    caller.isUser &&
+    caller.holding.has('organization manage organization') &&
+    isWithin(asked, caller.holding);
   const answer = await call(ground, caller.headers, 'POST', `/v3/${kind}`, body);
   if (!verdict(run, `${caller.name} makes ${kind} ${text} at ${places}`, may, answer)) return;
   const { id, secret, clientId, clientSecret } = answer.body;
@@ -208,11 +242,15 @@ async function machineMade(run: Run): Promise<void> {
 }
 
 const roleRights = rightsOfRole;
-const inviteRights = (place: PlaceName, role: WorkspaceRole) => rightsOf(workspaceRoles[role], [place]);
+const inviteRights = (place: PlaceName, role: WorkspaceRole) =>
+  rightsOf(workspaceRoles[role], [place]);
 
 /** Everything an open invitation of the person would give. */
 function pendingRights({ role, inWorkspaces }: Person): Right[] {
-  return [...roleRights(role), ...[...inWorkspaces].flatMap(([place, held]) => inviteRights(place, held))];
+  return [
+    ...roleRights(role),
+    ...[...inWorkspaces].flatMap(([place, held]) => inviteRights(place, held)),
+  ];
 }
 
 function linked(run: Run, person: Person, caller: Caller, url: string | null): void {
@@ -233,23 +271,45 @@ async function invited(run: Run): Promise<void> {
   if (inOrganization) {
     const role = pick(run, Object.keys(organizationRoles) as OrganizationRole[]);
     const may =
-      caller.holding.has('organization.member create organization') && isWithin(roleRights(role), caller.holding);
-    const answer = await call(ground, caller.headers, 'POST', `/v3/organizations/${ground.organizationId}/members`, {
-      email: person.email,
-      role,
-    });
-    if (!verdict(run, `${caller.name} invites ${role}`, may && covered && person.state !== 'member', answer)) return;
+      caller.holding.has('organization.member create organization') &&
+      isWithin(roleRights(role), caller.holding);
+    const answer = await call(
+      ground,
+      caller.headers,
+      'POST',
+      `/v3/organizations/${ground.organizationId}/members`,
+      {
+        email: person.email,
+        role,
+      },
+    );
+    if (
+      !verdict(
+        run,
+        `${caller.name} invites ${role}`,
+        may && covered && person.state !== 'member',
+        answer,
+      )
+    )
+      return;
     Object.assign(person, { state: 'pending', role, userId: answer.body.userId });
     return linked(run, person, caller, answer.body.invitationUrl);
   }
   const place = pick(run, ['w1', 'w2'] as const);
   const role = pick(run, Object.keys(workspaceRoles) as WorkspaceRole[]);
   const may =
-    caller.holding.has(`workspace.member create ${place}`) && isWithin(inviteRights(place, role), caller.holding);
-  const answer = await call(ground, caller.headers, 'POST', `/v3/workspaces/${ground.idOf[place]}/members`, {
-    email: person.email,
-    role,
-  });
+    caller.holding.has(`workspace.member create ${place}`) &&
+    isWithin(inviteRights(place, role), caller.holding);
+  const answer = await call(
+    ground,
+    caller.headers,
+    'POST',
+    `/v3/workspaces/${ground.idOf[place]}/members`,
+    {
+      email: person.email,
+      role,
+    },
+  );
   if (
     !verdict(
       run,
@@ -259,14 +319,16 @@ async function invited(run: Run): Promise<void> {
     )
   )
     return;
-  if (person.state === 'none') Object.assign(person, { state: 'pending', role: 'MEMBER', userId: answer.body.userId });
+  if (person.state === 'none')
+    Object.assign(person, { state: 'pending', role: 'MEMBER', userId: answer.body.userId });
   person.inWorkspaces.set(place, role);
   linked(run, person, caller, answer.body.invitationUrl);
 }
 
 async function joined(run: Run): Promise<void> {
   const old = run.deadLinks.length > 0 && run.below(4) === 0 ? pick(run, run.deadLinks) : undefined;
-  if (old !== undefined && (await accepts(run.ground, old))) run.wrong.push('a dead link let somebody in');
+  if (old !== undefined && (await accepts(run.ground, old)))
+    run.wrong.push('a dead link let somebody in');
   const person = run.people.find(({ state, link }) => state === 'pending' && link !== undefined);
   if (person === undefined) return;
   const { url, ceiling } = person.link!;
@@ -274,7 +336,9 @@ async function joined(run: Run): Promise<void> {
   run.deadLinks.push(url);
   Object.assign(person, { state: 'member', link: undefined });
   person.headers = await sessionOf(run.ground, person.userId);
-  if (!isWithin((await effective(run.ground, person.headers)) ?? [], new Set([...ceiling, ...common]))) {
+  if (
+    !isWithin((await effective(run.ground, person.headers)) ?? [], new Set([...ceiling, ...common]))
+  ) {
     run.wrong.push(`the link of ${person.email} gave more than its maker held`);
   }
 }
@@ -294,7 +358,9 @@ async function roleChanged(run: Run): Promise<void> {
     const role = pick(run, Object.keys(organizationRoles) as OrganizationRole[]);
     const both = [...roleRights(person.role), ...roleRights(role)];
     const all = person.state === 'pending' ? [...both, ...pendingRights(person)] : both;
-    const may = caller.holding.has('organization.member update organization') && isWithin(all, caller.holding);
+    const may =
+      caller.holding.has('organization.member update organization') &&
+      isWithin(all, caller.holding);
     const expected = may && !(role !== 'OWNER' && isLastOwner(run, person));
     const answer = await call(
       ground,
@@ -308,9 +374,13 @@ async function roleChanged(run: Run): Promise<void> {
     return linked(run, person, caller, answer.body.invitationUrl);
   }
   const role = pick(run, Object.keys(workspaceRoles) as WorkspaceRole[]);
-  const both = [...inviteRights(place, person.inWorkspaces.get(place)!), ...inviteRights(place, role)];
+  const both = [
+    ...inviteRights(place, person.inWorkspaces.get(place)!),
+    ...inviteRights(place, role),
+  ];
   const all = person.state === 'pending' ? [...both, ...pendingRights(person)] : both;
-  const may = caller.holding.has(`workspace.member update ${place}`) && isWithin(all, caller.holding);
+  const may =
+    caller.holding.has(`workspace.member update ${place}`) && isWithin(all, caller.holding);
   const answer = await call(
     ground,
     caller.headers,
@@ -331,30 +401,42 @@ async function removed(run: Run): Promise<void> {
   const [place] = person.inWorkspaces.keys();
   if (place !== undefined && run.below(2) === 0) {
     const rights = inviteRights(place, person.inWorkspaces.get(place)!);
-    const may = caller.holding.has(`workspace.member delete ${place}`) && isWithin(rights, caller.holding);
+    const may =
+      caller.holding.has(`workspace.member delete ${place}`) && isWithin(rights, caller.holding);
     const answer = await call(
       ground,
       caller.headers,
       'DELETE',
       `/v3/workspaces/${ground.idOf[place]}/members/${person.userId}`,
     );
-    if (verdict(run, `${caller.name} removes from ${place}`, may, answer)) person.inWorkspaces.delete(place);
+    if (verdict(run, `${caller.name} removes from ${place}`, may, answer))
+      person.inWorkspaces.delete(place);
     return;
   }
   const may =
-    caller.holding.has('organization.member delete organization') && isWithin(roleRights(person.role), caller.holding);
+    caller.holding.has('organization.member delete organization') &&
+    isWithin(roleRights(person.role), caller.holding);
   const answer = await call(
     ground,
     caller.headers,
     'DELETE',
     `/v3/organizations/${ground.organizationId}/members/${person.userId}`,
   );
-  if (!verdict(run, `${caller.name} removes ${person.role}`, may && !isLastOwner(run, person), answer)) return;
+  if (
+    !verdict(run, `${caller.name} removes ${person.role}`, may && !isLastOwner(run, person), answer)
+  )
+    return;
   if (person.headers !== undefined && (await effective(ground, person.headers)) !== undefined)
     run.wrong.push('a removed member is still in');
   if (person.link !== undefined) run.deadLinks.push(person.link.url);
   person.inWorkspaces.clear();
-  Object.assign(person, { state: 'none', role: 'MEMBER', link: undefined, headers: undefined, userId: '' });
+  Object.assign(person, {
+    state: 'none',
+    role: 'MEMBER',
+    link: undefined,
+    headers: undefined,
+    userId: '',
+  });
 }
 
 async function rotated(run: Run): Promise<void> {
@@ -362,8 +444,15 @@ async function rotated(run: Run): Promise<void> {
   if (client === undefined) return;
   const caller = pick(run, callersOf(run));
   const may =
-    caller.isUser && caller.holding.has('organization manage organization') && isWithin(client.holding, caller.holding);
-  const answer = await call(run.ground, caller.headers, 'POST', `/v3/oauth-clients/${client.id}/rotate-secret`);
+    caller.isUser &&
+    caller.holding.has('organization manage organization') &&
+    isWithin(client.holding, caller.holding);
+  const answer = await call(
+    run.ground,
+    caller.headers,
+    'POST',
+    `/v3/oauth-clients/${client.id}/rotate-secret`,
+  );
   if (!verdict(run, `${caller.name} rotates`, may, answer)) return;
   client.headers = await tokenOf(run.ground, answer.body.clientId, answer.body.clientSecret);
 }
@@ -372,9 +461,16 @@ async function deleted(run: Run): Promise<void> {
   const machine = pick(run, run.machines);
   if (machine === undefined) return;
   const caller = pick(run, callersOf(run));
-  const may = machine.alive && caller.isUser && caller.holding.has('organization manage organization');
-  const answer = await call(run.ground, caller.headers, 'DELETE', `/v3/${machine.kind}/${machine.id}`);
+  const may =
+    machine.alive && caller.isUser && caller.holding.has('organization manage organization');
+  const answer = await call(
+    run.ground,
+    caller.headers,
+    'DELETE',
+    `/v3/${machine.kind}/${machine.id}`,
+  );
   if (!verdict(run, `${caller.name} deletes ${machine.kind}`, may, answer)) return;
   machine.alive = false;
-  if ((await effective(run.ground, machine.headers)) !== undefined) run.wrong.push('a deleted credential is still in');
+  if ((await effective(run.ground, machine.headers)) !== undefined)
+    run.wrong.push('a deleted credential is still in');
 }

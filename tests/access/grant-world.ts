@@ -14,7 +14,13 @@ import { insertOrganizationMember, insertWorkspaceMember } from '../../src/recor
 import { insertOrganization } from '../../src/records/rows/organizations.ts';
 import { findUser, insertUser } from '../../src/records/rows/users.ts';
 import { insertWorkspace } from '../../src/records/rows/workspaces.ts';
-import { type Holding, type OrganizationRole, type PlaceName, placeNames, type Right } from './grant-model.ts';
+import {
+  type Holding,
+  type OrganizationRole,
+  type PlaceName,
+  placeNames,
+  type Right,
+} from './grant-model.ts';
 
 export interface GrantParts {
   readonly records: OpenRecords;
@@ -42,24 +48,53 @@ export async function newGround(parts: GrantParts): Promise<Ground> {
   const audit = { created: Date.now(), updated: null, version: 0 };
   const named = { description: null, properties: {}, ...audit };
   const email = `${ownerId}@example.org`;
-  await insertUser(db, { id: ownerId, name: 'Owner', email, passwordHash: 'x', proven: true, ...audit });
+  await insertUser(db, {
+    id: ownerId,
+    name: 'Owner',
+    email,
+    passwordHash: 'x',
+    proven: true,
+    ...audit,
+  });
   await insertOrganization(db, { id: organizationId, name: 'o', logo: null, ownerId, ...named });
-  const member = { id: newId('member'), organizationId, userId: ownerId, role: 'OWNER' as const, created: 0 };
+  const member = {
+    id: newId('member'),
+    organizationId,
+    userId: ownerId,
+    role: 'OWNER' as const,
+    created: 0,
+  };
   await insertOrganizationMember(db, { ...member, acceptedAt: 0 });
   for (const id of [w1, w2]) {
-    await insertWorkspace(db, { id, organizationId, name: 'w', settings: defaultWorkspaceSettings, ...named });
+    await insertWorkspace(db, {
+      id,
+      organizationId,
+      name: 'w',
+      settings: defaultWorkspaceSettings,
+      ...named,
+    });
   }
   return { ...parts, organizationId, ownerId, idOf: { organization: organizationId, w1, w2 } };
 }
 
 /** A person who has accepted, with a session. */
-export async function memberOf(ground: Ground, email: string, role: OrganizationRole, adminOf?: PlaceName) {
+export async function memberOf(
+  ground: Ground,
+  email: string,
+  role: OrganizationRole,
+  adminOf?: PlaceName,
+) {
   const { db } = ground.records;
   const userId = newId('user');
   const audit = { created: 0, updated: null, version: 0 };
   await insertUser(db, { id: userId, name: 'x', email, passwordHash: 'x', proven: true, ...audit });
   const own = { userId, created: 0, acceptedAt: 0 };
-  await insertOrganizationMember(db, { id: newId('member'), organizationId: ground.organizationId, role, ...own });
+  await insertOrganizationMember(db, {
+    id: newId('member'),
+    organizationId: ground.organizationId,
+    role,
+    ...own,
+  });
   if (adminOf !== undefined) {
     const workspaceId = ground.idOf[adminOf];
     await insertWorkspaceMember(db, { id: newId('member'), workspaceId, role: 'ADMIN', ...own });
@@ -67,14 +102,25 @@ export async function memberOf(ground: Ground, email: string, role: Organization
   return { userId, state: 'member' as const, role, headers: await sessionOf(ground, userId) };
 }
 
-export async function sessionOf({ records, organizationId }: Ground, userId: string): Promise<Headers> {
+export async function sessionOf(
+  { records, organizationId }: Ground,
+  userId: string,
+): Promise<Headers> {
   const user = (await findUser(records.db, userId))!;
   const { sessionToken } = await startSession(records, user, Date.now(), organizationId);
   return { cookie: `session=${sessionToken}`, 'x-csrf-token': csrfTokenOf(sessionToken) };
 }
 
-export async function tokenOf({ access }: Ground, clientId: string, clientSecret: string): Promise<Headers> {
-  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret };
+export async function tokenOf(
+  { access }: Ground,
+  clientId: string,
+  clientSecret: string,
+): Promise<Headers> {
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: clientSecret,
+  };
   const issued = await access.tokens.issue(new URLSearchParams(form).toString(), undefined);
   if ('error' in issued) throw new Error(issued.description);
   return { authorization: `Bearer ${issued.access_token}` };
@@ -110,7 +156,10 @@ export async function effective(ground: Ground, headers: Headers): Promise<Holdi
   const authenticator = access.authenticators.find(({ header }) => headers[header] !== undefined)!;
   let principal: Principal;
   try {
-    principal = await authenticator.authenticate(headers[authenticator.header]!, { method: 'GET', headers });
+    principal = await authenticator.authenticate(headers[authenticator.header]!, {
+      method: 'GET',
+      headers,
+    });
   } catch {
     return undefined;
   }
@@ -120,7 +169,8 @@ export async function effective(ground: Ground, headers: Headers): Promise<Holdi
     const place = { organizationId, workspaceId, what: 'x', id: 'x' };
     for (const scope of scopes) {
       for (const verb of verbs)
-        if (isLet(() => authorize(principal, scope, verb, place))) rights.add(`${scope} ${verb} ${name}`);
+        if (isLet(() => authorize(principal, scope, verb, place)))
+          rights.add(`${scope} ${verb} ${name}`);
     }
   }
   return rights;

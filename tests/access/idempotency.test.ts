@@ -1,6 +1,12 @@
 // Contract 35: every POST that makes something takes an Idempotency-Key, and does its work once for it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type AccessWorld, comparisonOf, type Fixtures, makeFixtures, startAccessWorld } from './access-world.ts';
+import {
+  type AccessWorld,
+  comparisonOf,
+  type Fixtures,
+  makeFixtures,
+  startAccessWorld,
+} from './access-world.ts';
 
 let at: AccessWorld;
 let of: Fixtures;
@@ -24,15 +30,30 @@ const device = () => ({ name: 'made', deviceId: 'made', dataFlowId: of.dataFlow 
 /** Path and body of each route; another body is the same with another name. */
 const creates: Record<string, readonly [path: () => string, body: () => object | string]> = {
   '/v3/organizations': [() => '/v3/organizations', () => ({ name: 'made' })],
-  '/v3/organizations/:id/members': [() => `/v3/organizations/${of.organization}/members`, member('one@example.org')],
+  '/v3/organizations/:id/members': [
+    () => `/v3/organizations/${of.organization}/members`,
+    member('one@example.org'),
+  ],
   '/v3/workspaces': [() => '/v3/workspaces', inOrganization],
-  '/v3/workspaces/:id/members': [() => `/v3/workspaces/${of.workspace}/members`, member('two@example.org')],
+  '/v3/workspaces/:id/members': [
+    () => `/v3/workspaces/${of.workspace}/members`,
+    member('two@example.org'),
+  ],
   '/v3/api-keys': [() => '/v3/api-keys', granted],
   '/v3/oauth-clients': [() => '/v3/oauth-clients', granted],
   '/v3/tags': [() => '/v3/tags', inWorkspace],
-  '/v3/custom-fields/meta': [() => '/v3/custom-fields/meta', () => ({ ...inWorkspace(), type: 'NUMBER' })],
-  '/v3/device-types': [() => '/v3/device-types', () => ({ ...inOrganization(), type: 'manual', meta: {} })],
-  '/v3/device-connectors': [() => '/v3/device-connectors', () => ({ ...inWorkspace(), connectivity: 'HTTP' })],
+  '/v3/custom-fields/meta': [
+    () => '/v3/custom-fields/meta',
+    () => ({ ...inWorkspace(), type: 'NUMBER' }),
+  ],
+  '/v3/device-types': [
+    () => '/v3/device-types',
+    () => ({ ...inOrganization(), type: 'manual', meta: {} }),
+  ],
+  '/v3/device-connectors': [
+    () => '/v3/device-connectors',
+    () => ({ ...inWorkspace(), connectivity: 'HTTP' }),
+  ],
   '/v3/integrations': [() => '/v3/integrations', () => ({ ...inWorkspace(), type: 'GENERIC' })],
   '/v3/output-connectors': [
     () => '/v3/output-connectors',
@@ -59,7 +80,10 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
   '/v3/blobs': [() => `/v3/blobs?workspaceId=${of.workspace}`, () => 'some text'],
   '/v3/dashboards': [() => '/v3/dashboards', inWorkspace],
   '/v3/rules': [() => '/v3/rules', () => ({ ...inWorkspace(), ...comparisonOf(of.device) })],
-  '/v3/rules/custom': [() => '/v3/rules/custom', () => ({ ...inOrganization(), script: 'function consume(event) {}' })],
+  '/v3/rules/custom': [
+    () => '/v3/rules/custom',
+    () => ({ ...inOrganization(), script: 'function consume(event) {}' }),
+  ],
   '/v3/dashboard-groups': [() => '/v3/dashboard-groups', inWorkspace],
   '/v3/devices/import': [
     () => `/v3/devices/import?workspaceId=${of.workspace}`,
@@ -69,17 +93,26 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
     () => '/v3/devices/bulk/create',
     () => ({ workspaceId: of.workspace, devices: [{ ...device(), deviceId: 'bulk' }] }),
   ],
-  '/v3/devices/bulk/update': [() => '/v3/devices/bulk/update', () => ({ ...bulk(), changes: { name: 'b' } })],
+  '/v3/devices/bulk/update': [
+    () => '/v3/devices/bulk/update',
+    () => ({ ...bulk(), changes: { name: 'b' } }),
+  ],
   '/v3/devices/bulk/move': [
     () => '/v3/devices/bulk/move',
     () => ({ ...bulk(), targetWorkspaceId: of.workspace, dataFlowId: of.dataFlow }),
   ],
-  '/v3/devices/bulk/tag': [() => '/v3/devices/bulk/tag', () => ({ ...bulk(), addTagIds: [of.tag] })],
+  '/v3/devices/bulk/tag': [
+    () => '/v3/devices/bulk/tag',
+    () => ({ ...bulk(), addTagIds: [of.tag] }),
+  ],
   '/v3/devices/bulk/register': [() => '/v3/devices/bulk/register', bulk],
   '/v3/devices/bulk/deregister': [() => '/v3/devices/bulk/deregister', bulk],
   '/v3/devices/bulk/activate': [() => '/v3/devices/bulk/activate', bulk],
   '/v3/devices/bulk/deactivate': [() => '/v3/devices/bulk/deactivate', bulk],
-  '/v3/devices/bulk/delete': [() => '/v3/devices/bulk/delete', () => ({ ...bulk(), deviceIds: ['gone'] })],
+  '/v3/devices/bulk/delete': [
+    () => '/v3/devices/bulk/delete',
+    () => ({ ...bulk(), deviceIds: ['gone'] }),
+  ],
 };
 
 /** Tried where they belong, or not made to be repeated. */
@@ -125,17 +158,25 @@ test('what is told once, such as the secret of a key, is told again to the same 
   const { body } = await at.owner.call('POST', '/v3/api-keys', granted(), headers);
   const again = await at.owner.call('POST', '/v3/api-keys', granted(), headers);
   expect(again.body.secret).toBe(body.secret);
-  const other = await at.owner.call('POST', '/v3/api-keys', granted(), { 'idempotency-key': 'another' });
+  const other = await at.owner.call('POST', '/v3/api-keys', granted(), {
+    'idempotency-key': 'another',
+  });
   expect(other.body.id).not.toBe(body.id);
   const foreign = { ...granted(), organizationId: at.otherOrganizationId };
-  const theirs = await at.otherOwner.call('POST', '/v3/api-keys', foreign, { 'idempotency-key': 'theirs' });
+  const theirs = await at.otherOwner.call('POST', '/v3/api-keys', foreign, {
+    'idempotency-key': 'theirs',
+  });
   expect(theirs.status).toBe(201);
 });
 
 test('every route that makes something is tried', () => {
-  const making = at.world.platform.routes.filter(({ method, status }) => method === 'POST' && status !== undefined);
+  const making = at.world.platform.routes.filter(
+    ({ method, status }) => method === 'POST' && status !== undefined,
+  );
   const known = new Set([...Object.keys(creates), ...elsewhere]);
-  const untried = making.filter(({ path, status }) => [201, 202].includes(status ?? 0) && !known.has(path));
+  const untried = making.filter(
+    ({ path, status }) => [201, 202].includes(status ?? 0) && !known.has(path),
+  );
   expect(
     untried.map(({ path }) => path),
     'add a row for each: handlers use createdOnce or answeredOnce of record-parts.ts',

@@ -14,7 +14,11 @@ const server = new SMTPServer({
   authOptional: true,
   disabledCommands: ['STARTTLS'],
   onRcptTo: ({ address }, _, done) =>
-    done(address.startsWith('bad') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null),
+    done(
+      address.startsWith('bad')
+        ? Object.assign(new Error('no such user'), { responseCode: 550 })
+        : null,
+    ),
   onData(stream, { envelope }, done) {
     const chunks: Buffer[] = [];
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -31,7 +35,10 @@ let ofOrganization: string;
 beforeAll(async () => {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.server.address() as AddressInfo;
-  at = await startAccessWorld({ SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'heliograph@example.org' });
+  at = await startAccessWorld({
+    SMTP_URL: `smtp://127.0.0.1:${port}`,
+    MAIL_FROM: 'heliograph@example.org',
+  });
   ofOrganization = `/v3/organizations/${at.world.organizationId}`;
 });
 afterAll(async () => {
@@ -63,9 +70,15 @@ test('somebody new to a workspace gets a mail, a member of the organization need
   const members = `/v3/workspaces/${at.world.workspaceId}/members`;
   await addMember(at.base, at.owner, ofOrganization, 'known@example.org', 'MEMBER');
   await mailTo('known@example.org');
-  const known = await at.owner.must('POST', members, { email: 'known@example.org', role: 'VIEWER' });
+  const known = await at.owner.must('POST', members, {
+    email: 'known@example.org',
+    role: 'VIEWER',
+  });
   expect(known.invitationUrl).toBeNull();
-  const { invitationUrl } = await at.owner.must('POST', members, { email: 'other@example.org', role: 'VIEWER' });
+  const { invitationUrl } = await at.owner.must('POST', members, {
+    email: 'other@example.org',
+    role: 'VIEWER',
+  });
   expect((await mailTo('other@example.org')).text).toMatch(/\/invitations\/[\w-]{43}/);
   expect((await mailTo('other@example.org')).text).not.toContain(invitationUrl);
   expect(mails.filter(({ to }) => to === 'known@example.org')).toHaveLength(1);
@@ -74,7 +87,10 @@ test('somebody new to a workspace gets a mail, a member of the organization need
 test('an address that the mail server refuses: the answer has the link all the same', async () => {
   const draft = { email: 'bad@example.org', role: 'VIEWER' };
   const answer = await at.owner.call('POST', `${ofOrganization}/members`, draft);
-  expect(answer).toMatchObject({ status: 201, body: { pending: true, invitationUrl: expect.any(String) } });
+  expect(answer).toMatchObject({
+    status: 201,
+    body: { pending: true, invitationUrl: expect.any(String) },
+  });
 });
 
 test('an invitation that is refused, or was not committed, is not mailed', async () => {

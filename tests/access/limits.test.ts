@@ -5,7 +5,10 @@ import { type AccessWorld, startAccessWorld } from './access-world.ts';
 let limited: AccessWorld;
 let open: AccessWorld;
 beforeAll(async () => {
-  limited = await startAccessWorld({ RATE_LIMIT_PER_SECOND: '1000', CORS_ORIGINS: 'https://app.example' });
+  limited = await startAccessWorld({
+    RATE_LIMIT_PER_SECOND: '1000',
+    CORS_ORIGINS: 'https://app.example',
+  });
   open = await startAccessWorld();
 });
 afterAll(async () => {
@@ -15,7 +18,9 @@ afterAll(async () => {
 
 describe('requests a second and credential', () => {
   const figures = (headers: Headers) =>
-    ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) => headers.get(name));
+    ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'].map((name) =>
+      headers.get(name),
+    );
 
   test('headers tell limit, rest and seconds as whole numbers; without a limit there are none', async () => {
     const key = await limited.key();
@@ -29,7 +34,9 @@ describe('requests a second and credential', () => {
   test('beyond it 429 with Retry-After; another credential goes on; remaining is 0 only when it is true', async () => {
     const strict = await startAccessWorld({ RATE_LIMIT_PER_SECOND: '20' });
     const [greedy, modest] = [await strict.key(), await strict.client()];
-    const answers = await Promise.all(Array.from({ length: 60 }, () => greedy.call('GET', '/v3/organizations')));
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => greedy.call('GET', '/v3/organizations')),
+    );
     const refused = answers.filter((answer) => answer.status === 429);
     expect(refused.length).toBeGreaterThan(10);
     expect(refused[0]!.body).toMatchObject({
@@ -47,7 +54,9 @@ describe('requests a second and credential', () => {
 
 describe('sizes', () => {
   test('headers beyond 16 KiB: 431 with the error body', async () => {
-    const answer = await open.nobody.call('GET', '/v3/organizations', undefined, { 'x-long': 'x'.repeat(20_000) });
+    const answer = await open.nobody.call('GET', '/v3/organizations', undefined, {
+      'x-long': 'x'.repeat(20_000),
+    });
     expect([answer.status, answer.body.errorCode]).toEqual([431, '43100_HEADERS_TOO_LARGE']);
   });
   test('a body beyond 4 MiB: 413; a form where JSON is due: 415; JSON too deep: 400', async () => {
@@ -71,7 +80,9 @@ describe('browsers', () => {
     '/%zz',
   ])('%s: nothing runs, nothing is framed, nothing is guessed', async (path) => {
     const { headers } = await open.nobody.call('GET', path);
-    expect(headers.get('content-security-policy')).toContain("default-src 'none'; frame-ancestors 'none'");
+    expect(headers.get('content-security-policy')).toContain(
+      "default-src 'none'; frame-ancestors 'none'",
+    );
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('x-frame-options')).toBe('DENY');
     expect(headers.get('referrer-policy')).toBe('no-referrer');
@@ -105,9 +116,16 @@ describe('browsers', () => {
     expect(headers.get('access-control-allow-credentials')).toBeNull();
     expect(headers.get('vary')).toBe('Origin');
     const key = await limited.key();
-    const answer = await key.call('GET', '/v3/organizations', undefined, { origin: 'https://app.example' });
+    const answer = await key.call('GET', '/v3/organizations', undefined, {
+      origin: 'https://app.example',
+    });
     expect(answer.headers.get('access-control-expose-headers')).toContain('x-ratelimit-remaining');
-    const refused = await limited.nobody.call('GET', '/v3/organizations', undefined, { origin: 'https://app.example' });
-    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, 'https://app.example']);
+    const refused = await limited.nobody.call('GET', '/v3/organizations', undefined, {
+      origin: 'https://app.example',
+    });
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([
+      401,
+      'https://app.example',
+    ]);
   });
 });

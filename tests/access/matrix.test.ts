@@ -9,14 +9,27 @@ import { Answer, type Route } from '../../src/http/edge/route.ts';
 import { createServer } from '../../src/http/edge/server.ts';
 import type { Actor } from '../../src/model/actor.ts';
 import { newId } from '../../src/model/ids.ts';
-import { type Permissions, type Scope, scopes, type Verb, verbsOfScope } from '../../src/model/permission.ts';
+import {
+  type Permissions,
+  type Scope,
+  scopes,
+  type Verb,
+  verbsOfScope,
+} from '../../src/model/permission.ts';
 import { insertApiKey, removeApiKey } from '../../src/records/rows/api-keys.ts';
 import { type OpenRecords, openRecords } from '../../src/records/records.ts';
 import { insertOAuthClient, removeOAuthClient } from '../../src/records/rows/oauth-clients.ts';
 import { insertDeliveries } from '../../src/records/rows/deliveries.ts';
 import { insertOutputConnector } from '../../src/records/rows/output-connectors.ts';
 import { secretHash } from '../../src/records/secret-encryption.ts';
-import { type AccessWorld, addMember, type Fixtures, makeFixtures, signIn, startAccessWorld } from './access-world.ts';
+import {
+  type AccessWorld,
+  addMember,
+  type Fixtures,
+  makeFixtures,
+  signIn,
+  startAccessWorld,
+} from './access-world.ts';
 import type { Cell, PlaceName } from './route-cell.ts';
 import { routeCells } from './route-cells.ts';
 
@@ -28,7 +41,12 @@ interface Somebody {
   readonly headers: Headers;
   readonly kind: 'machine' | 'user';
   readonly restricted: boolean;
-  readonly may: (scope: Scope, verb: Verb, place: PlaceName | 'anywhere', level: Cell['level']) => boolean;
+  readonly may: (
+    scope: Scope,
+    verb: Verb,
+    place: PlaceName | 'anywhere',
+    level: Cell['level'],
+  ) => boolean;
 }
 
 const admitted = 299;
@@ -38,7 +56,12 @@ let records: OpenRecords;
 let app: FastifyInstance;
 let places: Record<PlaceName, Fixtures>;
 let unknown: { readonly name: string; readonly headers: Headers }[];
-let pairs: { readonly scope: Scope; readonly verb: Verb; readonly all: Somebody[]; readonly restricted: Somebody[] }[];
+let pairs: {
+  readonly scope: Scope;
+  readonly verb: Verb;
+  readonly all: Somebody[];
+  readonly restricted: Somebody[];
+}[];
 let users: Somebody[];
 let clock = 0;
 
@@ -49,7 +72,9 @@ beforeAll(async () => {
   places = {
     own: await connected(await makeFixtures(owner, world.workspaceId, 'own')),
     otherWorkspace: await connected(await makeFixtures(owner, at.secondWorkspaceId, 'second')),
-    otherOrganization: await connected(await makeFixtures(otherOwner, at.otherWorkspaceId, 'other')),
+    otherOrganization: await connected(
+      await makeFixtures(otherOwner, at.otherWorkspaceId, 'other'),
+    ),
   };
   const config = readConfig({ PORT: '0', DATA_DIR: world.directory });
   const now = () => Date.now() + clock;
@@ -62,7 +87,11 @@ beforeAll(async () => {
     publicUrl: config.publicUrl,
   });
   const tokenOf = async (client: { clientId: string; secret: string }): Promise<string> => {
-    const form = { grant_type: 'client_credentials', client_id: client.clientId, client_secret: client.secret };
+    const form = {
+      grant_type: 'client_credentials',
+      client_id: client.clientId,
+      client_secret: client.secret,
+    };
     const issued = await access.tokens.issue(new URLSearchParams(form).toString(), undefined);
     if ('error' in issued) throw new Error(issued.description);
     return issued.access_token;
@@ -87,7 +116,12 @@ function admittingOnly(route: Route): Route {
 
 async function connected(fixtures: Fixtures): Promise<Fixtures> {
   const id = newId('outputConnector');
-  const rest = { sendConsecutiveAlerts: false, invokeRuleEngine: false, useCustomPayload: false, customPayload: null };
+  const rest = {
+    sendConsecutiveAlerts: false,
+    invokeRuleEngine: false,
+    useCustomPayload: false,
+    customPayload: null,
+  };
   await insertOutputConnector(records, {
     ...rest,
     id,
@@ -142,7 +176,8 @@ async function everyPair(tokenOf: TokenOf) {
   const machines = async (scope: Scope, verb: Verb, restricted: boolean): Promise<Somebody[]> => {
     const credential = await granted({ [scope]: [verb] }, restricted ? [places.own.workspace] : []);
     const may = (wanted: Scope, wantedVerb: Verb) =>
-      (wanted === scope && wantedVerb === verb) || (wanted === 'organization' && wantedVerb === 'read');
+      (wanted === scope && wantedVerb === verb) ||
+      (wanted === 'organization' && wantedVerb === 'read');
     const about = { kind: 'machine', restricted, may } as const;
     const token = await tokenOf(credential);
     return [
@@ -178,8 +213,16 @@ const rights: Readonly<Record<string, readonly string[]>> = {
   MEMBER: ['organization r'],
 };
 const workspaceRights: Readonly<Record<string, readonly string[]>> = {
-  ADMIN: [...granting(content, 'crudm'), ...granting('workspace', 'rudm'), ...granting('workspace.member', 'crudm')],
-  EDITOR: [...granting(content, 'crudm'), ...granting('workspace', 'ru'), ...granting('workspace.member', 'r')],
+  ADMIN: [
+    ...granting(content, 'crudm'),
+    ...granting('workspace', 'rudm'),
+    ...granting('workspace.member', 'crudm'),
+  ],
+  EDITOR: [
+    ...granting(content, 'crudm'),
+    ...granting('workspace', 'ru'),
+    ...granting('workspace.member', 'r'),
+  ],
   VIEWER: granting(`${content} workspace workspace.member`, 'r'),
 };
 
@@ -243,7 +286,10 @@ async function everythingRefused(tokenOf: TokenOf) {
     { name: 'deleted key', headers: { 'x-api-key': deleted.secret } },
     { name: 'expired token', headers: { authorization: expired } },
     { name: 'token of a deleted client', headers: { authorization: orphan } },
-    { name: 'two headers', headers: { 'x-api-key': live.secret, authorization: await bearer(live) } },
+    {
+      name: 'two headers',
+      headers: { 'x-api-key': live.secret, authorization: await bearer(live) },
+    },
     { name: 'bad session', headers: { cookie: 'session=nobody' } },
   ];
 }
@@ -251,7 +297,12 @@ async function everythingRefused(tokenOf: TokenOf) {
 const keyOf = (route: Route) => `${route.method} ${route.path}`;
 
 /** Not compared with the OpenAPI document: these handlers admit and do nothing, so that their bodies are not the platform's. */
-async function statusOf(route: Route, cell: Cell, place: PlaceName, headers: Headers): Promise<number> {
+async function statusOf(
+  route: Route,
+  cell: Cell,
+  place: PlaceName,
+  headers: Headers,
+): Promise<number> {
   const body = cell.body?.(places[place]);
   const answer = await app.inject({
     method: route.method,
@@ -292,7 +343,9 @@ function decided(status: number): number {
 
 function placesOf({ level }: Cell): readonly PlaceName[] {
   if (level === 'none') return ['own'];
-  return level.startsWith('workspace') ? ['own', 'otherWorkspace', 'otherOrganization'] : ['own', 'otherOrganization'];
+  return level.startsWith('workspace')
+    ? ['own', 'otherWorkspace', 'otherOrganization']
+    : ['own', 'otherOrganization'];
 }
 
 test('every route has a row, and every row a route', () => {
@@ -311,21 +364,26 @@ test('the matrix: every cell', { timeout: 120_000 }, async () => {
   ) => {
     cells += 1;
     const status = await statusOf(route, cell, place, who.headers);
-    if (decided(status) !== want) wrong.push(`${keyOf(route)} | ${who.name} | ${place}: ${status}, expected ${want}`);
+    if (decided(status) !== want)
+      wrong.push(`${keyOf(route)} | ${who.name} | ${place}: ${status}, expected ${want}`);
   };
   for (const route of at.world.platform.routes) {
     const cell = routeCells[keyOf(route)]!;
     for (const place of placesOf(cell)) {
-      for (const nobody of unknown) await check(route, cell, place, nobody, cell.who === 'anybody' ? 200 : 401);
+      for (const nobody of unknown)
+        await check(route, cell, place, nobody, cell.who === 'anybody' ? 200 : 401);
       for (const user of users) await check(route, cell, place, user, expected(cell, user, place));
       for (const pair of pairs) {
         const right = cell.needs?.[0] === pair.scope && cell.needs[1] === pair.verb;
         const asked = right ? [...pair.all, ...pair.restricted] : pair.all;
-        for (const machine of asked) await check(route, cell, place, machine, expected(cell, machine, place));
+        for (const machine of asked)
+          await check(route, cell, place, machine, expected(cell, machine, place));
       }
     }
   }
-  console.log(`authorisation matrix: ${cells} cells over ${at.world.platform.routes.length} routes`);
+  console.log(
+    `authorisation matrix: ${cells} cells over ${at.world.platform.routes.length} routes`,
+  );
   expect(wrong.slice(0, 40)).toEqual([]);
   expect(cells).toBeGreaterThan(20_000);
 });

@@ -31,10 +31,16 @@ async function movable() {
       dataFlowId: flow.id,
     };
     const { id } = await owner.must('POST', '/v3/devices/bulk/move', body);
-    await expect.poll(async () => (await owner.must('GET', `/v3/operations/${id}`)).succeeded).toBe(true);
+    await expect
+      .poll(async () => (await owner.must('GET', `/v3/operations/${id}`)).succeeded)
+      .toBe(true);
   };
   const capture = (value: number) =>
-    at.nobody.call('POST', `/v3/capture?secret=${connector.uplinkSecret}&deviceId=${device.deviceId}`, { value });
+    at.nobody.call(
+      'POST',
+      `/v3/capture?secret=${connector.uplinkSecret}&deviceId=${device.deviceId}`,
+      { value },
+    );
   return { device, move, capture };
 }
 
@@ -42,21 +48,34 @@ test.each(['assetId', 'tagId'])(
   'review security 7: a subscription by %s ends when its device moves out of reach',
   async (by) => {
     const { device, move, capture } = await movable();
-    const tag = await at.owner.must('POST', '/v3/tags', { name: `t ${by}`, workspaceId: at.world.workspaceId });
+    const tag = await at.owner.must('POST', '/v3/tags', {
+      name: `t ${by}`,
+      workspaceId: at.world.workspaceId,
+    });
     await at.owner.must('POST', '/v3/devices/bulk/tag', {
       workspaceId: at.world.workspaceId,
       deviceIds: [device.id],
       addTagIds: [tag.id],
     });
-    await expect.poll(async () => (await at.owner.must('GET', `/v3/devices/${device.id}`)).tags.length).toBe(1);
+    await expect
+      .poll(async () => (await at.owner.must('GET', `/v3/devices/${device.id}`)).tags.length)
+      .toBe(1);
     const permissions = { asset: ['read'] } as const;
     const restricted = await at.key({ permissions, workspaces: [{ id: at.world.workspaceId }] });
     const everywhere = await at.key({ permissions });
-    const lost = await openLive(`${at.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${restricted.secret}`);
-    const kept = await openLive(`${at.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${everywhere.secret}`);
+    const lost = await openLive(
+      `${at.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${restricted.secret}`,
+    );
+    const kept = await openLive(
+      `${at.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${everywhere.secret}`,
+    );
     for (const live of [lost, kept]) {
       const item = by === 'tagId' ? { tagId: tag.id } : { assetId: device.id };
-      const told = await live.ask({ type: 'subscribe', id: 1, subscriptions: [{ ...item, topic: '*' }] });
+      const told = await live.ask({
+        type: 'subscribe',
+        id: 1,
+        subscriptions: [{ ...item, topic: '*' }],
+      });
       expect(told['subscriptions']).toMatchObject([{ assetId: device.id, valid: true }]);
     }
     await move();
@@ -76,7 +95,9 @@ test.each(['assetId', 'tagId'])(
 
 test('review behaviour 31: a subscription to a deleted device ends with a message', async () => {
   const device = await at.world.device();
-  const live = await openLive(`${at.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${at.world.apiKey}`);
+  const live = await openLive(
+    `${at.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${at.world.apiKey}`,
+  );
   const items = ['a', 'b'].map((topic) => ({ assetId: device.id, topic }));
   await live.ask({ type: 'subscribe', id: 1, subscriptions: items });
   await at.owner.must('DELETE', `/v3/devices/${device.id}`);

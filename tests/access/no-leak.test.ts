@@ -28,13 +28,27 @@ beforeAll(async () => {
   const { base, world, owner, otherOwner, otherOrganizationId, otherWorkspaceId } = at;
   ours = await makeFixtures(owner, world.workspaceId, 'alpha');
   theirs = await makeFixtures(otherOwner, otherWorkspaceId, mark);
-  await otherOwner.must('PUT', `/v3/organizations/${otherOrganizationId}`, { name: `${mark} company` });
+  await otherOwner.must('PUT', `/v3/organizations/${otherOrganizationId}`, {
+    name: `${mark} company`,
+  });
   await otherOwner.must('PUT', `/v3/workspaces/${otherWorkspaceId}`, { name: `${mark} workspace` });
-  await addMember(base, otherOwner, `/v3/organizations/${otherOrganizationId}`, `${mark}@example.org`, 'EDITOR');
+  await addMember(
+    base,
+    otherOwner,
+    `/v3/organizations/${otherOrganizationId}`,
+    `${mark}@example.org`,
+    'EDITOR',
+  );
   await capture(theirs, mark);
   await capture(ours, 'alpha');
   // The owner is a member of both organizations, this one of ours alone.
-  await addMember(base, owner, `/v3/organizations/${world.organizationId}`, 'admin@example.org', 'ADMIN');
+  await addMember(
+    base,
+    owner,
+    `/v3/organizations/${world.organizationId}`,
+    'admin@example.org',
+    'ADMIN',
+  );
   admin = await signIn(base, 'admin@example.org');
 }, 60_000);
 afterAll(() => at.close());
@@ -120,7 +134,10 @@ function nextRequest(rows: readonly (readonly [string, Cell])[]): Sent {
   const [route, cell] = pick(rows);
   const method = route.split(' ')[0]!;
   // What is deleted is theirs, so that ours is there to the end.
-  const of = cell.needs?.[1] === 'delete' || route.includes('/bulk/move') ? theirs : mixed(pick([0.2, 0.5, 1]));
+  const of =
+    cell.needs?.[1] === 'delete' || route.includes('/bulk/move')
+      ? theirs
+      : mixed(pick([0.2, 0.5, 1]));
   const path = cell.path(of);
   const filters = filtersOf(of);
   const joined = filters === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${filters}`;
@@ -131,7 +148,9 @@ test(`${requests} requests with swapped ids: 0 leaks`, { timeout: 300_000 }, asy
   const [key, client] = [await at.key(), await at.client()];
   const local = await at.key({ workspaces: [{ id: at.secondWorkspaceId }] });
   const callers: readonly Acting[] = [key, client, local, admin];
-  const rows = Object.entries(routeCells).filter(([, cell]) => cell.who !== 'anybody' && cell.who !== 'anyUser');
+  const rows = Object.entries(routeCells).filter(
+    ([, cell]) => cell.who !== 'anybody' && cell.who !== 'anyUser',
+  );
   const leaks: string[] = [];
   const counts = new Map<number, number>();
   let left = requests;
@@ -148,7 +167,10 @@ test(`${requests} requests with swapped ids: 0 leaks`, { timeout: 300_000 }, asy
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-  console.log(`swapped ids: ${requests} requests, ${leaks.length} leaks`, Object.fromEntries(counts));
+  console.log(
+    `swapped ids: ${requests} requests, ${leaks.length} leaks`,
+    Object.fromEntries(counts),
+  );
   expect(leaks).toEqual([]);
   // Enough must get through, or nothing was tried.
   expect(counts.get(200) ?? 0).toBeGreaterThan(requests / 20);
@@ -163,9 +185,14 @@ test('nothing of theirs was changed, and all of it is there', async () => {
   ]) {
     expect((await at.otherOwner.must('GET', `/v3/${path}`)).name).toBe(`${mark} record`);
   }
-  const { content } = await at.otherOwner.must('GET', `/v3/assets?workspaceId=${at.otherWorkspaceId}`);
+  const { content } = await at.otherOwner.must(
+    'GET',
+    `/v3/assets?workspaceId=${at.otherWorkspaceId}`,
+  );
   expect(content).toHaveLength(1);
-  const samples = await at.otherOwner.must('POST', `/v3/devices/${theirs.device}/query`, { topic: '*' });
+  const samples = await at.otherOwner.must('POST', `/v3/devices/${theirs.device}/query`, {
+    topic: '*',
+  });
   expect(samples.map((sample: { data: object }) => sample.data)).toEqual([{ note: mark, a: 1 }]);
 });
 

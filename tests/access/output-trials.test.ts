@@ -11,7 +11,13 @@ beforeAll(async () => {
   const { owner, world } = open;
   const { workspaceId } = world;
   const webhookProperties = { uri: 'https://hooks.invalid/x', method: 'POST', headers: {} };
-  const webhook = { name: 'hook', workspaceId, scope: 'DATA_FLOW', type: 'WEBHOOK', webhookProperties };
+  const webhook = {
+    name: 'hook',
+    workspaceId,
+    scope: 'DATA_FLOW',
+    type: 'WEBHOOK',
+    webhookProperties,
+  };
   output = (await owner.must('POST', '/v3/output-connectors', webhook)).id;
   const made = await world.device();
   // The newest sample of the device is what is sent.

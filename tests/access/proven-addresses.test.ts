@@ -1,6 +1,13 @@
 // An address counts elsewhere only when it is proven, passwords are reset by mail, and the pages of the mailed links are served.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AccessWorld, actingBy, addMember, password, signIn, startAccessWorld } from './access-world.ts';
+import {
+  type AccessWorld,
+  actingBy,
+  addMember,
+  password,
+  signIn,
+  startAccessWorld,
+} from './access-world.ts';
 import { type MailBox, openMailBox } from './mail-box.ts';
 
 let box: MailBox;
@@ -19,8 +26,10 @@ afterAll(async () => {
 });
 
 const tokenIn = (text: string) => /\/(?:invitations|password-reset)\/([\w-]{43})/.exec(text)![1]!;
-const accept = (token: string, body: object) => at.nobody.call('POST', `/v3/auth/invitations/${token}`, body);
-const login = (email: string, secret: string) => at.nobody.call('POST', '/v3/auth/login', { email, password: secret });
+const accept = (token: string, body: object) =>
+  at.nobody.call('POST', `/v3/auth/invitations/${token}`, body);
+const login = (email: string, secret: string) =>
+  at.nobody.call('POST', '/v3/auth/login', { email, password: secret });
 const asked = (email: string) => at.nobody.call('POST', '/v3/auth/password-reset', { email });
 const chosen = 'a password of the real owner';
 
@@ -30,13 +39,18 @@ describe('review security 11: an address that somebody else took', () => {
     await addMember(at.base, at.otherOwner, ofOther, email, 'VIEWER');
     await box.newest(email);
     const thief = await signIn(at.base, email);
-    const invited = await at.owner.must('POST', `${ofOrganization}/members`, { email, role: 'EDITOR' });
+    const invited = await at.owner.must('POST', `${ofOrganization}/members`, {
+      email,
+      role: 'EDITOR',
+    });
     const { text } = await box.newest(email, 1);
     const handed = tokenIn(invited.invitationUrl);
     // The link that the inviter has sets no password, and does not say whether there is an account.
     expect((await accept(handed, { name: 'Thief', password: chosen })).status).toBe(401);
     expect((await at.nobody.call('GET', `/v3/auth/invitations/${handed}`)).body.newUser).toBeNull();
-    expect((await at.nobody.call('GET', `/v3/auth/invitations/${tokenIn(text)}`)).body.newUser).toBe(true);
+    expect(
+      (await at.nobody.call('GET', `/v3/auth/invitations/${tokenIn(text)}`)).body.newUser,
+    ).toBe(true);
     expect((await accept(tokenIn(text), { name: 'Owner', password: chosen })).status).toBe(200);
     expect((await thief.call('GET', '/v3/auth/me')).status).toBe(401);
     expect((await login(email, password)).status).toBe(401);
@@ -61,7 +75,11 @@ describe('review security 11: an address that somebody else took', () => {
     const refused = await handed.call('POST', '/v3/organizations', { name: 'Mine' });
     expect([refused.status, refused.body.errorCode]).toEqual([403, '40365_ADDRESS_NOT_PROVEN']);
     expect(
-      (await (await signIn(at.base, 'proven@example.org')).call('POST', '/v3/organizations', { name: 'M' })).status,
+      (
+        await (
+          await signIn(at.base, 'proven@example.org')
+        ).call('POST', '/v3/organizations', { name: 'M' })
+      ).status,
     ).toBe(201);
   });
 });
@@ -74,7 +92,8 @@ describe('contract 36: passwords are reset by mail', () => {
     const mailsBefore = box.mails.filter(({ to }) => to === email).length;
     expect((await asked(' Forgot@Example.org ')).status).toBe(202);
     const token = tokenIn((await box.newest(email, mailsBefore)).text);
-    const set = (secret: string) => at.nobody.call('POST', `/v3/auth/password-reset/${token}`, { password: secret });
+    const set = (secret: string) =>
+      at.nobody.call('POST', `/v3/auth/password-reset/${token}`, { password: secret });
     expect((await set('password1234')).body.errorCode).toBe('40061_PASSWORD_TOO_WEAK');
     expect((await set(chosen)).status).toBe(204);
     expect((await set(chosen)).status).toBe(404);
@@ -89,7 +108,9 @@ describe('contract 36: passwords are reset by mail', () => {
     const unknown = await asked('nobody@example.org');
     expect([unknown.status, unknown.body]).toEqual([known.status, known.body]);
     const resets = () =>
-      box.mails.filter(({ to, text }) => to === 'proven@example.org' && text.includes('New password')).length;
+      box.mails.filter(
+        ({ to, text }) => to === 'proven@example.org' && text.includes('New password'),
+      ).length;
     for (let n = 0; n < 5; n += 1) expect((await asked('proven@example.org')).status).toBe(202);
     await expect.poll(resets, { timeout: 20_000 }).toBe(3);
     for (let n = 0; n < 15; n += 1) await asked(`n${n}@example.org`);
@@ -100,7 +121,11 @@ describe('contract 36: passwords are reset by mail', () => {
 });
 
 describe('review security 10: the pages of mailed links', () => {
-  test.each(['/invitations/some-secret-token', '/password-reset/some-secret-token', '/password-reset'])(
+  test.each([
+    '/invitations/some-secret-token',
+    '/password-reset/some-secret-token',
+    '/password-reset',
+  ])(
     '%s is a page that runs nothing but the script of this server and holds no secret',
     async (path) => {
       const answer = await at.nobody.call('GET', path);
@@ -115,7 +140,10 @@ describe('review security 10: the pages of mailed links', () => {
       expect(answer.body).not.toMatch(/<script(?![^>]*src=)|\son\w+=|style=/);
       for (const [, name] of String(answer.body).matchAll(/(?:src|href)="([^"]+)"/g)) {
         const part = await fetch(new URL(name!, at.base + path));
-        expect([part.status, part.headers.get('content-type')?.startsWith('text/')]).toEqual([200, true]);
+        expect([part.status, part.headers.get('content-type')?.startsWith('text/')]).toEqual([
+          200,
+          true,
+        ]);
       }
     },
   );

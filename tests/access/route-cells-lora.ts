@@ -4,14 +4,23 @@ import type { Fixtures } from './access-world.ts';
 import type { Cell } from './route-cell.ts';
 
 function integration(verb: Verb, path: Cell['path'], body?: Cell['body']): Cell {
-  const cell = { needs: ['integration', verb], who: 'permitted', level: 'workspace', path } as const;
+  const cell = {
+    needs: ['integration', verb],
+    who: 'permitted',
+    level: 'workspace',
+    path,
+  } as const;
   return body === undefined ? cell : { ...cell, body };
 }
 
 const one = (of: Fixtures) => `/v3/integrations/${of.integration}`;
 
 export const loraCells: Readonly<Record<string, Cell>> = {
-  'POST /v3/capture/lora/:integrationId': { who: 'anybody', level: 'none', path: () => '/v3/capture/lora/06' },
+  'POST /v3/capture/lora/:integrationId': {
+    who: 'anybody',
+    level: 'none',
+    path: () => '/v3/capture/lora/06',
+  },
   'GET /v3/devices/:id/downlinks': {
     needs: ['asset', 'read'],
     who: 'permitted',

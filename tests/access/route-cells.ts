@@ -7,10 +7,19 @@ import type { Cell } from './route-cell.ts';
 import { loraCells } from './route-cells-lora.ts';
 
 const open = (path: string): Cell => ({ who: 'anybody', level: 'none', path: () => path });
-const own = (path: string, who: 'anyCredential' | 'anyUser'): Cell => ({ who, level: 'none', path: () => path });
+const own = (path: string, who: 'anyCredential' | 'anyUser'): Cell => ({
+  who,
+  level: 'none',
+  path: () => path,
+});
 
 /** The five routes of records that live in workspaces. */
-function workspaceRecords(path: string, scope: Scope, id: keyof Fixtures, draft: Bodies): Record<string, Cell> {
+function workspaceRecords(
+  path: string,
+  scope: Scope,
+  id: keyof Fixtures,
+  draft: Bodies,
+): Record<string, Cell> {
   const one: Paths = (of) => `${path}/${of[id]}`;
   return {
     ...(path === '/v3/devices' ? {} : list(path, scope)),
@@ -25,7 +34,14 @@ const readsAssets = (cell: Cell): Cell => ({ ...cell, also: [['asset', 'read']] 
 
 function list(path: string, scope: Scope): Record<string, Cell> {
   const query: Paths = (of) => `${path}?workspaceId=${of.workspace}`;
-  return { [`GET ${path}`]: { needs: [scope, 'read'], who: 'permitted', level: 'workspaceList', path: query } };
+  return {
+    [`GET ${path}`]: {
+      needs: [scope, 'read'],
+      who: 'permitted',
+      level: 'workspaceList',
+      path: query,
+    },
+  };
 }
 
 const ofType =
@@ -53,13 +69,18 @@ const queries: Record<string, Cell> = Object.fromEntries([
     '/aggregated/hourly/time-series',
     '/time-series',
   ].map((tail) => [`POST /v3/devices/:deviceId/query${tail}`, deviceRead(`/query${tail}`, kpi)]),
-  ['POST /v3/devices/:deviceId/query/time-series/aggregation', deviceRead('/query/time-series/aggregation', kpi)],
+  [
+    'POST /v3/devices/:deviceId/query/time-series/aggregation',
+    deviceRead('/query/time-series/aggregation', kpi),
+  ],
   ...['/query', '/query/topics', '/query/latest-sample', '/infer-schema', '/export'].map((tail) => [
     `GET /v3/devices/:deviceId${tail}`,
     deviceRead(tail),
   ]),
   ...['raw', 'aggregated/hourly']
-    .flatMap((source) => ['kpi', 'accumulated-kpi', 'time-series'].map((tail) => `${source}/${tail}`))
+    .flatMap((source) =>
+      ['kpi', 'accumulated-kpi', 'time-series'].map((tail) => `${source}/${tail}`),
+    )
     .flatMap((tail) => [
       [
         `POST /v3/tags/:tagId/query/${tail}`,
@@ -75,7 +96,13 @@ function deviceRead(tail: string, body?: Bodies): Cell {
 }
 
 function batch(path: string): Cell {
-  return { needs: ['asset', 'read'], who: 'permitted', level: 'workspaceList', path: () => path, body: kpi };
+  return {
+    needs: ['asset', 'read'],
+    who: 'permitted',
+    level: 'workspaceList',
+    path: () => path,
+    body: kpi,
+  };
 }
 
 /** API keys, OAuth clients: owners and administrators in person. */
@@ -84,21 +111,35 @@ function credentials(path: string, id: 'apiKey' | 'oauthClient'): Record<string,
   const one: Paths = (of) => `${path}/${of[id]}`;
   const query: Paths = (of) => `${path}?organizationId=${of.organization}`;
   return {
-    [`GET ${path}`]: { needs: manage, who: 'permittedUser', level: 'organizationList', path: query },
+    [`GET ${path}`]: {
+      needs: manage,
+      who: 'permittedUser',
+      level: 'organizationList',
+      path: query,
+    },
     [`POST ${path}`]: record('organization', manage, () => path, inOrganization, 'permittedUser'),
     [`GET ${path}/:id`]: record('organization', manage, one, undefined, 'permittedUser'),
     [`DELETE ${path}/:id`]: record('organization', manage, one, undefined, 'permittedUser'),
   };
 }
 
-function members(path: string, scope: 'organization.member' | 'workspace.member'): Record<string, Cell> {
+function members(
+  path: string,
+  scope: 'organization.member' | 'workspace.member',
+): Record<string, Cell> {
   const level = scope === 'workspace.member' ? 'workspace' : 'organization';
-  const all: Paths = (of) => `${path}/${level === 'workspace' ? of.workspace : of.organization}/members`;
+  const all: Paths = (of) =>
+    `${path}/${level === 'workspace' ? of.workspace : of.organization}/members`;
   const one: Paths = (of) => `${all(of)}/5200000000000000`;
   return {
     [`GET ${path}/:id/members`]: record(level, [scope, 'read'], all),
-    [`POST ${path}/:id/members`]: record(level, [scope, 'create'], all, () => ({ email: 'x@y.z', role: 'VIEWER' })),
-    [`PUT ${path}/:id/members/:userId`]: record(level, [scope, 'update'], one, () => ({ role: 'VIEWER' })),
+    [`POST ${path}/:id/members`]: record(level, [scope, 'create'], all, () => ({
+      email: 'x@y.z',
+      role: 'VIEWER',
+    })),
+    [`PUT ${path}/:id/members/:userId`]: record(level, [scope, 'update'], one, () => ({
+      role: 'VIEWER',
+    })),
     [`DELETE ${path}/:id/members/:userId`]: record(level, [scope, 'delete'], one),
   };
 }
@@ -128,8 +169,14 @@ const update = ['asset', 'update'] as const;
 
 const inventory: Record<string, Cell> = {
   ...list('/v3/operations', 'asset'),
-  'GET /v3/operations/:id': record('workspace', ['asset', 'read'], (of) => `/v3/operations/${of.operation}`),
-  ...bulk('create', 'create', (of) => ({ devices: [{ name: 'x', deviceId: 'x', dataFlowId: of.dataFlow }] })),
+  'GET /v3/operations/:id': record(
+    'workspace',
+    ['asset', 'read'],
+    (of) => `/v3/operations/${of.operation}`,
+  ),
+  ...bulk('create', 'create', (of) => ({
+    devices: [{ name: 'x', deviceId: 'x', dataFlowId: of.dataFlow }],
+  })),
   ...bulk('update', 'update', () => ({ changes: {} })),
   ...bulk('delete', 'delete'),
   ...bulk('move', 'update', (of) => ({ targetWorkspaceId: of.workspace, dataFlowId: of.dataFlow })),
@@ -168,11 +215,21 @@ const inventory: Record<string, Cell> = {
     (of) => `${credentialsOf(of)}/9900000000000000`,
   ),
   'GET /v3/devices/:id/configuration': record('workspace', ['asset', 'read'], configurationOf),
-  'POST /v3/devices/:id/configuration': record('workspace', update, configurationOf, () => ({ configuration: {} })),
+  'POST /v3/devices/:id/configuration': record('workspace', update, configurationOf, () => ({
+    configuration: {},
+  })),
   'GET /v3/devices/:id/configuration/latest': deviceRead('/configuration/latest'),
   'GET /v3/devices/:id/configuration/:version': deviceRead('/configuration/1'),
-  'DELETE /v3/devices/:id/configuration/:version': record('workspace', update, (of) => `${configurationOf(of)}/1`),
-  'POST /v3/devices/:id/configuration/push': record('workspace', update, (of) => `${configurationOf(of)}/push`),
+  'DELETE /v3/devices/:id/configuration/:version': record(
+    'workspace',
+    update,
+    (of) => `${configurationOf(of)}/1`,
+  ),
+  'POST /v3/devices/:id/configuration/push': record(
+    'workspace',
+    update,
+    (of) => `${configurationOf(of)}/push`,
+  ),
   ...list('/v3/blobs', 'blob'),
   'POST /v3/blobs': {
     needs: ['blob', 'create'],
@@ -182,9 +239,16 @@ const inventory: Record<string, Cell> = {
     body: () => [],
   },
   'GET /v3/blobs/:id': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}`),
-  'GET /v3/blobs/:id/content': record('workspace', ['blob', 'read'], (of) => `/v3/blobs/${of.blob}/content`),
+  'GET /v3/blobs/:id/content': record(
+    'workspace',
+    ['blob', 'read'],
+    (of) => `/v3/blobs/${of.blob}/content`,
+  ),
   'DELETE /v3/blobs/:id': record('workspace', ['blob', 'delete'], (of) => `/v3/blobs/${of.blob}`),
-  ...workspaceRecords('/v3/rules', 'rule', 'rule', (of) => ({ name: 'x', workspaceId: of.workspace })),
+  ...workspaceRecords('/v3/rules', 'rule', 'rule', (of) => ({
+    name: 'x',
+    workspaceId: of.workspace,
+  })),
   'POST /v3/rules': readsAssets(
     record(
       'workspace',
@@ -193,7 +257,9 @@ const inventory: Record<string, Cell> = {
       (of) => ({ name: 'x', workspaceId: of.workspace, ...comparisonOf(of.device) }),
     ),
   ),
-  'GET /v3/rules/:id/runs': readsAssets(record('workspace', ['rule', 'read'], (of) => `/v3/rules/${of.rule}/runs`)),
+  'GET /v3/rules/:id/runs': readsAssets(
+    record('workspace', ['rule', 'read'], (of) => `/v3/rules/${of.rule}/runs`),
+  ),
   'POST /v3/rules/:id/simulate': readsAssets(
     record(
       'workspace',
@@ -215,7 +281,12 @@ const inventory: Record<string, Cell> = {
     (of) => ({ name: 'x', organizationId: of.organization, script: '' }),
   ),
   'GET /v3/rules/custom/:id': record('organization', ['customLogic', 'read'], customLogicOf),
-  'PUT /v3/rules/custom/:id': record('organization', ['customLogic', 'update'], customLogicOf, () => ({})),
+  'PUT /v3/rules/custom/:id': record(
+    'organization',
+    ['customLogic', 'update'],
+    customLogicOf,
+    () => ({}),
+  ),
   'DELETE /v3/rules/custom/:id': record('organization', ['customLogic', 'delete'], customLogicOf),
   ...workspaceRecords('/v3/dashboards', 'dashboard', 'dashboard', named),
   ...workspaceRecords('/v3/dashboard-groups', 'dashboard.group', 'dashboardGroup', named),
@@ -244,18 +315,30 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /health/ready': open('/health/ready'),
   'GET /metrics': open('/metrics'),
   'POST /v3/capture': open('/v3/capture'),
-  'POST /realms/api-keys/protocol/openid-connect/token': open('/realms/api-keys/protocol/openid-connect/token'),
-  'GET /realms/api-keys/.well-known/openid-configuration': open('/realms/api-keys/.well-known/openid-configuration'),
-  'GET /realms/api-keys/protocol/openid-connect/certs': open('/realms/api-keys/protocol/openid-connect/certs'),
+  'POST /realms/api-keys/protocol/openid-connect/token': open(
+    '/realms/api-keys/protocol/openid-connect/token',
+  ),
+  'GET /realms/api-keys/.well-known/openid-configuration': open(
+    '/realms/api-keys/.well-known/openid-configuration',
+  ),
+  'GET /realms/api-keys/protocol/openid-connect/certs': open(
+    '/realms/api-keys/protocol/openid-connect/certs',
+  ),
   'POST /v3/auth/login': open('/v3/auth/login'),
-  'POST /v3/auth/password-reset': { ...open('/v3/auth/password-reset'), body: () => ({ email: 'x@y.z' }) },
+  'POST /v3/auth/password-reset': {
+    ...open('/v3/auth/password-reset'),
+    body: () => ({ email: 'x@y.z' }),
+  },
   'POST /v3/auth/password-reset/:token': open('/v3/auth/password-reset/t'),
   'GET /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/invitations/:token': open('/v3/auth/invitations/t'),
   'POST /v3/auth/logout': own('/v3/auth/logout', 'anyUser'),
   'POST /v3/auth/logout-everywhere': own('/v3/auth/logout-everywhere', 'anyUser'),
   'GET /v3/auth/me': own('/v3/auth/me', 'anyUser'),
-  'PUT /v3/auth/organization': { ...own('/v3/auth/organization', 'anyUser'), body: () => ({ organizationId: 'x' }) },
+  'PUT /v3/auth/organization': {
+    ...own('/v3/auth/organization', 'anyUser'),
+    body: () => ({ organizationId: 'x' }),
+  },
   'PUT /v3/auth/password': {
     ...own('/v3/auth/password', 'anyUser'),
     body: () => ({ currentPassword: 'x', newPassword: 'y' }),
@@ -304,7 +387,12 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     level: 'organizationList',
     path: (of) => `/v3/workspaces?organizationId=${of.organization}`,
   },
-  'POST /v3/workspaces': record('organization', ['workspace', 'create'], () => '/v3/workspaces', inOrganization),
+  'POST /v3/workspaces': record(
+    'organization',
+    ['workspace', 'create'],
+    () => '/v3/workspaces',
+    inOrganization,
+  ),
   ...workspaceRecords('/v3/tags', 'asset', 'tag', named),
   ...workspaceRecords('/v3/device-connectors', 'dataFlow', 'deviceConnector', (of) => ({
     name: 'x',
@@ -337,7 +425,12 @@ export const routeCells: Readonly<Record<string, Cell>> = {
   'GET /v3/devices/:id/processing-logs': deviceRead('/processing-logs'),
   ...loraCells,
   'GET /v3/devices/:id/uplinks': deviceRead('/uplinks'),
-  'POST /v3/device-types/:id/replay': record('organization', ['deviceType', 'read'], ofType('/replay'), () => ({})),
+  'POST /v3/device-types/:id/replay': record(
+    'organization',
+    ['deviceType', 'read'],
+    ofType('/replay'),
+    () => ({}),
+  ),
   ...list('/v3/usage', 'workspace'),
   ...inventory,
   ...list('/v3/assets', 'asset'),
@@ -366,7 +459,12 @@ export const routeCells: Readonly<Record<string, Cell>> = {
     level: 'organizationList',
     path: (of) => `/v3/device-types?organizationId=${of.organization}`,
   },
-  'POST /v3/device-types': record('organization', ['deviceType', 'create'], () => '/v3/device-types', inOrganization),
+  'POST /v3/device-types': record(
+    'organization',
+    ['deviceType', 'create'],
+    () => '/v3/device-types',
+    inOrganization,
+  ),
   'GET /v3/device-types/:id': record('organization', ['deviceType', 'read'], ofType('')),
   'PUT /v3/device-types/:id': record(
     'organization',

@@ -9,7 +9,11 @@ const keys = new Map<string, string>();
 const grants: Readonly<Record<string, Permissions>> = {
   rule: { rule: ['create', 'read', 'update'] },
   'rule, asset': { rule: ['create', 'read', 'update'], asset: ['read'] },
-  'rule, asset, dataFlow': { rule: ['create', 'read', 'update'], asset: ['read'], dataFlow: ['read'] },
+  'rule, asset, dataFlow': {
+    rule: ['create', 'read', 'update'],
+    asset: ['read'],
+    dataFlow: ['read'],
+  },
 };
 beforeAll(async () => {
   world = await startWorld();
@@ -31,9 +35,17 @@ test('review security 8: making, changing, trying and reading rules', async () =
     scope: 'RULE_ACTION',
     customDatabaseProperties: { topic: 'x', useCurrentDevice: true },
   });
-  const dataSource = { id: 's', inputIds: [device.id], dataTopic: 'default', dataKey: 't', valueType: 'NUMERICAL' };
+  const dataSource = {
+    id: 's',
+    inputIds: [device.id],
+    dataTopic: 'default',
+    dataKey: 't',
+    valueType: 'NUMERICAL',
+  };
   const operandSecond = { type: 'CONSTANT', value: 1 };
-  const conditions = [{ operandFirst: { type: 'DATA_SOURCE', dataSourceId: 's' }, operator: 'GT', operandSecond }];
+  const conditions = [
+    { operandFirst: { type: 'DATA_SOURCE', dataSourceId: 's' }, operator: 'GT', operandSecond },
+  ];
   const plain = {
     name: 'Rule',
     workspaceId,

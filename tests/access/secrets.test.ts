@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openLive } from '../world/live-socket.ts';
-import { type Acting, actingBy, type Call, makeFixtures, signIn, tokenPath } from './access-world.ts';
+import {
+  type Acting,
+  actingBy,
+  type Call,
+  makeFixtures,
+  signIn,
+  tokenPath,
+} from './access-world.ts';
 
 const adminKey = '0123456789abcdef.11111111-2222-4333-8444-555555555555';
 const adminPassword = 'first password of the owner';
@@ -82,10 +89,18 @@ async function makeSecrets(base: string, owner: Acting) {
   const nobody = actingBy(base, {});
   const { organizationId } = await owner.must('GET', '/v3/auth/me');
   const [{ id: workspaceId }] = (await owner.must('GET', '/v3/workspaces')).content;
-  const key = await owner.must('POST', '/v3/api-keys', { name: 'k', organizationId, permissions: { asset: ['read'] } });
+  const key = await owner.must('POST', '/v3/api-keys', {
+    name: 'k',
+    organizationId,
+    permissions: { asset: ['read'] },
+  });
   const client = await owner.must('POST', '/v3/oauth-clients', { name: 'c', organizationId });
   const rotated = await owner.must('POST', `/v3/oauth-clients/${client.id}/rotate-secret`);
-  const fields = { grant_type: 'client_credentials', client_id: client.clientId, client_secret: rotated.clientSecret };
+  const fields = {
+    grant_type: 'client_credentials',
+    client_id: client.clientId,
+    client_secret: rotated.clientSecret,
+  };
   const form = new URLSearchParams(fields).toString();
   const token: string = (await nobody.call('POST', tokenPath, form, formType)).body.access_token;
   const members = `/v3/organizations/${organizationId}/members`;
@@ -102,13 +117,24 @@ async function makeSecrets(base: string, owner: Acting) {
 type Made = Awaited<ReturnType<typeof makeSecrets>>;
 
 /** Uses every secret, rightly and wrongly, and reads whatever might tell one. */
-async function useSecrets(base: string, owner: Acting, made: Made, answers: string[]): Promise<void> {
+async function useSecrets(
+  base: string,
+  owner: Acting,
+  made: Made,
+  answers: string[],
+): Promise<void> {
   const heard = (headers: Record<string, string>) => listening(actingBy(base, headers), answers);
   const { key, token, links, form, client, organizationId } = made;
   const { device, deviceConnector, secret, physicalId } = made.made;
-  await heard({}).must('POST', `/v3/auth/invitations/${links.used}`, { name: 'I', password: chosen });
+  await heard({}).must('POST', `/v3/auth/invitations/${links.used}`, {
+    name: 'I',
+    password: chosen,
+  });
   const person = await signIn(base, 'i@example.org', { password: chosen });
-  await listening(person, answers).must('PUT', '/v3/auth/password', { currentPassword: chosen, newPassword: changed });
+  await listening(person, answers).must('PUT', '/v3/auth/password', {
+    currentPassword: chosen,
+    newPassword: changed,
+  });
   const reader = heard({ 'x-api-key': key.secret });
   await reader.must('GET', `/v3/devices/${device}`);
   await reader.call('GET', `/v3/device-connectors/${deviceConnector}`);
@@ -126,8 +152,17 @@ async function useSecrets(base: string, owner: Acting, made: Made, answers: stri
   await heard({}).call('POST', tokenPath, `${form}&client_secret=x`, formType);
   const json = { 'content-type': 'application/json' };
   await heard({}).call('POST', '/v3/auth/login', `{"password":"${adminPassword}"`, json);
-  await heard({}).call('POST', '/v3/auth/login', { email: 'i@example.org', password: adminPassword });
-  const paths = ['api-keys', `api-keys/${key.id}`, 'oauth-clients', `oauth-clients/${client.id}`, 'auth/me'];
+  await heard({}).call('POST', '/v3/auth/login', {
+    email: 'i@example.org',
+    password: adminPassword,
+  });
+  const paths = [
+    'api-keys',
+    `api-keys/${key.id}`,
+    'oauth-clients',
+    `oauth-clients/${client.id}`,
+    'auth/me',
+  ];
   paths.push('audit-logs?size=1000', 'audit-logs/export', 'audit-logs/export?format=ndjson');
   for (const path of [...paths, `organizations/${organizationId}/members`]) {
     await listening(owner, answers).must('GET', `/v3/${path}`);
@@ -158,12 +193,16 @@ test('figures: secrets in any answer, log, audit entry, export or file: 0', asyn
     'uplink secret': made.made.secret,
     'LoRaWAN key': applicationKey,
   };
-  const places: Record<string, Buffer> = { log: Buffer.from(output()), answers: Buffer.from(answers.join('\n')) };
+  const places: Record<string, Buffer> = {
+    log: Buffer.from(output()),
+    answers: Buffer.from(answers.join('\n')),
+  };
   for (const path of filesUnder(directory)) places[path] = readFileSync(path);
   const found: string[] = [];
   for (const [name, secret] of Object.entries(secrets)) {
     expect(secret.length, name).toBeGreaterThan(15);
-    for (const [place, bytes] of Object.entries(places)) if (bytes.includes(secret)) found.push(`${name} in ${place}`);
+    for (const [place, bytes] of Object.entries(places))
+      if (bytes.includes(secret)) found.push(`${name} in ${place}`);
   }
   console.log(
     `secrets: ${Object.keys(secrets).length} looked for in ${Object.keys(places).length} places, ${found.length} found`,

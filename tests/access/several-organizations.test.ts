@@ -1,7 +1,13 @@
 // A session reaches every organization of its user, each with the roles there, and never mixes them (contract 36).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseConnectorId } from '../../src/model/ids.ts';
-import { type AccessWorld, type Acting, addMember, signIn, startAccessWorld } from './access-world.ts';
+import {
+  type AccessWorld,
+  type Acting,
+  addMember,
+  signIn,
+  startAccessWorld,
+} from './access-world.ts';
 
 let at: AccessWorld;
 let both: Acting;
@@ -9,7 +15,13 @@ let userId: string;
 beforeAll(async () => {
   at = await startAccessWorld();
   const { base, owner, otherOwner, world, otherOrganizationId } = at;
-  await addMember(base, owner, `/v3/organizations/${world.organizationId}`, 'both@example.org', 'VIEWER');
+  await addMember(
+    base,
+    owner,
+    `/v3/organizations/${world.organizationId}`,
+    'both@example.org',
+    'VIEWER',
+  );
   ({ userId } = await addMember(
     base,
     otherOwner,
@@ -26,28 +38,45 @@ test('review behaviour 22: the place of a request says in which organization it 
   expect((await both.must('GET', '/v3/auth/me')).organizationId).toBe(world.organizationId);
   const tag = { name: 'x', workspaceId: there };
   const made = await both.must('POST', '/v3/tags', tag);
-  expect((await both.call('POST', '/v3/tags', { ...tag, workspaceId: world.workspaceId })).status).toBe(403);
+  expect(
+    (await both.call('POST', '/v3/tags', { ...tag, workspaceId: world.workspaceId })).status,
+  ).toBe(403);
   expect((await both.must('GET', `/v3/tags/${made.id}`)).workspaceId).toBe(there);
-  const listed = async (query: string) => (await both.must('GET', `/v3/tags?${query}`)).content.length;
-  expect([await listed(`workspaceId=${there}`), await listed(`organizationId=${other}`), await listed('')]).toEqual([
-    1, 1, 0,
-  ]);
+  const listed = async (query: string) =>
+    (await both.must('GET', `/v3/tags?${query}`)).content.length;
+  expect([
+    await listed(`workspaceId=${there}`),
+    await listed(`organizationId=${other}`),
+    await listed(''),
+  ]).toEqual([1, 1, 0]);
   const ids = async (query: string) =>
     (await both.must('GET', `/v3/workspaces${query}`)).content.map((one: { id: string }) => one.id);
   expect(await ids(`?organizationId=${other}`)).toEqual([there]);
   expect(await ids('')).toContain(world.workspaceId);
-  expect((await both.must('POST', '/v3/assets/list', { workspaceIds: [there] })).content).toEqual([]);
-  expect(await both.must('GET', `/v3/workspace-access?scope=ASSET&verb=UPDATE&organizationId=${other}`)).toEqual({
+  expect((await both.must('POST', '/v3/assets/list', { workspaceIds: [there] })).content).toEqual(
+    [],
+  );
+  expect(
+    await both.must('GET', `/v3/workspace-access?scope=ASSET&verb=UPDATE&organizationId=${other}`),
+  ).toEqual({
     all: true,
     ids: [],
   });
-  expect(await both.must('GET', '/v3/workspace-access?scope=ASSET&verb=UPDATE')).toEqual({ all: false, ids: [] });
-  expect((await both.call('GET', '/v3/workspaces?organizationId=2800000000000000')).status).toBe(404);
+  expect(await both.must('GET', '/v3/workspace-access?scope=ASSET&verb=UPDATE')).toEqual({
+    all: false,
+    ids: [],
+  });
+  expect((await both.call('GET', '/v3/workspaces?organizationId=2800000000000000')).status).toBe(
+    404,
+  );
 });
 
 test('review behaviour 22: what is of one organization is not taken for a part of another', async () => {
   const { world, otherWorkspaceId: there } = at;
-  const own = await at.owner.must('POST', '/v3/tags', { name: 'own', workspaceId: world.workspaceId });
+  const own = await at.owner.must('POST', '/v3/tags', {
+    name: 'own',
+    workspaceId: world.workspaceId,
+  });
   const connector = await both.must('POST', '/v3/device-connectors', {
     name: 'c',
     workspaceId: there,
@@ -58,11 +87,26 @@ test('review behaviour 22: what is of one organization is not taken for a part o
     workspaceId: there,
     deviceConnector: { id: connector.id },
   });
-  const device = { name: 'd', deviceId: 'd', workspaceId: there, dataFlowId: flow.id, connectivity: 'HTTP' };
-  expect((await both.call('POST', '/v3/devices', { ...device, tags: [{ id: own.id }] })).status).toBe(400);
+  const device = {
+    name: 'd',
+    deviceId: 'd',
+    workspaceId: there,
+    dataFlowId: flow.id,
+    connectivity: 'HTTP',
+  };
+  expect(
+    (await both.call('POST', '/v3/devices', { ...device, tags: [{ id: own.id }] })).status,
+  ).toBe(400);
   const { id } = await both.must('POST', '/v3/devices', device);
-  const moved = { workspaceId: there, deviceIds: [id], targetWorkspaceId: world.workspaceId, dataFlowId: flow.id };
-  expect((await both.call('POST', '/v3/devices/bulk/move', moved)).status).toBeGreaterThanOrEqual(400);
+  const moved = {
+    workspaceId: there,
+    deviceIds: [id],
+    targetWorkspaceId: world.workspaceId,
+    dataFlowId: flow.id,
+  };
+  expect((await both.call('POST', '/v3/devices/bulk/move', moved)).status).toBeGreaterThanOrEqual(
+    400,
+  );
   const here = await at.world.device();
   const kpi = {
     topic: 'default',
@@ -70,7 +114,10 @@ test('review behaviour 22: what is of one organization is not taken for a part o
     accumulator: 'MAX',
     interval: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
   };
-  const answered = await at.owner.must('POST', '/v3/devices/query/batch/raw/kpi', { ...kpi, deviceIds: [here.id, id] });
+  const answered = await at.owner.must('POST', '/v3/devices/query/batch/raw/kpi', {
+    ...kpi,
+    deviceIds: [here.id, id],
+  });
   expect(JSON.stringify(answered)).toContain(here.id);
   expect(JSON.stringify(answered)).not.toContain(id);
   const mixed = `workspaceIds=${there}&workspaceIds=${world.workspaceId}`;
@@ -96,7 +143,13 @@ test('contract 36: a deviceId is unique in its organization, not in the installa
     outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
     passThrough: true,
   });
-  const device = { name: 'same', deviceId: here.deviceId, workspaceId, dataFlowId: flow.id, connectivity: 'HTTP' };
+  const device = {
+    name: 'same',
+    deviceId: here.deviceId,
+    workspaceId,
+    dataFlowId: flow.id,
+    connectivity: 'HTTP',
+  };
   const there = await otherOwner.must('POST', '/v3/devices', device);
   expect([there.deviceId, there.organizationId]).toEqual([here.deviceId, other]);
   const again = await otherOwner.call('POST', '/v3/devices', device);

@@ -25,8 +25,13 @@ test('review behaviour 28: the audit log is read with organization manage, by ke
   const path = `/v3/audit-logs?organizationId=${at.world.organizationId}`;
   const shipper = await at.key({ permissions: { organization: ['manage'] } });
   expect((await shipper.must('GET', path)).content.length).toBeGreaterThan(0);
-  expect((await (await at.client({ permissions: { organization: ['manage'] } })).call('GET', path)).status).toBe(200);
-  expect((await (await at.key({ permissions: { organization: ['update'] } })).call('GET', path)).status).toBe(403);
+  expect(
+    (await (await at.client({ permissions: { organization: ['manage'] } })).call('GET', path))
+      .status,
+  ).toBe(200);
+  expect(
+    (await (await at.key({ permissions: { organization: ['update'] } })).call('GET', path)).status,
+  ).toBe(403);
   const workspaces = [{ id: at.world.workspaceId }];
   const restricted = await at.key({ permissions: { organization: ['manage'] }, workspaces });
   expect((await restricted.call('GET', path)).status).toBe(403);
@@ -44,18 +49,24 @@ test.each([
   ['PUT', 'organization', { name: ' ' }],
 ])('review behaviour 28: %s %s with %j is a 400', async (method, path, body) => {
   const url = path === 'organization' ? `/v3/organizations/${at.world.organizationId}` : path;
-  expect((await at.owner.call(method, url, { workspaceId: at.world.workspaceId, ...body })).status).toBe(400);
+  expect(
+    (await at.owner.call(method, url, { workspaceId: at.world.workspaceId, ...body })).status,
+  ).toBe(400);
 });
 
 test('review behaviour 28: a logo is an image', async () => {
   const logo = 'data:image/png;base64,iVBORw0KGgo=';
-  expect((await at.owner.must('PUT', `/v3/organizations/${at.world.organizationId}`, { logo })).logo).toBe(logo);
+  expect(
+    (await at.owner.must('PUT', `/v3/organizations/${at.world.organizationId}`, { logo })).logo,
+  ).toBe(logo);
 });
 
 describe('review security 20', () => {
   test('the reference runs the scripts of this server and the one within the page, named by its hash', async () => {
     const { status, headers, body } = await at.nobody.call('GET', '/docs/');
-    const scripts = /script-src ([^;]+)/.exec(headers.get('content-security-policy')!)![1]!.split(' ');
+    const scripts = /script-src ([^;]+)/
+      .exec(headers.get('content-security-policy')!)![1]!
+      .split(' ');
     expect(status).toBe(200);
     expect(scripts[0]).toBe("'self'");
     expect(scripts).not.toContain("'unsafe-inline'");
@@ -72,7 +83,10 @@ describe('review security 20', () => {
     ['the token', { authorization: 'Bearer token-of-the-scraper' }, 200],
   ])('metrics with %s: %i', async (_, headers, status) => {
     const world = await startWorld({ environment: { METRICS_TOKEN: 'token-of-the-scraper' } });
-    expect((await actingBy(world.base, headers as Record<string, string>).call('GET', '/metrics')).status).toBe(status);
+    expect(
+      (await actingBy(world.base, headers as Record<string, string>).call('GET', '/metrics'))
+        .status,
+    ).toBe(status);
     await world.close();
   });
 });
@@ -80,12 +94,16 @@ describe('review security 20', () => {
 test('review security 18: a first start with a password that is guessed first says so', async () => {
   const start = startWorld({ environment: { ADMIN_PASSWORD: 'password1234' } });
   await expect(start).rejects.toThrow(ConfigError);
-  await expect(start).rejects.toThrow('ADMIN_PASSWORD cannot be used: it is among the most used passwords');
+  await expect(start).rejects.toThrow(
+    'ADMIN_PASSWORD cannot be used: it is among the most used passwords',
+  );
 });
 
 test('review security 13: in an HTML mail a value is text, never markup', async () => {
   const box = await openMailBox();
-  const world = await startWorld({ environment: { SMTP_URL: box.url, MAIL_FROM: 'alerts@example.org' } });
+  const world = await startWorld({
+    environment: { SMTP_URL: box.url, MAIL_FROM: 'alerts@example.org' },
+  });
   const mailProperties = {
     recipients: ['reader@example.org'],
     subjectTemplate: 'Alert <{{data.x}}>',
@@ -94,12 +112,17 @@ test('review security 13: in an HTML mail a value is text, never markup', async 
   const draft = { name: 'm', workspaceId: world.workspaceId, type: 'MAIL', mailProperties };
   const { id } = await world.must('POST', '/v3/output-connectors', draft);
   const device = await world.device({ outputs: [{ id, topic: '*' }] });
-  const hostile = { x: '<a href="http://evil.example">reset</a><img src=x>', y: '" onload="alert(1)' };
+  const hostile = {
+    x: '<a href="http://evil.example">reset</a><img src=x>',
+    y: '" onload="alert(1)',
+  };
   expect((await world.capture(device, hostile)).status).toBe(201);
   const { text } = await box.newest('reader@example.org');
   const body = text.slice(text.indexOf('<html>'));
   expect(body).not.toMatch(/<a|<img|" onload/);
-  expect(body).toContain('&#60;a href&#61;'.replace('&#61;', '=') + '&#34;http://evil.example&#34;&#62;reset');
+  expect(body).toContain(
+    '&#60;a href&#61;'.replace('&#61;', '=') + '&#34;http://evil.example&#34;&#62;reset',
+  );
   await world.close();
   await box.close();
 });

@@ -1,7 +1,14 @@
 // Signing in with a password, the session cookie, csrf, signing out, and guessing (contract, decisions and section 35).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLive } from '../world/live-socket.ts';
-import { type AccessWorld, actingBy, addMember, password, signIn, startAccessWorld } from './access-world.ts';
+import {
+  type AccessWorld,
+  actingBy,
+  addMember,
+  password,
+  signIn,
+  startAccessWorld,
+} from './access-world.ts';
 
 let at: AccessWorld;
 beforeAll(async () => {
@@ -11,7 +18,8 @@ afterAll(() => at.close());
 
 const login = (body: object, headers: Record<string, string> = {}) =>
   at.nobody.call('POST', '/v3/auth/login', body, headers);
-const me = (headers: Record<string, string>) => at.nobody.call('GET', '/v3/auth/me', undefined, headers);
+const me = (headers: Record<string, string>) =>
+  at.nobody.call('GET', '/v3/auth/me', undefined, headers);
 
 describe('signing in', () => {
   test('answers the user and sets two cookies: one for the server alone, one for the page', async () => {
@@ -22,13 +30,18 @@ describe('signing in', () => {
     ]);
     expect(body.organizationId).toBe(at.world.organizationId);
     const [session, csrf] = headers.getSetCookie();
-    expect(session).toMatch(/^session=[\w-]{43}; Path=\/; Max-Age=604800; SameSite=Strict; HttpOnly$/);
+    expect(session).toMatch(
+      /^session=[\w-]{43}; Path=\/; Max-Age=604800; SameSite=Strict; HttpOnly$/,
+    );
     expect(csrf).toBe(`csrf=${body.csrfToken}; Path=/; Max-Age=604800; SameSite=Strict`);
   });
 
   test('by https cookies are secure, and browsers are told to stay with https', async () => {
     const secure = await startAccessWorld({ PUBLIC_URL: 'https://platform.example' });
-    const answer = await secure.nobody.call('POST', '/v3/auth/login', { email: 'admin@localhost', password });
+    const answer = await secure.nobody.call('POST', '/v3/auth/login', {
+      email: 'admin@localhost',
+      password,
+    });
     for (const cookie of answer.headers.getSetCookie()) expect(cookie).toMatch(/; Secure$/);
     expect(answer.headers.get('strict-transport-security')).toContain('max-age=31536000');
     await secure.close();
@@ -70,8 +83,18 @@ describe('a session', () => {
     const cookie = headers['cookie']!;
     expect((await me({ cookie })).status).toBe(200);
     const change = (more: Record<string, string>) =>
-      at.nobody.call('POST', '/v3/tags', { workspaceId: at.world.workspaceId, name: 'csrf' }, { cookie, ...more });
-    for (const more of [{}, { 'x-csrf-token': '' }, { 'x-csrf-token': 'x' }, { 'x-csrf-token': cookie }]) {
+      at.nobody.call(
+        'POST',
+        '/v3/tags',
+        { workspaceId: at.world.workspaceId, name: 'csrf' },
+        { cookie, ...more },
+      );
+    for (const more of [
+      {},
+      { 'x-csrf-token': '' },
+      { 'x-csrf-token': 'x' },
+      { 'x-csrf-token': cookie },
+    ]) {
       const refused = await change(more);
       expect([refused.status, refused.body.errorCode]).toEqual([403, '40360_CSRF_TOKEN_MISSING']);
     }
@@ -84,7 +107,9 @@ describe('a session', () => {
     const key = await at.key({ permissions: { asset: ['read'] } });
     const both = { cookie: at.owner.headers['cookie']!, ...key.headers };
     expect((await me(both)).status).toBe(403);
-    expect((await at.nobody.call('GET', '/v3/organizations', undefined, both)).body.content).toHaveLength(1);
+    expect(
+      (await at.nobody.call('GET', '/v3/organizations', undefined, both)).body.content,
+    ).toHaveLength(1);
   });
 
   test('other cookies of the host do not matter', async () => {
@@ -95,7 +120,10 @@ describe('a session', () => {
   });
 
   test('signing out ends this session alone, and its live connections', async () => {
-    const [here, there] = [await signIn(at.base, 'admin@localhost'), await signIn(at.base, 'admin@localhost')];
+    const [here, there] = [
+      await signIn(at.base, 'admin@localhost'),
+      await signIn(at.base, 'admin@localhost'),
+    ];
     const live = await liveBy(here.headers['cookie']!);
     const closed = new Promise<number>((resolve) => live.socket.on('close', resolve));
     const out = await here.call('POST', '/v3/auth/logout');
@@ -108,17 +136,36 @@ describe('a session', () => {
 
   test('signing out everywhere ends every session of the user', async () => {
     const { base, owner, world } = at;
-    await addMember(base, owner, `/v3/organizations/${world.organizationId}`, 'many@example.org', 'VIEWER');
-    const sessions = [await signIn(base, 'many@example.org'), await signIn(base, 'many@example.org')];
+    await addMember(
+      base,
+      owner,
+      `/v3/organizations/${world.organizationId}`,
+      'many@example.org',
+      'VIEWER',
+    );
+    const sessions = [
+      await signIn(base, 'many@example.org'),
+      await signIn(base, 'many@example.org'),
+    ];
     expect(await sessions[0]!.must('POST', '/v3/auth/logout-everywhere')).toEqual({ sessions: 2 });
-    for (const session of sessions) expect((await session.call('GET', '/v3/auth/me')).status).toBe(401);
+    for (const session of sessions)
+      expect((await session.call('GET', '/v3/auth/me')).status).toBe(401);
     expect((await owner.call('GET', '/v3/auth/me')).status).toBe(200);
   });
 
   test('a changed password ends the other sessions; a weak or wrong one changes nothing', async () => {
     const { base, owner, world } = at;
-    await addMember(base, owner, `/v3/organizations/${world.organizationId}`, 'changes@example.org', 'VIEWER');
-    const [here, there] = [await signIn(base, 'changes@example.org'), await signIn(base, 'changes@example.org')];
+    await addMember(
+      base,
+      owner,
+      `/v3/organizations/${world.organizationId}`,
+      'changes@example.org',
+      'VIEWER',
+    );
+    const [here, there] = [
+      await signIn(base, 'changes@example.org'),
+      await signIn(base, 'changes@example.org'),
+    ];
     const change = (currentPassword: string, newPassword: string) =>
       here.call('PUT', '/v3/auth/password', { currentPassword, newPassword });
     expect((await change('wrong', 'another good one')).status).toBe(401);
@@ -146,7 +193,9 @@ describe('live connections end with their credential', () => {
   };
   test('interface 5 rule 6: a deleted key', async () => {
     const key = await at.key();
-    const live = await openLive(`${at.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${key.secret}`);
+    const live = await openLive(
+      `${at.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${key.secret}`,
+    );
     const closed = new Promise<number>((resolve) => live.socket.on('close', resolve));
     await at.owner.must('DELETE', `/v3/api-keys/${key.id}`);
     expect(await closed).toBe(4401);
@@ -154,7 +203,9 @@ describe('live connections end with their credential', () => {
   });
   test('interface 5 rules 9 and 11: the token of a deleted client', async () => {
     const client = await at.client();
-    const live = await openLive(`${at.base.replace('http', 'ws')}/v3/data-streams?access_token=${client.token}`);
+    const live = await openLive(
+      `${at.base.replace('http', 'ws')}/v3/data-streams?access_token=${client.token}`,
+    );
     const closed = new Promise<number>((resolve) => live.socket.on('close', resolve));
     await at.owner.must('DELETE', `/v3/oauth-clients/${client.id}`);
     expect(await closed).toBe(4401);
@@ -168,7 +219,8 @@ describe('guessing', () => {
     const { base, owner, world } = at;
     await addMember(base, owner, `/v3/organizations/${world.organizationId}`, email, 'VIEWER');
     const statuses: number[] = [];
-    for (let n = 0; n < 12; n += 1) statuses.push((await login({ email, password: `guess ${n}` })).status);
+    for (let n = 0; n < 12; n += 1)
+      statuses.push((await login({ email, password: `guess ${n}` })).status);
     expect(statuses).toEqual([...Array<number>(10).fill(401), 429, 429]);
     const refused = await login({ email, password });
     expect([refused.status, refused.body.errorCode]).toEqual([429, '42901_TOO_MANY_ATTEMPTS']);
@@ -176,14 +228,21 @@ describe('guessing', () => {
     expect((await login({ email: 'admin@localhost', password })).status).toBe(200);
   });
   test('many guesses at once gain nothing', async () => {
-    const all = Array.from({ length: 30 }, (_, n) => login({ email: 'burst@example.org', password: `guess ${n}` }));
+    const all = Array.from({ length: 30 }, (_, n) =>
+      login({ email: 'burst@example.org', password: `guess ${n}` }),
+    );
     const statuses = (await Promise.all(all)).map((answer) => answer.status);
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
   });
   test('behind a proxy that is trusted, addresses are told apart', async () => {
     const behind = await startAccessWorld({ TRUSTED_PROXIES: '127.0.0.0/8' });
     const from = (ip: string, email: string) =>
-      behind.nobody.call('POST', '/v3/auth/login', { email, password: 'wrong' }, { 'x-forwarded-for': ip });
+      behind.nobody.call(
+        'POST',
+        '/v3/auth/login',
+        { email, password: 'wrong' },
+        { 'x-forwarded-for': ip },
+      );
     for (let n = 0; n < 10; n += 1) await from('203.0.113.1', 'admin@localhost');
     expect((await from('203.0.113.1', 'admin@localhost')).status).toBe(429);
     expect((await from('203.0.113.2', 'admin@localhost')).status).toBe(401);

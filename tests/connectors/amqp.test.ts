@@ -30,7 +30,9 @@ describeWith(rabbitmq, 'output to AMQP', () => {
     uri: `amqp://127.0.0.1:${broker().port}`,
     ...over,
   });
-  const withChannel = async <T>(work: (channel: Awaited<ReturnType<typeof openChannel>>['channel']) => Promise<T>) => {
+  const withChannel = async <T>(
+    work: (channel: Awaited<ReturnType<typeof openChannel>>['channel']) => Promise<T>,
+  ) => {
     const { model, channel } = await openChannel(broker().port);
     try {
       return await work(channel);
@@ -74,8 +76,13 @@ describeWith(rabbitmq, 'output to AMQP', () => {
 
   test('contract 35: a message that no queue takes is tried again, unless that is allowed', async () => {
     const unbound = properties({ routingKey: 'nobody' });
-    expect(await trySend(targetOf(amqpConnector, unbound))).toMatchObject({ ok: false, retry: true });
-    expect(await trySend(targetOf(amqpConnector, { ...unbound, mandatory: false }))).toMatchObject({ ok: true });
+    expect(await trySend(targetOf(amqpConnector, unbound))).toMatchObject({
+      ok: false,
+      retry: true,
+    });
+    expect(await trySend(targetOf(amqpConnector, { ...unbound, mandatory: false }))).toMatchObject({
+      ok: true,
+    });
   });
 
   test('contract 35: an unknown virtual host is tried again, because a stopped one is answered alike', async () => {
@@ -94,7 +101,11 @@ describeWith(rabbitmq, 'output to AMQP', () => {
       [{ routingKey: 'x'.repeat(256) }, /routing key/],
     ] as const) {
       const outcome = await trySend(targetOf(amqpConnector, properties(over)));
-      expect(outcome, JSON.stringify(over)).toEqual({ ok: false, retry: false, reason: expect.stringMatching(reason) });
+      expect(outcome, JSON.stringify(over)).toEqual({
+        ok: false,
+        retry: false,
+        reason: expect.stringMatching(reason),
+      });
     }
   });
 
@@ -104,11 +115,16 @@ describeWith(rabbitmq, 'output to AMQP', () => {
     const secured = properties({ uri: `amqps://localhost:${tlsPort}`, caCertificate });
     expect(await trySend(targetOf(amqpConnector, secured))).toMatchObject({ ok: true });
     const unknown = await trySend(targetOf(amqpConnector, { ...secured, caCertificate: null }));
-    expect(unknown).toMatchObject({ ok: false, retry: true, reason: expect.stringContaining('self-signed') });
+    expect(unknown).toMatchObject({
+      ok: false,
+      retry: true,
+      reason: expect.stringContaining('self-signed'),
+    });
   });
 
   bearsBadServers(
-    (port) => targetOf(amqpConnector, properties({ uri: `amqp://127.0.0.1:${port}`, mandatory: false })),
+    (port) =>
+      targetOf(amqpConnector, properties({ uri: `amqp://127.0.0.1:${port}`, mandatory: false })),
     () => broker().port,
   );
 });

@@ -10,7 +10,12 @@ import type { OutboundConnector } from '../../src/connectors/connector.ts';
 import { gcpConnector } from '../../src/connectors/gcp-pub-sub.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { makeCertificate, type TestCertificate } from '../servers/certificate.ts';
-import { type HeardRequest, type HttpsAnswer, type HttpsServer, startHttpsServer } from '../servers/https-server.ts';
+import {
+  type HeardRequest,
+  type HttpsAnswer,
+  type HttpsServer,
+  startHttpsServer,
+} from '../servers/https-server.ts';
 import { closeTargets, localEgress, message, targetOf, trySend } from './messages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'heliograph-clouds-'));
@@ -26,7 +31,9 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function serving(answer: (request: HeardRequest) => HttpsAnswer | undefined): Promise<HttpsServer> {
+async function serving(
+  answer: (request: HeardRequest) => HttpsAnswer | undefined,
+): Promise<HttpsServer> {
   const server = await startHttpsServer(certificate, answer);
   running.push(server);
   return server;
@@ -47,10 +54,19 @@ interface Cloud {
 function bearsRefusals({ connector, propertiesAt, refusals }: Cloud): void {
   for (const [status, body, retry] of refusals) {
     test(`contract 35: an answer ${status} ${body} is ${retry ? '' : 'not '}tried again`, async () => {
-      const { port } = await serving(() => ({ status, body, headers: status === 429 ? { 'retry-after': '3' } : {} }));
+      const { port } = await serving(() => ({
+        status,
+        body,
+        headers: status === 429 ? { 'retry-after': '3' } : {},
+      }));
       const outcome = await trySend(trusting(connector, propertiesAt(port)));
       const pause = status === 429 ? { retryAfterMs: 3_000 } : {};
-      expect(outcome).toMatchObject({ ok: false, retry, answer: expect.stringContaining(body), ...pause });
+      expect(outcome).toMatchObject({
+        ok: false,
+        retry,
+        answer: expect.stringContaining(body),
+        ...pause,
+      });
     });
   }
 
@@ -63,7 +79,11 @@ function bearsRefusals({ connector, propertiesAt, refusals }: Cloud): void {
   test('a certificate of another authority is not accepted', async () => {
     const server = await serving(() => ({ status: 200 }));
     const outcome = await trySend(targetOf(connector, propertiesAt(server.port)));
-    expect(outcome).toMatchObject({ ok: false, retry: true, reason: expect.stringContaining('self-signed') });
+    expect(outcome).toMatchObject({
+      ok: false,
+      retry: true,
+      reason: expect.stringContaining('self-signed'),
+    });
     expect(server.heard).toHaveLength(0);
   });
 }
@@ -91,7 +111,10 @@ describe('output to Amazon Kinesis', () => {
       authorization: signatureV4(request, secret),
     });
     const { StreamARN, PartitionKey, Data } = JSON.parse(request.body);
-    expect({ StreamARN, PartitionKey }).toEqual({ StreamARN: kinesisArn, PartitionKey: '0200000000000001' });
+    expect({ StreamARN, PartitionKey }).toEqual({
+      StreamARN: kinesisArn,
+      PartitionKey: '0200000000000001',
+    });
     expect(Buffer.from(Data, 'base64').toString()).toBe(message().payload);
     expect(Math.abs(amzDate(request) - Date.now())).toBeLessThan(60_000);
   });
@@ -114,15 +137,22 @@ describe('output to Amazon Kinesis', () => {
 /** Signature Version 4 as its specification says it, for a request without a query. */
 function signatureV4({ method, path, headers, body }: HeardRequest, secret: string): string {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
+  const hmac = (key: string | Buffer, text: string) =>
+    createHmac('sha256', key).update(text).digest();
   const date = String(headers['x-amz-date']);
   const signed = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? '';
-  for (const name of ['host', 'x-amz-date', 'x-amz-target', 'content-type']) expect(signed.split(';')).toContain(name);
+  for (const name of ['host', 'x-amz-date', 'x-amz-target', 'content-type'])
+    expect(signed.split(';')).toContain(name);
   const lines = signed.split(';').map((name) => `${name}:${String(headers[name]).trim()}\n`);
   const canonical = [method, path, '', lines.join(''), signed, sha256(body)].join('\n');
   const scope = `${date.slice(0, 8)}/eu-central-1/kinesis/aws4_request`;
-  const key = scope.split('/').reduce<string | Buffer>((previous, part) => hmac(previous, part), `AWS4${secret}`);
-  const signature = hmac(key, ['AWS4-HMAC-SHA256', date, scope, sha256(canonical)].join('\n')).toString('hex');
+  const key = scope
+    .split('/')
+    .reduce<string | Buffer>((previous, part) => hmac(previous, part), `AWS4${secret}`);
+  const signature = hmac(
+    key,
+    ['AWS4-HMAC-SHA256', date, scope, sha256(canonical)].join('\n'),
+  ).toString('hex');
   return `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/${scope}, SignedHeaders=${signed}, Signature=${signature}`;
 }
 
@@ -138,14 +168,18 @@ describe('output to Azure Event Hubs', () => {
 
   test('an event is sent with the payload, keyed by device, and a signature that holds', async () => {
     const server = await serving(() => ({ status: 201 }));
-    expect(await trySend(trusting(azureConnector, propertiesAt(server.port)))).toMatchObject({ ok: true });
+    expect(await trySend(trusting(azureConnector, propertiesAt(server.port)))).toMatchObject({
+      ok: true,
+    });
     const [request] = server.heard;
     expect(request).toMatchObject({
       method: 'POST',
       path: '/Samples/messages?api-version=2014-01',
       body: message().payload,
     });
-    expect(JSON.parse(String(request?.headers['brokerproperties']))).toEqual({ PartitionKey: '0200000000000001' });
+    expect(JSON.parse(String(request?.headers['brokerproperties']))).toEqual({
+      PartitionKey: '0200000000000001',
+    });
     const [scheme, parts] = String(request?.headers.authorization).split(' ');
     const { sr, sig, se, skn } = Object.fromEntries(new URLSearchParams(parts));
     const resource = `https://localhost:${server.port}/samples`;
@@ -179,7 +213,11 @@ describe('output to Google Pub/Sub', () => {
   const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' });
   const propertiesAt = (port: number) => ({
     pubSubTopic: 'projects/my-project/topics/samples',
-    serviceAccountKey: JSON.stringify({ client_email: email, private_key_id: 'key-1', private_key: privateKey }),
+    serviceAccountKey: JSON.stringify({
+      client_email: email,
+      private_key_id: 'key-1',
+      private_key: privateKey,
+    }),
     endpoint: `https://localhost:${port}`,
   });
 
@@ -187,7 +225,10 @@ describe('output to Google Pub/Sub', () => {
     const server = await serving(() => ({ status: 200, body: '{"messageIds":["17"]}' }));
     const target = trusting(gcpConnector(undefined), propertiesAt(server.port));
     for (let i = 0; i < 2; i++)
-      expect(await trySend(target)).toMatchObject({ ok: true, answer: expect.stringContaining('17') });
+      expect(await trySend(target)).toMatchObject({
+        ok: true,
+        answer: expect.stringContaining('17'),
+      });
     const [request, second] = server.heard;
     expect(request?.path).toBe('/v1/projects/my-project/topics/samples:publish');
     const { messages } = JSON.parse(request?.body ?? '');
@@ -204,8 +245,12 @@ describe('output to Google Pub/Sub', () => {
       },
     ]);
     const authorization = String(request?.headers.authorization);
-    const [head = '', claims = '', signature = ''] = authorization.replace('Bearer ', '').split('.');
-    const holds = createVerify('RSA-SHA256').update(`${head}.${claims}`).verify(pair.publicKey, signature, 'base64url');
+    const [head = '', claims = '', signature = ''] = authorization
+      .replace('Bearer ', '')
+      .split('.');
+    const holds = createVerify('RSA-SHA256')
+      .update(`${head}.${claims}`)
+      .verify(pair.publicKey, signature, 'base64url');
     expect(holds).toBe(true);
     const decoded = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString());
     expect(decoded(head)).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' });

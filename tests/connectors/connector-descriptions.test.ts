@@ -4,7 +4,10 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { describedOutputTypes, outputPropertySchemas } from '../../src/contract/output-properties.ts';
+import {
+  describedOutputTypes,
+  outputPropertySchemas,
+} from '../../src/contract/output-properties.ts';
 import { propertiesKeys } from '../../src/model/connector.ts';
 import { neededMembers } from '../../src/inventory/flows/needed-properties.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -32,7 +35,12 @@ afterAll(async () => {
 });
 
 const post = (type: string, more: object, headers: Record<string, string> = {}) =>
-  world.call('POST', '/v3/output-connectors', { name: type, workspaceId: world.workspaceId, type, ...more }, headers);
+  world.call(
+    'POST',
+    '/v3/output-connectors',
+    { name: type, workspaceId: world.workspaceId, type, ...more },
+    headers,
+  );
 const webhook = (properties: object, more: object = {}) =>
   post('WEBHOOK', { webhookProperties: { uri: 'https://example.com/', ...properties }, ...more });
 
@@ -40,7 +48,11 @@ describe('review behaviour 6: properties are described', () => {
   test.each([...describedOutputTypes])(
     '%s: the schema asks for what is needed, and one answer names all that is missing',
     async (type) => {
-      const always = neededMembers[type]!({ version: 'V1', securityProtocol: 'SSL', exchange: 'x' });
+      const always = neededMembers[type]!({
+        version: 'V1',
+        securityProtocol: 'SSL',
+        exchange: 'x',
+      });
       const { required = [] } = outputPropertySchemas[type] as { required?: readonly string[] };
       expect([...required].sort()).toEqual([...always].sort());
       const needed = neededMembers[type]!({});
@@ -53,7 +65,10 @@ describe('review behaviour 6: properties are described', () => {
     },
   );
 
-  const docs = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'output-connectors.md'), 'utf8');
+  const docs = readFileSync(
+    join(import.meta.dirname, '..', '..', 'docs', 'output-connectors.md'),
+    'utf8',
+  );
   const rows = [...docs.matchAll(/^\| `([A-Z_]+)` \| `(\w+)`.* \| `(\{.*\})` \|$/gm)];
   test('the docs have an example of each type', () => {
     expect(rows.map(([, type]) => type).sort()).toEqual([...describedOutputTypes].sort());
@@ -68,7 +83,9 @@ describe('review behaviour 6: properties are described', () => {
 
   test('the interface reference has one of by type', async () => {
     const { body } = await world.call('GET', '/v3/openapi.json');
-    expect(Object.keys(body.components.schemas)).toEqual(expect.arrayContaining([...describedOutputTypes]));
+    expect(Object.keys(body.components.schemas)).toEqual(
+      expect.arrayContaining([...describedOutputTypes]),
+    );
   });
 });
 
@@ -98,28 +115,42 @@ describe('webhooks are sent where their owner said', () => {
     const device = await world.device();
     await world.capture(device, data);
     asked.length = 0;
-    return (await world.call('POST', `/v3/output-connectors/${body.id}/test`, { deviceId: device.id })).body;
+    return (
+      await world.call('POST', `/v3/output-connectors/${body.id}/test`, { deviceId: device.id })
+    ).body;
   }
   test('review behaviour 31: headers are templates', async () => {
     expect(
-      await delivered('/', { 'x-kind': 'a-{{data.kind}}', 'x-topic': '{{topic}}' }, { kind: 'b\r\nx-evil: 1 é' }),
+      await delivered(
+        '/',
+        { 'x-kind': 'a-{{data.kind}}', 'x-topic': '{{topic}}' },
+        { kind: 'b\r\nx-evil: 1 é' },
+      ),
     ).toMatchObject({ ok: true });
-    expect(asked[0]!.headers).toMatchObject({ 'x-kind': 'a-b%0D%0Ax-evil: 1 %C3%A9', 'x-topic': 'default' });
+    expect(asked[0]!.headers).toMatchObject({
+      'x-kind': 'a-b%0D%0Ax-evil: 1 %C3%A9',
+      'x-topic': 'default',
+    });
     expect((await webhook({ headers: { a: '{{nothing.known}}' } })).status).toBe(400);
   });
-  test.each(['.', '..', '%2e%2E'])('review security 15: a value that makes the segment %s is refused', async (step) => {
-    const refused = await delivered('/a/{{data.step}}/b?c={{data.step}}', {}, { step });
-    const isDots = !step.startsWith('%');
-    // A percent sign in a value is encoded, so that it stays a name.
-    expect([refused.ok, asked.length]).toEqual(isDots ? [false, 0] : [true, 1]);
-    expect((await delivered('/a/.{{data.step}}', {}, { step: '.' })).ok).toBe(false);
-    expect((await delivered('/a?c={{data.step}}', {}, { step: '..' })).ok).toBe(true);
-  });
+  test.each(['.', '..', '%2e%2E'])(
+    'review security 15: a value that makes the segment %s is refused',
+    async (step) => {
+      const refused = await delivered('/a/{{data.step}}/b?c={{data.step}}', {}, { step });
+      const isDots = !step.startsWith('%');
+      // A percent sign in a value is encoded, so that it stays a name.
+      expect([refused.ok, asked.length]).toEqual(isDots ? [false, 0] : [true, 1]);
+      expect((await delivered('/a/.{{data.step}}', {}, { step: '.' })).ok).toBe(false);
+      expect((await delivered('/a?c={{data.step}}', {}, { step: '..' })).ok).toBe(true);
+    },
+  );
 });
 
 test('review behaviour 15: types that the vendor does not know are left out towards its clients, and stay in their flows', async () => {
   const vendor = { 'akenza-client': 'test' };
-  const mqtt = await post('MQTT', { mqttProperties: { uri: 'mqtt://broker.example.com', topic: 'a' } });
+  const mqtt = await post('MQTT', {
+    mqttProperties: { uri: 'mqtt://broker.example.com', topic: 'a' },
+  });
   const hook = (await webhook({})).body.id;
   const outputs = [mqtt.body.id, hook].map((id) => ({ id, topic: '*' }));
   const device = await world.device({ outputs });
@@ -135,11 +166,15 @@ test('review behaviour 15: types that the vendor does not know are left out towa
   expect(await types({})).toEqual(expect.arrayContaining(['MQTT', 'DATABASE']));
   const shown = await types(vendor);
   expect(shown).toEqual(expect.arrayContaining(['AKENZA_DATABASE', 'WEBHOOK']));
-  expect(shown.filter((type: string) => ['MQTT', 'AMQP', 'NATS', 'SQL'].includes(type))).toEqual([]);
+  expect(shown.filter((type: string) => ['MQTT', 'AMQP', 'NATS', 'SQL'].includes(type))).toEqual(
+    [],
+  );
   const path = `/v3/data-flows/${device.dataFlowId}`;
   const flow = await world.call('GET', path, undefined, vendor);
   expect(flow.body.outputConnectors.map(({ id }: { id: string }) => id)).toEqual([hook]);
   await world.call('PUT', path, flow.body, vendor);
   const kept = await world.must('GET', path);
-  expect(kept.outputConnectors.map(({ id }: { id: string }) => id).sort()).toEqual([mqtt.body.id, hook].sort());
+  expect(kept.outputConnectors.map(({ id }: { id: string }) => id).sort()).toEqual(
+    [mqtt.body.id, hook].sort(),
+  );
 });

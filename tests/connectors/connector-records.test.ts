@@ -109,7 +109,13 @@ const kinds: readonly Kind[] = [
   {
     type: 'INFLUX_DB',
     member: 'influxProperties',
-    good: { uri: 'https://influx.example.com', token: 't', orgId: 'o', bucket: 'b', measurementName: 'm' },
+    good: {
+      uri: 'https://influx.example.com',
+      token: 't',
+      orgId: 'o',
+      bucket: 'b',
+      measurementName: 'm',
+    },
     secrets: ['token'],
     forbidden: (host) => ({ uri: `http://${host}:8086` }),
     bad: [
@@ -198,7 +204,12 @@ describe('records of outputs to brokers, databases and clouds', () => {
     rmSync(folder, { recursive: true, force: true });
   });
   const create = ({ type, member }: Kind, properties: unknown) =>
-    at.call('POST', '/v3/output-connectors', { name: type, workspaceId: at.workspaceId, type, [member]: properties });
+    at.call('POST', '/v3/output-connectors', {
+      name: type,
+      workspaceId: at.workspaceId,
+      type,
+      [member]: properties,
+    });
 
   for (const kind of kinds) {
     const { type, member, good, secrets, bad } = kind;
@@ -208,11 +219,17 @@ describe('records of outputs to brokers, databases and clouds', () => {
       expect(made.status, JSON.stringify(made.body)).toBe(201);
       const shown = made.body[member];
       for (const secret of secrets) expect(shown[secret], secret).toBe('********');
-      const others = Object.keys(made.body).filter((name) => name.endsWith('Properties') && name !== member);
+      const others = Object.keys(made.body).filter(
+        (name) => name.endsWith('Properties') && name !== member,
+      );
       expect(others.length).toBeGreaterThan(14);
       for (const name of others) expect(made.body[name], name).toBeNull();
       const path = `/v3/output-connectors/${made.body.id}`;
-      const put = await at.call('PUT', path, { id: made.body.id, name: 'renamed', [member]: shown });
+      const put = await at.call('PUT', path, {
+        id: made.body.id,
+        name: 'renamed',
+        [member]: shown,
+      });
       expect(put.status, JSON.stringify(put.body)).toBe(200);
       expect(put.body[member]).toEqual(shown);
       await at.must('DELETE', path);
@@ -257,7 +274,12 @@ describeWith(mosquitto, 'a sample on its way to an MQTT broker', () => {
       name: 'broker',
       workspaceId: at.workspaceId,
       type: 'MQTT',
-      mqttProperties: { uri: `mqtt://127.0.0.1:${port}`, topic: 'out/{{deviceId}}/{{topic}}', username, password },
+      mqttProperties: {
+        uri: `mqtt://127.0.0.1:${port}`,
+        topic: 'out/{{deviceId}}/{{topic}}',
+        username,
+        password,
+      },
       useCustomPayload: true,
       customPayload: '{"warm": {{data.temperature}}}',
     });

@@ -24,7 +24,13 @@ const serviceAccountKey = JSON.stringify({
   private_key_id: 'k',
   private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
 });
-const kafka = { kafkaTopic: 't', saslMechanism: 'PLAIN', saslJaasUsername: 'u', saslJaasPassword: 'p', ...tls };
+const kafka = {
+  kafkaTopic: 't',
+  saslMechanism: 'PLAIN',
+  saslJaasUsername: 'u',
+  saslJaasPassword: 'p',
+  ...tls,
+};
 const sql = {
   ...user,
   schema: null,
@@ -65,20 +71,49 @@ const targets: readonly (readonly [string, OutboundConnector, (at: string) => Js
   [
     'AMQP',
     amqpConnector,
-    (at) => ({ uri: `amqp://${at}`, exchange: '', routingKey: 'q', persistent: true, mandatory: true, ...user }),
+    (at) => ({
+      uri: `amqp://${at}`,
+      exchange: '',
+      routingKey: 'q',
+      persistent: true,
+      mandatory: true,
+      ...user,
+    }),
   ],
   [
     'AMQP over TLS',
     amqpConnector,
-    (at) => ({ uri: `amqps://${at}`, exchange: '', routingKey: 'q', persistent: true, mandatory: true, ...user }),
+    (at) => ({
+      uri: `amqps://${at}`,
+      exchange: '',
+      routingKey: 'q',
+      persistent: true,
+      mandatory: true,
+      ...user,
+    }),
   ],
   [
     'NATS',
     natsConnector,
-    (at) => ({ uri: `nats://${at}`, token: null, credentials: null, subject: 's', jetStream: false, ...user }),
+    (at) => ({
+      uri: `nats://${at}`,
+      token: null,
+      credentials: null,
+      subject: 's',
+      jetStream: false,
+      ...user,
+    }),
   ],
-  ['Kafka', kafkaConnector, (at) => ({ ...kafka, kafkaBootstrapServers: at, securityProtocol: 'PLAINTEXT' })],
-  ['Kafka over TLS', kafkaConnector, (at) => ({ ...kafka, kafkaBootstrapServers: at, securityProtocol: 'SASL_SSL' })],
+  [
+    'Kafka',
+    kafkaConnector,
+    (at) => ({ ...kafka, kafkaBootstrapServers: at, securityProtocol: 'PLAINTEXT' }),
+  ],
+  [
+    'Kafka over TLS',
+    kafkaConnector,
+    (at) => ({ ...kafka, kafkaBootstrapServers: at, securityProtocol: 'SASL_SSL' }),
+  ],
   [
     'InfluxDB',
     influxDbConnector,
@@ -92,22 +127,37 @@ const targets: readonly (readonly [string, OutboundConnector, (at: string) => Js
       ...user,
     }),
   ],
-  ['PostgreSQL', sqlConnector, (at) => ({ ...sql, jdbcUrl: `jdbc:postgresql://${at}/d`, tls: 'OFF' })],
+  [
+    'PostgreSQL',
+    sqlConnector,
+    (at) => ({ ...sql, jdbcUrl: `jdbc:postgresql://${at}/d`, tls: 'OFF' }),
+  ],
   ['MariaDB', sqlConnector, (at) => ({ ...sql, jdbcUrl: `jdbc:mariadb://${at}/d`, tls: 'OFF' })],
   [
     'Event Hubs',
     azureConnector,
-    (at) => ({ connectionString: `Endpoint=sb://${at}/;SharedAccessKeyName=n;SharedAccessKey=k;EntityPath=h` }),
+    (at) => ({
+      connectionString: `Endpoint=sb://${at}/;SharedAccessKeyName=n;SharedAccessKey=k;EntityPath=h`,
+    }),
   ],
   [
     'Pub/Sub',
     gcpConnector(undefined),
-    (at) => ({ pubSubTopic: 'projects/project/topics/samples', serviceAccountKey, endpoint: `https://${at}` }),
+    (at) => ({
+      pubSubTopic: 'projects/project/topics/samples',
+      serviceAccountKey,
+      endpoint: `https://${at}`,
+    }),
   ],
   [
     'Kinesis',
     amazonKinesisConnector,
-    (at) => ({ iamAccessKeyId: 'a', iamSecretAccessKey: 's', kinesisArn: arn, endpoint: `https://${at}` }),
+    (at) => ({
+      iamAccessKeyId: 'a',
+      iamSecretAccessKey: 's',
+      kinesisArn: arn,
+      endpoint: `https://${at}`,
+    }),
   ],
 ];
 
@@ -124,7 +174,10 @@ describe('contract 35: every target again at each connection', () => {
   for (const [title, connector, propertiesAt] of targets) {
     test(`${title}: a name that passed before and leads inside now is refused for good`, async () => {
       const properties = propertiesAt(`rebound.example.com:${internal.port}`);
-      const egress = createEgressGuard({ allow: [], resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
+      const egress = createEgressGuard({
+        allow: [],
+        resolve: async () => [{ address: '127.0.0.1', family: 4 }],
+      });
       connector.check?.(properties, egress);
       const target = connector.open(properties, egress, Date.now);
       const outcome = await trySend(target);

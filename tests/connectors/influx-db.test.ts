@@ -30,9 +30,16 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
   };
 
   test('a sample becomes a point: tags, fields of nested data, its own time', async () => {
-    const data = { temperature: 21, 'odd =,"key\\': 'odd "=, \\ value\n', deep: { list: [1, true], none: null } };
+    const data = {
+      temperature: 21,
+      'odd =,"key\\': 'odd "=, \\ value\n',
+      deep: { list: [1, true], none: null },
+    };
     const sent = message('delivery-1', { data, deviceId: 'physical 1,=\\' });
-    expect(await trySend(targetOf(influxDbConnector, properties()), sent)).toEqual({ ok: true, answer: 'HTTP 204' });
+    expect(await trySend(targetOf(influxDbConnector, properties()), sent)).toEqual({
+      ok: true,
+      answer: 'HTTP 204',
+    });
     const [row] = await server().ask('select * from "sam ple,s"');
     expect(row).toEqual({
       time: Date.parse('2026-03-01T12:00:00.250Z'),
@@ -49,13 +56,19 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
   test('the same delivery again writes the same point', async () => {
     const target = targetOf(influxDbConnector, properties({ measurementName: 'again' }));
     for (let i = 0; i < 2; i++) expect(await trySend(target)).toMatchObject({ ok: true });
-    expect(await server().ask('select count(temperature) from again')).toEqual([{ time: 0, count: 1 }]);
+    expect(await server().ask('select count(temperature) from again')).toEqual([
+      { time: 0, count: 1 },
+    ]);
   });
 
   test('a payload of the connector gives the fields, or whole lines', async () => {
     const target = targetOf(influxDbConnector, properties({ measurementName: 'own' }));
-    expect(await trySend(target, { ...message(), payload: '{"value": 7}' })).toMatchObject({ ok: true });
-    expect(await trySend(target, { ...message(), payload: 'lines,place=a value=8 1000' })).toMatchObject({ ok: true });
+    expect(await trySend(target, { ...message(), payload: '{"value": 7}' })).toMatchObject({
+      ok: true,
+    });
+    expect(
+      await trySend(target, { ...message(), payload: 'lines,place=a value=8 1000' }),
+    ).toMatchObject({ ok: true });
     expect(await server().ask('select value from own')).toMatchObject([{ value: 7 }]);
     expect(await server().ask('select value from lines')).toMatchObject([{ value: 8 }]);
   });
@@ -76,7 +89,10 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
       [{ bucket: 'unknown' }, {}, 404],
       [{ measurementName: 'typed' }, { data: { temperature: 'warm' } }, 400],
     ] as const) {
-      const outcome = await trySend(targetOf(influxDbConnector, properties(over)), message('bad', changed));
+      const outcome = await trySend(
+        targetOf(influxDbConnector, properties(over)),
+        message('bad', changed),
+      );
       expect(outcome).toMatchObject({ ok: false, retry: false, reason: `answered ${status}` });
     }
   });
@@ -90,7 +106,13 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
 describe('output to InfluxDB 2', () => {
   test('the write endpoint of version 2 is asked with organization, bucket and token', async () => {
     const { uri, requests, close } = await answering(204);
-    const settings = { ...plain, version: 'V2', uri: `${uri}/influx`, token: 'secret', orgId: 'org 1' } as const;
+    const settings = {
+      ...plain,
+      version: 'V2',
+      uri: `${uri}/influx`,
+      token: 'secret',
+      orgId: 'org 1',
+    } as const;
     expect(await trySend(targetOf(influxDbConnector, settings))).toMatchObject({ ok: true });
     expect(requests).toEqual([
       {
@@ -124,7 +146,11 @@ async function answering(status: number, headers: Readonly<Record<string, string
   const requests: { line: string; authorization: string | undefined; body: string }[] = [];
   const server = createServer((request, response) => {
     void bodyOf(request).then((body) => {
-      requests.push({ line: `${request.method} ${request.url}`, authorization: request.headers.authorization, body });
+      requests.push({
+        line: `${request.method} ${request.url}`,
+        authorization: request.headers.authorization,
+        body,
+      });
       response.writeHead(status, headers).end(status === 204 ? '' : 'said so');
     });
   });

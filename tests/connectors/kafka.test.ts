@@ -43,7 +43,10 @@ async function broker(options: KafkaOptions = {}): Promise<KafkaBroker> {
   return started;
 }
 
-const at = ({ port }: { readonly port: number }, over: Partial<KafkaProperties> = {}): KafkaProperties => ({
+const at = (
+  { port }: { readonly port: number },
+  over: Partial<KafkaProperties> = {},
+): KafkaProperties => ({
   ...plain,
   kafkaBootstrapServers: `127.0.0.1:${port}`,
   ...over,
@@ -71,12 +74,16 @@ describe('output to Kafka', () => {
   test('records of one device go to one partition in their order, those of many devices to several', async () => {
     const started = await broker();
     const target = targetOf(kafkaConnector, at(started));
-    for (let i = 0; i < 10; i++) expect(await trySend(target, message(`d-${i}`))).toMatchObject({ ok: true });
+    for (let i = 0; i < 10; i++)
+      expect(await trySend(target, message(`d-${i}`))).toMatchObject({ ok: true });
     expect(new Set(started.produced.map(({ partition }) => partition)).size).toBe(1);
     expect(started.produced.map(({ headers }) => headers['deliveryId'])).toEqual(
       Array.from({ length: 10 }, (_, i) => `d-${i}`),
     );
-    const others = Array.from({ length: 30 }, (_, i) => ({ ...message(), deviceId: `device-${i}` }));
+    const others = Array.from({ length: 30 }, (_, i) => ({
+      ...message(),
+      deviceId: `device-${i}`,
+    }));
     await Promise.all(others.map((other) => trySend(target, other)));
     expect(new Set(started.produced.map(({ partition }) => partition)).size).toBeGreaterThan(1);
   });
@@ -91,8 +98,14 @@ describe('output to Kafka', () => {
       } as const;
       const right = at(started, { ...over, saslJaasPassword: 'right' });
       expect(await trySend(targetOf(kafkaConnector, right))).toMatchObject({ ok: true });
-      const wrong = await trySend(targetOf(kafkaConnector, { ...right, saslJaasPassword: 'wrong' }));
-      expect(wrong).toMatchObject({ ok: false, retry: false, reason: expect.stringMatching(/authentication/i) });
+      const wrong = await trySend(
+        targetOf(kafkaConnector, { ...right, saslJaasPassword: 'wrong' }),
+      );
+      expect(wrong).toMatchObject({
+        ok: false,
+        retry: false,
+        reason: expect.stringMatching(/authentication/i),
+      });
       expect(started.produced).toHaveLength(1);
     });
   }
@@ -113,7 +126,11 @@ describe('output to Kafka', () => {
     };
     expect(await trySend(targetOf(kafkaConnector, secured))).toMatchObject({ ok: true });
     const unknown = await trySend(targetOf(kafkaConnector, { ...secured, caCertificate: null }));
-    expect(unknown).toMatchObject({ ok: false, retry: true, reason: expect.stringContaining('self-signed') });
+    expect(unknown).toMatchObject({
+      ok: false,
+      retry: true,
+      reason: expect.stringContaining('self-signed'),
+    });
   });
 
   for (const [name, code, retry] of [

@@ -1,6 +1,11 @@
 // Deliveries as the platform hands them to connectors, and what tests ask of targets.
 import type { ConnectionOptions } from 'node:tls';
-import type { OutboundConnector, OutboundMessage, SendOutcome, Target } from '../../src/connectors/connector.ts';
+import type {
+  OutboundConnector,
+  OutboundMessage,
+  SendOutcome,
+  Target,
+} from '../../src/connectors/connector.ts';
 import { createEgressGuard, type EgressGuard } from '../../src/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 
@@ -37,7 +42,11 @@ export function localEgress(tls: ConnectionOptions = {}): EgressGuard {
 }
 
 /** A target of a connector with these properties; ended by `closeTargets`. */
-export function targetOf(connector: OutboundConnector, properties: JsonObject, egress = localEgress()): Target {
+export function targetOf(
+  connector: OutboundConnector,
+  properties: JsonObject,
+  egress = localEgress(),
+): Target {
   connector.check?.(properties, egress);
   const target = connector.open(properties, egress, Date.now);
   open.push(target);
@@ -49,6 +58,10 @@ export async function closeTargets(): Promise<void> {
 }
 
 /** One try with a time limit. */
-export function trySend(target: Target, of: OutboundMessage = message(), timeoutMs = 10_000): Promise<SendOutcome> {
+export function trySend(
+  target: Target,
+  of: OutboundMessage = message(),
+  timeoutMs = 10_000,
+): Promise<SendOutcome> {
   return target.send(of, AbortSignal.timeout(timeoutMs));
 }

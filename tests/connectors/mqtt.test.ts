@@ -50,7 +50,9 @@ describeWith(mosquitto, 'output to MQTT', () => {
     const { tlsPort, caCertificate } = broker();
     const secured = { uri: `mqtts://localhost:${tlsPort}`, caCertificate };
     expect(await trySend(targetOf(mqttConnector, properties(secured)))).toMatchObject({ ok: true });
-    const unknown = await trySend(targetOf(mqttConnector, properties({ ...secured, caCertificate: null })));
+    const unknown = await trySend(
+      targetOf(mqttConnector, properties({ ...secured, caCertificate: null })),
+    );
     expect(unknown).toMatchObject({
       ok: false,
       retry: true,

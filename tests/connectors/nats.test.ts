@@ -57,9 +57,15 @@ describeWith(natsServer, 'output to NATS', () => {
     const user = await asUser();
     const manager = await jetstreamManager(user);
     await manager.streams.add({ name: 'samples', subjects: ['out.stored.>'] });
-    const target = targetOf(natsConnector, properties({ subject: 'out.stored.{{topic}}', jetStream: true }));
+    const target = targetOf(
+      natsConnector,
+      properties({ subject: 'out.stored.{{topic}}', jetStream: true }),
+    );
     expect(await trySend(target)).toEqual({ ok: true, answer: 'stored by stream samples as 1' });
-    expect(await trySend(target)).toEqual({ ok: true, answer: 'stored by stream samples as 1, again' });
+    expect(await trySend(target)).toEqual({
+      ok: true,
+      answer: 'stored by stream samples as 1, again',
+    });
     expect((await manager.streams.info('samples')).state.messages).toBe(1);
     const stored = await (await jetstream(user).streams.get('samples')).getMessage({ seq: 1 });
     expect(stored?.string()).toBe(message().payload);
@@ -80,9 +86,16 @@ describeWith(natsServer, 'output to NATS', () => {
       [{ subject: 'out.{{data.missing}}' }, /not a subject/],
     ] as const) {
       const outcome = await trySend(targetOf(natsConnector, properties(over)));
-      expect(outcome, JSON.stringify(over)).toEqual({ ok: false, retry: false, reason: expect.stringMatching(reason) });
+      expect(outcome, JSON.stringify(over)).toEqual({
+        ok: false,
+        retry: false,
+        reason: expect.stringMatching(reason),
+      });
     }
-    const big = await trySend(targetOf(natsConnector, properties()), { ...message(), payload: 'x'.repeat(200_000) });
+    const big = await trySend(targetOf(natsConnector, properties()), {
+      ...message(),
+      payload: 'x'.repeat(200_000),
+    });
     expect(big).toMatchObject({ ok: false, retry: false });
   });
 
@@ -100,12 +113,19 @@ describeWith(natsServer, 'output to NATS over TLS', () => {
     const secured = { ...plain, uri: `tls://localhost:${port}`, username, password, caCertificate };
     expect(await trySend(targetOf(natsConnector, secured))).toMatchObject({ ok: true });
     const unknown = await trySend(targetOf(natsConnector, { ...secured, caCertificate: null }));
-    expect(unknown).toMatchObject({ ok: false, retry: true, reason: expect.stringContaining('self-signed') });
-    const open = await trySend(targetOf(natsConnector, { ...secured, uri: `nats://localhost:${port}` }));
+    expect(unknown).toMatchObject({
+      ok: false,
+      retry: true,
+      reason: expect.stringContaining('self-signed'),
+    });
+    const open = await trySend(
+      targetOf(natsConnector, { ...secured, uri: `nats://localhost:${port}` }),
+    );
     expect(open).toMatchObject({ ok: false, reason: expect.stringContaining('TLS') });
   });
 });
 
 async function* asTexts(messages: ReturnType<NatsConnection['subscribe']>) {
-  for await (const each of messages) yield { subject: each.subject, headers: each.headers, string: each.string() };
+  for await (const each of messages)
+    yield { subject: each.subject, headers: each.headers, string: each.string() };
 }

@@ -50,16 +50,30 @@ afterEach(closeTargets);
 function writesRows({ scheme, database, server, ask, schema, from }: System): void {
   const properties = (over: Partial<SqlProperties> = {}): SqlProperties => {
     const { port, username, password } = server();
-    return { ...plain, jdbcUrl: `jdbc:${scheme}://127.0.0.1:${port}/${database}`, username, password, ...over };
+    return {
+      ...plain,
+      jdbcUrl: `jdbc:${scheme}://127.0.0.1:${port}/${database}`,
+      username,
+      password,
+      ...over,
+    };
   };
   beforeAll(async () => {
     await ask(schema);
   });
 
   test('a row is committed; strange names and values are only names and values', async () => {
-    expect(await trySend(targetOf(sqlConnector, properties()))).toEqual({ ok: true, answer: 'committed 1 row' });
+    expect(await trySend(targetOf(sqlConnector, properties()))).toEqual({
+      ok: true,
+      answer: 'committed 1 row',
+    });
     const [row] = await ask(`select * from ${from} where id = 'delivery-1'`);
-    expect({ ...row, data: undefined, at: undefined, occupied: Boolean(row?.['occupied']) }).toEqual({
+    expect({
+      ...row,
+      data: undefined,
+      at: undefined,
+      occupied: Boolean(row?.['occupied']),
+    }).toEqual({
       id: 'delivery-1',
       at: undefined,
       'temp"er`ature': 21.5,
@@ -76,8 +90,14 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
 
   test('contract 35: a repeated delivery writes its row once where the table has a key', async () => {
     const target = targetOf(sqlConnector, properties());
-    expect(await trySend(target, message('twice'))).toEqual({ ok: true, answer: 'committed 1 row' });
-    expect(await trySend(target, message('twice'))).toEqual({ ok: true, answer: 'the row was already there' });
+    expect(await trySend(target, message('twice'))).toEqual({
+      ok: true,
+      answer: 'committed 1 row',
+    });
+    expect(await trySend(target, message('twice'))).toEqual({
+      ok: true,
+      answer: 'the row was already there',
+    });
     expect(await ask(`select id from ${from} where id = 'twice'`)).toHaveLength(1);
     const strict = targetOf(sqlConnector, properties({ ignoreDuplicates: false }));
     expect(await trySend(strict, message('twice'))).toMatchObject({ ok: false, retry: false });
@@ -85,7 +105,9 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
 
   test('deliveries of several devices share one session and are all committed', async () => {
     const target = targetOf(sqlConnector, properties());
-    const outcomes = await Promise.all(Array.from({ length: 100 }, (_, i) => trySend(target, message(`many-${i}`))));
+    const outcomes = await Promise.all(
+      Array.from({ length: 100 }, (_, i) => trySend(target, message(`many-${i}`))),
+    );
     expect(outcomes.every((outcome) => outcome.ok)).toBe(true);
     expect(await ask(`select id from ${from} where id like 'many-%'`)).toHaveLength(100);
   });
@@ -118,13 +140,23 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
     const { port, caCertificate } = server();
     const jdbcUrl = `jdbc:${scheme}://127.0.0.1:${port}/${database}`;
     const secured = properties({ jdbcUrl, tls: 'REQUIRED', caCertificate });
-    expect(await trySend(targetOf(sqlConnector, secured), message('secured'))).toMatchObject({ ok: true });
+    expect(await trySend(targetOf(sqlConnector, secured), message('secured'))).toMatchObject({
+      ok: true,
+    });
     const unknown = await trySend(targetOf(sqlConnector, { ...secured, caCertificate: null }));
-    expect(unknown).toMatchObject({ ok: false, retry: true, reason: expect.stringContaining('self-signed') });
+    expect(unknown).toMatchObject({
+      ok: false,
+      retry: true,
+      reason: expect.stringContaining('self-signed'),
+    });
   });
 
   bearsBadServers(
-    (port) => targetOf(sqlConnector, properties({ jdbcUrl: `jdbc:${scheme}://127.0.0.1:${port}/${database}` })),
+    (port) =>
+      targetOf(
+        sqlConnector,
+        properties({ jdbcUrl: `jdbc:${scheme}://127.0.0.1:${port}/${database}` }),
+      ),
     () => server().port,
   );
 }
@@ -151,7 +183,13 @@ describeWith(mariadb, 'output to MariaDB', () => {
   const server = startedBefore(startMariadb);
   const ask: System['ask'] = async (statement) => {
     const { port, username: user, password } = server();
-    const session = { user, password, database: 'target', initSql: "set time_zone = '+00:00'", timezone: 'Z' };
+    const session = {
+      user,
+      password,
+      database: 'target',
+      initSql: "set time_zone = '+00:00'",
+      timezone: 'Z',
+    };
     const connection = await createConnection({ host: '127.0.0.1', port, ...session });
     try {
       return await connection.query(statement);

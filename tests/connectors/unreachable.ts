@@ -17,14 +17,22 @@ export function bearsBadServers(
 ): void {
   test('contract 35: nobody listening is tried again', async () => {
     const outcome = await trySend(targetAt(await freePort()));
-    expect(outcome).toMatchObject({ ok: false, retry: true, reason: expect.stringMatching(/refused/i) });
+    expect(outcome).toMatchObject({
+      ok: false,
+      retry: true,
+      reason: expect.stringMatching(/refused/i),
+    });
   });
 
   test('contract 35: a server that says nothing is left after the time limit, and tried again', async () => {
     const silent = await serverThat(() => undefined);
     const target = targetAt(silent.port);
     const outcome = await trySend(target, message(), 150);
-    expect(outcome).toMatchObject({ ok: false, retry: true, reason: expect.stringContaining('no answer in time') });
+    expect(outcome).toMatchObject({
+      ok: false,
+      retry: true,
+      reason: expect.stringContaining('no answer in time'),
+    });
     await target.close();
     await silent.untilLeft();
     await silent.close();
@@ -32,7 +40,10 @@ export function bearsBadServers(
 
   test('contract 35: a server that hangs up at once is tried again', async () => {
     const rude = await serverThat((socket) => socket.destroy());
-    expect(await trySend(targetAt(rude.port), message(), 5_000)).toMatchObject({ ok: false, retry: true });
+    expect(await trySend(targetAt(rude.port), message(), 5_000)).toMatchObject({
+      ok: false,
+      retry: true,
+    });
     await rude.close();
   });
 
@@ -43,7 +54,11 @@ export function bearsBadServers(
     expect(await trySend(target, message('before'))).toMatchObject({ ok: true });
     relay.hold();
     const held = await trySend(target, message('held'), 300);
-    expect(held).toMatchObject({ ok: false, retry: true, reason: expect.stringContaining('no answer in time') });
+    expect(held).toMatchObject({
+      ok: false,
+      retry: true,
+      reason: expect.stringContaining('no answer in time'),
+    });
     relay.release();
     expect(await trySend(target, message('held'))).toMatchObject({ ok: true });
     relay.cut();

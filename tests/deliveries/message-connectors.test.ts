@@ -53,7 +53,12 @@ async function receiver() {
   return made;
 }
 
-function send(connector: OutboundConnector, properties: JsonObject, timeoutMs = 5_000, allow = ['127.0.0.0/8']) {
+function send(
+  connector: OutboundConnector,
+  properties: JsonObject,
+  timeoutMs = 5_000,
+  allow = ['127.0.0.0/8'],
+) {
   const egress = createEgressGuard({ allow });
   const target = connector.open(properties, egress, Date.now);
   cleanups.push(
@@ -71,7 +76,11 @@ const status =
 const moods: readonly (readonly [string, Answering, object])[] = [
   ['204', status(204), { ok: true, answer: 'HTTP 204' }],
   ['500', status(500), { ok: false, retry: true, reason: 'answered 500' }],
-  ['429 with Retry-After', status(429, { 'retry-after': '7' }), { ok: false, retry: true, retryAfterMs: 7_000 }],
+  [
+    '429 with Retry-After',
+    status(429, { 'retry-after': '7' }),
+    { ok: false, retry: true, retryAfterMs: 7_000 },
+  ],
   ['408', status(408), { ok: false, retry: true }],
   ['404', status(404), { ok: false, retry: false, answer: 'HTTP 404\nsaid' }],
   [
@@ -80,7 +89,8 @@ const moods: readonly (readonly [string, Answering, object])[] = [
     {
       ok: false,
       retry: false,
-      reason: 'answered 302, a redirect, which is never followed: give the output connector the final address',
+      reason:
+        'answered 302, a redirect, which is never followed: give the output connector the final address',
       answer: 'HTTP 302\nsaid',
     },
   ],
@@ -92,7 +102,11 @@ const moods: readonly (readonly [string, Answering, object])[] = [
       setImmediate(() => response.destroy())),
     { ok: false, retry: true },
   ],
-  ['hanging', () => {}, { ok: false, retry: true, reason: expect.stringContaining('no answer in time') }],
+  [
+    'hanging',
+    () => {},
+    { ok: false, retry: true, reason: expect.stringContaining('no answer in time') },
+  ],
 ];
 
 for (const [name, answering, expected] of moods) {
@@ -100,7 +114,11 @@ for (const [name, answering, expected] of moods) {
     const target = await receiver();
     target.answering = answering;
     expect(
-      await send(webhookConnector, { ...webhook, uri: target.url }, name === 'hanging' ? 200 : 5_000),
+      await send(
+        webhookConnector,
+        { ...webhook, uri: target.url },
+        name === 'hanging' ? 200 : 5_000,
+      ),
     ).toMatchObject(expected);
     expect(target.received).toHaveLength(1);
   });
@@ -125,7 +143,9 @@ for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
       text: body,
       headers: { 'x-b': 'c', 'x-delivery-id': 'delivery-1' },
     });
-    expect(request?.headers['x-signature']).toBe(`sha256=${createHmac('sha256', 's').update(body).digest('hex')}`);
+    expect(request?.headers['x-signature']).toBe(
+      `sha256=${createHmac('sha256', 's').update(body).digest('hex')}`,
+    );
   });
 }
 
@@ -138,7 +158,9 @@ test('OAuth2 client credentials: one token for many, a new one when it is refuse
     response.writeHead(request.headers.authorization === 'Bearer t2' ? 200 : 401).end();
   };
   const oauth2 = { tokenUrl: `${target.url}/token`, clientId: 'a', clientSecret: 'b', scope: null };
-  expect(await send(webhookConnector, { ...webhook, uri: target.url, authType: 'OAUTH2', oauth2 })).toMatchObject({
+  expect(
+    await send(webhookConnector, { ...webhook, uri: target.url, authType: 'OAUTH2', oauth2 }),
+  ).toMatchObject({
     ok: true,
   });
   expect(target.received.map(({ url }) => url)).toEqual(['/token', '/', '/token', '/']);
@@ -159,9 +181,14 @@ test('a webhook over TLS is trusted by its own authority alone', async () => {
   const { cert, key } = makeCertificate(folder);
   const target = await startReceiver({ cert, key });
   cleanups.push(() => target.close());
-  expect(await send(webhookConnector, { ...webhook, uri: target.url })).toMatchObject({ ok: false, retry: true });
+  expect(await send(webhookConnector, { ...webhook, uri: target.url })).toMatchObject({
+    ok: false,
+    retry: true,
+  });
   expect(target.received).toEqual([]);
-  expect(await send(webhookConnector, { ...webhook, uri: target.url, caCertificate: cert })).toMatchObject({
+  expect(
+    await send(webhookConnector, { ...webhook, uri: target.url, caCertificate: cert }),
+  ).toMatchObject({
     ok: true,
   });
 });
@@ -171,8 +198,12 @@ test('Slack and Teams get the text filled in', async () => {
   const text = 'It is {{data.t}} in "{{device.name}}"';
   await send(slackConnector, { message: text, webhookUrl: target.url });
   await send(msTeamsConnector, { message: text, notificationUrl: target.url });
-  expect(target.received.map(({ body }) => body.text)).toEqual(Array(2).fill('It is 21.5 in "Kitchen"'));
-  expect(target.received[1]?.body.attachments[0].content.body[0].text).toBe('It is 21.5 in "Kitchen"');
+  expect(target.received.map(({ body }) => body.text)).toEqual(
+    Array(2).fill('It is 21.5 in "Kitchen"'),
+  );
+  expect(target.received[1]?.body.attachments[0].content.body[0].text).toBe(
+    'It is 21.5 in "Kitchen"',
+  );
 });
 
 test('mail: subject, text and recipients reach the server; what it refuses for good is not tried again', async () => {
@@ -181,7 +212,11 @@ test('mail: subject, text and recipients reach the server; what it refuses for g
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     onRcptTo: ({ address }, _, done) =>
-      done(address.startsWith('bad') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null),
+      done(
+        address.startsWith('bad')
+          ? Object.assign(new Error('no such user'), { responseCode: 550 })
+          : null,
+      ),
     onData(stream, _, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -208,7 +243,9 @@ test('mail: subject, text and recipients reach the server; what it refuses for g
   expect(mails[0]).toMatch(/^X-Delivery-ID: delivery-1\r\n/i);
   expect(mails[0]).toContain('Subject: Hot in Kitchen');
   expect(mails[0]).toContain('21.5 degrees');
-  expect(await send(mailConnector(sender), { ...mail, recipients: ['bad@example.org'] })).toMatchObject({
+  expect(
+    await send(mailConnector(sender), { ...mail, recipients: ['bad@example.org'] }),
+  ).toMatchObject({
     ok: false,
     retry: false,
   });
@@ -216,7 +253,8 @@ test('mail: subject, text and recipients reach the server; what it refuses for g
 
 test('SMS: one request for each recipient; one that was reached gets no second message', async () => {
   const target = await receiver();
-  target.answering = (_, response) => void response.writeHead(target.received.length === 2 ? 503 : 200).end();
+  target.answering = (_, response) =>
+    void response.writeHead(target.received.length === 2 ? 503 : 200).end();
   const properties = {
     messageText: '{{data.t}}!',
     recipientPhones: [1, 2].map((n) => ({ prefix: '+41', phone: `79 00${n}` })),
@@ -226,8 +264,17 @@ test('SMS: one request for each recipient; one that was reached gets no second m
     createEgressGuard({ allow: [] }),
     Date.now,
   );
-  expect(await opened.send(message, AbortSignal.timeout(5_000))).toMatchObject({ ok: false, retry: true });
-  expect(await opened.send(message, AbortSignal.timeout(5_000))).toMatchObject({ ok: true, sent: '21.5!' });
+  expect(await opened.send(message, AbortSignal.timeout(5_000))).toMatchObject({
+    ok: false,
+    retry: true,
+  });
+  expect(await opened.send(message, AbortSignal.timeout(5_000))).toMatchObject({
+    ok: true,
+    sent: '21.5!',
+  });
   expect(target.received.map(({ body }) => body.to)).toEqual(['+4179001', '+4179002', '+4179002']);
-  expect(target.received[0]).toMatchObject({ url: '/sms', headers: { authorization: `Basic ${btoa('u:p')}` } });
+  expect(target.received[0]).toMatchObject({
+    url: '/sms',
+    headers: { authorization: `Basic ${btoa('u:p')}` },
+  });
 });

@@ -39,7 +39,10 @@ test('contract 9: the default payload is the whole sample, with the ids, the dev
   expect(request).toMatchObject({
     method: 'POST',
     url: '/in',
-    headers: { 'content-type': 'application/json', 'x-delivery-id': expect.stringMatching(/^[0-9a-f-]{36}$/) },
+    headers: {
+      'content-type': 'application/json',
+      'x-delivery-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    },
     body: {
       data: { temperature: 21.5 },
       meta: {},
@@ -60,18 +63,29 @@ test('contract 9: the default payload is the whole sample, with the ids, the dev
     },
   });
   expect(request?.headers['idempotency-key']).toBe(request?.headers['x-delivery-id']);
-  const delivered = () => at.must('GET', `/v3/output-connectors/${hook.id}/deliveries?state=DELIVERED`);
+  const delivered = () =>
+    at.must('GET', `/v3/output-connectors/${hook.id}/deliveries?state=DELIVERED`);
   await expect.poll(async () => (await delivered()).totalElements).toBe(1);
   const page = await delivered();
   expect(page.content).toMatchObject([
-    { state: 'DELIVERED', tries: 1, deviceId: device.id, answer: 'HTTP 200\nok', cause: 'DATA_FLOW', nextTry: null },
+    {
+      state: 'DELIVERED',
+      tries: 1,
+      deviceId: device.id,
+      answer: 'HTTP 200\nok',
+      cause: 'DATA_FLOW',
+      nextTry: null,
+    },
   ]);
   expect(JSON.parse(page.content[0].payload).data).toEqual({ temperature: 21.5 });
 });
 
 test('contract 10: a topic filter lets its topic through, for uplinks and backfills, in order', async () => {
   const target = await receiver();
-  const [all, one] = [await webhook({ uri: `${target.url}/all` }), await webhook({ uri: `${target.url}/one` })];
+  const [all, one] = [
+    await webhook({ uri: `${target.url}/all` }),
+    await webhook({ uri: `${target.url}/one` }),
+  ];
   const device = await at.device({
     outputs: [
       { id: all.id, topic: '*' },
@@ -80,12 +94,19 @@ test('contract 10: a topic filter lets its topic through, for uplinks and backfi
     ].slice(0, 2),
   });
   await at.capture(device, { v: 0 }, { topic: 'room' });
-  const samples = Array.from({ length: 50 }, (_, i) => ({ topic: i % 2 === 0 ? 'room' : 'hall', data: { v: i + 1 } }));
+  const samples = Array.from({ length: 50 }, (_, i) => ({
+    topic: i % 2 === 0 ? 'room' : 'hall',
+    data: { v: i + 1 },
+  }));
   await at.must('POST', `/v3/devices/${device.id}/backfill/bulk`, samples);
   await target.atLeast(51 + 26);
-  const values = (path: string) => target.received.filter(({ url }) => url === path).map(({ body }) => body.data.v);
+  const values = (path: string) =>
+    target.received.filter(({ url }) => url === path).map(({ body }) => body.data.v);
   expect(values('/all')).toEqual(Array.from({ length: 51 }, (_, i) => i));
-  expect(values('/one')).toEqual([0, ...samples.filter(({ topic }) => topic === 'room').map(({ data }) => data.v)]);
+  expect(values('/one')).toEqual([
+    0,
+    ...samples.filter(({ topic }) => topic === 'room').map(({ data }) => data.v),
+  ]);
 });
 
 test('interface 2.11: a custom payload and a URL template are filled in', async () => {
@@ -119,18 +140,24 @@ test('contract 35: a refused delivery is dead at once, told in the processing lo
   const device = await at.device({ outputs: [{ id: hook.id, topic: '*' }] });
   for (const v of [1, 2, 3]) await at.capture(device, { v });
   await target.atLeast(3);
-  const dead = () => at.must('GET', `/v3/output-connectors/${hook.id}/deliveries?state=DEAD&sort=created,asc`);
+  const dead = () =>
+    at.must('GET', `/v3/output-connectors/${hook.id}/deliveries?state=DEAD&sort=created,asc`);
   await expect.poll(async () => (await dead()).totalElements).toBe(3);
   const { content } = await dead();
   expect(content[0]).toMatchObject({ tries: 1, reason: 'answered 422', answer: 'HTTP 422\nno' });
   const log = await at.must('GET', `/v3/devices/${device.id}/processing-logs?level=ERROR`);
-  expect(log.content[0]).toMatchObject({ source: 'OUTPUT', details: { outputConnectorId: hook.id } });
+  expect(log.content[0]).toMatchObject({
+    source: 'OUTPUT',
+    details: { outputConnectorId: hook.id },
+  });
   target.answering = (_, response) => void response.end('fine');
   const again = await at.call('POST', `/v3/deliveries/${content[0].id}/resend`);
   expect([again.status, again.body.state]).toEqual([202, 'PENDING']);
   await target.atLeast(4);
   expect(target.received[3]?.headers['x-delivery-id']).toBe(content[0].id);
-  expect((await at.must('POST', `/v3/output-connectors/${hook.id}/deliveries/resend`)).resent).toBe(2);
+  expect((await at.must('POST', `/v3/output-connectors/${hook.id}/deliveries/resend`)).resent).toBe(
+    2,
+  );
   await target.atLeast(6);
   expect(target.received.slice(4).map(({ body }) => body.data.v)).toEqual([2, 3]);
   await expect.poll(async () => (await dead()).totalElements).toBe(0);
@@ -153,7 +180,8 @@ test('contract 9: a custom database output writes the sample back under its topi
   const copies = () => at.must('POST', `/v3/devices/${device.id}/query`, { topic: 'copy' });
   await expect.poll(async () => (await copies()).length).toBe(1);
   expect((await copies())[0]).toMatchObject({ data: { v: 5 }, topic: 'copy', deviceId: device.id });
-  const list = () => at.must('GET', `/v3/output-connectors/${made.id}/deliveries?state=DELIVERED&sort=created,asc`);
+  const list = () =>
+    at.must('GET', `/v3/output-connectors/${made.id}/deliveries?state=DELIVERED&sort=created,asc`);
   await expect.poll(async () => (await list()).totalElements).toBe(2);
   expect((await list()).content[1].answer).toContain('was stored already');
 });
@@ -166,21 +194,41 @@ test('the test endpoint sends a sample once and answers what came back, also whe
   expect(JSON.parse(ok.payload)).toMatchObject({ data: { test: true } });
   const device = await at.device();
   await at.capture(device, { real: 1 });
-  const real = await at.must('POST', `/v3/output-connectors/${hook.id}/test`, { deviceId: device.id });
+  const real = await at.must('POST', `/v3/output-connectors/${hook.id}/test`, {
+    deviceId: device.id,
+  });
   expect(JSON.parse(real.payload)).toMatchObject({ data: { real: 1 }, svcDeviceId: device.id });
   await target.close();
   const gone = await at.must('POST', `/v3/output-connectors/${hook.id}/test`);
-  expect(gone).toMatchObject({ ok: false, answer: null, reason: expect.stringContaining('ECONNREFUSED') });
+  expect(gone).toMatchObject({
+    ok: false,
+    answer: null,
+    reason: expect.stringContaining('ECONNREFUSED'),
+  });
 });
 
 test('contract 29: the preview fills a template in with the last real sample', async () => {
   const device = await at.device();
   await at.capture(device, { t: 4, name: 'x' });
   const ask = (template: string, rest = {}) =>
-    at.call('POST', '/v3/templates/preview', { workspaceId: at.workspaceId, template, deviceId: device.id, ...rest });
-  expect((await ask('{"t":{{data.t}}}')).body).toMatchObject({ text: '{"t":4}', valid: true, reason: null });
-  expect((await ask('{"t":{{data.t}}')).body).toMatchObject({ valid: false, reason: expect.stringContaining('JSON') });
-  expect((await ask('Hi {{rule.name}}!', { place: 'text', context: { rule: { name: 'R' } } })).body.text).toBe('Hi R!');
+    at.call('POST', '/v3/templates/preview', {
+      workspaceId: at.workspaceId,
+      template,
+      deviceId: device.id,
+      ...rest,
+    });
+  expect((await ask('{"t":{{data.t}}}')).body).toMatchObject({
+    text: '{"t":4}',
+    valid: true,
+    reason: null,
+  });
+  expect((await ask('{"t":{{data.t}}')).body).toMatchObject({
+    valid: false,
+    reason: expect.stringContaining('JSON'),
+  });
+  expect(
+    (await ask('Hi {{rule.name}}!', { place: 'text', context: { rule: { name: 'R' } } })).body.text,
+  ).toBe('Hi R!');
   const wrong = await ask('a {{dta.t}}');
   expect([wrong.status, wrong.body.errorCode]).toEqual([400, '40081_TEMPLATE_INVALID']);
   expect(wrong.body.message).toContain('{{dta.t}} at line 1, column 3');
@@ -188,29 +236,39 @@ test('contract 29: the preview fills a template in with the last real sample', a
 
 test('architecture 7, contract 35: forbidden targets, unknown prefixes and missing settings are refused when a connector is made', async () => {
   const make = (type: string, properties: object) =>
-    at.call('POST', '/v3/output-connectors', { name: 'x', workspaceId: at.workspaceId, type, ...properties });
+    at.call('POST', '/v3/output-connectors', {
+      name: 'x',
+      workspaceId: at.workspaceId,
+      type,
+      ...properties,
+    });
   const refused = async (type: string, properties: object) => {
     const { status, body } = await make(type, properties);
     return [status, body.errorCode];
   };
-  expect(await refused('WEBHOOK', { webhookProperties: { uri: 'http://169.254.169.254/' } })).toEqual([
-    400,
-    '40080_EGRESS_REFUSED',
-  ]);
-  expect(await refused('SLACK', { slackProperties: { webhookUrl: 'http://10.1/', message: 'x' } })).toEqual([
-    400,
-    '40080_EGRESS_REFUSED',
-  ]);
   expect(
-    await refused('MS_TEAMS', { msTeamsProperties: { notificationUrl: 'https://example.com/', message: '{{nope}}' } }),
+    await refused('WEBHOOK', { webhookProperties: { uri: 'http://169.254.169.254/' } }),
+  ).toEqual([400, '40080_EGRESS_REFUSED']);
+  expect(
+    await refused('SLACK', { slackProperties: { webhookUrl: 'http://10.1/', message: 'x' } }),
+  ).toEqual([400, '40080_EGRESS_REFUSED']);
+  expect(
+    await refused('MS_TEAMS', {
+      msTeamsProperties: { notificationUrl: 'https://example.com/', message: '{{nope}}' },
+    }),
   ).toEqual([400, '40081_TEMPLATE_INVALID']);
-  expect(await refused('MAIL', { mailProperties: {} })).toEqual([409, '40980_OUTPUT_NOT_CONFIGURED']);
+  expect(await refused('MAIL', { mailProperties: {} })).toEqual([
+    409,
+    '40980_OUTPUT_NOT_CONFIGURED',
+  ]);
   expect((await make('SMS', {})).body.message).toContain('SMS_GATEWAY_URL');
 });
 
 test('contract 34: with VENDOR_ALIASES=off neither the payload nor the delivery log has the alias', async () => {
   const target = await receiver();
-  const neutral = await startWorld({ environment: { EGRESS_ALLOW: '127.0.0.0/8', VENDOR_ALIASES: 'off' } });
+  const neutral = await startWorld({
+    environment: { EGRESS_ALLOW: '127.0.0.0/8', VENDOR_ALIASES: 'off' },
+  });
   try {
     target.answering = (_, response) => void response.writeHead(302, { location: '/there' }).end();
     const hook = await neutral.must('POST', '/v3/output-connectors', {

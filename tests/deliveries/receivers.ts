@@ -33,7 +33,10 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export async function startReceiver(tls?: { readonly key: string; readonly cert: string }): Promise<Receiver> {
+export async function startReceiver(tls?: {
+  readonly key: string;
+  readonly cert: string;
+}): Promise<Receiver> {
   const received: Received[] = [];
   const waiting: { readonly count: number; readonly resolve: () => void }[] = [];
   const receiver = { answering: ((_, response) => void response.end('ok')) as Answering };
@@ -57,7 +60,8 @@ export async function startReceiver(tls?: { readonly key: string; readonly cert:
     url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     received,
     async atLeast(count: number) {
-      if (received.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
+      if (received.length < count)
+        await new Promise<void>((resolve) => waiting.push({ count, resolve }));
       return received;
     },
     close: () =>

@@ -5,12 +5,32 @@ import type { EpochMs } from '../../src/model/instant.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { demoDeviceTypes, readDeviceType } from '../../clients/demo/device-type-folder.ts';
 import { airQuality, stationReadings, stations } from '../../clients/demo/devices/air-quality.ts';
-import { assetTracker, kilometres, vehicleReadings, vehicles } from '../../clients/demo/devices/asset-tracker.ts';
+import {
+  assetTracker,
+  kilometres,
+  vehicleReadings,
+  vehicles,
+} from '../../clients/demo/devices/asset-tracker.ts';
 import type { DeviceKind } from '../../clients/demo/devices/device-kind.ts';
-import { circuitReadings, circuits, energyMeter, metersOf } from '../../clients/demo/devices/energy-meter.ts';
+import {
+  circuitReadings,
+  circuits,
+  energyMeter,
+  metersOf,
+} from '../../clients/demo/devices/energy-meter.ts';
 import { leakDetector, spotReadings, spots } from '../../clients/demo/devices/leak-detector.ts';
-import { bayChanges, bayReadings, bays, parkingBay } from '../../clients/demo/devices/parking-bay.ts';
-import { doors, doorTraffic, lastRestart, peopleCounter } from '../../clients/demo/devices/people-counter.ts';
+import {
+  bayChanges,
+  bayReadings,
+  bays,
+  parkingBay,
+} from '../../clients/demo/devices/parking-bay.ts';
+import {
+  doors,
+  doorTraffic,
+  lastRestart,
+  peopleCounter,
+} from '../../clients/demo/devices/people-counter.ts';
 import { roomClimate, roomReadings, rooms } from '../../clients/demo/devices/room-climate.ts';
 import { buttons, pressesOn, serviceButton } from '../../clients/demo/devices/service-button.ts';
 import { beds, soil, soilProbe } from '../../clients/demo/devices/soil-probe.ts';
@@ -49,10 +69,18 @@ async function decoderOf(folder: string) {
     const { emits } = await machine.run({ tenant: 'demo', source: uplinkScript.code, event });
     return emits.flatMap(({ type, event: emitted }): Emitted[] => {
       if (type === 'STATE') state = emitted as JsonObject;
-      if (type === 'LOG' || type === 'ERROR') throw new Error(`${folder} told: ${JSON.stringify(emitted)}`);
+      if (type === 'LOG' || type === 'ERROR')
+        throw new Error(`${folder} told: ${JSON.stringify(emitted)}`);
       if (type !== 'SAMPLE') return [];
       const { topic = 'default', data: values, timestamp } = emitted as unknown as Sample;
-      return [{ at, topic, data: values, timestamp: timestamp === undefined ? at : Date.parse(timestamp) }];
+      return [
+        {
+          at,
+          topic,
+          data: values,
+          timestamp: timestamp === undefined ? at : Date.parse(timestamp),
+        },
+      ];
     });
   };
 }
@@ -72,8 +100,14 @@ function fits(sample: Emitted, schemas: Readonly<Record<string, string>>): void 
   };
   expect(Object.keys(sample.data)).toEqual(expect.arrayContaining(schema.required));
   for (const [key, value] of Object.entries(sample.data)) {
-    const { type, minimum = -Infinity, maximum = Infinity, enum: allowed } = schema.properties[key]!;
-    if (typeof value !== type) throw new Error(`${sample.topic}.${key} is a ${typeof value}, not a ${type}`);
+    const {
+      type,
+      minimum = -Infinity,
+      maximum = Infinity,
+      enum: allowed,
+    } = schema.properties[key]!;
+    if (typeof value !== type)
+      throw new Error(`${sample.topic}.${key} is a ${typeof value}, not a ${type}`);
     if (typeof value === 'number' && !(value >= minimum && value <= maximum)) {
       throw new Error(`${sample.topic}.${key} = ${value} is not from ${minimum} to ${maximum}`);
     }
@@ -81,11 +115,16 @@ function fits(sample: Emitted, schemas: Readonly<Record<string, string>>): void 
   }
 }
 
-async function decoded(kind: DeviceKind, index: number, span: readonly [EpochMs, EpochMs] = [from, to]) {
+async function decoded(
+  kind: DeviceKind,
+  index: number,
+  span: readonly [EpochMs, EpochMs] = [from, to],
+) {
   const device = kind.devices[index]!;
   const decode = await decoderOf(kind.folder);
   const samples: Emitted[] = [];
-  for (const at of device.uplinkTimes(...span)) samples.push(...(await decode(device.payloadAt(at), at)));
+  for (const at of device.uplinkTimes(...span))
+    samples.push(...(await decode(device.payloadAt(at), at)));
   expect(samples.length).toBeGreaterThan(3);
   const { schemas } = await readDeviceType(join(demoDeviceTypes, kind.folder));
   for (const sample of samples) fits(sample, schemas);
@@ -93,9 +132,10 @@ async function decoded(kind: DeviceKind, index: number, span: readonly [EpochMs,
 }
 
 function near(actual: unknown, expected: unknown, within: number): void {
-  expect(Math.abs(Number(actual) - Number(expected)), `${String(actual)} is ${String(expected)}`).toBeLessThanOrEqual(
-    within + 1e-9,
-  );
+  expect(
+    Math.abs(Number(actual) - Number(expected)),
+    `${String(actual)} is ${String(expected)}`,
+  ).toBeLessThanOrEqual(within + 1e-9);
 }
 
 for (const [index, room] of rooms.entries()) {
@@ -110,7 +150,8 @@ for (const [index, room] of rooms.entries()) {
     // Four days: the level is told when it changes and otherwise once a day.
     expect(samples('lifecycle').length).toBeGreaterThanOrEqual(4);
     expect(samples('lifecycle').length).toBeLessThan(16);
-    for (const { at, data } of samples('lifecycle')) near(data.batteryLevel, roomReadings(room, at).batteryLevel, 2);
+    for (const { at, data } of samples('lifecycle'))
+      near(data.batteryLevel, roomReadings(room, at).batteryLevel, 2);
   });
 }
 
@@ -129,7 +170,8 @@ for (const [index, station] of stations.entries()) {
       const truth = stationReadings(station, at).particulate!;
       for (const key of ['pm1', 'pm25', 'pm10'] as const) near(data[key], truth[key], 0.05);
     }
-    for (const { at, data } of samples('system')) expect(data).toMatchObject(stationReadings(station, at).system!);
+    for (const { at, data } of samples('system'))
+      expect(data).toMatchObject(stationReadings(station, at).system!);
     near(samples('particulate').length / samples('default').length, 1 / 3, 0.02);
     near(samples('system').length / samples('default').length, 1 / 6, 0.02);
   });
@@ -148,7 +190,9 @@ for (const [index, circuit] of circuits.entries()) {
     }
     for (const key of ['imported', 'exported'] as const) {
       const counter = key === 'imported' ? 'energyImported' : 'energyExported';
-      const sum = energy.slice(1).reduce((total, { data }) => total + Number(data[`${key}Delta`]), 0);
+      const sum = energy
+        .slice(1)
+        .reduce((total, { data }) => total + Number(data[`${key}Delta`]), 0);
       near(sum, Number(energy.at(-1)!.data[counter]) - Number(energy[0]!.data[counter]), 1e-6);
     }
     expect(energy[0]!.data).not.toHaveProperty('importedDelta');
@@ -163,7 +207,11 @@ for (const [index, circuit] of circuits.entries()) {
 test('energy meter: a counter that runs over goes on, a replaced meter starts anew', async () => {
   const frame = (counter: number) => ({
     port: 4,
-    payloadHex: `03${counter.toString(16).padStart(8, '0')}000000000003e85f138809060906090600640064006400`.slice(0, 54),
+    payloadHex:
+      `03${counter.toString(16).padStart(8, '0')}000000000003e85f138809060906090600640064006400`.slice(
+        0,
+        54,
+      ),
   });
   const decode = await decoderOf('energy-meter');
   expect((await decode(frame(0xffff_fff0), from))[0]!.data).not.toHaveProperty('importedDelta');
@@ -188,7 +236,9 @@ for (const [index, door] of doors.entries()) {
     const counted = people.slice(1).reduce((total, { data }) => total + Number(data.peopleIn), 0);
     const beforeRestart = people.findLast(({ at }) => at < restart)!;
     expect(counted).toBe(
-      Number(beforeRestart.data.totalIn) - Number(people[0]!.data.totalIn) + Number(people.at(-1)!.data.totalIn),
+      Number(beforeRestart.data.totalIn) -
+        Number(people[0]!.data.totalIn) +
+        Number(people.at(-1)!.data.totalIn),
     );
     expect(counted).toBeGreaterThan(200);
   });
@@ -225,7 +275,9 @@ for (const [index, vehicle] of vehicles.entries()) {
       const { moving, satellites, fix } = vehicleReadings(vehicle, at);
       expect(data).toEqual({ moving, satellites, fix: fix !== undefined });
     }
-    const loopKm = vehicle.route.slice(1).reduce((sum, point, i) => sum + kilometres(vehicle.route[i]!, point), 0);
+    const loopKm = vehicle.route
+      .slice(1)
+      .reduce((sum, point, i) => sum + kilometres(vehicle.route[i]!, point), 0);
     // Two working days with two trips each; corners between two positions are cut, and so is the way out of a garage.
     const drivenKm = samples('location').at(-1)!.data.odometer;
     expect(drivenKm).toBeLessThanOrEqual(4 * loopKm);
@@ -238,9 +290,15 @@ for (const [index, spot] of spots.entries()) {
     const samples = await decoded(leakDetector, index, [from, from + 60 * dayMs]);
     for (const { at, data } of samples('default')) {
       const truth = spotReadings(spot, at);
-      expect(data).toMatchObject({ leak: truth.wet, temperature: truth.temperature, cableCut: false });
+      expect(data).toMatchObject({
+        leak: truth.wet,
+        temperature: truth.temperature,
+        cableCut: false,
+      });
     }
-    const ends = samples('default').filter(({ data }, i, all) => !data.leak && all[i - 1]?.data.leak);
+    const ends = samples('default').filter(
+      ({ data }, i, all) => !data.leak && all[i - 1]?.data.leak,
+    );
     expect(samples('incident').map(({ at }) => at)).toEqual(ends.map(({ at }) => at));
     for (const { at, data } of samples('incident'))
       near(data.durationMinutes, (at - Date.parse(String(data.startedAt))) / minuteMs, 0.5);
@@ -252,14 +310,17 @@ for (const [index, button] of buttons.entries()) {
     const samples = await decoded(serviceButton, index, [from, from + 28 * dayMs]);
     const shown = samples('default').filter(({ data }) => data.pressed);
     for (const { at, data } of shown) {
-      const press = pressesOn(button, Math.floor((at + hourMs) / dayMs)).find((one) => one.at === at)!;
+      const press = pressesOn(button, Math.floor((at + hourMs) / dayMs)).find(
+        (one) => one.at === at,
+      )!;
       expect(data).toMatchObject({ pressType: press.kind, pressCount: press.count % 0x1_0000 });
     }
     const counted = samples('default')
       .slice(1)
       .reduce((sum, { data }) => sum + Number(data.missedPresses) + (data.pressed ? 1 : 0), 0);
     expect(counted).toBe(
-      Number(samples('default').at(-1)!.data.pressCount) - Number(samples('default')[0]!.data.pressCount),
+      Number(samples('default').at(-1)!.data.pressCount) -
+        Number(samples('default')[0]!.data.pressCount),
     );
     expect(counted).toBeGreaterThan(shown.length - 1);
   });
@@ -306,7 +367,9 @@ test('weather: foreign units become metric, and the rain of a day is the sum of 
     near(data.windSpeed, truth.windSpeed, 0.01);
     near(data.rainToday, truth.tips * 0.2, 0.001);
   }
-  const days = [...Map.groupBy(samples('default'), ({ at }) => Math.floor(at / dayMs)).values()].slice(1);
+  const days = [
+    ...Map.groupBy(samples('default'), ({ at }) => Math.floor(at / dayMs)).values(),
+  ].slice(1);
   for (const day of days) {
     const sum = day.reduce((total, { data }) => total + Number(data.rain), 0);
     near(sum, day.at(-1)!.data.rainToday, 0.001);

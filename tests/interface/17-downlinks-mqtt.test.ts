@@ -12,7 +12,11 @@ import { startWorld, type World } from '../world/world.ts';
 const day = 24 * 3_600_000;
 
 /** The next so many messages, as topics below the device's and texts or bytes. */
-async function messages(client: MqttClient, device: MqttDevice, count: number): Promise<[string, string][]> {
+async function messages(
+  client: MqttClient,
+  device: MqttDevice,
+  count: number,
+): Promise<[string, string][]> {
   const prefix = `/down/${device.secret}/id/${device.deviceId}/`;
   const got: [string, string][] = [];
   const arrived = new Promise<void>((resolve) => {
@@ -33,7 +37,11 @@ async function downlinksOf(
   return (await world.must('GET', `/v3/devices/${id}/downlinks`)).content.reverse();
 }
 
-async function untilStates(world: World, device: { id: string }, states: readonly string[]): Promise<void> {
+async function untilStates(
+  world: World,
+  device: { id: string },
+  states: readonly string[],
+): Promise<void> {
   for (;;) {
     const seen = (await downlinksOf(world, device)).map(({ state }) => state);
     if (JSON.stringify(seen) === JSON.stringify(states)) return;
@@ -52,8 +60,14 @@ describe('with one platform', () => {
 
   test('what waits for a device comes when it subscribes, in order, and is acknowledged by it', async () => {
     const device = await world.mqttDevice();
-    expect((await send(device, { topic: '/command', payload: { on: true }, contentType: 'JSON' })).status).toBe(204);
-    expect((await send(device, { topic: 'a/b', payload: { payloadHex: '00ff41' } }, { raw: true })).status).toBe(204);
+    expect(
+      (await send(device, { topic: '/command', payload: { on: true }, contentType: 'JSON' }))
+        .status,
+    ).toBe(204);
+    expect(
+      (await send(device, { topic: 'a/b', payload: { payloadHex: '00ff41' } }, { raw: true }))
+        .status,
+    ).toBe(204);
     expect((await downlinksOf(world, device))[0]).toMatchObject({
       state: 'QUEUED',
       port: null,
@@ -75,7 +89,11 @@ describe('with one platform', () => {
     ['no topic', { mqttDownlink: { payload: {} } }, /^body mqttDownlink.topic: is needed/],
     ['a wildcard', { mqttDownlink: { topic: 'a/#', payload: {} } }, /neither # nor \+/],
     ['no payload', { mqttDownlink: { topic: 'a' } }, /^body mqttDownlink.payload: is needed/],
-    ['another content type', { mqttDownlink: { topic: 'a', payload: {}, contentType: 'XML' } }, /must be JSON/],
+    [
+      'another content type',
+      { mqttDownlink: { topic: 'a', payload: {}, contentType: 'XML' } },
+      /must be JSON/,
+    ],
     [
       'raw bytes that are none',
       { raw: true, mqttDownlink: { topic: 'a', payload: { payloadHex: 'x' } } },
@@ -96,12 +114,18 @@ test('what waits survives a restart and reaches the device afterwards', async ()
   const first = await startMqttWorld({ directory });
   const device = await first.mqttDevice();
   for (const n of [1, 2, 3]) {
-    await first.must('POST', `/v3/devices/${device.id}/downlink`, { mqttDownlink: { topic: 'set', payload: { n } } });
+    await first.must('POST', `/v3/devices/${device.id}/downlink`, {
+      mqttDownlink: { topic: 'set', payload: { n } },
+    });
   }
   await first.close();
   const second = await startMqttWorld({ directory });
   const client = await second.client(device);
-  expect((await messages(client, device, 3)).map(([, text]) => text)).toEqual(['{"n":1}', '{"n":2}', '{"n":3}']);
+  expect((await messages(client, device, 3)).map(([, text]) => text)).toEqual([
+    '{"n":1}',
+    '{"n":2}',
+    '{"n":3}',
+  ]);
   await untilStates(second, device, ['ACKNOWLEDGED', 'ACKNOWLEDGED', 'ACKNOWLEDGED']);
   await second.close();
   rmSync(directory, { recursive: true, force: true });
@@ -124,7 +148,10 @@ test('a network server that failed is asked again after a restart', async () => 
   const second = await startWorld({ directory, environment, now: () => now });
   await server.askedTimes(2);
   await untilStates(second, device, ['SENT']);
-  expect(server.asked.at(-1)).toMatchObject({ path: '/1/rest', body: { cmd: 'tx', appid: 'app', data: '01' } });
+  expect(server.asked.at(-1)).toMatchObject({
+    path: '/1/rest',
+    body: { cmd: 'tx', appid: 'app', data: '01' },
+  });
   await second.close();
   await server.close();
   rmSync(directory, { recursive: true, force: true });

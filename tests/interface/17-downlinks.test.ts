@@ -17,8 +17,12 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 const account = () => ({ baseUrl: server.url, apiKey: 'key', applicationId: 'app' });
-const onTtn = (more: LoraOptions = {}) => loraDevice(world, { type: 'TTN', properties: account(), ...more });
-const raw = (payloadHex: string, more: object = {}) => ({ raw: true, loraDownlink: { port: 3, payloadHex, ...more } });
+const onTtn = (more: LoraOptions = {}) =>
+  loraDevice(world, { type: 'TTN', properties: account(), ...more });
+const raw = (payloadHex: string, more: object = {}) => ({
+  raw: true,
+  loraDownlink: { port: 3, payloadHex, ...more },
+});
 const states = (list: { state: string }[]) => list.map(({ state }) => state);
 
 /** Once the queue has done what it could: what a webhook reports comes behind it. */
@@ -68,7 +72,10 @@ describe('contract 17: the command', () => {
       }),
     ]);
     const notes = await until(device.notes, (list) => list.length === 2);
-    expect(notes).toEqual([`Downlink ${downlink.id} is queued`, `Downlink ${downlink.id} was sent`]);
+    expect(notes).toEqual([
+      `Downlink ${downlink.id} is queued`,
+      `Downlink ${downlink.id} was sent`,
+    ]);
     const page = await world.must('GET', `/v3/devices/${device.id}/downlinks`);
     expect(page).toEqual(pageEnvelope({ content: [downlink], on: 1, total: 1, sorted: false }));
   });
@@ -79,7 +86,9 @@ describe('contract 17: the command', () => {
       emit('downlink', { payloadHex: 'ff', confirmed: true });
     }`;
     const device = await onTtn({ downlinkScript });
-    expect((await device.downlink({ loraDownlink: { port: 7, payload: { on: true } } })).status).toBe(204);
+    expect(
+      (await device.downlink({ loraDownlink: { port: 7, payload: { on: true } } })).status,
+    ).toBe(204);
     await server.askedTimes(2);
     const sent = server.asked.map(({ body }) => [
       body.downlinks[0].f_port,
@@ -102,7 +111,9 @@ describe('contract 17: the command', () => {
     await device.downlink({ loraDownlink: { payload: {}, port: 9, confirmed: true } });
     await server.askedTimes(4);
     const sent = server.asked.map(({ body }) => body.downlinks[0]);
-    expect(sent.map(({ f_port, confirmed, frm_payload }) => [f_port, confirmed, frm_payload])).toEqual([
+    expect(
+      sent.map(({ f_port, confirmed, frm_payload }) => [f_port, confirmed, frm_payload]),
+    ).toEqual([
       [42, false, 'AA=='],
       [1, false, '/w=='],
       [9, true, 'Ag=='],
@@ -119,26 +130,46 @@ describe('contract 17: the command', () => {
     // At the webhook's own path, and where The Things Stack's console puts the secret (review behaviour 16).
     expect((await device.webhook(uplink)).status).toBe(201);
     const again = { ...uplink, uplink_message: { ...uplink.uplink_message, f_cnt: 2 } };
-    expect((await world.call('POST', `/v3/capture?secret=${device.secret}`, again)).status).toBe(201);
+    expect((await world.call('POST', `/v3/capture?secret=${device.secret}`, again)).status).toBe(
+      201,
+    );
     expect(await world.must('POST', `/v3/devices/${device.id}/query`, {})).toHaveLength(2);
     await device.downlink({ loraDownlink: { payloadHex: '01' } });
     await server.askedTimes(1);
-    expect(server.asked[0]!.path ?? server.asked[0]!).toEqual(expect.stringContaining('/devices/cellar-7/down/push'));
+    expect(server.asked[0]!.path ?? server.asked[0]!).toEqual(
+      expect.stringContaining('/devices/cellar-7/down/push'),
+    );
   });
 
   test('not raw without an encoder: payloadHex is sent as it is, port 1, unconfirmed', async () => {
     const device = await onTtn();
     await device.downlink({ loraDownlink: { payloadHex: 'c0ffee' } });
     await server.askedTimes(1);
-    expect(server.asked[0]!.body.downlinks[0]).toMatchObject({ f_port: 1, confirmed: false, frm_payload: 'wP/u' });
+    expect(server.asked[0]!.body.downlinks[0]).toMatchObject({
+      f_port: 1,
+      confirmed: false,
+      frm_payload: 'wP/u',
+    });
   });
 
   const refused: [string, object, RegExp][] = [
     ['neither kind of downlink', {}, /^body loraDownlink: is needed/],
-    ['that of another transport', { mqttDownlink: { topic: 'a', payload: {} } }, /^body loraDownlink: is needed/],
+    [
+      'that of another transport',
+      { mqttDownlink: { topic: 'a', payload: {} } },
+      /^body loraDownlink: is needed/,
+    ],
     ['no payload', { loraDownlink: { port: 1 } }, /payloadHex: is needed, or a payload/],
-    ['a payload object without encoder', { loraDownlink: { payload: { a: 1 } } }, /has no downlink encoder/],
-    ['a payload object sent raw', { raw: true, loraDownlink: { payload: { a: 1 } } }, /is needed when raw/],
+    [
+      'a payload object without encoder',
+      { loraDownlink: { payload: { a: 1 } } },
+      /has no downlink encoder/,
+    ],
+    [
+      'a payload object sent raw',
+      { raw: true, loraDownlink: { payload: { a: 1 } } },
+      /is needed when raw/,
+    ],
     ['odd digits', raw('abc'), /must be hexadecimal/],
     ['too many bytes', raw('00'.repeat(243)), /at most 242 bytes/],
     ['port 0', raw('00', { port: 0 }), /from 1 to 223/],
@@ -157,7 +188,9 @@ describe('contract 17: the command', () => {
   }
 
   test('an encoder that fails: 400 with its message, and nothing is queued', async () => {
-    const device = await onTtn({ downlinkScript: 'function consume() { throw new Error("no such mode"); }' });
+    const device = await onTtn({
+      downlinkScript: 'function consume() { throw new Error("no such mode"); }',
+    });
     const answer = await device.downlink({ loraDownlink: { payload: { mode: 9 } } });
     expect([answer.status, answer.body.errorCode]).toEqual([400, '40073_DOWNLINK_NOT_ENCODED']);
     expect(answer.body.message).toMatch(/no such mode/);
@@ -167,7 +200,9 @@ describe('contract 17: the command', () => {
   test('HTTP devices take none: 400', async () => {
     const { id } = await world.device();
     const answer = await world.call('POST', `/v3/devices/${id}/downlink`, raw('00'));
-    expectRefusal(answer, 400, '40071_DOWNLINK_NOT_SUPPORTED', { path: `/v3/devices/${id}/downlink` });
+    expectRefusal(answer, 400, '40071_DOWNLINK_NOT_SUPPORTED', {
+      path: `/v3/devices/${id}/downlink`,
+    });
   });
 
   test('the same Idempotency-Key queues it once; with another body it is a 422', async () => {
@@ -176,7 +211,11 @@ describe('contract 17: the command', () => {
       const path = `/v3/devices/${device.id}/downlink`;
       return world.call('POST', path, raw(hex), { 'idempotency-key': device.id });
     };
-    expect([(await send('01')).status, (await send('01')).status, (await send('02')).status]).toEqual([204, 204, 422]);
+    expect([
+      (await send('01')).status,
+      (await send('01')).status,
+      (await send('02')).status,
+    ]).toEqual([204, 204, 422]);
     expect(await device.downlinks()).toHaveLength(1);
   });
 });
@@ -189,8 +228,14 @@ describe('contract 35: the queue', () => {
     expect(states(waiting)).toEqual(['QUEUED', 'QUEUED', 'QUEUED']);
     expect(waiting[0].error).toMatch(/lacks baseUrl and apiKey and applicationId/);
     await world.must('PUT', `/v3/integrations/${device.integrationId}`, { properties: account() });
-    await until(device.downlinks, (list) => list.every(({ state }: { state: string }) => state === 'SENT'));
-    expect(server.asked.map(({ body }) => body.downlinks[0].frm_payload)).toEqual(['AQ==', 'Ag==', 'Aw==']);
+    await until(device.downlinks, (list) =>
+      list.every(({ state }: { state: string }) => state === 'SENT'),
+    );
+    expect(server.asked.map(({ body }) => body.downlinks[0].frm_payload)).toEqual([
+      'AQ==',
+      'Ag==',
+      'Aw==',
+    ]);
   });
 
   test('clearQueue takes the place of what waits, here and at the server', async () => {
@@ -214,7 +259,12 @@ describe('contract 35: the queue', () => {
   });
 
   const answers: [string, { status: number; body?: unknown }, string, RegExp][] = [
-    ['401', { status: 401, body: { message: 'invalid token' } }, 'FAILED', /answered 401 .*invalid token/],
+    [
+      '401',
+      { status: 401, body: { message: 'invalid token' } },
+      'FAILED',
+      /answered 401 .*invalid token/,
+    ],
     ['404', { status: 404 }, 'FAILED', /answered 404/],
     ['a redirect', { status: 302 }, 'FAILED', /answered 302/],
     ['500', { status: 500 }, 'QUEUED', /answered 500/],
@@ -233,11 +283,21 @@ describe('contract 35: the queue', () => {
   test('a server that fails first is tried again, and the order is kept', async () => {
     const device = await onTtn();
     let failures = 1;
-    server.answer(() => ({ status: failures-- > 0 ? 503 : 200, body: {}, headers: { 'retry-after': '0' } }));
+    server.answer(() => ({
+      status: failures-- > 0 ? 503 : 200,
+      body: {},
+      headers: { 'retry-after': '0' },
+    }));
     await device.downlink(raw('01'));
     await device.downlink(raw('02'));
-    await until(device.downlinks, (list) => list.every(({ state }: { state: string }) => state === 'SENT'));
-    expect(server.asked.map(({ body }) => body.downlinks[0].frm_payload)).toEqual(['AQ==', 'AQ==', 'Ag==']);
+    await until(device.downlinks, (list) =>
+      list.every(({ state }: { state: string }) => state === 'SENT'),
+    );
+    expect(server.asked.map(({ body }) => body.downlinks[0].frm_payload)).toEqual([
+      'AQ==',
+      'AQ==',
+      'Ag==',
+    ]);
   });
 
   test('nobody listening: QUEUED, and the reason holds no key', async () => {
@@ -245,7 +305,10 @@ describe('contract 35: the queue', () => {
     await server.close();
     await device.downlink(raw('01'));
     const [downlink] = await until(device.downlinks, ([one]) => one.error !== null);
-    expect(downlink).toMatchObject({ state: 'QUEUED', error: expect.stringMatching(/could not be reached/) });
+    expect(downlink).toMatchObject({
+      state: 'QUEUED',
+      error: expect.stringMatching(/could not be reached/),
+    });
     expect(JSON.stringify(await device.notes())).not.toContain('"key"');
     server = await startNetworkServer();
   });
@@ -276,7 +339,8 @@ describe('contract 35: reports of the network server', () => {
     const device = await onTtn();
     await device.downlink(raw('01', { confirmed: true }));
     const [{ id }] = await until(device.downlinks, ([one]) => one.state === 'SENT');
-    for (const member of ['downlink_ack', 'downlink_nack']) await device.webhook(report(device, member, id));
+    for (const member of ['downlink_ack', 'downlink_nack'])
+      await device.webhook(report(device, member, id));
     expect(states(await device.downlinks())).toEqual(['ACKNOWLEDGED']);
   });
 
@@ -285,7 +349,12 @@ describe('contract 35: reports of the network server', () => {
     server.answer({ status: 200, body: { id: 'item-1' } });
     await device.downlink(raw('01', { confirmed: true }));
     await until(device.downlinks, ([one]) => one.state === 'SENT');
-    const body = { deviceInfo: { devEui: device.deviceEui }, queueItemId: 'item-1', acknowledged: true, fCntDown: 3 };
+    const body = {
+      deviceInfo: { devEui: device.deviceEui },
+      queueItemId: 'item-1',
+      acknowledged: true,
+      fCntDown: 3,
+    };
     expect((await device.webhook(body, { event: 'ack' })).status).toBe(201);
     expect(states(await device.downlinks())).toEqual(['ACKNOWLEDGED']);
   });
@@ -299,11 +368,19 @@ test('review behaviour 13: LoRa properties are complete for every LoRa device', 
     deviceEui: device.deviceEui.toUpperCase(),
     loraVersion: '1.0.2',
     actilityProperties: null,
-    ttnProperties: { deviceId: '', frequencyPlan: '', multicast: false, support32BitFrameCount: false },
+    ttnProperties: {
+      deviceId: '',
+      frequencyPlan: '',
+      multicast: false,
+      support32BitFrameCount: false,
+    },
   });
   const actility = await loraDevice(world, {
     type: 'GENERIC_ACTILITY',
-    loraProperties: { deviceClass: 'C', actilityProperties: { actilityId: null, connectivityPlanId: 'p' } },
+    loraProperties: {
+      deviceClass: 'C',
+      actilityProperties: { actilityId: null, connectivityPlanId: 'p' },
+    },
   });
   expect((await world.must('GET', `/v3/devices/${actility.id}`)).loraProperties).toMatchObject({
     carrier: 'GENERIC_ACTILITY',

@@ -43,5 +43,7 @@ test('2,000 malformed datagrams: none accepted, none answered 5.00, nothing stor
   const query = { secret: device.secret, deviceId: device.deviceId };
   expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toEqual([]);
   expect((await askCoap(port, { query, body: '{"a":2}' })).code).toBe('2.01');
-  expect((await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).length).toBe(1);
+  expect((await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).length).toBe(
+    1,
+  );
 }, 60_000);

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encode } from 'cborg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeMessage, parseMessage, type CoapMessage } from '../../src/ingest/coap/coap-message.ts';
+import {
+  encodeMessage,
+  parseMessage,
+  type CoapMessage,
+} from '../../src/ingest/coap/coap-message.ts';
 import { blockOption, optionNumbers, uintOption } from '../../src/ingest/coap/coap-request.ts';
 import { askCoap, freeUdpPort, rawCoapSocket } from '../world/coap-device.ts';
 import { anyTime, anyUuid } from '../world/expectations.ts';
@@ -48,18 +52,27 @@ describe('accepted', () => {
     };
     expect(await askCoap(port, { query, body: '{"t":1}' })).toMatchObject({ code: '2.01' });
     expect(await stored(one)).toMatchObject([{ timestamp: '2026-01-02T03:04:05.000Z' }]);
-    const percent = await askCoap(port, { query: { ...idsOf(one), topic: '100%' }, body: '{"t":2}' });
+    const percent = await askCoap(port, {
+      query: { ...idsOf(one), topic: '100%' },
+      body: '{"t":2}',
+    });
     expect(percent).toMatchObject({ code: '2.01' });
   });
   for (const [what, asked] of [
     ['non-confirmable', { confirmable: false }],
     ['uplinkSecret as the name of the secret', { secretName: 'uplinkSecret' }],
     ['without Content-Format', { options: {} }],
-    ['CBOR', { options: { 'Content-Format': 'application/cbor' }, body: Buffer.from(encode({ n: 0 })) }],
+    [
+      'CBOR',
+      { options: { 'Content-Format': 'application/cbor' }, body: Buffer.from(encode({ n: 0 })) },
+    ],
   ] as const)
     test(what, async () => {
       const one = await world.device({ name: what });
-      const query = { ['secretName' in asked ? asked.secretName : 'secret']: one.secret, deviceId: one.deviceId };
+      const query = {
+        ['secretName' in asked ? asked.secretName : 'secret']: one.secret,
+        deviceId: one.deviceId,
+      };
       const answer = await askCoap(port, { query, body: '{"n":0}', ...asked });
       expect(answer).toMatchObject({ code: '2.01', body: receipt });
       expect(await stored(one)).toMatchObject([{ topic: 'default', data: { n: 0 } }]);
@@ -68,7 +81,11 @@ describe('accepted', () => {
     const one = await world.device({ name: 'blocks' });
     const text = 'x'.repeat(40_000);
     const options = { 'Content-Format': 'application/json', Block1: Buffer.from([6]) };
-    const answer = await askCoap(port, { query: idsOf(one), body: JSON.stringify({ text }), options });
+    const answer = await askCoap(port, {
+      query: idsOf(one),
+      body: JSON.stringify({ text }),
+      options,
+    });
     expect(answer).toMatchObject({ code: '2.01', body: receipt });
     expect(await stored(one)).toMatchObject([{ data: { text } }]);
   });
@@ -83,7 +100,9 @@ describe('accepted', () => {
         }),
       );
       const answer = parseMessage(await socket.next()) as CoapMessage;
-      const block = answer.options.find((option) => option.number === optionNumbers.block2)!.value.readUIntBE(0, 1);
+      const block = answer.options
+        .find((option) => option.number === optionNumbers.block2)!
+        .value.readUIntBE(0, 1);
       expect(answer.payload.length).toBeLessThanOrEqual(32);
       text += answer.payload.toString();
       more = (block & 8) !== 0;
@@ -102,14 +121,24 @@ describe('refused, and nothing stored', () => {
     string,
     string,
   ])[] = [
-    ['no secret', () => ({ query: { deviceId: device.deviceId }, body: '{}' }), '4.01', '40103_UPLINK_SECRET_MISSING'],
+    [
+      'no secret',
+      () => ({ query: { deviceId: device.deviceId }, body: '{}' }),
+      '4.01',
+      '40103_UPLINK_SECRET_MISSING',
+    ],
     [
       'wrong secret',
       () => ({ query: { secret: wrong, deviceId: device.deviceId }, body: '{}' }),
       '4.01',
       '40104_UPLINK_SECRET_UNKNOWN',
     ],
-    ['no device', () => ({ query: { secret: device.secret }, body: '{}' }), '4.00', '40002_DEVICE_ID_MISSING'],
+    [
+      'no device',
+      () => ({ query: { secret: device.secret }, body: '{}' }),
+      '4.00',
+      '40002_DEVICE_ID_MISSING',
+    ],
     [
       'unknown device',
       () => ({ query: { secret: device.secret, deviceId: 'unknown' }, body: '{}' }),
@@ -133,7 +162,11 @@ describe('refused, and nothing stored', () => {
     ['no body', () => ({ query: idsOf(device) }), '4.00', '40004_CAPTURE_BODY_INVALID'],
     [
       'no CBOR',
-      () => ({ query: idsOf(device), body: 'hello', options: { 'Content-Format': 'application/cbor' } }),
+      () => ({
+        query: idsOf(device),
+        body: 'hello',
+        options: { 'Content-Format': 'application/cbor' },
+      }),
       '4.00',
       '40075_INVALID_CBOR',
     ],
@@ -155,7 +188,12 @@ describe('refused, and nothing stored', () => {
       '4.04',
       '40401_NO_SUCH_ROUTE',
     ],
-    ['another method', () => ({ method: 'PUT', query: idsOf(device), body: '{}' }), '4.05', '40500_METHOD_NOT_ALLOWED'],
+    [
+      'another method',
+      () => ({ method: 'PUT', query: idsOf(device), body: '{}' }),
+      '4.05',
+      '40500_METHOD_NOT_ALLOWED',
+    ],
   ];
   for (const [what, asked, code, errorCode] of cases)
     test(`${what}: ${code} ${errorCode}`, async () => {
@@ -188,23 +226,37 @@ describe('refused, and nothing stored', () => {
     socket.send(captureMessage(device, 1, Buffer.alloc(1024, 'x'), { options: [first, size1] }));
     const announced = parseMessage(await socket.next()) as CoapMessage;
     expect(announced).toMatchObject({ code: 0x8d });
-    expect(announced.options.find(({ number }) => number === optionNumbers.size1)?.value.readUIntBE(0, 3)).toBe(
-      1024 * 1024,
-    );
+    expect(
+      announced.options
+        .find(({ number }) => number === optionNumbers.size1)
+        ?.value.readUIntBE(0, 3),
+    ).toBe(1024 * 1024);
     for (let number = 0; number <= 1024; number++) {
       const block = blockOption('block1', { number, more: number < 1024, bytes: 1024 });
-      socket.send(captureMessage(device, number + 2, Buffer.alloc(1024, 'x'), { options: [block] }));
-      expect((parseMessage(await socket.next()) as CoapMessage).code).toBe(number < 1024 ? 0x5f : 0x8d);
+      socket.send(
+        captureMessage(device, number + 2, Buffer.alloc(1024, 'x'), { options: [block] }),
+      );
+      expect((parseMessage(await socket.next()) as CoapMessage).code).toBe(
+        number < 1024 ? 0x5f : 0x8d,
+      );
     }
     socket.close();
   });
   test('blocks behind a wrong secret are not kept, a missing block is 4.08', async () => {
     const socket = await rawCoapSocket(port);
     const block = (number: number) => blockOption('block1', { number, more: true, bytes: 16 });
-    socket.send(captureMessage({ ...device, secret: wrong }, 1, Buffer.alloc(16, 'x'), { options: [block(0)] }));
-    expect(await socket.next().then((bytes) => (parseMessage(bytes) as CoapMessage).code)).toBe(0x81);
+    socket.send(
+      captureMessage({ ...device, secret: wrong }, 1, Buffer.alloc(16, 'x'), {
+        options: [block(0)],
+      }),
+    );
+    expect(await socket.next().then((bytes) => (parseMessage(bytes) as CoapMessage).code)).toBe(
+      0x81,
+    );
     socket.send(captureMessage(device, 2, Buffer.alloc(16, 'x'), { options: [block(3)] }));
-    expect(await socket.next().then((bytes) => (parseMessage(bytes) as CoapMessage).code)).toBe(0x88);
+    expect(await socket.next().then((bytes) => (parseMessage(bytes) as CoapMessage).code)).toBe(
+      0x88,
+    );
     socket.close();
   });
   for (const [bytes, body] of [
@@ -216,13 +268,20 @@ describe('refused, and nothing stored', () => {
       const small = [blockOption('block2', { number: 0, more: false, bytes })];
       socket.send(captureMessage({ ...device, secret: wrong }, 10, '{"x":1}', { options: small }));
       const { code, payload } = parseMessage(await socket.next()) as CoapMessage;
-      expect([code, payload.length === 0 ? undefined : JSON.parse(payload.toString())]).toEqual([0x81, body]);
+      expect([code, payload.length === 0 ? undefined : JSON.parse(payload.toString())]).toEqual([
+        0x81,
+        body,
+      ]);
       socket.close();
     });
   for (const [what, option, code] of [
     ['an unknown critical option', { number: 2049, value: Buffer.from('x') }, 0x82],
     ['If-None-Match', { number: 5, value: Buffer.alloc(0) }, 0x82],
-    ['a proxy request', { number: optionNumbers.proxyUri, value: Buffer.from('coap://example.com/') }, 0xa5],
+    [
+      'a proxy request',
+      { number: optionNumbers.proxyUri, value: Buffer.from('coap://example.com/') },
+      0xa5,
+    ],
     ['the reserved block size', { number: optionNumbers.block1, value: Buffer.from([7]) }, 0x82],
   ] as const)
     test(what, async () => {

@@ -24,10 +24,23 @@ const uplink = (device: Pick<LoraDevice, 'deviceEui'>, more: object = {}) => ({
     f_cnt: 7,
     frm_payload: 'AMg=',
     rx_metadata: [
-      { gateway_ids: { gateway_id: 'far' }, rssi: -110, snr: -3, location: { latitude: 1, longitude: 2 } },
-      { gateway_ids: { gateway_id: 'near' }, rssi: -60, snr: 9.5, location: { latitude: 47.1, longitude: 8.5 } },
+      {
+        gateway_ids: { gateway_id: 'far' },
+        rssi: -110,
+        snr: -3,
+        location: { latitude: 1, longitude: 2 },
+      },
+      {
+        gateway_ids: { gateway_id: 'near' },
+        rssi: -60,
+        snr: 9.5,
+        location: { latitude: 47.1, longitude: 8.5 },
+      },
     ],
-    settings: { data_rate: { lora: { bandwidth: 125000, spreading_factor: 7 } }, frequency: '868100000' },
+    settings: {
+      data_rate: { lora: { bandwidth: 125000, spreading_factor: 7 } },
+      frequency: '868100000',
+    },
     received_at: '2026-03-01T09:59:58.000Z',
     ...more,
   },
@@ -39,10 +52,18 @@ describe('contract 35: integrations', () => {
       name: 'Building',
       type: 'TTN',
       organizationId: world.organizationId,
-      properties: { baseUrl: 'https://eu1.example.com/', apiKey: 'NNSXS.secret', applicationId: 'building' },
+      properties: {
+        baseUrl: 'https://eu1.example.com/',
+        apiKey: 'NNSXS.secret',
+        applicationId: 'building',
+      },
     });
     expect(made.status).toBe(201);
-    const properties = { baseUrl: 'https://eu1.example.com', apiKey: '********', applicationId: 'building' };
+    const properties = {
+      baseUrl: 'https://eu1.example.com',
+      apiKey: '********',
+      applicationId: 'building',
+    };
     expect(made.body).toMatchObject({
       id: anyId('06'),
       name: 'Building',
@@ -71,12 +92,17 @@ describe('contract 35: integrations', () => {
       },
     });
     const path = `/v3/integrations/${made.body.id}`;
-    const changed = await world.must('PUT', path, { properties: { ...properties, applicationId: 'other' } });
-    expect(changed).toMatchObject({ version: 1, properties: { apiKey: '********', applicationId: 'other' } });
+    const changed = await world.must('PUT', path, {
+      properties: { ...properties, applicationId: 'other' },
+    });
+    expect(changed).toMatchObject({
+      version: 1,
+      properties: { apiKey: '********', applicationId: 'other' },
+    });
     expect(await world.must('GET', path)).toEqual(changed);
-    expect((await world.must('GET', `/v3/integrations?workspaceId=${world.workspaceId}`)).content).toContainEqual(
-      changed,
-    );
+    expect(
+      (await world.must('GET', `/v3/integrations?workspaceId=${world.workspaceId}`)).content,
+    ).toContainEqual(changed);
     const connectorPath = `/v3/device-connectors/${made.body.deviceConnector.id}`;
     expect((await world.call('DELETE', connectorPath)).body.errorCode).toBe('40902_IN_USE');
     expect((await world.call('DELETE', path)).status).toBe(204);
@@ -85,13 +111,25 @@ describe('contract 35: integrations', () => {
 
   const refused: [string, object, RegExp][] = [
     ['an unknown type', { type: 'SATELLITE' }, /type/],
-    ['a base URL that is none', { properties: { baseUrl: 'eu1' } }, /baseUrl: must be an http or https URL/],
+    [
+      'a base URL that is none',
+      { properties: { baseUrl: 'eu1' } },
+      /baseUrl: must be an http or https URL/,
+    ],
     ['a setting that is no text', { properties: { apiKey: { a: 1 } } }, /apiKey: must be a text/],
-    ['a literal forbidden address', { properties: { baseUrl: 'http://127.0.0.1:9' } }, /may not be connected to/],
+    [
+      'a literal forbidden address',
+      { properties: { baseUrl: 'http://127.0.0.1:9' } },
+      /may not be connected to/,
+    ],
   ];
   for (const [what, more, message] of refused) {
     test(`400: ${what}`, async () => {
-      const answer = await world.call('POST', '/v3/integrations', { name: 'x', type: 'TTN', ...more });
+      const answer = await world.call('POST', '/v3/integrations', {
+        name: 'x',
+        type: 'TTN',
+        ...more,
+      });
       expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(message)]);
     });
   }
@@ -99,7 +137,10 @@ describe('contract 35: integrations', () => {
   test('one that is used is not deleted, and the refusal names the users', async () => {
     const device = await loraDevice(world);
     const answer = await world.call('DELETE', `/v3/integrations/${device.integrationId}`);
-    expect([answer.status, answer.body.message]).toEqual([409, expect.stringMatching(/data flow lora .*device lora /)]);
+    expect([answer.status, answer.body.message]).toEqual([
+      409,
+      expect.stringMatching(/data flow lora .*device lora /),
+    ]);
   });
 
   test('its devices are LORA devices that carry it', async () => {
@@ -107,11 +148,19 @@ describe('contract 35: integrations', () => {
     expect(await world.must('GET', `/v3/devices/${device.id}`)).toMatchObject({
       connectivity: 'LORA',
       integrationId: device.integrationId,
-      integration: { id: device.integrationId, type: 'TTN', global: false, deleted: false, readOnly: false },
+      integration: {
+        id: device.integrationId,
+        type: 'TTN',
+        global: false,
+        deleted: false,
+        readOnly: false,
+      },
       registered: true,
     });
     const list = `/v3/assets?workspaceId=${world.workspaceId}&integrationId=${device.integrationId}`;
-    expect((await world.must('GET', list)).content.map((one: { id: string }) => one.id)).toEqual([device.id]);
+    expect((await world.must('GET', list)).content.map((one: { id: string }) => one.id)).toEqual([
+      device.id,
+    ]);
   });
 });
 
@@ -138,21 +187,29 @@ describe('contract 35: uplinks by webhook', () => {
       longitude: 8.5,
       esp: -60.46,
     };
-    const [sample] = await world.must('POST', `/v3/devices/${device.id}/query`, { topic: 'default' });
+    const [sample] = await world.must('POST', `/v3/devices/${device.id}/query`, {
+      topic: 'default',
+    });
     expect(sample).toMatchObject({
       timestamp: '2026-03-01T09:59:58.000Z',
       data: { port: 2, payloadHex: '00c8', metrics },
     });
-    expect((await world.must('GET', `/v3/devices/${device.id}`)).uplinkMetrics).toMatchObject(metrics);
+    expect((await world.must('GET', `/v3/devices/${device.id}`)).uplinkMetrics).toMatchObject(
+      metrics,
+    );
   });
 
   test('a frame that is handed in again is stored once; the next counter is another frame', async () => {
     const device = await loraDevice(world);
     for (const f_cnt of [7, 7, 8]) {
       const message = { f_cnt, received_at: undefined };
-      expect((await device.webhook({ ...uplink(device, message), received_at: undefined })).status).toBe(201);
+      expect(
+        (await device.webhook({ ...uplink(device, message), received_at: undefined })).status,
+      ).toBe(201);
     }
-    expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toHaveLength(2);
+    expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toHaveLength(
+      2,
+    );
   });
 
   test('contract 27: the last uplinks and downlinks are its events, newest first', async () => {
@@ -180,8 +237,12 @@ describe('contract 35: uplinks by webhook', () => {
   test('joins are noted; frames without payload are noted; both store nothing', async () => {
     const device = await loraDevice(world);
     const { end_device_ids } = uplink(device);
-    expect((await device.webhook({ end_device_ids, join_accept: { session_key_id: 'a' } })).status).toBe(201);
-    expect((await device.webhook(uplink(device, { f_port: undefined, frm_payload: undefined }))).status).toBe(201);
+    expect(
+      (await device.webhook({ end_device_ids, join_accept: { session_key_id: 'a' } })).status,
+    ).toBe(201);
+    expect(
+      (await device.webhook(uplink(device, { f_port: undefined, frm_payload: undefined }))).status,
+    ).toBe(201);
     expect(await device.notes()).toEqual([
       'The device joined the network',
       'A frame without application payload was received',
@@ -193,7 +254,8 @@ describe('contract 35: uplinks by webhook', () => {
     const device = await loraDevice(world);
     const other = await loraDevice(world);
     const path = `/v3/capture/lora/${device.integrationId}`;
-    const statusOf = async (tail: string, body: unknown) => (await world.call('POST', path + tail, body)).status;
+    const statusOf = async (tail: string, body: unknown) =>
+      (await world.call('POST', path + tail, body)).status;
     expect(await statusOf(`?secret=${other.secret}`, uplink(device))).toBe(403);
     expect(await statusOf('?secret=wrong', uplink(device))).toBe(401);
     expect(await statusOf('', uplink(device))).toBe(401);
@@ -202,7 +264,11 @@ describe('contract 35: uplinks by webhook', () => {
   });
 
   const broken: [string, unknown, string][] = [
-    ['no device', { uplink_message: {} }, 'body end_device_ids.dev_eui: is needed: it tells which device sent'],
+    [
+      'no device',
+      { uplink_message: {} },
+      'body end_device_ids.dev_eui: is needed: it tells which device sent',
+    ],
     [
       'no EUI',
       { end_device_ids: { dev_eui: 'zz' } },
@@ -241,8 +307,18 @@ describe('contract 35 (a): HTTP connectors with a decoding type', () => {
       workspaceId: world.workspaceId,
       dataFlowId: flow.id,
     });
-    const body = { deviceInfo: { devEui: '0101010101abcdef' }, devAddr: '00189440', fCnt: 4, fPort: 88, data: 'AQI=' };
-    const answer = await world.call('POST', `/v3/capture?secret=${connector.uplinkSecret}&event=up`, body);
+    const body = {
+      deviceInfo: { devEui: '0101010101abcdef' },
+      devAddr: '00189440',
+      fCnt: 4,
+      fPort: 88,
+      data: 'AQI=',
+    };
+    const answer = await world.call(
+      'POST',
+      `/v3/capture?secret=${connector.uplinkSecret}&event=up`,
+      body,
+    );
     expect(answer.status).toBe(201);
     const [sample] = await world.must('POST', `/v3/devices/${id}/query`, { topic: 'default' });
     expect(sample.data).toEqual({ port: 88, payloadHex: '0102' });

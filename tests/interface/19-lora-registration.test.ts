@@ -10,7 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function bulk(work: string, deviceId: string): Promise<{ succeeded: boolean; actions: { state: string }[] }> {
+async function bulk(
+  work: string,
+  deviceId: string,
+): Promise<{ succeeded: boolean; actions: { state: string }[] }> {
   const { id } = await world.must('POST', `/v3/devices/bulk/${work}`, {
     workspaceId: world.workspaceId,
     deviceIds: [deviceId],
@@ -24,8 +27,16 @@ async function bulk(work: string, deviceId: string): Promise<{ succeeded: boolea
 
 test('ChirpStack: deregistering deletes the device there, registering makes it with its key; a refusal fails that device', async () => {
   const server = await startNetworkServer();
-  const properties = { baseUrl: server.url, apiKey: 'k', applicationId: 'app', deviceProfileId: 'profile' };
-  const loraProperties = { applicationKey: '00112233445566778899AABBCCDDEEFF', joinEui: '800000000000000C' };
+  const properties = {
+    baseUrl: server.url,
+    apiKey: 'k',
+    applicationId: 'app',
+    deviceProfileId: 'profile',
+  };
+  const loraProperties = {
+    applicationKey: '00112233445566778899AABBCCDDEEFF',
+    joinEui: '800000000000000C',
+  };
   const device = await loraDevice(world, { type: 'CHIRP_STACK', properties, loraProperties });
   expect((await bulk('deregister', device.id)).succeeded).toBe(true);
   expect((await world.must('GET', `/v3/devices/${device.id}`)).onlineState).toBe('DE_REGISTERED');
@@ -35,7 +46,10 @@ test('ChirpStack: deregistering deletes the device there, registering makes it w
     'POST /api/devices',
     `POST /api/devices/${device.deviceEui}/keys`,
   ]);
-  expect(server.asked[1]!.body.device).toMatchObject({ applicationId: 'app', deviceProfileId: 'profile' });
+  expect(server.asked[1]!.body.device).toMatchObject({
+    applicationId: 'app',
+    deviceProfileId: 'profile',
+  });
   expect(server.asked[2]!.body).toEqual({ deviceKeys: { nwkKey: loraProperties.applicationKey } });
   server.answer({ status: 403, body: { message: 'no right' } });
   expect(await bulk('deregister', device.id)).toMatchObject({

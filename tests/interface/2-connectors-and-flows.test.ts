@@ -85,8 +85,16 @@ describe('contract 8: device connectors', () => {
     expect(await world.must('GET', `${path}/${made.id}`)).toEqual(made);
     const listed = await world.must('GET', `${path}?workspaceId=${world.workspaceId}&search=gate`);
     expect(listed.content).toEqual([made]);
-    const sent = { id: made.id, name: 'Gate 2', description: 'iron', pushConfigurationAutomatically: true };
-    const changed = await world.must('PUT', `${path}/${made.id}`, { ...sent, connectivity: 'MQTT' });
+    const sent = {
+      id: made.id,
+      name: 'Gate 2',
+      description: 'iron',
+      pushConfigurationAutomatically: true,
+    };
+    const changed = await world.must('PUT', `${path}/${made.id}`, {
+      ...sent,
+      connectivity: 'MQTT',
+    });
     expect(changed).toEqual({ ...made, ...sent, version: 1, updated: anyTime });
     const gone = await world.call('DELETE', `${path}/${made.id}`);
     expect({ status: gone.status, body: gone.body }).toEqual({ status: 204, body: '' });
@@ -102,12 +110,19 @@ describe('contract 8: device connectors', () => {
     ['with a decoding type', { decodingType: 'CHIRP_STACK', authType: 'BASIC' }, {}],
     [
       'nulls',
-      { description: null, authType: null, decodingType: null, pushConfigurationAutomatically: null },
+      {
+        description: null,
+        authType: null,
+        decodingType: null,
+        pushConfigurationAutomatically: null,
+      },
       { authType: 'BASIC', decodingType: 'NONE', pushConfigurationAutomatically: false },
     ],
   ] as const)
     test(what, async () => {
-      expect(await world.must('POST', path, connectorDraft(sent))).toEqual(wholeConnector({ ...sent, ...known }));
+      expect(await world.must('POST', path, connectorDraft(sent))).toEqual(
+        wholeConnector({ ...sent, ...known }),
+      );
     });
 
   for (const sent of [
@@ -118,7 +133,12 @@ describe('contract 8: device connectors', () => {
     { decodingType: 'X' },
   ])
     test(`refused: ${JSON.stringify(sent)}`, async () => {
-      expectRefusal(await world.call('POST', path, connectorDraft(sent)), 400, '40001_INVALID_REQUEST', { path });
+      expectRefusal(
+        await world.call('POST', path, connectorDraft(sent)),
+        400,
+        '40001_INVALID_REQUEST',
+        { path },
+      );
     });
 
   test('one that a data flow uses cannot be deleted: 409', async () => {
@@ -133,30 +153,47 @@ describe('contract 9: output connectors', () => {
 
   test('the database connector has its fixed id, is global, and every property object is present and null', async () => {
     expect(await world.must('GET', `${path}/${database}`)).toEqual(wholeDatabase());
-    for (const query of ['', '&global=true', '&scope=DATA_FLOW', '&type=DATABASE', '&type=AKENZA_DATABASE'])
-      expect((await world.must('GET', `${path}?workspaceId=${world.workspaceId}${query}`)).content).toEqual([
-        wholeDatabase(),
-      ]);
+    for (const query of [
+      '',
+      '&global=true',
+      '&scope=DATA_FLOW',
+      '&type=DATABASE',
+      '&type=AKENZA_DATABASE',
+    ])
+      expect(
+        (await world.must('GET', `${path}?workspaceId=${world.workspaceId}${query}`)).content,
+      ).toEqual([wholeDatabase()]);
     for (const query of ['&scope=RULE_ACTION', '&global=false', '&type=WEBHOOK'])
-      expect((await world.must('GET', `${path}?workspaceId=${world.workspaceId}${query}`)).content).toEqual([]);
+      expect(
+        (await world.must('GET', `${path}?workspaceId=${world.workspaceId}${query}`)).content,
+      ).toEqual([]);
   });
 
   test('contract 34: towards the vendor client its type has the vendor name', async () => {
     const one = await world.call('GET', `${path}/${database}`, undefined, vendor);
     expect(one.body).toEqual(wholeDatabase({ type: 'AKENZA_DATABASE' }));
-    const list = await world.call('GET', `${path}?workspaceId=${world.workspaceId}`, undefined, vendor);
+    const list = await world.call(
+      'GET',
+      `${path}?workspaceId=${world.workspaceId}`,
+      undefined,
+      vendor,
+    );
     expect(list.body.content).toEqual([wholeDatabase({ type: 'AKENZA_DATABASE' })]);
   });
 
   test('nobody changes or deletes it: 403', async () => {
     const one = `${path}/${database}`;
     expectRefusal(await world.call('DELETE', one), 403, '40300_PERMISSION_DENIED', { path: one });
-    expectRefusal(await world.call('PUT', one, { name: 'x' }), 403, '40300_PERMISSION_DENIED', { path: one });
+    expectRefusal(await world.call('PUT', one, { name: 'x' }), 403, '40300_PERMISSION_DENIED', {
+      path: one,
+    });
   });
 
   test('a type that is not known is refused with 400', async () => {
     const sent = { name: 'x', workspaceId: world.workspaceId, type: 'CARRIER_PIGEON' };
-    expectRefusal(await world.call('POST', path, sent), 400, '40011_OUTPUT_NOT_AVAILABLE', { path });
+    expectRefusal(await world.call('POST', path, sent), 400, '40011_OUTPUT_NOT_AVAILABLE', {
+      path,
+    });
   });
 });
 
@@ -210,8 +247,13 @@ describe('contract 10: data flows', () => {
     expect(made.deviceType.schemas).toEqual({ default: '{"type":"object"}' });
     expect(await world.must('GET', `${path}/${made.id}`)).toEqual(made);
     const asked = await world.call('GET', `${path}/${made.id}`, undefined, vendor);
-    expect(asked.body.outputConnectors).toEqual([{ ...wholeDatabase({ type: 'AKENZA_DATABASE' }), topic: '*' }]);
-    const { content } = await world.must('GET', `${path}?workspaceId=${world.workspaceId}&search=flow`);
+    expect(asked.body.outputConnectors).toEqual([
+      { ...wholeDatabase({ type: 'AKENZA_DATABASE' }), topic: '*' },
+    ]);
+    const { content } = await world.must(
+      'GET',
+      `${path}?workspaceId=${world.workspaceId}&search=flow`,
+    );
     const { id, name, pictureUrl } = type;
     expect(content).toEqual([
       {
@@ -304,21 +346,33 @@ describe('contract 10: data flows', () => {
       version: 2,
       updated: anyTime,
     });
-    expectRefusal(await world.call('PUT', one, { name: 'x', version: 1 }), 409, '40901_STALE_VERSION', { path: one });
+    expectRefusal(
+      await world.call('PUT', one, { name: 'x', version: 1 }),
+      409,
+      '40901_STALE_VERSION',
+      { path: one },
+    );
   });
 
   test('one that a device uses cannot be deleted: 409; unknown parts: 400', async () => {
     const device = await world.device({ name: 'held' });
     const used = `${path}/${device.dataFlowId}`;
     expectRefusal(await world.call('DELETE', used), 409, '40902_IN_USE', { path: used });
-    const draft = { name: 'Flow', workspaceId: world.workspaceId, deviceConnector: { id: device.connectorId } };
+    const draft = {
+      name: 'Flow',
+      workspaceId: world.workspaceId,
+      deviceConnector: { id: device.connectorId },
+    };
     for (const more of [
       { deviceConnector: { id: '07nowhere' } },
       { deviceType: { id: '33nowhere' } },
       { outputConnectors: [{ id: '09nowhere', topic: '*' }] },
     ]) {
       const refused = await world.call('POST', path, { ...draft, ...more });
-      expectRefusal(refused, 400, '40010_UNKNOWN_REFERENCE', { path, message: expect.stringContaining('nowhere') });
+      expectRefusal(refused, 400, '40010_UNKNOWN_REFERENCE', {
+        path,
+        message: expect.stringContaining('nowhere'),
+      });
     }
     const refused = await world.call('POST', path, { ...draft, deviceConnector: undefined });
     expectRefusal(refused, 400, '40001_INVALID_REQUEST', { path });
@@ -337,7 +391,12 @@ for (const [aliases, header, type] of [
     expect((await other.call('GET', path, undefined, header ? vendor : {})).body.type).toBe(type);
     const device = await other.device();
     await other.capture(device, { a: 1 });
-    const query = await other.call('GET', `/v3/devices/${device.id}/query`, undefined, header ? vendor : {});
+    const query = await other.call(
+      'GET',
+      `/v3/devices/${device.id}/query`,
+      undefined,
+      header ? vendor : {},
+    );
     expect(query.body[0].akenzaDeviceId).toBe(type === 'DATABASE' ? undefined : device.id);
     await other.close();
   });

@@ -86,14 +86,21 @@ describe('contract 7: create, read, list, update, delete', () => {
       downlinkScript: { code, version: 7 },
     });
     const body = await world.must('POST', '/v3/device-types', sent);
-    expect(body).toEqual(whole({ ...sent, uplinkScript: { code, version: 0 }, downlinkScript: { code, version: 0 } }));
+    expect(body).toEqual(
+      whole({ ...sent, uplinkScript: { code, version: 0 }, downlinkScript: { code, version: 0 } }),
+    );
   });
 
   test('a script whose code is null is no script; its version counts with every change of the code', async () => {
-    const made = await world.must('POST', '/v3/device-types', draft({ downlinkScript: { code: null, version: 0 } }));
+    const made = await world.must(
+      'POST',
+      '/v3/device-types',
+      draft({ downlinkScript: { code: null, version: 0 } }),
+    );
     expect(made.downlinkScript).toBeNull();
     const path = `/v3/device-types/${made.id}`;
-    const change = async (uplinkScript: unknown) => (await world.must('PUT', path, { uplinkScript })).uplinkScript;
+    const change = async (uplinkScript: unknown) =>
+      (await world.must('PUT', path, { uplinkScript })).uplinkScript;
     expect(await change({ code })).toEqual({ code, version: 0 });
     expect(await change({ code, version: 0 })).toEqual({ code, version: 0 });
     expect(await change({ code: `${code} ` })).toEqual({ code: `${code} `, version: 1 });
@@ -106,7 +113,11 @@ describe('contract 7: create, read, list, update, delete', () => {
 
   test('contract 0: a GET body sent back as PUT changes nothing but version and updated', async () => {
     const schemas = { default: { type: 'object', properties: {} } };
-    const made = await world.must('POST', '/v3/device-types', draft({ schemas, uplinkScript: { code } }));
+    const made = await world.must(
+      'POST',
+      '/v3/device-types',
+      draft({ schemas, uplinkScript: { code } }),
+    );
     const body = await world.must('PUT', `/v3/device-types/${made.id}`, made);
     expect(body).toEqual({ ...made, version: 1, updated: anyTime });
     const path = `/v3/device-types/${made.id}`;
@@ -121,8 +132,12 @@ describe('contract 7: create, read, list, update, delete', () => {
       draft({ name: 'Listed', schemas, uplinkScript: { code } }),
     );
     const found = async (query: string) =>
-      (await world.must('GET', `/v3/device-types?organizationId=${world.organizationId}&search=listed${query}`))
-        .content;
+      (
+        await world.must(
+          'GET',
+          `/v3/device-types?organizationId=${world.organizationId}&search=listed${query}`,
+        )
+      ).content;
     expect(await found('')).toEqual([head({ id: made.id, name: 'Listed' })]);
     expect(await found('&details=false')).toEqual([head({ id: made.id, name: 'Listed' })]);
     expect(await found('&details=true')).toEqual([made]);
@@ -157,7 +172,11 @@ describe('contract 7: schemas are a map from topic to JSON Schema as a text', ()
     ['texts are accepted and stay as they are', JSON.stringify(schema, null, 2)],
   ] as const)
     test(what, async () => {
-      const { schemas } = await world.must('POST', '/v3/device-types', draft({ schemas: { default: sent } }));
+      const { schemas } = await world.must(
+        'POST',
+        '/v3/device-types',
+        draft({ schemas: { default: sent } }),
+      );
       expect(schemas).toEqual({ default: expect.any(String) });
       expect(JSON.parse(schemas.default)).toEqual(schema);
       if (typeof sent === 'string') expect(schemas.default).toBe(sent);
@@ -167,7 +186,10 @@ describe('contract 7: schemas are a map from topic to JSON Schema as a text', ()
     test(`refused: ${JSON.stringify(sent)}`, async () => {
       const path = '/v3/device-types';
       const refused = await world.call('POST', path, draft({ schemas: { default: sent } }));
-      expectRefusal(refused, 400, '40001_INVALID_REQUEST', { path, message: expect.stringContaining('default') });
+      expectRefusal(refused, 400, '40001_INVALID_REQUEST', {
+        path,
+        message: expect.stringContaining('default'),
+      });
     });
 });
 
@@ -175,8 +197,18 @@ describe('contract 7: refusals', () => {
   for (const [what, body, status, code2] of [
     ['no name', { name: undefined }, 400, '40001_INVALID_REQUEST'],
     ['type library', { type: 'library' }, 400, '40001_INVALID_REQUEST'],
-    ['an encoding that does not exist', { meta: { encoding: 'BASE64' } }, 400, '40001_INVALID_REQUEST'],
-    ['a script above 1 MiB', { uplinkScript: { code: ' '.repeat(1024 * 1024 + 1) } }, 400, '40001_INVALID_REQUEST'],
+    [
+      'an encoding that does not exist',
+      { meta: { encoding: 'BASE64' } },
+      400,
+      '40001_INVALID_REQUEST',
+    ],
+    [
+      'a script above 1 MiB',
+      { uplinkScript: { code: ' '.repeat(1024 * 1024 + 1) } },
+      400,
+      '40001_INVALID_REQUEST',
+    ],
     ['another organization', { organizationId: '2800000000000000' }, 404, '40400_NOT_FOUND'],
   ] as const)
     test(what, async () => {
@@ -186,7 +218,11 @@ describe('contract 7: refusals', () => {
 
   test('contract 15: a script of 258 kB, the largest of the library, is taken', async () => {
     const large = `${code}\n//${'x'.repeat(258_000)}`;
-    const body = await world.must('POST', '/v3/device-types', draft({ uplinkScript: { code: large } }));
+    const body = await world.must(
+      'POST',
+      '/v3/device-types',
+      draft({ uplinkScript: { code: large } }),
+    );
     expect(body.uplinkScript.code).toBe(large);
   });
 
@@ -194,6 +230,9 @@ describe('contract 7: refusals', () => {
     const device = await world.device({ name: 'user of it', script: code });
     const path = `/v3/device-types/${device.deviceTypeId}`;
     const refused = await world.call('DELETE', path);
-    expectRefusal(refused, 409, '40902_IN_USE', { path, message: expect.stringContaining('user of it') });
+    expectRefusal(refused, 409, '40902_IN_USE', {
+      path,
+      message: expect.stringContaining('user of it'),
+    });
   });
 });

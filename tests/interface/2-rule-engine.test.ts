@@ -45,27 +45,40 @@ function warmRule(deviceId: string, actionId: string, more: object = {}) {
   };
 }
 
-async function scriptRule(device: TestDevice, actionIds: string[], script: string, more: object = {}) {
+async function scriptRule(
+  device: TestDevice,
+  actionIds: string[],
+  script: string,
+  more: object = {},
+) {
   const { organizationId, workspaceId } = world;
-  const properties = [{ name: 'Limit', variableName: 'limit', defaultValue: '20', type: 'NUMERICAL' }];
+  const properties = [
+    { name: 'Limit', variableName: 'limit', defaultValue: '20', type: 'NUMERICAL' },
+  ];
   const block = { organizationId, name: 'Block', script, properties };
   const { id: customLogicId } = await world.must('POST', '/v3/rules/custom', block);
   return world.must('POST', '/v3/rules', {
     name: 'Script',
     workspaceId,
     inputs: [{ id: device.id, type: 'DEVICE' }],
-    logic: { type: 'CUSTOM_LOGIC', dataSources: [source(device.id)], customLogic: { customLogicId, actionIds } },
+    logic: {
+      type: 'CUSTOM_LOGIC',
+      dataSources: [source(device.id)],
+      customLogic: { customLogicId, actionIds },
+    },
     actions: actionIds.map((id) => ({ id })),
     ...more,
   });
 }
 
-const runs = async (rule: { id: string }) => (await world.must('GET', `/v3/rules/${rule.id}/runs`)).content;
+const runs = async (rule: { id: string }) =>
+  (await world.must('GET', `/v3/rules/${rule.id}/runs`)).content;
 
 describe('contract 13: comparison', () => {
   test('a sample fires an action once, from false to true; its payload is the template filled in', async () => {
     const device = await world.device({ name: 'Oven' });
-    const customPayload = '{"t": {{data.temperature}}, "rule": {{rule.name}}, "of": {{dataSources.1.device.name}}}';
+    const customPayload =
+      '{"t": {{data.temperature}}, "rule": {{rule.name}}, "of": {{dataSources.1.device.name}}}';
     const action = await sink.action(world, 'once', { useCustomPayload: true, customPayload });
     const rule = await world.must('POST', '/v3/rules', warmRule(device.id, action));
     for (const temperature of [19, 21, 22, 18, 23]) await world.capture(device, { temperature });
@@ -97,7 +110,10 @@ describe('contract 13: comparison', () => {
       data: { temperature: 22 },
       timestamp: '2026-01-01T00:00:00Z',
     });
-    expect(await sink.next('again')).toMatchObject({ data: { temperature: 21 }, deviceId: device.deviceId });
+    expect(await sink.next('again')).toMatchObject({
+      data: { temperature: 21 },
+      deviceId: device.deviceId,
+    });
     expect(await sink.next('again')).toMatchObject({
       data: { temperature: 22 },
       timestamp: '2026-01-01T00:00:00.000Z',
@@ -105,7 +121,10 @@ describe('contract 13: comparison', () => {
   });
 
   test('a device that is given the tag, or loses it, is an input from then on, or no more', async () => {
-    const tag = await world.must('POST', '/v3/tags', { name: 'Hot', workspaceId: world.workspaceId });
+    const tag = await world.must('POST', '/v3/tags', {
+      name: 'Hot',
+      workspaceId: world.workspaceId,
+    });
     const device = await world.device();
     const action = await sink.action(world, 'tagged', { sendConsecutiveAlerts: true });
     const byTag = { ...warmRule(tag.id, action), inputs: [{ id: tag.id, type: 'ASSET_TAG' }] };
@@ -153,7 +172,9 @@ describe('contract 15: custom logic', () => {
     const [last] = await runs(rule);
     expect(last).toMatchObject({ outcome: 'FAILED', reason: expect.stringContaining('melting') });
     const log = await world.must('GET', `/v3/devices/${device.id}/processing-logs?level=ERROR`);
-    expect(log.content).toMatchObject([{ source: 'RULE', message: expect.stringContaining('melting') }]);
+    expect(log.content).toMatchObject([
+      { source: 'RULE', message: expect.stringContaining('melting') },
+    ]);
   });
 
   test('the database action hands its sample to the rules again, ten times at most, and then tells it', async () => {
@@ -187,7 +208,10 @@ describe('contract 15: custom logic', () => {
     ).toEqual(Array.from({ length: 11 }, (_, i) => i));
     const hopLimit = expect.stringContaining('rules handed this sample on 10 times already');
     expect(await log()).toMatchObject([{ source: 'OUTPUT', message: hopLimit }]);
-    const dead = await world.must('GET', `/v3/output-connectors/${database.id}/deliveries?state=DEAD`);
+    const dead = await world.must(
+      'GET',
+      `/v3/output-connectors/${database.id}/deliveries?state=DEAD`,
+    );
     expect(dead.content).toMatchObject([{ deviceId: device.id, cause: 'RULE', tries: 1 }]);
     expect((await runs(rule)).length).toBe(11);
   });
@@ -205,7 +229,11 @@ describe('contract 13: geofence', () => {
       [8, 48],
       [8, 47],
     ];
-    const feature = { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [ring] } };
+    const feature = {
+      type: 'Feature',
+      properties: {},
+      geometry: { type: 'Polygon', coordinates: [ring] },
+    };
     await world.must('POST', '/v3/rules', {
       name: 'Fence',
       workspaceId: world.workspaceId,
@@ -224,7 +252,8 @@ describe('contract 13: geofence', () => {
       },
       actions: [{ id: inside }, { id: outside }],
     });
-    for (const lng of [7, 8.5, 8.6, 9.5, 9.6, 8.5]) await world.capture(device, { position: { lat: 47.5, lng } });
+    for (const lng of [7, 8.5, 8.6, 9.5, 9.6, 8.5])
+      await world.capture(device, { position: { lat: 47.5, lng } });
     expect(await sink.next('inside')).toMatchObject({ data: { position: { lng: 8.5 } } });
     expect(await sink.next('outside')).toMatchObject({ data: { position: { lng: 9.5 } } });
     expect(await sink.next('inside')).toMatchObject({ data: { position: { lng: 8.5 } } });
@@ -235,14 +264,19 @@ describe('contract 13: geofence', () => {
 describe('contract 13: timers', () => {
   test('a timed rule reads the last sample; what the clock jumped over is one run', async () => {
     const device = await world.device();
-    const customPayload = '{"one": {{dataSources.1.data}}, "trigger": {{dataSources.1.trigger}}, "data": {{data}}}';
+    const customPayload =
+      '{"one": {{dataSources.1.data}}, "trigger": {{dataSources.1.trigger}}, "data": {{data}}}';
     const more = { sendConsecutiveAlerts: true, useCustomPayload: true, customPayload };
     const action = await sink.action(world, 'timed', more);
     await world.capture(device, { temperature: 40 });
     const timer = { enabled: true, type: 'INTERVAL', schedule: 'PT1H' };
     const rule = await world.must('POST', '/v3/rules', warmRule(device.id, action, { timer }));
     clockAheadMs += 5 * 3_600_000;
-    expect(await sink.next('timed')).toEqual({ one: { temperature: 40 }, trigger: false, data: null });
+    expect(await sink.next('timed')).toEqual({
+      one: { temperature: 40 },
+      trigger: false,
+      data: null,
+    });
     const told = await runs(rule);
     expect(told).toHaveLength(1);
     expect(told[0]).toMatchObject({ trigger: 'TIMER', outcome: 'FIRED', deviceId: null });
@@ -269,7 +303,11 @@ describe('contract 13: timers', () => {
     await world.capture(device, { temperature: 5 });
     while ((await runs(rule)).length === 0) await new Promise((resolve) => setImmediate(resolve));
     clockAheadMs += 120_000;
-    expect(await sink.next('own timer')).toEqual({ meta: { why: 'later' }, state: { seen: 5 }, input: 5 });
+    expect(await sink.next('own timer')).toEqual({
+      meta: { why: 'later' },
+      state: { seen: 5 },
+      input: 5,
+    });
   });
 });
 
@@ -278,9 +316,16 @@ test('a dry run over stored samples shows each would-be action and does none of 
   const action = await sink.action(world, 'dry');
   for (const [i, temperature] of [10, 21, 22, 10, 23].entries()) {
     const timestamp = `2026-02-01T00:0${i}:00Z`;
-    await world.must('POST', `/v3/devices/${device.id}/backfill`, { data: { temperature }, timestamp });
+    await world.must('POST', `/v3/devices/${device.id}/backfill`, {
+      data: { temperature },
+      timestamp,
+    });
   }
-  const rule = await world.must('POST', '/v3/rules', warmRule(device.id, action, { active: false }));
+  const rule = await world.must(
+    'POST',
+    '/v3/rules',
+    warmRule(device.id, action, { active: false }),
+  );
   const range = { from: '2026-02-01T00:00:00Z', to: '2026-02-01T00:05:00Z' };
   const answer = await world.must('POST', `/v3/rules/${rule.id}/simulate`, range);
   expect(answer).toMatchObject({ samples: 5, runs: 5, fired: 2, truncated: false });
@@ -292,6 +337,9 @@ test('a dry run over stored samples shows each would-be action and does none of 
   expect(fired[0].actions).toEqual([{ actionId: action, cause: 'block 0' }]);
   expect(await runs(rule)).toEqual([]);
   expect(sink.left('dry')).toEqual([]);
-  const wrong = await world.call('POST', `/v3/rules/${rule.id}/simulate`, { from: range.to, to: range.from });
+  const wrong = await world.call('POST', `/v3/rules/${rule.id}/simulate`, {
+    from: range.to,
+    to: range.from,
+  });
   expect(wrong.body).toMatchObject({ status: 400, errorCode: '40030_BAD_INTERVAL' });
 });

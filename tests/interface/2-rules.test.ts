@@ -1,6 +1,10 @@
 // Contract 13 and 14: rules and custom logic blocks as records, and what is refused and why.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { besidesPlatform, makeOrganization, type OtherOrganization } from '../world/restricted-keys.ts';
+import {
+  besidesPlatform,
+  makeOrganization,
+  type OtherOrganization,
+} from '../world/restricted-keys.ts';
 import { anyId, anyTime, expectRefusal } from '../world/expectations.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
@@ -14,7 +18,9 @@ beforeAll(async () => {
   world = await startWorld();
   elsewhere = await besidesPlatform(world, makeOrganization);
   const { organizationId } = world;
-  otherWorkspaceId = (await world.must('POST', '/v3/workspaces', { name: 'Second', organizationId })).id;
+  otherWorkspaceId = (
+    await world.must('POST', '/v3/workspaces', { name: 'Second', organizationId })
+  ).id;
   tag = await world.must('POST', '/v3/tags', { name: 'Roof', workspaceId: world.workspaceId });
   device = await world.device({ name: 'Sensor' });
 });
@@ -38,9 +44,19 @@ function sourceOf(id: string, more: object = {}) {
 
 function comparison(id: string, condition: object = {}, block: object = {}) {
   const conditions = [
-    { operandFirst: fromSource, operator: 'GT', operandSecond: constant(20), order: 0, ...condition },
+    {
+      operandFirst: fromSource,
+      operator: 'GT',
+      operandSecond: constant(20),
+      order: 0,
+      ...condition,
+    },
   ];
-  return { type: 'COMPARISON', dataSources: [sourceOf(id)], logicBlocks: [{ conditions, actionIds: [], ...block }] };
+  return {
+    type: 'COMPARISON',
+    dataSources: [sourceOf(id)],
+    logicBlocks: [{ conditions, actionIds: [], ...block }],
+  };
 }
 
 function draft(more: object = {}) {
@@ -63,14 +79,22 @@ const square = [
 ];
 
 function fence(more: object = {}) {
-  const polygon = { type: 'Feature', properties: {}, geometry: { type: 'Polygon', coordinates: [square] } };
+  const polygon = {
+    type: 'Feature',
+    properties: {},
+    geometry: { type: 'Polygon', coordinates: [square] },
+  };
   return {
     type: 'GEO_FENCE',
     dataSources: [
       { ...sourceOf(device.id), id: 'a', dataKey: 'lat', variableName: 'latitude' },
       { ...sourceOf(device.id), id: 'b', dataKey: 'lng', variableName: 'longitude' },
     ],
-    geoFenceLogicBlock: { address: 'x', geoJson: { type: 'FeatureCollection', features: [polygon] }, ...more },
+    geoFenceLogicBlock: {
+      address: 'x',
+      geoJson: { type: 'FeatureCollection', features: [polygon] },
+      ...more,
+    },
   };
 }
 
@@ -109,7 +133,12 @@ function wanted(id: string): Record<string, unknown> {
         {
           conditions: [
             {
-              operandFirst: { ...operand, type: 'DATA_SOURCE', dataSourceId: 'dataSource::t', value: null },
+              operandFirst: {
+                ...operand,
+                type: 'DATA_SOURCE',
+                dataSourceId: 'dataSource::t',
+                value: null,
+              },
               operator: 'GT',
               operandSecond: { ...operand, type: 'CONSTANT', dataSourceId: null, value: 20 },
               order: 0,
@@ -153,10 +182,17 @@ const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
     () => draft({ inputs: [{ id: device.id, type: 'DEVICE', workspaceId: otherWorkspaceId }] }),
     /inputs\.0\.workspaceId: must be the workspace of the rule/,
   ],
-  ['a data source of an unknown input', () => draft({ logic: comparison('02y') }), /inputIds: 02y is none/],
+  [
+    'a data source of an unknown input',
+    () => draft({ logic: comparison('02y') }),
+    /inputIds: 02y is none/,
+  ],
   [
     'an unknown data source',
-    () => draft({ logic: comparison(device.id, { operandFirst: { type: 'DATA_SOURCE', dataSourceId: 'z' } }) }),
+    () =>
+      draft({
+        logic: comparison(device.id, { operandFirst: { type: 'DATA_SOURCE', dataSourceId: 'z' } }),
+      }),
     /operandFirst\.dataSourceId: z is none/,
   ],
   [
@@ -164,20 +200,67 @@ const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
     () => draft({ logic: comparison(device.id, { operandSecond: constant('warm') }) }),
     /operandSecond\.value: "warm" cannot be compared as NUMERICAL/,
   ],
-  ['an unknown operator', () => draft({ logic: comparison(device.id, { operator: 'LIKE' }) }), /EQ, GT, LT/],
-  ['an action that is none', () => draft({ logic: comparison(device.id, {}, { actionIds: ['09x'] }) }), /actionIds/],
-  ['an unknown action', () => draft({ actions: [{ id: '09x' }] }), /actions\.0\.id: there is no output connector/],
-  ['an output of data flows as action', () => draft({ actions: [{ id: '0900000000000000' }] }), /actions\.0\.id/],
-  ['no logic block', () => draft({ logic: { ...comparison(device.id), logicBlocks: [] } }), /logicBlocks/],
-  ['an interval below PT10S', () => draft({ timer: timed('INTERVAL', 'PT9S') }), /timer\.schedule: .*PT10S/],
-  ['a time that is none', () => draft({ timer: timed('FIXED', '25:00') }), /timer\.schedule: 25:00/],
-  ['a cron of five fields', () => draft({ timer: timed('ADVANCED', '* * * * *') }), /timer\.schedule: .*5/],
-  ['a cron that is never due', () => draft({ timer: timed('ADVANCED', '0 0 0 31 2 ?') }), /never due/],
-  ['a time zone that is none', () => draft({ timer: timed('FIXED', '08:00', 'Mars/Base') }), /timer\.timeZone/],
-  ['a fence that is none', () => draft({ logic: fence({ geoJson: { type: 'Point' } }) }), /FeatureCollection/],
+  [
+    'an unknown operator',
+    () => draft({ logic: comparison(device.id, { operator: 'LIKE' }) }),
+    /EQ, GT, LT/,
+  ],
+  [
+    'an action that is none',
+    () => draft({ logic: comparison(device.id, {}, { actionIds: ['09x'] }) }),
+    /actionIds/,
+  ],
+  [
+    'an unknown action',
+    () => draft({ actions: [{ id: '09x' }] }),
+    /actions\.0\.id: there is no output connector/,
+  ],
+  [
+    'an output of data flows as action',
+    () => draft({ actions: [{ id: '0900000000000000' }] }),
+    /actions\.0\.id/,
+  ],
+  [
+    'no logic block',
+    () => draft({ logic: { ...comparison(device.id), logicBlocks: [] } }),
+    /logicBlocks/,
+  ],
+  [
+    'an interval below PT10S',
+    () => draft({ timer: timed('INTERVAL', 'PT9S') }),
+    /timer\.schedule: .*PT10S/,
+  ],
+  [
+    'a time that is none',
+    () => draft({ timer: timed('FIXED', '25:00') }),
+    /timer\.schedule: 25:00/,
+  ],
+  [
+    'a cron of five fields',
+    () => draft({ timer: timed('ADVANCED', '* * * * *') }),
+    /timer\.schedule: .*5/,
+  ],
+  [
+    'a cron that is never due',
+    () => draft({ timer: timed('ADVANCED', '0 0 0 31 2 ?') }),
+    /never due/,
+  ],
+  [
+    'a time zone that is none',
+    () => draft({ timer: timed('FIXED', '08:00', 'Mars/Base') }),
+    /timer\.timeZone/,
+  ],
+  [
+    'a fence that is none',
+    () => draft({ logic: fence({ geoJson: { type: 'Point' } }) }),
+    /FeatureCollection/,
+  ],
   [
     'a fence without longitude',
-    () => draft({ logic: { ...fence(), dataSources: [sourceOf(device.id, { variableName: 'latitude' })] } }),
+    () =>
+      draft({
+        logic: { ...fence(), dataSources: [sourceOf(device.id, { variableName: 'latitude' })] },
+      }),
     /variableName longitude/,
   ],
   [
@@ -186,7 +269,12 @@ const refused: readonly (readonly [string, () => object, string | RegExp])[] = [
     'body logic.customLogic.customLogicId: there is no custom logic block with id 37x in this organization',
   ],
 ];
-const timed = (type: string, schedule: string, timeZone?: string) => ({ enabled: true, type, schedule, timeZone });
+const timed = (type: string, schedule: string, timeZone?: string) => ({
+  enabled: true,
+  type,
+  schedule,
+  timeZone,
+});
 
 describe('contract 13: rules', () => {
   test('a rule is made, read, changed and deleted with every field of the contract', async () => {
@@ -197,7 +285,13 @@ describe('contract 13: rules', () => {
     expect((await world.call('GET', path)).body).toEqual(made.body);
     const changed = await world.call('PUT', path, { ...made.body, name: 'Warm', active: false });
     expect(changed.status).toBe(200);
-    expect(changed.body).toEqual({ ...made.body, name: 'Warm', active: false, version: 1, updated: anyTime });
+    expect(changed.body).toEqual({
+      ...made.body,
+      name: 'Warm',
+      active: false,
+      version: 1,
+      updated: anyTime,
+    });
     const stale = await world.call('PUT', path, { ...made.body });
     expectRefusal(stale, 409, '40901_STALE_VERSION', { path });
     const gone = await world.call('DELETE', path);
@@ -249,15 +343,34 @@ describe('contract 13: rules', () => {
   });
 
   const timers = [
-    [{ type: 'INTERVAL', schedule: 'PT1H', startAt: '2030-01-01T00:30:00Z' }, '2030-01-01T01:00:00.000Z'],
-    [{ type: 'INTERVAL', schedule: 'P1W', startAt: '2030-01-01T00:00:00Z' }, '2030-01-07T00:00:00.000Z'],
-    [{ type: 'FIXED', schedule: '08:15', startAt: '2030-06-30T12:00:00Z' }, '2030-07-01T08:15:00.000Z'],
     [
-      { type: 'FIXED', schedule: '08:15', startAt: '2030-06-30T12:00:00Z', timeZone: 'Europe/Zurich' },
+      { type: 'INTERVAL', schedule: 'PT1H', startAt: '2030-01-01T00:30:00Z' },
+      '2030-01-01T01:00:00.000Z',
+    ],
+    [
+      { type: 'INTERVAL', schedule: 'P1W', startAt: '2030-01-01T00:00:00Z' },
+      '2030-01-07T00:00:00.000Z',
+    ],
+    [
+      { type: 'FIXED', schedule: '08:15', startAt: '2030-06-30T12:00:00Z' },
+      '2030-07-01T08:15:00.000Z',
+    ],
+    [
+      {
+        type: 'FIXED',
+        schedule: '08:15',
+        startAt: '2030-06-30T12:00:00Z',
+        timeZone: 'Europe/Zurich',
+      },
       '2030-07-01T06:15:00.000Z',
     ],
     [
-      { type: 'ADVANCED', schedule: '0 30 9 ? * MON', startAt: '2030-01-01T00:00:00Z', timeZone: 'America/New_York' },
+      {
+        type: 'ADVANCED',
+        schedule: '0 30 9 ? * MON',
+        startAt: '2030-01-01T00:00:00Z',
+        timeZone: 'America/New_York',
+      },
       '2030-01-07T14:30:00.000Z',
     ],
     [{ type: 'ADVANCED', schedule: '0 0 12 1 1 ? 2031' }, '2031-01-01T12:00:00.000Z'],
@@ -271,7 +384,8 @@ describe('contract 13: rules', () => {
       const made = await world.must('POST', '/v3/rules', draft({ timer }));
       const at = `/v3/rules/${made.id}`;
       const read = async () => (await world.must('GET', at)).nextExecution;
-      const put = async (change: object) => world.must('PUT', at, { ...(await world.must('GET', at)), ...change });
+      const put = async (change: object) =>
+        world.must('PUT', at, { ...(await world.must('GET', at)), ...change });
       expect([made.nextExecution, await read()]).toEqual([due, due]);
       expect((await put({ description: 'another' })).nextExecution).toBe(due);
       expect([(await put({ active: false })).nextExecution, await read()]).toEqual([null, null]);
@@ -288,7 +402,10 @@ describe('contract 13: rules', () => {
 
   test('what is of another workspace or organization cannot be named', async () => {
     const inSecond = await world.device({ workspaceId: otherWorkspaceId });
-    const other = draft({ inputs: [{ id: inSecond.id, type: 'DEVICE' }], logic: comparison(inSecond.id) });
+    const other = draft({
+      inputs: [{ id: inSecond.id, type: 'DEVICE' }],
+      logic: comparison(inSecond.id),
+    });
     const answer = await world.call('POST', '/v3/rules', other);
     expectRefusal(answer, 400, '40010_UNKNOWN_REFERENCE', { path: '/v3/rules' });
     const foreign = { name: 'x', organizationId: elsewhere.organizationId, script: '' };
@@ -308,13 +425,23 @@ describe('contract 13: rules', () => {
 
 function custom(customLogicId: string, properties: object[] = []) {
   const dataSources = [sourceOf(device.id, { variableName: 'temperature' })];
-  return { type: 'CUSTOM_LOGIC', dataSources, customLogic: { customLogicId, name: null, actionIds: [], properties } };
+  return {
+    type: 'CUSTOM_LOGIC',
+    dataSources,
+    customLogic: { customLogicId, name: null, actionIds: [], properties },
+  };
 }
 
 describe('contract 14: custom logic blocks', () => {
   test('a block is made, read, changed and deleted; what an active rule uses is fixed', async () => {
     const { organizationId } = world;
-    const property = { name: 'Limit', variableName: 'limit', defaultValue: '20', type: 'NUMERICAL', description: null };
+    const property = {
+      name: 'Limit',
+      variableName: 'limit',
+      defaultValue: '20',
+      type: 'NUMERICAL',
+      description: null,
+    };
     const source = {
       name: 'Temperature',
       description: null,
@@ -324,7 +451,13 @@ describe('contract 14: custom logic blocks', () => {
       lastSample: false,
       triggerOnUplink: true,
     };
-    const body = { organizationId, name: 'Block', script: 'a', dataSources: [source], properties: [property] };
+    const body = {
+      organizationId,
+      name: 'Block',
+      script: 'a',
+      dataSources: [source],
+      properties: [property],
+    };
     const made = await world.call('POST', '/v3/rules/custom', body);
     expect(made.status).toBe(201);
     expect(made.body).toEqual({
@@ -338,13 +471,21 @@ describe('contract 14: custom logic blocks', () => {
       rules: [],
     });
     const path = `/v3/rules/custom/${made.body.id}`;
-    const logic = custom(made.body.id, [{ name: 'Limit', variableName: 'limit', value: 21, type: 'NUMERICAL' }]);
+    const logic = custom(made.body.id, [
+      { name: 'Limit', variableName: 'limit', value: 21, type: 'NUMERICAL' },
+    ]);
     const rule = await world.must('POST', '/v3/rules', draft({ logic }));
     expect(rule.logic.customLogic.name).toBe('Block');
     const { id, workspaceId, name } = rule;
-    expect((await world.must('GET', path)).rules).toEqual([{ id, workspaceId, name, active: true }]);
-    const [item] = (await world.must('GET', `/v3/rules/custom?organizationId=${organizationId}&search=blo`)).content;
-    expect(item).toEqual(Object.fromEntries(Object.entries(made.body).filter(([key]) => key !== 'rules')));
+    expect((await world.must('GET', path)).rules).toEqual([
+      { id, workspaceId, name, active: true },
+    ]);
+    const [item] = (
+      await world.must('GET', `/v3/rules/custom?organizationId=${organizationId}&search=blo`)
+    ).content;
+    expect(item).toEqual(
+      Object.fromEntries(Object.entries(made.body).filter(([key]) => key !== 'rules')),
+    );
     expect((await world.must('PUT', path, { script: 'b' })).script).toBe('b');
     const answer = await world.call('PUT', path, { properties: [] });
     expectRefusal(answer, 409, '40972_CUSTOM_LOGIC_IN_USE', { path });

@@ -41,14 +41,32 @@ describe('contract 1: organizations', () => {
   for (const query of ['size=1&minimal=true', 'minimal=true&page=0&size=100', 'size=1'])
     test(`${query} answers id and name at least`, async () => {
       const { content } = await world.must('GET', `/v3/organizations?${query}`);
-      expect(content).toEqual([expect.objectContaining({ id: world.organizationId, name: expect.any(String) })]);
+      expect(content).toEqual([
+        expect.objectContaining({ id: world.organizationId, name: expect.any(String) }),
+      ]);
     });
   test('PUT changes it and counts the version', async () => {
     const path = `/v3/organizations/${world.organizationId}`;
-    const sent = { id: world.organizationId, name: 'Alps', description: 'High', logo: 'data:image/png;base64,AA==' };
+    const sent = {
+      id: world.organizationId,
+      name: 'Alps',
+      description: 'High',
+      logo: 'data:image/png;base64,AA==',
+    };
     const body = await world.must('PUT', path, { ...sent, properties: { a: 1 } });
-    expect(body).toEqual({ ...whole(), ...sent, properties: { a: 1 }, updated: anyTime, version: 1 });
-    expectRefusal(await world.call('PUT', path, { name: 'x', version: 0 }), 409, '40901_STALE_VERSION', { path });
+    expect(body).toEqual({
+      ...whole(),
+      ...sent,
+      properties: { a: 1 },
+      updated: anyTime,
+      version: 1,
+    });
+    expectRefusal(
+      await world.call('PUT', path, { name: 'x', version: 0 }),
+      409,
+      '40901_STALE_VERSION',
+      { path },
+    );
   });
   test('one that does not exist is a 404', async () => {
     const path = '/v3/organizations/2800000000000000';
@@ -57,7 +75,11 @@ describe('contract 1: organizations', () => {
 });
 
 describe('contract 3: workspaces', () => {
-  const draft = (more: object = {}) => ({ name: 'Lab', organizationId: world.organizationId, ...more });
+  const draft = (more: object = {}) => ({
+    name: 'Lab',
+    organizationId: world.organizationId,
+    ...more,
+  });
   const whole = (known: object = {}) => ({
     id: anyId('29'),
     name: 'Lab',
@@ -77,10 +99,23 @@ describe('contract 3: workspaces', () => {
     expect(made).toEqual(whole());
     const path = `/v3/workspaces/${made.id}`;
     expect(await world.must('GET', path)).toEqual(made);
-    const listed = await world.must('GET', `/v3/workspaces?organizationId=${world.organizationId}&search=lab`);
+    const listed = await world.must(
+      'GET',
+      `/v3/workspaces?organizationId=${world.organizationId}&search=lab`,
+    );
     expect(listed.content).toEqual([made]);
-    const settings = { lifecycleMessages: true, lifecycleMessageInterval: 'WEEKLY', timezone: 'Europe/Zurich' };
-    const sent = { id: made.id, name: 'Lab 2', description: 'cold', properties: { floor: 3 }, settings };
+    const settings = {
+      lifecycleMessages: true,
+      lifecycleMessageInterval: 'WEEKLY',
+      timezone: 'Europe/Zurich',
+    };
+    const sent = {
+      id: made.id,
+      name: 'Lab 2',
+      description: 'cold',
+      properties: { floor: 3 },
+      settings,
+    };
     const changed = await world.must('PUT', path, sent);
     expect(changed).toEqual({
       ...whole(),
@@ -112,9 +147,9 @@ describe('contract 3: workspaces', () => {
     for (const name of ['North', 'North wing'])
       ids.push((await world.must('POST', '/v3/workspaces', draft({ name }))).id);
     const found = async (query: string) =>
-      (await world.must('GET', `/v3/workspaces?organizationId=${world.organizationId}&${query}`)).content.map(
-        ({ name }: { name: string }) => name,
-      );
+      (
+        await world.must('GET', `/v3/workspaces?organizationId=${world.organizationId}&${query}`)
+      ).content.map(({ name }: { name: string }) => name);
     expect(await found('name=North%20w')).toEqual(['North wing']);
     expect(await found('search=north')).toEqual(['North', 'North wing']);
     for (const id of ids) await world.must('DELETE', `/v3/workspaces/${id}`);
@@ -132,8 +167,18 @@ describe('contract 3: workspaces', () => {
   for (const [what, body, status, code] of [
     ['no name', { name: undefined }, 400, '40001_INVALID_REQUEST'],
     ['empty name', { name: '' }, 400, '40001_INVALID_REQUEST'],
-    ['unknown time zone', { settings: { timezone: 'Mars/Olympus' } }, 400, '40034_UNKNOWN_TIME_ZONE'],
-    ['unknown interval', { settings: { lifecycleMessageInterval: 'HOURLY' } }, 400, '40001_INVALID_REQUEST'],
+    [
+      'unknown time zone',
+      { settings: { timezone: 'Mars/Olympus' } },
+      400,
+      '40034_UNKNOWN_TIME_ZONE',
+    ],
+    [
+      'unknown interval',
+      { settings: { lifecycleMessageInterval: 'HOURLY' } },
+      400,
+      '40001_INVALID_REQUEST',
+    ],
     ['no day of retention', { settings: { retentionDays: 0 } }, 400, '40001_INVALID_REQUEST'],
     ['half a day of retention', { settings: { retentionDays: 0.5 } }, 400, '40001_INVALID_REQUEST'],
     ['another organization', { organizationId: '2800000000000000' }, 404, '40400_NOT_FOUND'],
@@ -155,12 +200,22 @@ describe('contract 3: workspaces', () => {
   ])
     test(`workspace-access ${scope} ${verb}: all is true and ids are empty`, async () => {
       const query = `organizationId=${world.organizationId}&scope=${scope}&verb=${verb}`;
-      expect(await world.must('GET', `/v3/workspace-access?${query}`)).toEqual({ all: true, ids: [] });
+      expect(await world.must('GET', `/v3/workspace-access?${query}`)).toEqual({
+        all: true,
+        ids: [],
+      });
     });
-  for (const query of ['scope=NOTHING&verb=READ', 'scope=ASSET&verb=LOOK', 'verb=READ', 'scope=ASSET'])
+  for (const query of [
+    'scope=NOTHING&verb=READ',
+    'scope=ASSET&verb=LOOK',
+    'verb=READ',
+    'scope=ASSET',
+  ])
     test(`workspace-access ${query}: 400`, async () => {
       const path = '/v3/workspace-access';
-      expectRefusal(await world.call('GET', `${path}?${query}`), 400, '40001_INVALID_REQUEST', { path });
+      expectRefusal(await world.call('GET', `${path}?${query}`), 400, '40001_INVALID_REQUEST', {
+        path,
+      });
     });
 });
 
@@ -190,17 +245,24 @@ describe('contract 6: tags', () => {
     const sent = { id: made.id, name: 'Roof', description: 'high', color: '#FFFFFF' };
     const changed = await world.must('PUT', path, sent);
     expect(changed).toEqual(whole({ ...sent, updated: anyTime, version: 1 }));
-    expect((await world.must('GET', `/v3/tags?workspaceId=${world.workspaceId}&search=oo`)).content).toEqual([changed]);
+    expect(
+      (await world.must('GET', `/v3/tags?workspaceId=${world.workspaceId}&search=oo`)).content,
+    ).toEqual([changed]);
     const gone = await world.call('DELETE', path);
     expect({ status: gone.status, body: gone.body }).toEqual({ status: 204, body: '' });
     expectRefusal(await world.call('GET', path), 404, '40400_NOT_FOUND', { path });
   });
 
   test('taggedDevices counts the devices that carry it; a deleted tag leaves its devices', async () => {
-    const tag = await world.must('POST', '/v3/tags', { workspaceId: world.workspaceId, name: 'counted' });
+    const tag = await world.must('POST', '/v3/tags', {
+      workspaceId: world.workspaceId,
+      name: 'counted',
+    });
     const device = await world.device({ name: 'tagged', tags: [{ id: tag.id }] });
     expect(await world.must('GET', `/v3/tags/${tag.id}`)).toMatchObject({ taggedDevices: 1 });
-    const [listed] = (await world.must('GET', `/v3/tags?workspaceId=${world.workspaceId}&search=counted`)).content;
+    const [listed] = (
+      await world.must('GET', `/v3/tags?workspaceId=${world.workspaceId}&search=counted`)
+    ).content;
     expect(listed.taggedDevices).toBe(1);
     await world.must('DELETE', `/v3/tags/${tag.id}`);
     expect((await world.must('GET', `/v3/devices/${device.id}`)).tags).toEqual([]);
@@ -215,6 +277,9 @@ describe('contract 6: tags', () => {
     const device = await world.device({ name: 'near' });
     const path = `/v3/devices/${device.id}`;
     const refused = await world.call('PUT', path, { tags: [{ id: tag.id }] });
-    expectRefusal(refused, 400, '40010_UNKNOWN_REFERENCE', { path, message: expect.stringContaining(tag.id) });
+    expectRefusal(refused, 400, '40010_UNKNOWN_REFERENCE', {
+      path,
+      message: expect.stringContaining(tag.id),
+    });
   });
 });

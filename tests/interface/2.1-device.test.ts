@@ -43,7 +43,12 @@ function wholeDevice(known: object): object {
       id: plain.dataFlowId,
       name: 'plain',
       deviceType: null,
-      deviceConnector: { id: plain.connectorId, name: 'plain', authType: 'BASIC', decodingType: 'NONE' },
+      deviceConnector: {
+        id: plain.connectorId,
+        name: 'plain',
+        authType: 'BASIC',
+        decodingType: 'NONE',
+      },
       workspaceId: world.workspaceId,
       organizationId: world.organizationId,
     },
@@ -70,17 +75,29 @@ describe('contract 4: the full device object, everywhere the same', () => {
     ],
     [
       'GET /v3/assets by workspace',
-      async () => (await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}&search=plain`)).content,
+      async () =>
+        (await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}&search=plain`))
+          .content,
     ],
     [
       'GET /v3/assets by organization and type',
       async () =>
-        (await world.must('GET', `/v3/assets?organizationId=${world.organizationId}&type=DEVICE&search=PLAIN`)).content,
+        (
+          await world.must(
+            'GET',
+            `/v3/assets?organizationId=${world.organizationId}&type=DEVICE&search=PLAIN`,
+          )
+        ).content,
     ],
     [
       'POST /v3/assets/list by workspaces',
       async () =>
-        (await world.must('POST', '/v3/assets/list', { workspaceIds: [world.workspaceId], search: 'plain' })).content,
+        (
+          await world.must('POST', '/v3/assets/list', {
+            workspaceIds: [world.workspaceId],
+            search: 'plain',
+          })
+        ).content,
     ],
     [
       'POST /v3/assets/list by organization',
@@ -96,11 +113,17 @@ describe('contract 4: the full device object, everywhere the same', () => {
   for (const [what, read] of lists)
     test(what, async () => {
       const tags = [{ id: tag.id, name: 'roof', description: null }];
-      expect(await read()).toEqual([wholeDevice({ id: plain.id, deviceId: plain.deviceId, name: 'plain', tags })]);
+      expect(await read()).toEqual([
+        wholeDevice({ id: plain.id, deviceId: plain.deviceId, name: 'plain', tags }),
+      ]);
     });
 
   test('POST answers 201 with the device', async () => {
-    const { status, body } = await world.call('POST', '/v3/devices', draft('made-1', { description: 'on the roof' }));
+    const { status, body } = await world.call(
+      'POST',
+      '/v3/devices',
+      draft('made-1', { description: 'on the roof' }),
+    );
     expect(status).toBe(201);
     expect(body).toEqual(wholeDevice({ deviceId: 'made-1', description: 'on the roof' }));
   });
@@ -142,12 +165,21 @@ describe('contract 4: the full device object, everywhere the same', () => {
   });
 
   test('LoRa properties: either spelling, every member present, properties and tags', async () => {
-    const lora = { carrier: 'TTN', activationMode: 'OTAA', deviceClass: 'A', deviceEui: '0011223344556677' };
+    const lora = {
+      carrier: 'TTN',
+      activationMode: 'OTAA',
+      deviceClass: 'A',
+      deviceEui: '0011223344556677',
+    };
     for (const [key, deviceId] of [
       ['loRaProperties', 'lora-1'],
       ['loraProperties', 'lora-2'],
     ] as const) {
-      const { body } = await world.call('POST', '/v3/devices', draft(deviceId, { [key]: lora, timezoneOffset: 60 }));
+      const { body } = await world.call(
+        'POST',
+        '/v3/devices',
+        draft(deviceId, { [key]: lora, timezoneOffset: 60 }),
+      );
       expect(body.loraProperties).toEqual({
         ...lora,
         loraVersion: null,
@@ -214,7 +246,10 @@ describe('contract 4: creating and changing', () => {
       message: expect.stringContaining(plain.deviceId),
     });
     const other = await world.must('POST', '/v3/devices', draft('changes-id'));
-    const change = await world.call('PUT', `/v3/devices/${other.id}`, { id: other.id, deviceId: plain.deviceId });
+    const change = await world.call('PUT', `/v3/devices/${other.id}`, {
+      id: other.id,
+      deviceId: plain.deviceId,
+    });
     expectRefusal(change, 409, '40900_DEVICE_ID_NOT_UNIQUE', { path: `/v3/devices/${other.id}` });
   });
 
@@ -233,11 +268,23 @@ describe('contract 4: creating and changing', () => {
     });
 
   test('optional members may be null, unknown ones are passed over', async () => {
-    const nulls = { description: null, tags: null, customFields: null, properties: null, onlineTimeout: null };
+    const nulls = {
+      description: null,
+      tags: null,
+      customFields: null,
+      properties: null,
+      onlineTimeout: null,
+    };
     const { status, body } = await world.call(
       'POST',
       '/v3/devices',
-      draft('nulls', { ...nulls, loraProperties: null, loRaProperties: null, integrationId: null, unheardOf: 1 }),
+      draft('nulls', {
+        ...nulls,
+        loraProperties: null,
+        loRaProperties: null,
+        integrationId: null,
+        unheardOf: 1,
+      }),
     );
     expect(status).toBe(201);
     expect(body).toEqual(wholeDevice({ deviceId: 'nulls' }));
@@ -245,9 +292,16 @@ describe('contract 4: creating and changing', () => {
 
   test('unknown data flow, tag, and custom field: 400 that names them; unknown workspace: 404', async () => {
     const path = '/v3/devices';
-    for (const more of [{ dataFlowId: '08nowhere' }, { tags: [{ id: '71nowhere' }] }, { integrationId: '06nowhere' }]) {
+    for (const more of [
+      { dataFlowId: '08nowhere' },
+      { tags: [{ id: '71nowhere' }] },
+      { integrationId: '06nowhere' },
+    ]) {
       const refused = await world.call('POST', path, draft('unknown', more));
-      expectRefusal(refused, 400, '40010_UNKNOWN_REFERENCE', { path, message: expect.stringContaining('nowhere') });
+      expectRefusal(refused, 400, '40010_UNKNOWN_REFERENCE', {
+        path,
+        message: expect.stringContaining('nowhere'),
+      });
     }
     const refused = await world.call('POST', path, draft('unknown', { workspaceId: '29nowhere' }));
     expectRefusal(refused, 404, '40400_NOT_FOUND', { path });
@@ -255,8 +309,18 @@ describe('contract 4: creating and changing', () => {
   });
 
   test('PUT: the path id wins, what is not sent stays, version counts', async () => {
-    const made = await world.must('POST', '/v3/devices', draft('put-1', { description: 'first', tags: [tag] }));
-    const sent = { id: '02ffffffffffffff', name: 'renamed', deviceId: 'put-1b', onlineTimeout: 60, version: 0 };
+    const made = await world.must(
+      'POST',
+      '/v3/devices',
+      draft('put-1', { description: 'first', tags: [tag] }),
+    );
+    const sent = {
+      id: '02ffffffffffffff',
+      name: 'renamed',
+      deviceId: 'put-1b',
+      onlineTimeout: 60,
+      version: 0,
+    };
     const { status, body } = await world.call('PUT', `/v3/devices/${made.id}`, sent);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -268,7 +332,11 @@ describe('contract 4: creating and changing', () => {
       version: 1,
     });
     expect(await world.must('GET', `/v3/devices/${made.id}`)).toEqual(body);
-    const cleared = await world.must('PUT', `/v3/devices/${made.id}`, { name: 'renamed', description: null, tags: [] });
+    const cleared = await world.must('PUT', `/v3/devices/${made.id}`, {
+      name: 'renamed',
+      description: null,
+      tags: [],
+    });
     expect(cleared).toMatchObject({ description: null, tags: [], version: 2 });
   });
 
@@ -314,7 +382,8 @@ describe('contract 4: asset lists need a place', () => {
 
   test('type SIM_CARD: an empty page; search finds name, deviceId and id in any case', async () => {
     const found = async (query: string) =>
-      (await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}&${query}`)).totalElements;
+      (await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}&${query}`))
+        .totalElements;
     expect(await found('type=SIM_CARD')).toBe(0);
     expect(await found(`search=${plain.id.toUpperCase()}`)).toBe(1);
     expect(await found(`search=${plain.deviceId.toUpperCase()}`)).toBe(1);

@@ -12,11 +12,20 @@ afterAll(() => world.close());
 interface Outcome {
   readonly device: TestDevice;
   readonly samples: { topic: string; timestamp: string; data: object }[];
-  readonly log: { level: string; source: string; message: string; details: Record<string, unknown> | null }[];
+  readonly log: {
+    level: string;
+    source: string;
+    message: string;
+    details: Record<string, unknown> | null;
+  }[];
 }
 
 /** A device with the script, and what one payload became. */
-async function outcome(script: string, body: unknown = { a: 1 }, query: Record<string, string> = {}): Promise<Outcome> {
+async function outcome(
+  script: string,
+  body: unknown = { a: 1 },
+  query: Record<string, string> = {},
+): Promise<Outcome> {
   const device = await world.device({ script });
   const { status } = await world.capture(device, body, query);
   expect(status).toBe(201);
@@ -33,7 +42,10 @@ const echo = consume(`emit('sample', { data: { event } });`);
 
 describe('contract 15: the uplink event', () => {
   test('data, device, uplinkMetrics, topic, timestamp and state', async () => {
-    const tag = await world.must('POST', '/v3/tags', { workspaceId: world.workspaceId, name: 'roof' });
+    const tag = await world.must('POST', '/v3/tags', {
+      workspaceId: world.workspaceId,
+      name: 'roof',
+    });
     const device = await world.device({ script: echo, name: 'seen', tags: [{ id: tag.id }] });
     await world.must('PUT', `/v3/devices/${device.id}`, { description: 'from above' });
     const body = { port: 3, payloadHex: '00ff' };
@@ -65,8 +77,12 @@ describe('contract 15: the uplink event', () => {
   test('topic and timestamp of the request; the sample has them too unless the script sets its own', async () => {
     const timestamp = '2024-02-29T12:00:00.000Z';
     const { samples } = await outcome(echo, { a: 1 }, { topic: 'climate', timestamp });
-    expect(samples).toMatchObject([{ topic: 'climate', timestamp, data: { event: { topic: 'climate', timestamp } } }]);
-    const own = consume(`emit('sample', { data: { a: 1 }, topic: 'own', timestamp: new Date(1000) })`);
+    expect(samples).toMatchObject([
+      { topic: 'climate', timestamp, data: { event: { topic: 'climate', timestamp } } },
+    ]);
+    const own = consume(
+      `emit('sample', { data: { a: 1 }, topic: 'own', timestamp: new Date(1000) })`,
+    );
     const set = await outcome(own, { a: 1 }, { topic: 'climate', timestamp });
     expect(set.samples).toMatchObject([{ topic: 'own', timestamp: '1970-01-01T00:00:01.000Z' }]);
   });
@@ -83,7 +99,9 @@ describe('interface 2.10: emits of an uplink decoder', () => {
   });
 
   test('log is omitted', async () => {
-    const { samples, log } = await outcome(consume(`emit('log', { a: 1 }); emit('sample', { data: { b: 1 } });`));
+    const { samples, log } = await outcome(
+      consume(`emit('log', { a: 1 }); emit('sample', { data: { b: 1 } });`),
+    );
     expect({ samples: samples.length, log }).toEqual({ samples: 1, log: [] });
   });
 
@@ -105,7 +123,10 @@ describe('interface 2.10: emits of an uplink decoder', () => {
     );
     const { device } = await outcome(script, { set: 7 });
     for (let at = 0; at < 2; at++) await world.capture(device, { read: at });
-    expect((await stateOf(device)).samples.map(({ data }) => data)).toEqual([{ kept: 7 }, { kept: 7 }]);
+    expect((await stateOf(device)).samples.map(({ data }) => data)).toEqual([
+      { kept: 7 },
+      { kept: 7 },
+    ]);
   });
 
   for (const [what, sample] of [
@@ -121,14 +142,20 @@ describe('interface 2.10: emits of an uplink decoder', () => {
         consume(`emit('sample', ${sample}); emit('sample', { data: { fine: 1 } });`),
       );
       expect(samples.map(({ data }) => data)).toEqual([{ fine: 1 }]);
-      expect(log).toMatchObject([{ level: 'ERROR', source: 'SCRIPT', message: expect.stringMatching(/sample/i) }]);
+      expect(log).toMatchObject([
+        { level: 'ERROR', source: 'SCRIPT', message: expect.stringMatching(/sample/i) },
+      ]);
     });
 
   test('contract 16: NaN and Infinity are stored as null with a warning', async () => {
     const { samples, log } = await outcome(
-      consume(`emit('sample', { data: { a: NaN, b: -Infinity, c: [1 / 0], d: { e: 0 / 0 }, f: 'NaN', g: 1 } })`),
+      consume(
+        `emit('sample', { data: { a: NaN, b: -Infinity, c: [1 / 0], d: { e: 0 / 0 }, f: 'NaN', g: 1 } })`,
+      ),
     );
-    expect(samples.map(({ data }) => data)).toEqual([{ a: null, b: null, c: [null], d: { e: null }, f: 'NaN', g: 1 }]);
+    expect(samples.map(({ data }) => data)).toEqual([
+      { a: null, b: null, c: [null], d: { e: null }, f: 'NaN', g: 1 },
+    ]);
     expect(log.length).toBeGreaterThan(0);
     for (const entry of log) expect(entry.level).toBe('WARN');
   });
@@ -139,17 +166,25 @@ describe('interface 2.10: emits of an uplink decoder', () => {
   ] as const)
     test(`${emits} emits: 50 samples are stored, ${errors} error`, async () => {
       const { samples, log } = await outcome(
-        consume(`for (let i = 0; i < ${emits}; i++) emit('sample', { data: { i }, timestamp: new Date(i) });`),
+        consume(
+          `for (let i = 0; i < ${emits}; i++) emit('sample', { data: { i }, timestamp: new Date(i) });`,
+        ),
       );
       expect(samples).toHaveLength(50);
       expect(log.filter(({ level }) => level === 'ERROR')).toHaveLength(errors);
     });
 
   test('an unknown type adds its error and the run goes on', async () => {
-    const { samples, log } = await outcome(consume(`emit('foo', {}); emit('sample', { data: { after: 1 } });`));
+    const { samples, log } = await outcome(
+      consume(`emit('foo', {}); emit('sample', { data: { after: 1 } });`),
+    );
     expect(samples).toHaveLength(1);
     expect(log).toMatchObject([
-      { level: 'ERROR', source: 'SCRIPT', message: expect.stringContaining('invalid emit type foo') },
+      {
+        level: 'ERROR',
+        source: 'SCRIPT',
+        message: expect.stringContaining('invalid emit type foo'),
+      },
     ]);
   });
 
@@ -172,9 +207,13 @@ describe('interface 2.10: emits of an uplink decoder', () => {
   });
 
   test('a timestamp that is none is not convertible: a warning, and the time of the uplink', async () => {
-    const { samples, log } = await outcome(consume(`emit('sample', { data: { a: 1 }, timestamp: 'yesterday' })`));
+    const { samples, log } = await outcome(
+      consume(`emit('sample', { data: { a: 1 }, timestamp: 'yesterday' })`),
+    );
     expect(samples).toHaveLength(1);
-    expect(log).toMatchObject([{ level: 'WARN', source: 'SCRIPT', message: expect.stringContaining('yesterday') }]);
+    expect(log).toMatchObject([
+      { level: 'WARN', source: 'SCRIPT', message: expect.stringContaining('yesterday') },
+    ]);
   });
 });
 
@@ -206,7 +245,9 @@ describe('contract 35: errors of a script', () => {
     test(`${what}: one ERROR entry, no sample`, async () => {
       const { samples, log } = await outcome(script);
       expect(samples).toEqual([]);
-      expect(log).toMatchObject([{ level: 'ERROR', source: 'SCRIPT', message: expect.stringMatching(/\S/) }]);
+      expect(log).toMatchObject([
+        { level: 'ERROR', source: 'SCRIPT', message: expect.stringMatching(/\S/) },
+      ]);
     });
 
   test('a changed script runs from the next payload on', async () => {
@@ -225,7 +266,9 @@ test('TS013 payload codecs run unchanged: decodeUplink with fPort and bytes', as
     }`;
   const { samples, log } = await outcome(codec, { port: 2, payloadHex: '0102' });
   expect(samples.map(({ data }) => data)).toEqual([{ port: 2, value: 258 }]);
-  expect(log).toMatchObject([{ level: 'WARN', source: 'SCRIPT', message: expect.stringContaining('low') }]);
+  expect(log).toMatchObject([
+    { level: 'WARN', source: 'SCRIPT', message: expect.stringContaining('low') },
+  ]);
   const failing = await outcome(`function decodeUplink() { return { errors: ['bad frame'] }; }`, {
     port: 2,
     payloadHex: '01',

@@ -12,7 +12,8 @@ beforeAll(async () => {
   world = await startWorld();
   const { workspaceId } = world;
   tags = [];
-  for (const name of ['red', 'blue']) tags.push(await world.must('POST', '/v3/tags', { workspaceId, name }));
+  for (const name of ['red', 'blue'])
+    tags.push(await world.must('POST', '/v3/tags', { workspaceId, name }));
   devices = [];
   for (const [at, name] of names.entries()) {
     devices.push(await world.device({ name, tags: at === 2 ? [] : [{ id: tags[at]!.id }] }));
@@ -21,7 +22,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const list = (query: string) => world.call('GET', `/v3/assets?${query}`);
-const namesOf = (answer: { body: { content: { name: string }[] } }) => answer.body.content.map(({ name }) => name);
+const namesOf = (answer: { body: { content: { name: string }[] } }) =>
+  answer.body.content.map(({ name }) => name);
 
 describe('interface 2.2: the envelope', () => {
   for (const [what, query, page] of [
@@ -40,7 +42,12 @@ describe('interface 2.2: the envelope', () => {
       expect(body.content).toHaveLength(page.on);
     });
 
-  for (const path of ['/v3/tags', '/v3/device-connectors', '/v3/output-connectors', '/v3/data-flows'])
+  for (const path of [
+    '/v3/tags',
+    '/v3/device-connectors',
+    '/v3/output-connectors',
+    '/v3/data-flows',
+  ])
     test(`contract 0.1: default size 20 elsewhere: ${path}`, async () => {
       const { body } = await world.call('GET', `${path}?workspaceId=${world.workspaceId}`);
       const on = body.content.length;
@@ -96,7 +103,9 @@ describe('contract 0.1: sort in both orders, bare, encoded and repeated', () => 
       expect(namesOf(await list(`workspaceId=${world.workspaceId}&${sort}`))).toEqual(expected);
     });
     test(`POST ${sort || 'without sort: by name'}`, async () => {
-      const answer = await world.call('POST', `/v3/assets/list?${sort}`, { workspaceIds: [world.workspaceId] });
+      const answer = await world.call('POST', `/v3/assets/list?${sort}`, {
+        workspaceIds: [world.workspaceId],
+      });
       expect(namesOf(answer)).toEqual(expected);
     });
   }
@@ -104,7 +113,10 @@ describe('contract 0.1: sort in both orders, bare, encoded and repeated', () => 
 
 describe('contract 0.1: lists as [a, b], a,b, repeated and key[]', () => {
   const forms = (key: string, ids: readonly string[]): [string, string][] => [
-    ['as Java prints a set', `${key}=${encodeURIComponent(`[${ids.join(', ')}]`).replaceAll('%20', '+')}`],
+    [
+      'as Java prints a set',
+      `${key}=${encodeURIComponent(`[${ids.join(', ')}]`).replaceAll('%20', '+')}`,
+    ],
     ['the same with %20', `${key}=${encodeURIComponent(`[${ids.join(', ')}]`)}`],
     ['not encoded', `${key}=[${ids.join(',%20')}]`],
     ['with commas', `${key}=${ids.join(',')}`],

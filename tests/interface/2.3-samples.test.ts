@@ -17,8 +17,19 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 interface Emitted {
-  readonly samples: { topic: string; data: object; meta?: Record<string, never>; timestamp: string }[];
-  readonly log: { level: string; source: string; message: string; correlationId: string; details: object | null }[];
+  readonly samples: {
+    topic: string;
+    data: object;
+    meta?: Record<string, never>;
+    timestamp: string;
+  }[];
+  readonly log: {
+    level: string;
+    source: string;
+    message: string;
+    correlationId: string;
+    details: object | null;
+  }[];
 }
 
 let second = 0;
@@ -73,7 +84,9 @@ describe('topic validation', () => {
     expect(log).toEqual([]);
   });
   test('an invalid one becomes default, meta.svcTopicValidation names it, a warning is logged', async () => {
-    const { samples, log } = await emitted(...invalid.map((topic, at) => ({ data: { at }, topic })));
+    const { samples, log } = await emitted(
+      ...invalid.map((topic, at) => ({ data: { at }, topic })),
+    );
     // Samples of one instant come in reverse order of storing.
     expect(samples.toReversed()).toEqual(
       invalid.map((topic, at) => ({
@@ -98,9 +111,9 @@ describe('topic validation', () => {
   test('without a topic: that of the uplink, else default', async () => {
     expect((await emitted({ data: { a: 1 } })).samples).toMatchObject([{ topic: 'default' }]);
     await world.capture(passing, { here: 1 }, { topic: 'climate' });
-    expect(await world.must('POST', `/v3/devices/${passing.id}/query`, { topic: 'climate' })).toMatchObject([
-      { topic: 'climate', data: { here: 1 } },
-    ]);
+    expect(
+      await world.must('POST', `/v3/devices/${passing.id}/query`, { topic: 'climate' }),
+    ).toMatchObject([{ topic: 'climate', data: { here: 1 } }]);
   });
 });
 
@@ -118,7 +131,22 @@ describe('data key validation', () => {
     'A',
     'indoor.temperature.1',
   ];
-  const invalid = ['_', '_a', 'a_', '.a', 'a.', 'a..b', 'a b', 'a!', 'a._b', 'é', '°C', 'a/b', '-', ''];
+  const invalid = [
+    '_',
+    '_a',
+    'a_',
+    '.a',
+    'a.',
+    'a..b',
+    'a b',
+    'a!',
+    'a._b',
+    'é',
+    '°C',
+    'a/b',
+    '-',
+    '',
+  ];
   test('valid keys are kept, and a dot makes no nested object', async () => {
     const data = Object.fromEntries(valid.map((key, at) => [key, at]));
     const { samples, log } = await emitted({ data });
@@ -133,7 +161,10 @@ describe('data key validation', () => {
     expect(samples[0]!.meta).toEqual({
       own: true,
       svcDataKeyValidation: Object.fromEntries(
-        invalid.map((key, at) => [key, { message: expect.stringContaining(key), value: valid.length + at }]),
+        invalid.map((key, at) => [
+          key,
+          { message: expect.stringContaining(key), value: valid.length + at },
+        ]),
       ),
     });
     expect(log).toHaveLength(invalid.length);
@@ -188,7 +219,9 @@ describe('uplink metrics reported from samples', () => {
     test(JSON.stringify(data), async () => {
       const { samples } = await emitted({ data, topic: 'lifecycle' });
       expect(samples).toMatchObject([{ data }]);
-      expect((await world.must('GET', `/v3/devices/${scripted.id}`)).uplinkMetrics).toMatchObject(metrics);
+      expect((await world.must('GET', `/v3/devices/${scripted.id}`)).uplinkMetrics).toMatchObject(
+        metrics,
+      );
     });
 
   for (const data of [
@@ -201,7 +234,8 @@ describe('uplink metrics reported from samples', () => {
     test(`out of range is data, but no metric: ${JSON.stringify(data)}`, async () => {
       await emitted({ data: { sqi: 2, batteryLevel: 50 } });
       expect((await emitted({ data })).samples).toMatchObject([{ data }]);
-      const { sqi, batteryLevel } = (await world.must('GET', `/v3/devices/${scripted.id}`)).uplinkMetrics;
+      const { sqi, batteryLevel } = (await world.must('GET', `/v3/devices/${scripted.id}`))
+        .uplinkMetrics;
       expect([2, null]).toContain(sqi);
       expect([50, null]).toContain(batteryLevel);
     });
@@ -214,9 +248,15 @@ describe('timestamps', () => {
     ['2022-05-25T19:36:22.123456789+02:00', '2022-05-25T17:36:22.123Z'],
   ] as const)
     test(`emitted as ${sent}`, async () => {
-      await world.capture(scripted, { emit: [{ data: { at: sent }, timestamp: sent, topic: 'times' }] });
-      const found = await world.must('POST', `/v3/devices/${scripted.id}/query`, { topic: 'times' });
-      expect(found).toContainEqual(expect.objectContaining({ timestamp: stored, data: { at: sent } }));
+      await world.capture(scripted, {
+        emit: [{ data: { at: sent }, timestamp: sent, topic: 'times' }],
+      });
+      const found = await world.must('POST', `/v3/devices/${scripted.id}/query`, {
+        topic: 'times',
+      });
+      expect(found).toContainEqual(
+        expect.objectContaining({ timestamp: stored, data: { at: sent } }),
+      );
     });
   test('defaults to the time of receipt', async () => {
     const { body } = await world.capture(passing, { now: 1 });
@@ -226,14 +266,17 @@ describe('timestamps', () => {
 });
 
 describe('contract 27: the processing log', () => {
-  const read = (query: string) => world.must('GET', `/v3/devices/${passing.id}/processing-logs?${query}`);
+  const read = (query: string) =>
+    world.must('GET', `/v3/devices/${passing.id}/processing-logs?${query}`);
   test('newest first, pages, level, from and to', async () => {
     const before = (await read('')).totalElements;
     await world.capture(passing, { 'bad 1': 1 });
     const { body } = await world.capture(passing, { 'bad 2': 1 });
     const { content, totalElements } = await read('size=1');
     expect(totalElements).toBe(before + 2);
-    expect(content).toMatchObject([{ message: expect.stringContaining('bad 2'), correlationId: body.id }]);
+    expect(content).toMatchObject([
+      { message: expect.stringContaining('bad 2'), correlationId: body.id },
+    ]);
     expect((await read('level=ERROR')).content).toEqual([]);
     expect((await read('level=WARN')).totalElements).toBe(before + 2);
     expect((await read(`from=${body.timestamp}`)).content[0].message).toContain('bad 2');

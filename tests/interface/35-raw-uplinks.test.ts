@@ -36,8 +36,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const uplinks = (one: TestDevice, query = '') => world.must('GET', `/v3/devices/${one.id}/uplinks${query}`);
-const replay = (body: unknown) => world.must('POST', `/v3/device-types/${device.deviceTypeId}/replay`, body);
+const uplinks = (one: TestDevice, query = '') =>
+  world.must('GET', `/v3/devices/${one.id}/uplinks${query}`);
+const replay = (body: unknown) =>
+  world.must('POST', `/v3/device-types/${device.deviceTypeId}/replay`, body);
 
 describe('GET /v3/devices/{id}/uplinks', () => {
   test('newest first, every field, in the page envelope', async () => {
@@ -55,7 +57,11 @@ describe('GET /v3/devices/{id}/uplinks', () => {
             size: 18,
             payload: { t: 4, factor: 2 },
           },
-          expect.objectContaining({ topic: null, sentTimestamp: null, payload: { t: 3, factor: 2 } }),
+          expect.objectContaining({
+            topic: null,
+            sentTimestamp: null,
+            payload: { t: 3, factor: 2 },
+          }),
         ],
         on: 2,
         total: 5,
@@ -88,9 +94,18 @@ describe('GET /v3/devices/{id}/uplinks', () => {
 describe('POST /v3/device-types/{id}/replay', () => {
   test('the stored decoder leads to the same samples, its state carried on', async () => {
     const report = await replay({ deviceId: device.id });
-    expect(report.summary).toMatchObject({ devices: 1, uplinks: 5, same: 5, different: 0, errors: 0, complete: true });
+    expect(report.summary).toMatchObject({
+      devices: 1,
+      uplinks: 5,
+      same: 5,
+      different: 0,
+      errors: 0,
+      complete: true,
+    });
     expect(report.dryRun).toBe(true);
-    expect(report.uplinks.map((one: { payload: { t: number } }) => one.payload.t)).toEqual([0, 1, 2, 3, 4]);
+    expect(report.uplinks.map((one: { payload: { t: number } }) => one.payload.t)).toEqual([
+      0, 1, 2, 3, 4,
+    ]);
   });
   test('the state before the first uplink of the selection is the one it really began with', async () => {
     const report = await replay({ deviceIds: [device.id], limit: 2 });
@@ -112,12 +127,18 @@ describe('POST /v3/device-types/{id}/replay', () => {
       newSamples: [{ topic: 'default', data: { t: 6, count: 4 }, meta: null }],
       notes: [],
     });
-    expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toEqual(before);
-    expect((await world.must('GET', `/v3/devices/${device.id}/processing-logs`)).content).toEqual([]);
+    expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toEqual(
+      before,
+    );
+    expect((await world.must('GET', `/v3/devices/${device.id}/processing-logs`)).content).toEqual(
+      [],
+    );
     // The decoder that is in use goes on with its own state.
     clock += 60_000;
     await world.capture(device, { t: 5, factor: 2 });
-    expect((await world.must('GET', `/v3/devices/${device.id}/query/latest-sample?topic=default`)).data).toEqual({
+    expect(
+      (await world.must('GET', `/v3/devices/${device.id}/query/latest-sample?topic=default`)).data,
+    ).toEqual({
       t: 5,
       count: 6,
     });
@@ -128,9 +149,17 @@ describe('POST /v3/device-types/{id}/replay', () => {
       limit: 1,
       uplinkScript: 'function consume() { throw new Error("broken"); }',
     });
-    expect(report).toMatchObject({ summary: { errors: 1 }, uplinks: [{ verdict: 'ERROR', newSamples: [] }] });
-    expect(report.uplinks[0].notes[0]).toMatchObject({ level: 'ERROR', message: expect.stringContaining('broken') });
-    expect((await replay({ deviceId: device.id, limit: 1, uplinkScript: 'function (' })).summary.errors).toBe(1);
+    expect(report).toMatchObject({
+      summary: { errors: 1 },
+      uplinks: [{ verdict: 'ERROR', newSamples: [] }],
+    });
+    expect(report.uplinks[0].notes[0]).toMatchObject({
+      level: 'ERROR',
+      message: expect.stringContaining('broken'),
+    });
+    expect(
+      (await replay({ deviceId: device.id, limit: 1, uplinkScript: 'function (' })).summary.errors,
+    ).toBe(1);
   });
   test('without devices: those of the type', async () => {
     expect((await replay({ limit: 1000 })).summary).toMatchObject({ devices: 1 });
@@ -159,11 +188,21 @@ describe('POST /v3/device-types/{id}/replay', () => {
   test('a named device needs asset update; without naming any, only such devices are taken', async () => {
     const path = `/v3/device-types/${device.deviceTypeId}/replay`;
     const headers = { 'x-api-key': readingKey };
-    expectRefusal(await world.call('POST', path, { deviceId: device.id }, headers), 403, '40300_PERMISSION_DENIED', {
-      path,
-    });
+    expectRefusal(
+      await world.call('POST', path, { deviceId: device.id }, headers),
+      403,
+      '40300_PERMISSION_DENIED',
+      {
+        path,
+      },
+    );
     expect((await world.call('POST', path, {}, headers)).body.summary.devices).toBe(0);
-    expectRefusal(await world.call('POST', path, { deviceId: '0200000000000000' }), 404, '40400_NOT_FOUND', { path });
+    expectRefusal(
+      await world.call('POST', path, { deviceId: '0200000000000000' }),
+      404,
+      '40400_NOT_FOUND',
+      { path },
+    );
   });
 });
 

@@ -39,11 +39,18 @@ test('review security 14: a device has so many data keys and topics, before and 
   await world.platform.close('test');
   world = await startWorld({ directory, environment });
   const after = await stored('aa', { a0: 1, fresh: 2 });
-  expect(after).toMatchObject({ data: { a0: 1 }, meta: { svcDataKeyValidation: { fresh: { message, value: 2 } } } });
+  expect(after).toMatchObject({
+    data: { a0: 1 },
+    meta: { svcDataKeyValidation: { fresh: { message, value: 2 } } },
+  });
   nothing(await stored('cc', {}));
   const moved = await stored('dd', { a0: 1 });
   const topicMessage = 'topic dd is beyond the 3 topics that a device may have (limit topics)';
-  expect(moved).toMatchObject({ topic: 'default', data: {}, meta: { svcTopicValidation: { message: topicMessage } } });
+  expect(moved).toMatchObject({
+    topic: 'default',
+    data: {},
+    meta: { svcTopicValidation: { message: topicMessage } },
+  });
   const messages = async () =>
     (await world.must('GET', `/v3/devices/${device.id}/processing-logs?size=50`)).content.map(
       (entry: { message: string }) => entry.message,

@@ -22,15 +22,25 @@ test('review security 14: an organization has so many devices, made singly or by
   const first = await world.device();
   await world.device();
   const { dataFlowId, id } = first;
-  const draft = (deviceId: string) => ({ name: deviceId, deviceId, workspaceId: world.workspaceId, dataFlowId });
+  const draft = (deviceId: string) => ({
+    name: deviceId,
+    deviceId,
+    workspaceId: world.workspaceId,
+    dataFlowId,
+  });
   const operation = await world.must('POST', '/v3/devices/bulk/create', {
     workspaceId: world.workspaceId,
     devices: ['m1', 'm2', 'm3'].map(draft),
   });
   await expect
-    .poll(async () => (await world.must('GET', `/v3/operations/${operation.id}`)).completed, { timeout: 10_000 })
+    .poll(async () => (await world.must('GET', `/v3/operations/${operation.id}`)).completed, {
+      timeout: 10_000,
+    })
     .not.toBeNull();
-  const { actionsFailed, actions } = await world.must('GET', `/v3/operations/${operation.id}?actions=failed`);
+  const { actionsFailed, actions } = await world.must(
+    'GET',
+    `/v3/operations/${operation.id}?actions=failed`,
+  );
   expect(actionsFailed).toBe(2);
   expect(actions[0].data.errorCode).toBe('40910_QUOTA_REACHED');
   const refused = await world.call('POST', '/v3/devices', draft('d9'));
@@ -38,7 +48,9 @@ test('review security 14: an organization has so many devices, made singly or by
     status: 409,
     body: { errorCode: '40910_QUOTA_REACHED', limitName: 'devices', limitMax: 3 },
   });
-  expect(refused.body.message).toBe('This organization may have 3 devices, and has as many (limit devices)');
+  expect(refused.body.message).toBe(
+    'This organization may have 3 devices, and has as many (limit devices)',
+  );
   expect((await quotas())['devices']).toMatchObject({ max: 3, used: 3 });
   await world.must('DELETE', `/v3/devices/${id}`);
   expect((await quotas())['devices']).toMatchObject({ used: 2 });
@@ -93,7 +105,8 @@ test('usage shows every limit and what is used of it, to those who see the whole
       restricted: await makeKey(records, world, { permissions, workspaceIds: [world.workspaceId] }),
     };
   });
-  const as = async (key: string) => (await world.call('GET', '/v3/usage', undefined, { 'x-api-key': key })).body;
+  const as = async (key: string) =>
+    (await world.call('GET', '/v3/usage', undefined, { 'x-api-key': key })).body;
   expect((await as(restricted)).quotas).toBeUndefined();
   expect((await as(foreign)).quotas[0]).toMatchObject({ limit: 'devices', used: 0 });
 });
@@ -105,9 +118,12 @@ test('review security 14: an organization has so many WebSockets, and another on
       const { organizationId } = await makeOrganization(records);
       return makeKey(records, other, { permissions: { asset: ['read'] }, organizationId });
     });
-    const open = (key: string) => openLive(`${other.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${key}`);
+    const open = (key: string) =>
+      openLive(`${other.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${key}`);
     const used = async () =>
-      (await other.must('GET', '/v3/usage')).quotas.find((each: { limit: string }) => each.limit === 'webSockets').used;
+      (await other.must('GET', '/v3/usage')).quotas.find(
+        (each: { limit: string }) => each.limit === 'webSockets',
+      ).used;
     const [first] = [await open(other.apiKey), await open(other.apiKey)];
     await expect(open(other.apiKey)).rejects.toThrow('429');
     expect(await used()).toBe(2);
@@ -126,7 +142,9 @@ test('review security 14: MQTT over WebSocket counts as a WebSocket, plain MQTT 
     const device = await other.mqttDevice();
     const webSockets = other.base.replace('http', 'ws');
     const used = async () =>
-      (await other.must('GET', '/v3/usage')).quotas.find((each: { limit: string }) => each.limit === 'webSockets').used;
+      (await other.must('GET', '/v3/usage')).quotas.find(
+        (each: { limit: string }) => each.limit === 'webSockets',
+      ).used;
     const first = await other.client(device, { clientId: 'one' }, `${webSockets}/mqtt`);
     await other.client(device, { clientId: 'plain' });
     const stream = await openLive(`${webSockets}/v3/data-streams?xApiKey=${other.apiKey}`);
@@ -149,7 +167,8 @@ test('review security 14: subscription items are counted over all connections of
   const other = await startWorld({ environment: { QUOTA_SUBSCRIPTION_ITEMS: '3' } });
   try {
     const { id } = await other.device();
-    const open = () => openLive(`${other.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${other.apiKey}`);
+    const open = () =>
+      openLive(`${other.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${other.apiKey}`);
     const [first, second] = [await open(), await open()];
     const subscribe = (...topics: string[]) => ({
       type: 'subscribe',

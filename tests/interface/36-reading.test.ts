@@ -14,7 +14,12 @@ test('review behaviour 17: battery level and signal quality stay until they are 
   const metrics = async () => (await world.must('GET', `/v3/devices/${device.id}`)).uplinkMetrics;
   await world.capture(device, { batteryLevel: 80, sqi: 3 });
   const first = await metrics();
-  expect(first).toMatchObject({ batteryLevel: 80, batteryLevelStatus: 'GOOD', sqi: 3, signalQuality: 'GOOD' });
+  expect(first).toMatchObject({
+    batteryLevel: 80,
+    batteryLevelStatus: 'GOOD',
+    sqi: 3,
+    signalQuality: 'GOOD',
+  });
   expect([first.batteryTimestamp, first.sqiTimestamp]).toEqual([first.timestamp, first.timestamp]);
   for (const data of [{ a: 1 }, { a: 2 }]) await world.capture(device, data);
   const later = await metrics();
@@ -23,12 +28,21 @@ test('review behaviour 17: battery level and signal quality stay until they are 
   expect(later).toMatchObject({ sqi: 3, sqiTimestamp: first.timestamp });
   await world.capture(device, { batteryLevel: 20 });
   const last = await metrics();
-  expect(last).toMatchObject({ batteryLevel: 20, batteryTimestamp: last.timestamp, sqiTimestamp: first.timestamp });
+  expect(last).toMatchObject({
+    batteryLevel: 20,
+    batteryTimestamp: last.timestamp,
+    sqiTimestamp: first.timestamp,
+  });
 });
 
 test('review behaviour 12: declared topics come first, stored ones fill up to 50', async () => {
   const device = await world.device({
-    schemas: { declared: JSON.stringify({ type: 'object', properties: { level: { type: 'number', unit: 'm' } } }) },
+    schemas: {
+      declared: JSON.stringify({
+        type: 'object',
+        properties: { level: { type: 'number', unit: 'm' } },
+      }),
+    },
   });
   const samples = Array.from({ length: 55 }, (_, i) => ({ topic: `topic${i}`, data: { a: i } }));
   await world.must('POST', `/v3/devices/${device.id}/backfill/bulk`, samples);
@@ -52,7 +66,10 @@ test('review behaviour 14: the older series looks at points that have the key, h
   expect(rare.body).toEqual({ dataPoints: [[7, '2026-01-01T00:00:00.000Z']], key: 'rare' });
   const often = await world.call('POST', path, { topic: 'default', dataKey: 'often' });
   expect([often.body.dataPoints.length, often.headers.get('x-thinned')]).toEqual([20_000, null]);
-  expect(often.body.dataPoints.at(-1)).toEqual([20_000, samples.at(-1)!.timestamp.replace('Z', '').slice(0, 23) + 'Z']);
+  expect(often.body.dataPoints.at(-1)).toEqual([
+    20_000,
+    samples.at(-1)!.timestamp.replace('Z', '').slice(0, 23) + 'Z',
+  ]);
 });
 
 test('review behaviour 19: assets are filtered by provider and packageName', async () => {

@@ -30,7 +30,10 @@ const writing = (targetDeviceId: string) =>
     customDatabaseProperties: { topic: 'made', targetDeviceId, useCurrentDevice: false },
   });
 const commanding = (targetDeviceId: string) =>
-  action({ type: 'DOWNLINK', downlinkProperties: { downlinkPayload: {}, targetDeviceIds: [targetDeviceId] } });
+  action({
+    type: 'DOWNLINK',
+    downlinkProperties: { downlinkPayload: {}, targetDeviceIds: [targetDeviceId] },
+  });
 
 test('review security 16: target devices are of the workspace; elsewhere and nowhere read the same', async () => {
   for (const make of [writing, commanding]) {
@@ -48,7 +51,9 @@ test('review security 16: target devices are of the workspace; elsewhere and now
 
 test('review behaviour 27: a downlink is an action of rules, and has properties', async () => {
   const downlinkProperties = { downlinkPayload: {} };
-  expect((await action({ type: 'DOWNLINK', scope: 'DATA_FLOW', downlinkProperties })).status).toBe(400);
+  expect((await action({ type: 'DOWNLINK', scope: 'DATA_FLOW', downlinkProperties })).status).toBe(
+    400,
+  );
   for (const [lacking, named] of [
     [{}, 'body downlinkProperties: is needed'],
     [{ downlinkProperties: {} }, 'body downlinkProperties.downlinkPayload: is needed'],
@@ -72,7 +77,12 @@ test('review behaviour 27: topics of outputs, logins of connectors', async () =>
       outputConnectors: [{ id: databaseConnectorId, topic }],
     });
   const connector = (connectivity: string) =>
-    call('POST', '/v3/device-connectors', { name: 'C', workspaceId, connectivity, authType: 'DEVICE_CREDENTIALS' });
+    call('POST', '/v3/device-connectors', {
+      name: 'C',
+      workspaceId,
+      connectivity,
+      authType: 'DEVICE_CREDENTIALS',
+    });
   const statuses = [
     await flow('bad topic!'),
     await flow('good.topic'),

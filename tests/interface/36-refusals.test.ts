@@ -25,9 +25,17 @@ describe('review behaviour 18: sort fields', () => {
 
   test('an unknown one is a 400 that names it and those of the list; each of those is taken', async () => {
     for (const list of lists()) {
-      const refused = await world.call('GET', `${list}&sort=name,asc&sort=colour,desc`.replace('name,asc&sort=', ''));
-      expect([refused.status, refused.body.errorCode], list).toEqual([400, '40037_UNKNOWN_SORT_FIELD']);
-      const known = /cannot be sorted by colour; it can by (.*)$/.exec(refused.body.message)![1]!.split(', ');
+      const refused = await world.call(
+        'GET',
+        `${list}&sort=name,asc&sort=colour,desc`.replace('name,asc&sort=', ''),
+      );
+      expect([refused.status, refused.body.errorCode], list).toEqual([
+        400,
+        '40037_UNKNOWN_SORT_FIELD',
+      ]);
+      const known = /cannot be sorted by colour; it can by (.*)$/
+        .exec(refused.body.message)![1]!
+        .split(', ');
       expect(known.length, list).toBeGreaterThan(1);
       for (const field of known) {
         const page = await world.must('GET', `${list}&sort=${field},desc`);
@@ -39,16 +47,25 @@ describe('review behaviour 18: sort fields', () => {
 
 test('contract 37: a page of more than 1,000 is a 400 that says so; older clients ask for 100', async () => {
   const refused = await world.call('GET', '/v3/tags?size=1001');
-  expect([refused.status, refused.body.message]).toEqual([400, expect.stringMatching(/query size: .*1000/)]);
-  for (const size of [1, 100, 1_000]) expect((await world.must('GET', `/v3/tags?size=${size}`)).size).toBe(size);
+  expect([refused.status, refused.body.message]).toEqual([
+    400,
+    expect.stringMatching(/query size: .*1000/),
+  ]);
+  for (const size of [1, 100, 1_000])
+    expect((await world.must('GET', `/v3/tags?size=${size}`)).size).toBe(size);
 });
 
 describe('review behaviour 20: custom field values', () => {
   test('under the name of another type are refused, with the right one; placeholders of older clients are not', async () => {
     const { workspaceId } = world;
-    const field = await world.must('POST', '/v3/custom-fields/meta', { workspaceId, name: 'floor', type: 'NUMBER' });
+    const field = await world.must('POST', '/v3/custom-fields/meta', {
+      workspaceId,
+      name: 'floor',
+      type: 'NUMBER',
+    });
     const path = `/v3/devices/${device.id}`;
-    const put = (value: object) => world.call('PUT', path, { customFields: [{ fieldMetaId: field.id, ...value }] });
+    const put = (value: object) =>
+      world.call('PUT', path, { customFields: [{ fieldMetaId: field.id, ...value }] });
     const refused = await put({ STRING: '4' });
     expect(refused.status).toBe(400);
     expect(refused.body.message).toMatch(/floor.*under NUMBER, not under STRING/);
@@ -59,7 +76,8 @@ describe('review behaviour 20: custom field values', () => {
 });
 
 describe('review behaviour 21: workspace settings', () => {
-  const put = (settings: object) => world.call('PUT', `/v3/workspaces/${world.workspaceId}`, { settings });
+  const put = (settings: object) =>
+    world.call('PUT', `/v3/workspaces/${world.workspaceId}`, { settings });
   const days = (day: string) => ({
     workingHours: { enabled: true, days: { [day]: [{ from: '18:00', to: '08:00' }] } },
   });
@@ -78,7 +96,8 @@ describe('review behaviour 21: workspace settings', () => {
   test('overnight hours, a leap day and regions that exist are taken', async () => {
     expect((await put(days('MONDAY'))).status).toBe(200);
     expect((await put({ holidays: [{ date: '2024-02-29', name: 'leap' }] })).status).toBe(200);
-    for (const holidayRegion of ['CH', 'CH-ZH', 'US-LA']) expect((await put({ holidayRegion })).status).toBe(200);
+    for (const holidayRegion of ['CH', 'CH-ZH', 'US-LA'])
+      expect((await put({ holidayRegion })).status).toBe(200);
   });
 });
 
@@ -87,7 +106,9 @@ test('review behaviour 23: tags show the version that a PUT checks', async () =>
   expect(tag.version).toBe(0);
   const changed = await world.must('PUT', `/v3/tags/${tag.id}`, { name: 'b', version: 0 });
   expect(changed.version).toBe(1);
-  expect((await world.call('PUT', `/v3/tags/${tag.id}`, { name: 'c', version: 0 })).status).toBe(409);
+  expect((await world.call('PUT', `/v3/tags/${tag.id}`, { name: 'c', version: 0 })).status).toBe(
+    409,
+  );
 });
 
 test('review behaviour 29: a single backfill tells accepted, duplicates and rejected, and the first reason', async () => {
@@ -95,7 +116,11 @@ test('review behaviour 29: a single backfill tells accepted, duplicates and reje
   const sample = { data: { a: 1 }, timestamp: '2026-01-01T00:00:00Z' };
   const first = await world.must('POST', path, sample);
   expect(first).toEqual({ message: 'sample stored', accepted: 1, duplicates: 0, rejected: [] });
-  expect(await world.must('POST', path, sample)).toMatchObject({ accepted: 0, duplicates: 1, rejected: [] });
+  expect(await world.must('POST', path, sample)).toMatchObject({
+    accepted: 0,
+    duplicates: 1,
+    rejected: [],
+  });
   const refused = await world.call('POST', path, { data: { a: 1 }, timestamp: 'noon' });
   expect(refused.status).toBe(400);
   expect(refused.body).toMatchObject({ accepted: 0, duplicates: 0, rejected: [{ index: 0 }] });
@@ -103,7 +128,11 @@ test('review behaviour 29: a single backfill tells accepted, duplicates and reje
 });
 
 test('review behaviour 31: a refusal tells what to do, without the alternatives', async () => {
-  const refused = await world.call('POST', '/v3/tags', { workspaceId: world.workspaceId, name: 'a', description: 7 });
+  const refused = await world.call('POST', '/v3/tags', {
+    workspaceId: world.workspaceId,
+    name: 'a',
+    description: 7,
+  });
   expect(refused.body.message).toBe('body description: must be string');
   const path = `/v3/devices/${device.id}/query`;
   const bounds = await world.call('POST', path, { timestamp: { gte: 7 } });
@@ -115,7 +144,9 @@ test('review behaviour 31: a sample dated more than a day ahead is noted in the 
   await world.capture(device, { a: 1 }, { timestamp: ahead(23 * 3_600_000) });
   const logs = () => world.must('GET', `/v3/devices/${device.id}/processing-logs`);
   const noted = async () =>
-    (await logs()).content.filter(({ message }: { message: string }) => message.includes('more than a day ahead'));
+    (await logs()).content.filter(({ message }: { message: string }) =>
+      message.includes('more than a day ahead'),
+    );
   expect(await noted()).toEqual([]);
   await world.capture(device, { a: 2 }, { timestamp: ahead(25 * 3_600_000) });
   expect(await noted()).toMatchObject([{ level: 'WARN', source: 'UPLINK' }]);

@@ -31,7 +31,11 @@ const source = (deviceId: string, id = 's1', name = 'temperature') => ({
 /** A rule of custom logic with the device as its two data sources. */
 async function scriptRule(device: TestDevice, actionId: string, script: string, more: object = {}) {
   const { organizationId, workspaceId, must } = world;
-  const { id: customLogicId } = await must('POST', '/v3/rules/custom', { organizationId, name: 'Block', script });
+  const { id: customLogicId } = await must('POST', '/v3/rules/custom', {
+    organizationId,
+    name: 'Block',
+    script,
+  });
   return must('POST', '/v3/rules', {
     name: 'Script',
     workspaceId,
@@ -81,21 +85,36 @@ describe('custom logic', () => {
     }`;
     await scriptRule(device, action, script);
     await world.capture(device, { temperature: 1, humidity: 2 });
-    expect(await sink.next('sources')).toEqual({ keys: ['1', '2'], walked: 2, same: true, text: 2, names: true });
+    expect(await sink.next('sources')).toEqual({
+      keys: ['1', '2'],
+      walked: 2,
+      same: true,
+      text: 2,
+      names: true,
+    });
   });
 
   test('review behaviour 32: a timed run has no device', async () => {
     const device = await world.device();
     const action = await sink.action(world, 'timed', all);
     const timer = { enabled: true, type: 'INTERVAL', schedule: 'PT1H' };
-    await scriptRule(device, action, `function consume(event) { emit('action', { has: 'device' in event }); }`, {
-      timer,
-    });
+    await scriptRule(
+      device,
+      action,
+      `function consume(event) { emit('action', { has: 'device' in event }); }`,
+      {
+        timer,
+      },
+    );
     clockAheadMs += 3_600_000;
     expect(await sink.next('timed')).toEqual({ has: false });
   });
 
-  const emitted = { topic: 'emitted', timestamp: '2026-01-02T03:04:05.000Z', meta: { by: 'script' } };
+  const emitted = {
+    topic: 'emitted',
+    timestamp: '2026-01-02T03:04:05.000Z',
+    meta: { by: 'script' },
+  };
   const cases = [
     ['an emitted action', emitted, {}, emitted],
     [
@@ -111,30 +130,38 @@ describe('custom logic', () => {
       emitted,
     ],
   ] as const;
-  test.for(cases)('review behaviour 2: %s: its topic, timestamp and meta win', async ([, said, more, wanted]) => {
-    const { must, workspaceId } = world;
-    const device = await world.device();
-    const database = await must('POST', '/v3/output-connectors', {
-      name: 'Database',
-      workspaceId,
-      type: 'CUSTOM_DATABASE',
-      scope: 'RULE_ACTION',
-      customDatabaseProperties: { topic: 'connectors', useCurrentDevice: true },
-      ...more,
-    });
-    const action = said === null ? '{ only: true }' : JSON.stringify({ data: { x: 1 }, ...said });
-    await scriptRule(device, database.id, `function consume() { emit('action', ${action}); }`);
-    await world.capture(device, { temperature: 1, humidity: 1 });
-    const stored = async () =>
-      ((await must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })) as { data: object }[]).filter(
-        ({ data }) => 'x' in data,
-      );
-    await expect.poll(stored, { interval: 20, timeout: 10_000 }).toMatchObject([{ data: { x: 1 }, ...wanted }]);
-  });
+  test.for(cases)(
+    'review behaviour 2: %s: its topic, timestamp and meta win',
+    async ([, said, more, wanted]) => {
+      const { must, workspaceId } = world;
+      const device = await world.device();
+      const database = await must('POST', '/v3/output-connectors', {
+        name: 'Database',
+        workspaceId,
+        type: 'CUSTOM_DATABASE',
+        scope: 'RULE_ACTION',
+        customDatabaseProperties: { topic: 'connectors', useCurrentDevice: true },
+        ...more,
+      });
+      const action = said === null ? '{ only: true }' : JSON.stringify({ data: { x: 1 }, ...said });
+      await scriptRule(device, database.id, `function consume() { emit('action', ${action}); }`);
+      await world.capture(device, { temperature: 1, humidity: 1 });
+      const stored = async () =>
+        (
+          (await must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })) as {
+            data: object;
+          }[]
+        ).filter(({ data }) => 'x' in data);
+      await expect
+        .poll(stored, { interval: 20, timeout: 10_000 })
+        .toMatchObject([{ data: { x: 1 }, ...wanted }]);
+    },
+  );
 
   test('review behaviour 11: uplinkMeta of the data source that triggered', async () => {
     const device = await world.device();
-    const customPayload = '{"meta": {{dataSources.1.uplinkMeta}}, "other": {{dataSources.2.uplinkMeta}}}';
+    const customPayload =
+      '{"meta": {{dataSources.1.uplinkMeta}}, "other": {{dataSources.2.uplinkMeta}}}';
     const action = await sink.action(world, 'meta', { ...all, customPayload });
     await scriptRule(device, action, `function consume() { emit('action', {}); }`);
     await world.capture(device, { temperature: 1 });
@@ -155,8 +182,15 @@ describe('review behaviour 25: what triggers', () => {
   test('a timer with a tag as input is refused', async () => {
     const tag = await world.must('POST', '/v3/tags', { name: 'T', workspaceId: world.workspaceId });
     const timer = { enabled: true, type: 'INTERVAL', schedule: 'PT1H' };
-    const answer = await world.call('POST', '/v3/rules', comparison(tag.id, 'ASSET_TAG', { timer }));
-    expect([answer.status, answer.body.message]).toEqual([400, expect.stringContaining('a timer needs devices')]);
+    const answer = await world.call(
+      'POST',
+      '/v3/rules',
+      comparison(tag.id, 'ASSET_TAG', { timer }),
+    );
+    expect([answer.status, answer.body.message]).toEqual([
+      400,
+      expect.stringContaining('a timer needs devices'),
+    ]);
   });
 });
 
@@ -206,19 +240,26 @@ test('review security 9: rules that multiply samples stop at the budget of their
     await must('POST', '/v3/rules', { ...rest, logic: { ...logic, logicBlocks } });
   }
   await world.capture(device, { temperature: 30, path: '' });
-  const log = async () => (await must('GET', `/v3/devices/${device.id}/processing-logs?level=ERROR&size=100`)).content;
+  const log = async () =>
+    (await must('GET', `/v3/devices/${device.id}/processing-logs?level=ERROR&size=100`)).content;
   // One uplink and 20 samples of rules fire three actions each; 20 of them were allowed.
   await expect.poll(async () => (await log()).length, { timeout: 15_000 }).toBe(21 * 3 - 20);
   expect((await log())[0].message).toContain('rules made 20 samples from one uplink already');
-  const stored = (await must('POST', `/v3/devices/${device.id}/query?size=100`, { topic: '*' })) as unknown[];
+  const stored = (await must('POST', `/v3/devices/${device.id}/query?size=100`, {
+    topic: '*',
+  })) as unknown[];
   expect(stored.length).toBe(21);
 });
 
 test('review reliability 17: runs by outcome and how far followers are behind are metrics', async () => {
   const text = String((await checkedFetch(world.base, 'GET', '/metrics', {})).body);
-  expect(Number(/^heliograph_rule_runs_total{outcome="FIRED"} (\d+)/m.exec(text)?.[1])).toBeGreaterThan(0);
+  expect(
+    Number(/^heliograph_rule_runs_total{outcome="FIRED"} (\d+)/m.exec(text)?.[1]),
+  ).toBeGreaterThan(0);
   expect(text).toMatch(/^heliograph_rule_runs_total{outcome="DROPPED"} 0/m);
   for (const follower of ['rules', 'outputs']) {
-    expect(text).toMatch(new RegExp(`^heliograph_follower_lag_entries{follower="${follower}"} \\d+`, 'm'));
+    expect(text).toMatch(
+      new RegExp(`^heliograph_follower_lag_entries{follower="${follower}"} \\d+`, 'm'),
+    );
   }
 });

@@ -31,7 +31,15 @@ beforeAll(async () => {
     inputs: [{ id: device.id, type: 'DEVICE' }],
     logic: {
       type: 'COMPARISON',
-      dataSources: [{ id: 's1', inputIds: [device.id], dataTopic: 'default', dataKey: 'n', valueType: 'NUMERICAL' }],
+      dataSources: [
+        {
+          id: 's1',
+          inputIds: [device.id],
+          dataTopic: 'default',
+          dataKey: 'n',
+          valueType: 'NUMERICAL',
+        },
+      ],
       logicBlocks: [
         {
           conditions: [
@@ -56,7 +64,9 @@ beforeAll(async () => {
   for (const n of [1, 2, 3]) await world.capture(device, { n });
   const { paths } = await world.must('GET', '/v3/openapi.json');
   lists = [];
-  for (const [path, operations] of Object.entries<Record<string, { parameters?: Parameter[] }>>(paths)) {
+  for (const [path, operations] of Object.entries<Record<string, { parameters?: Parameter[] }>>(
+    paths,
+  )) {
     for (const [method, { parameters }] of Object.entries(operations)) {
       const sort = parameters?.find(({ name }) => name === 'sort');
       if (sort === undefined) continue;
@@ -82,7 +92,11 @@ test('review behaviour 18: every list documents its sort fields and refuses othe
   expect(lists.length).toBeGreaterThan(20);
   for (const [method, path, fields] of lists) {
     const refused = await asked(method, path, 'nonsense');
-    expect([path, refused.status, refused.body.errorCode]).toEqual([path, 400, '40037_UNKNOWN_SORT_FIELD']);
+    expect([path, refused.status, refused.body.errorCode]).toEqual([
+      path,
+      400,
+      '40037_UNKNOWN_SORT_FIELD',
+    ]);
     const named: string[] = /it can by (.+)$/.exec(refused.body.message)?.[1]?.split(', ') ?? [];
     expect([path, named.toSorted()]).toEqual([path, fields.toSorted()]);
     for (const field of fields) {

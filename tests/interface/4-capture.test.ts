@@ -15,9 +15,19 @@ afterAll(() => world.close());
 const path = '/v3/capture';
 
 /** A request as a device makes it: without the API key of the world. */
-function send(query: Record<string, string>, headers: Record<string, string>, body: string): Promise<Answered> {
+function send(
+  query: Record<string, string>,
+  headers: Record<string, string>,
+  body: string,
+): Promise<Answered> {
   const asked = `${path}?${new URLSearchParams(query).toString()}`;
-  return checkedFetch(world.base, 'POST', asked, { 'content-type': 'application/json', ...headers }, body);
+  return checkedFetch(
+    world.base,
+    'POST',
+    asked,
+    { 'content-type': 'application/json', ...headers },
+    body,
+  );
 }
 const latest = async (topic = 'default') =>
   (await world.must('POST', `/v3/devices/${device.id}/query`, { topic, limit: 1 }))[0];
@@ -25,14 +35,26 @@ const latest = async (topic = 'default') =>
 describe('contract 18: secret and device id in every place that clients put them', () => {
   const variants: [string, () => [Record<string, string>, Record<string, string>]][] = [
     ['query secret and deviceId', () => [{ secret: device.secret, deviceId: device.deviceId }, {}]],
-    ['query uplinkSecret and deviceId', () => [{ uplinkSecret: device.secret, deviceId: device.deviceId }, {}]],
+    [
+      'query uplinkSecret and deviceId',
+      () => [{ uplinkSecret: device.secret, deviceId: device.deviceId }, {}],
+    ],
     [
       'x-uplink-secret and x-device-id',
       () => [{}, { 'x-uplink-secret': device.secret, 'x-device-id': device.deviceId }],
     ],
-    ['headers in other capitals', () => [{}, { 'X-Uplink-Secret': device.secret, 'X-Device-Id': device.deviceId }]],
-    ['headers secret and deviceId', () => [{}, { secret: device.secret, deviceId: device.deviceId }]],
-    ['secret in the query, device in a header', () => [{ secret: device.secret }, { 'x-device-id': device.deviceId }]],
+    [
+      'headers in other capitals',
+      () => [{}, { 'X-Uplink-Secret': device.secret, 'X-Device-Id': device.deviceId }],
+    ],
+    [
+      'headers secret and deviceId',
+      () => [{}, { secret: device.secret, deviceId: device.deviceId }],
+    ],
+    [
+      'secret in the query, device in a header',
+      () => [{ secret: device.secret }, { 'x-device-id': device.deviceId }],
+    ],
     [
       'an API key beside the secret does not matter',
       () => [{ secret: device.secret, deviceId: device.deviceId }, { 'x-api-key': 'nonsense' }],
@@ -49,8 +71,15 @@ describe('contract 18: secret and device id in every place that clients put them
 
 describe('contract 18: topic, timestamp and body', () => {
   test('topic and timestamp by query', async () => {
-    await world.capture(device, { a: 1 }, { topic: 'climate', timestamp: '2026-01-01T10:00:00+02:00' });
-    expect(await latest('climate')).toMatchObject({ timestamp: '2026-01-01T08:00:00.000Z', data: { a: 1 } });
+    await world.capture(
+      device,
+      { a: 1 },
+      { topic: 'climate', timestamp: '2026-01-01T10:00:00+02:00' },
+    );
+    expect(await latest('climate')).toMatchObject({
+      timestamp: '2026-01-01T08:00:00.000Z',
+      data: { a: 1 },
+    });
   });
   test('a plus sign that was not encoded', async () => {
     const query = `secret=${device.secret}&deviceId=${device.deviceId}&topic=plus&timestamp=2026-01-01T10:00:00+02:00`;
@@ -70,7 +99,11 @@ describe('contract 18: topic, timestamp and body', () => {
   });
   test('other JSON content types are taken', async () => {
     const query = { secret: device.secret, deviceId: device.deviceId };
-    for (const type of ['application/json; charset=utf-8', 'application/senml+json', 'Application/JSON'])
+    for (const type of [
+      'application/json; charset=utf-8',
+      'application/senml+json',
+      'Application/JSON',
+    ])
       expect((await send(query, { 'content-type': type }, '{"a":1}')).status).toBe(201);
   });
 });
@@ -83,10 +116,30 @@ describe('contract 18 and 0.2: refusals', () => {
   const right = () => ({ secret: device.secret, deviceId: device.deviceId });
   const json = { 'content-type': 'application/json' };
   const cases: [string, () => Promise<Answered>, number, string][] = [
-    ['no secret', () => send({ deviceId: device.deviceId }, {}, '{}'), 401, '40103_UPLINK_SECRET_MISSING'],
-    ['wrong secret', () => send({ ...right(), secret: 'wrong' }, {}, '{}'), 401, '40104_UPLINK_SECRET_UNKNOWN'],
-    ['no device id', () => send({ secret: device.secret }, {}, '{}'), 400, '40002_DEVICE_ID_MISSING'],
-    ['unknown device', () => send({ ...right(), deviceId: 'nobody' }, {}, '{}'), 404, '40400_NOT_FOUND'],
+    [
+      'no secret',
+      () => send({ deviceId: device.deviceId }, {}, '{}'),
+      401,
+      '40103_UPLINK_SECRET_MISSING',
+    ],
+    [
+      'wrong secret',
+      () => send({ ...right(), secret: 'wrong' }, {}, '{}'),
+      401,
+      '40104_UPLINK_SECRET_UNKNOWN',
+    ],
+    [
+      'no device id',
+      () => send({ secret: device.secret }, {}, '{}'),
+      400,
+      '40002_DEVICE_ID_MISSING',
+    ],
+    [
+      'unknown device',
+      () => send({ ...right(), deviceId: 'nobody' }, {}, '{}'),
+      404,
+      '40400_NOT_FOUND',
+    ],
     [
       'the service device id is not the physical one',
       () => send({ ...right(), deviceId: device.id }, {}, '{}'),
@@ -110,7 +163,12 @@ describe('contract 18 and 0.2: refusals', () => {
       400,
       '40003_TIMESTAMP_INVALID',
     ],
-    ['plain text', () => send(right(), { 'content-type': 'text/plain' }, '{}'), 415, '41500_UNSUPPORTED_MEDIA_TYPE'],
+    [
+      'plain text',
+      () => send(right(), { 'content-type': 'text/plain' }, '{}'),
+      415,
+      '41500_UNSUPPORTED_MEDIA_TYPE',
+    ],
     [
       'a form',
       () => send(right(), { 'content-type': 'application/x-www-form-urlencoded' }, 'a=1'),
@@ -138,7 +196,10 @@ describe('review behaviour 32: JSON of simple clients', () => {
   ] as const) {
     test(what, async () => {
       const { request } = await import('node:http');
-      const query = new URLSearchParams({ secret: device.secret, deviceId: device.deviceId }).toString();
+      const query = new URLSearchParams({
+        secret: device.secret,
+        deviceId: device.deviceId,
+      }).toString();
       const sent = Object.entries(headers).filter(([, value]) => value !== '');
       const status = await new Promise((resolve, reject) => {
         const call = request(`${world.base}/v3/capture?${query}`, {
@@ -164,7 +225,8 @@ describe('contract 35: Idempotency-Key', () => {
       { 'idempotency-key': key },
       JSON.stringify(body),
     );
-  const count = async (topic: string) => (await world.must('POST', `/v3/devices/${device.id}/query`, { topic })).length;
+  const count = async (topic: string) =>
+    (await world.must('POST', `/v3/devices/${device.id}/query`, { topic })).length;
 
   test('the same key gets the same answer and stores once', async () => {
     const first = await withKey('one', { a: 1 }, { topic: 'once' });
@@ -173,7 +235,9 @@ describe('contract 35: Idempotency-Key', () => {
     expect(await count('once')).toBe(1);
   });
   test('at the same time too', async () => {
-    const answers = await Promise.all([1, 2, 3].map(() => withKey('both', { a: 1 }, { topic: 'both' })));
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => withKey('both', { a: 1 }, { topic: 'both' })),
+    );
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
     expect(await count('both')).toBe(1);
   });
@@ -197,9 +261,17 @@ describe('contract 35: Idempotency-Key', () => {
     const post = () => world.call('POST', '/v3/tags', draft, { 'idempotency-key': 'tag' });
     const [first, again] = [await post(), await post()];
     expect(again).toMatchObject({ status: 201, body: first.body });
-    const found = await world.must('GET', `/v3/tags?workspaceId=${world.workspaceId}&search=made%20once`);
+    const found = await world.must(
+      'GET',
+      `/v3/tags?workspaceId=${world.workspaceId}&search=made%20once`,
+    );
     expect(found.totalElements).toBe(1);
-    const changed = await world.call('POST', '/v3/tags', { ...draft, name: 'x' }, { 'idempotency-key': 'tag' });
+    const changed = await world.call(
+      'POST',
+      '/v3/tags',
+      { ...draft, name: 'x' },
+      { 'idempotency-key': 'tag' },
+    );
     expectRefusal(changed, 422, '42200_IDEMPOTENCY_KEY_REUSED', { path: '/v3/tags' });
   });
 });
@@ -214,7 +286,9 @@ describe('contract 10: the database connector decides what can be queried', () =
     expect((await world.capture(one, { a: 1 })).status).toBe(201);
     expect(await stored(one)).toEqual([]);
     expect(await world.must('GET', `/v3/devices/${one.id}/query/topics`)).toEqual([]);
-    expect(await world.must('GET', `/v3/devices/${one.id}`)).toMatchObject({ onlineState: 'ONLINE' });
+    expect(await world.must('GET', `/v3/devices/${one.id}`)).toMatchObject({
+      onlineState: 'ONLINE',
+    });
   });
   test('a topic filter stores that topic alone', async () => {
     const one = await world.device({ outputs: [{ id: '0900000000000000', topic: 'climate' }] });
@@ -246,7 +320,9 @@ describe('records change, the next payload knows', () => {
     const two = await world.device({ name: 'stays' });
     await world.capture(one, { a: 1 });
     await world.must('PUT', `/v3/devices/${one.id}`, { dataFlowId: two.dataFlowId });
-    expectRefusal(await world.capture(one, { a: 2 }), 403, '40301_DEVICE_NOT_ON_CONNECTOR', { path });
+    expectRefusal(await world.capture(one, { a: 2 }), 403, '40301_DEVICE_NOT_ON_CONNECTOR', {
+      path,
+    });
     expect((await world.capture({ ...one, secret: two.secret }, { a: 3 })).status).toBe(201);
   });
   test('a deleted device is unknown to capture and queries; its successor begins without samples', async () => {
@@ -257,7 +333,13 @@ describe('records change, the next payload knows', () => {
     const query = `/v3/devices/${one.id}/query`;
     expectRefusal(await world.call('POST', query, {}), 404, '40400_NOT_FOUND', { path: query });
     const { deviceId, dataFlowId } = one;
-    const draft = { name: 'again', deviceId, dataFlowId, workspaceId: world.workspaceId, connectivity: 'HTTP' };
+    const draft = {
+      name: 'again',
+      deviceId,
+      dataFlowId,
+      workspaceId: world.workspaceId,
+      connectivity: 'HTTP',
+    };
     const again = await world.must('POST', '/v3/devices', draft);
     expect(await world.must('POST', `/v3/devices/${again.id}/query`, { topic: '*' })).toEqual([]);
     expect((await world.capture(one, { a: 3 })).status).toBe(201);

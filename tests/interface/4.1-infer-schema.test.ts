@@ -11,12 +11,16 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 test('interface 2.4: declared properties keep what they declare, measured ones are inferred', async () => {
-  const script = "function consume(event) { emit('sample', { data: event.data, topic: 'default' }); }";
+  const script =
+    "function consume(event) { emit('sample', { data: event.data, topic: 'default' }); }";
   const declared = {
     title: 'Climate',
     properties: { temperature: { title: 'Temperature', type: 'number', unit: '°C' } },
   };
-  const device = await world.device({ script, schemas: { default: declared, lifecycle: { properties: {} } } });
+  const device = await world.device({
+    script,
+    schemas: { default: declared, lifecycle: { properties: {} } },
+  });
   expect(Object.keys(await world.must('GET', `/v3/devices/${device.id}/infer-schema`))).toEqual([
     'default',
     'lifecycle',

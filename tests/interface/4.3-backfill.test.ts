@@ -59,7 +59,11 @@ describe('single', () => {
       const device = await world.device();
       expect(await single(device, body)).toMatchObject({
         status: 400,
-        body: { errorCode: '40044_BACKFILL_REJECTED', accepted: 0, rejected: [{ index: 0, errorCode }] },
+        body: {
+          errorCode: '40044_BACKFILL_REJECTED',
+          accepted: 0,
+          rejected: [{ index: 0, errorCode }],
+        },
       });
       expect(await samplesOf(device)).toEqual([]);
     });
@@ -68,7 +72,13 @@ describe('single', () => {
 describe('bulk', () => {
   test('contract 35: 201 {accepted, duplicates, rejected}; the rest is stored in order', async () => {
     const device = await world.device();
-    const body = [...numbered(3), { data: 1 }, ...numbered(2, 1), 'x', { data: { n: 9 }, timestamp: at(9) }];
+    const body = [
+      ...numbered(3),
+      { data: 1 },
+      ...numbered(2, 1),
+      'x',
+      { data: { n: 9 }, timestamp: at(9) },
+    ];
     expect(await bulk(device, body)).toMatchObject({
       status: 201,
       body: {
@@ -91,13 +101,19 @@ describe('bulk', () => {
       status: 400,
       body: { errorCode: '40044_BACKFILL_REJECTED', rejected: [{ index: 0 }, { index: 1 }] },
     });
-    expect(await bulk(device, [])).toMatchObject({ status: 201, body: { accepted: 0, duplicates: 0, rejected: [] } });
+    expect(await bulk(device, [])).toMatchObject({
+      status: 201,
+      body: { accepted: 0, duplicates: 0, rejected: [] },
+    });
   });
 
   test('interface 2.3: samples pass the topic and key checks and leave notes that name their place', async () => {
     const device = await world.device();
     const odd = { timestamp: at(1), topic: 'bad topic', data: { good: 1, 'bad key!': 2 } };
-    expect((await bulk(device, [...numbered(1), odd])).body).toMatchObject({ accepted: 2, rejected: [] });
+    expect((await bulk(device, [...numbered(1), odd])).body).toMatchObject({
+      accepted: 2,
+      rejected: [],
+    });
     const [sample] = await samplesOf(device);
     expect(sample).toMatchObject({
       topic: 'default',
@@ -121,26 +137,38 @@ describe('bulk', () => {
 
   test('20,000 samples in one request: stored, aggregated, announced once each and in order', async () => {
     const device = await world.device();
-    const socket = new WebSocket(`${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${world.apiKey}`);
+    const socket = new WebSocket(
+      `${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${world.apiKey}`,
+    );
     const live: number[] = [];
     let enough: () => void = () => undefined;
     const all = new Promise<void>((resolve) => (enough = resolve));
     const subscribed = new Promise<void>((resolve) =>
       socket.on('message', (text) => {
-        const message = JSON.parse(String(text)) as { type: string; sample: { data: { n: number } } };
+        const message = JSON.parse(String(text)) as {
+          type: string;
+          sample: { data: { n: number } };
+        };
         const subscriptions = [{ assetId: device.id, topic: '*' }];
-        if (message.type === 'connected') socket.send(JSON.stringify({ type: 'subscribe', id: 1, subscriptions }));
+        if (message.type === 'connected')
+          socket.send(JSON.stringify({ type: 'subscribe', id: 1, subscriptions }));
         else if (message.type === 'subscribed') resolve();
-        else if (message.type === 'sample_insert' && live.push(message.sample.data.n) === 20_000) enough();
+        else if (message.type === 'sample_insert' && live.push(message.sample.data.n) === 20_000)
+          enough();
       }),
     );
     await subscribed;
     const body = numbered(20_000);
-    expect(await bulk(device, body)).toMatchObject({ status: 201, body: { accepted: 20_000, duplicates: 0 } });
+    expect(await bulk(device, body)).toMatchObject({
+      status: 201,
+      body: { accepted: 20_000, duplicates: 0 },
+    });
     const interval = { from: at(0), to: at(20_160) };
     for (const source of ['raw', 'aggregated/hourly']) {
       const question = { topic: 'default', dataKey: 'n', accumulator: 'COUNT', interval };
-      expect(await world.must('POST', `/v3/devices/${device.id}/query/${source}/kpi`, question)).toMatchObject({
+      expect(
+        await world.must('POST', `/v3/devices/${device.id}/query/${source}/kpi`, question),
+      ).toMatchObject({
         kpi: 20_000,
       });
     }
@@ -167,16 +195,23 @@ describe('bulk', () => {
     );
   });
 
-  test('more than 100,000 samples: 413 that tells what was stored', { timeout: 60_000 }, async () => {
+  test('more than 100,000 samples: 413 that tells what was stored', {
+    timeout: 60_000,
+  }, async () => {
     const device = await world.device();
     const answer = await bulk(device, numbered(100_001));
-    expect(answer).toMatchObject({ status: 413, body: { errorCode: '41301_BACKFILL_TOO_LARGE', accepted: 100_000 } });
+    expect(answer).toMatchObject({
+      status: 413,
+      body: { errorCode: '41301_BACKFILL_TOO_LARGE', accepted: 100_000 },
+    });
     expect(answer.body.message).toContain('100,000 samples');
   });
 
   test('more than 64 MiB: 413 before anything is read when the length is said', async () => {
     const device = await world.device();
-    const { status, body } = await raw(device, { 'content-length': String(64 * 1024 * 1024 + 1) }, [Buffer.from('[')]);
+    const { status, body } = await raw(device, { 'content-length': String(64 * 1024 * 1024 + 1) }, [
+      Buffer.from('['),
+    ]);
     expect({ status, code: body.errorCode, accepted: body.accepted }).toEqual({
       status: 413,
       code: '41301_BACKFILL_TOO_LARGE',
@@ -187,7 +222,9 @@ describe('bulk', () => {
   test('a body in many pieces, its length unknown', async () => {
     const device = await world.device();
     const text = Buffer.from(JSON.stringify(numbered(300)));
-    const pieces = Array.from({ length: Math.ceil(text.length / 97) }, (_, i) => text.subarray(i * 97, (i + 1) * 97));
+    const pieces = Array.from({ length: Math.ceil(text.length / 97) }, (_, i) =>
+      text.subarray(i * 97, (i + 1) * 97),
+    );
     expect(await raw(device, { 'transfer-encoding': 'chunked' }, pieces)).toMatchObject({
       status: 201,
       body: { accepted: 300 },
@@ -208,7 +245,10 @@ describe('Idempotency-Key', () => {
     const key = { 'idempotency-key': 'bulk-1' };
     const body = [{ data: { n: 1 } }, 7];
     const [first, second] = await Promise.all([bulk(device, body, key), bulk(device, body, key)]);
-    expect(first).toMatchObject({ status: 201, body: { accepted: 1, duplicates: 0, rejected: [{ index: 1 }] } });
+    expect(first).toMatchObject({
+      status: 201,
+      body: { accepted: 1, duplicates: 0, rejected: [{ index: 1 }] },
+    });
     expect(second.body).toEqual(first.body);
     expect((await bulk(device, body, key)).body).toEqual(first.body);
     expect(await samplesOf(device)).toHaveLength(1);
@@ -222,7 +262,10 @@ describe('Idempotency-Key', () => {
     const device = await world.device();
     const key = { 'idempotency-key': 'single-1' };
     const first = await single(device, { data: { n: 1 } }, key);
-    expect(await single(device, { data: { n: 1 } }, key)).toMatchObject({ status: 201, body: first.body });
+    expect(await single(device, { data: { n: 1 } }, key)).toMatchObject({
+      status: 201,
+      body: first.body,
+    });
     expect(await samplesOf(device)).toHaveLength(1);
     expect((await single(device, { data: { n: 2 } }, key)).status).toBe(422);
   });
@@ -231,9 +274,14 @@ describe('Idempotency-Key', () => {
 test('401 without a credential, 404 for an unknown device, 415 for another type, 400 for an empty body', async () => {
   const device = await world.device();
   expect((await bulk(device, [], { 'x-api-key': 'no.key' })).status).toBe(401);
-  expect((await world.call('POST', '/v3/devices/0000000000000000/backfill/bulk', [])).status).toBe(404);
+  expect((await world.call('POST', '/v3/devices/0000000000000000/backfill/bulk', [])).status).toBe(
+    404,
+  );
   expect((await bulk(device, '[]', { 'content-type': 'text/plain' })).status).toBe(415);
-  expect(await bulk(device, '')).toMatchObject({ status: 400, body: { errorCode: '40045_BACKFILL_BROKEN' } });
+  expect(await bulk(device, '')).toMatchObject({
+    status: 400,
+    body: { errorCode: '40045_BACKFILL_BROKEN' },
+  });
 });
 
 interface RawAnswer {
@@ -242,7 +290,11 @@ interface RawAnswer {
 }
 
 /** A request whose bytes go out as given; one that says its length ends with the answer. */
-function raw(device: TestDevice, headers: Record<string, string>, pieces: readonly Buffer[]): Promise<RawAnswer> {
+function raw(
+  device: TestDevice,
+  headers: Record<string, string>,
+  pieces: readonly Buffer[],
+): Promise<RawAnswer> {
   const url = `${world.base}/v3/devices/${device.id}/backfill/bulk`;
   const all = { 'x-api-key': world.apiKey, 'content-type': 'application/json', ...headers };
   return new Promise((resolve, reject) => {
@@ -250,7 +302,10 @@ function raw(device: TestDevice, headers: Record<string, string>, pieces: readon
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('end', () => {
-        resolve({ status: answer.statusCode, body: JSON.parse(Buffer.concat(chunks).toString()) as RawAnswer['body'] });
+        resolve({
+          status: answer.statusCode,
+          body: JSON.parse(Buffer.concat(chunks).toString()) as RawAnswer['body'],
+        });
         sent.destroy();
       });
     });

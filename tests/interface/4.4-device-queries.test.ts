@@ -19,7 +19,10 @@ beforeAll(async () => {
       position: { lat: i },
       list: [{ t: i }, i % 2 === 0],
     };
-    const stored = await world.capture(device, data, { timestamp, topic: i === 11 ? 'alarm' : 'default' });
+    const stored = await world.capture(device, data, {
+      timestamp,
+      topic: i === 11 ? 'alarm' : 'default',
+    });
     expect(stored.status, minute).toBe(201);
   }
 });
@@ -38,7 +41,13 @@ test('interface 4.4: samples newest first, bounded by time, limit and skip', asy
     deviceId: device.id,
     svcDeviceId: device.id,
     topic: 'default',
-    data: { temperature: 30, open: false, label: 'label 2', position: { lat: 10 }, list: [{ t: 10 }, true] },
+    data: {
+      temperature: 30,
+      open: false,
+      label: 'label 2',
+      position: { lat: 10 },
+      list: [{ t: 10 }, true],
+    },
   });
   const some = { topic: 'default', timestamp: { gt: '2026-03-01T10:20:00Z' }, limit: 2, skip: 1 };
   expect(await world.must('POST', path(''), some)).toEqual(all.slice(1, 3));
@@ -69,13 +78,25 @@ describe.each(['raw', 'aggregated/hourly'])('interface 4.4: %s', (source) => {
     ['MAX', 'nothing', null],
     ['COUNT', 'nothing', 0],
   ])('%s of %s is %d', async (accumulator, dataKey, kpi) => {
-    const answer = await world.must('POST', path(`/${source}/kpi`), { ...common, accumulator, dataKey });
+    const answer = await world.must('POST', path(`/${source}/kpi`), {
+      ...common,
+      accumulator,
+      dataKey,
+    });
     expect(answer).toEqual({ deviceId: device.id, topic: 'default', dataKey, kpi });
   });
 
   test('a series has one point per bucket, null where nothing is', async () => {
-    const asked = { ...common, interval: { from: '2026-03-01T09:00:00Z', to: '2026-03-01T12:00:00Z' } };
-    expect(await world.must('POST', path(`/${source}/time-series`), { ...asked, bucketInterval: 'PT1H' })).toEqual({
+    const asked = {
+      ...common,
+      interval: { from: '2026-03-01T09:00:00Z', to: '2026-03-01T12:00:00Z' },
+    };
+    expect(
+      await world.must('POST', path(`/${source}/time-series`), {
+        ...asked,
+        bucketInterval: 'PT1H',
+      }),
+    ).toEqual({
       deviceId: device.id,
       topic: 'default',
       dataKey: 'temperature',
@@ -83,14 +104,21 @@ describe.each(['raw', 'aggregated/hourly'])('interface 4.4: %s', (source) => {
       timestamps: ['09', '10', '11'].map((hour) => `2026-03-01T${hour}:00:00.000Z`),
     });
     const days = { ...asked, bucketInterval: 'P1D', timeZone: 'Asia/Tokyo', accumulator: 'COUNT' };
-    expect(await world.must('POST', path(`/${source}/time-series`), days)).toMatchObject({ dataPoints: [11] });
+    expect(await world.must('POST', path(`/${source}/time-series`), days)).toMatchObject({
+      dataPoints: [11],
+    });
   });
 });
 
-test.each(['raw', 'aggregated/hourly'])('review behaviour 30: a series of %s reaches into arrays', async (source) => {
-  const asked = { ...common, dataKey: 'list.0.t', accumulator: 'MAX', bucketInterval: 'PT1H' };
-  expect(await world.must('POST', path(`/${source}/time-series`), asked)).toMatchObject({ dataPoints: [5, 10] });
-});
+test.each(['raw', 'aggregated/hourly'])(
+  'review behaviour 30: a series of %s reaches into arrays',
+  async (source) => {
+    const asked = { ...common, dataKey: 'list.0.t', accumulator: 'MAX', bucketInterval: 'PT1H' };
+    expect(await world.must('POST', path(`/${source}/time-series`), asked)).toMatchObject({
+      dataPoints: [5, 10],
+    });
+  },
+);
 
 test('interface 4.7: an hour is the least for hourly aggregates, and 10,000 buckets the most', async () => {
   const hourly = await world.call('POST', path('/aggregated/hourly/time-series'), {
@@ -108,7 +136,11 @@ test('interface 4.7: an hour is the least for hourly aggregates, and 10,000 buck
 });
 
 test('contract 21: both older forms of series', async () => {
-  const raw = { dataKey: 'open', topic: 'default', timestamp: { gte: interval.from, lte: '2026-03-01T10:10:00Z' } };
+  const raw = {
+    dataKey: 'open',
+    topic: 'default',
+    timestamp: { gte: interval.from, lte: '2026-03-01T10:10:00Z' },
+  };
   expect(await world.must('POST', path('/time-series'), raw)).toEqual({
     dataPoints: [
       [true, '2026-03-01T10:00:00.000Z'],
@@ -121,7 +153,9 @@ test('contract 21: both older forms of series', async () => {
     timestamp: { from: interval.to, to: interval.from },
     bucket: { interval: 'PT1H', aggregation: 'MAX' },
   };
-  expect((await world.must('POST', path('/time-series/aggregation'), older)).data.dataPoints).toEqual([25, 30]);
+  expect(
+    (await world.must('POST', path('/time-series/aggregation'), older)).data.dataPoints,
+  ).toEqual([25, 30]);
 });
 
 test('contract 35: exports', async () => {

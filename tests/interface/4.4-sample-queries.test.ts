@@ -11,7 +11,8 @@ beforeAll(async () => {
   world = await startWorld();
   device = await world.device({ name: 'asked' });
   for (let n = 0; n < 5; n++) await world.capture(device, { n }, { timestamp: at(n) });
-  for (let n = 0; n < 2; n++) await world.capture(device, { n, climate: true }, { timestamp: at(n), topic: 'climate' });
+  for (let n = 0; n < 2; n++)
+    await world.capture(device, { n, climate: true }, { timestamp: at(n), topic: 'climate' });
 });
 afterAll(() => world.close());
 
@@ -37,7 +38,11 @@ describe('contract 20: a sample', () => {
       ['GET', undefined],
     ] as const) {
       const answer = await world.call(method, path(), body, { 'akenza-client': 'x' });
-      expect(answer.body[0]).toMatchObject({ deviceId: device.id, svcDeviceId: device.id, akenzaDeviceId: device.id });
+      expect(answer.body[0]).toMatchObject({
+        deviceId: device.id,
+        svcDeviceId: device.id,
+        akenzaDeviceId: device.id,
+      });
     }
   });
 });
@@ -56,25 +61,42 @@ describe('contract 20: newest first, by POST and by GET', () => {
     ['gte', { timestamp: { gte: at(2) } }, `timestamp.gte=${at(2)}`, [4, 3, 2]],
     ['lt', { timestamp: { lt: at(2) } }, `timestamp.lt=${at(2)}`, [1, 0]],
     ['lte', { timestamp: { lte: at(2) } }, `timestamp.lte=${at(2)}`, [2, 1, 0]],
-    ['gt and lte', { timestamp: { gt: at(1), lte: at(3) } }, `timestamp.gt=${at(1)}&timestamp.lte=${at(3)}`, [3, 2]],
+    [
+      'gt and lte',
+      { timestamp: { gt: at(1), lte: at(3) } },
+      `timestamp.gt=${at(1)}&timestamp.lte=${at(3)}`,
+      [3, 2],
+    ],
     [
       'gte and lt in another offset',
       { timestamp: { gte: '2026-01-01T01:00:01+01:00', lt: at(2) } },
       `timestamp.gte=2026-01-01T01:00:01%2B01:00&timestamp.lt=${at(2)}`,
       [1],
     ],
-    ['an empty range', { timestamp: { gt: at(3), lt: at(2) } }, `timestamp.gt=${at(3)}&timestamp.lt=${at(2)}`, []],
-    ['bounds with the topic *', { topic: '*', timestamp: { lte: at(0) } }, `topic=*&timestamp.lte=${at(0)}`, [0, 0]],
+    [
+      'an empty range',
+      { timestamp: { gt: at(3), lt: at(2) } },
+      `timestamp.gt=${at(3)}&timestamp.lt=${at(2)}`,
+      [],
+    ],
+    [
+      'bounds with the topic *',
+      { topic: '*', timestamp: { lte: at(0) } },
+      `topic=*&timestamp.lte=${at(0)}`,
+      [0, 0],
+    ],
   ] as const) {
     test(`POST ${what}`, async () => expect(await post(body)).toEqual(expected));
     test(`GET ${what}`, async () => expect(await get(query)).toEqual(expected));
   }
 
   test('nulls and members of other queries are passed over', async () => {
-    expect(await post({ topic: null, timestamp: null, limit: null, skip: null })).toEqual([4, 3, 2, 1, 0]);
-    expect(await post({ timestamp: { gt: null, gte: at(3), lt: null, lte: null }, deviceId: device.id })).toEqual([
-      4, 3,
+    expect(await post({ topic: null, timestamp: null, limit: null, skip: null })).toEqual([
+      4, 3, 2, 1, 0,
     ]);
+    expect(
+      await post({ timestamp: { gt: null, gte: at(3), lt: null, lte: null }, deviceId: device.id }),
+    ).toEqual([4, 3]);
   });
   test('GET: a plus sign that was not encoded', async () => {
     expect(await get('timestamp.gte=2026-01-01T01:00:03+01:00')).toEqual([4, 3]);
@@ -94,19 +116,28 @@ describe('contract 20: newest first, by POST and by GET', () => {
     [{ skip: -1 }, 'skip=-1'],
   ] as const)
     test(`refused: ${query}`, async () => {
-      expectRefusal(await world.call('POST', path(), body), 400, '40001_INVALID_REQUEST', { path: path() });
-      expectRefusal(await world.call('GET', `${path()}?${query}`), 400, '40001_INVALID_REQUEST', { path: path() });
+      expectRefusal(await world.call('POST', path(), body), 400, '40001_INVALID_REQUEST', {
+        path: path(),
+      });
+      expectRefusal(await world.call('GET', `${path()}?${query}`), 400, '40001_INVALID_REQUEST', {
+        path: path(),
+      });
     });
   for (const bound of ['gt', 'gte', 'lt', 'lte'])
     test(`refused: ${bound} that is no time`, async () => {
       const refused = await world.call('POST', path(), { timestamp: { [bound]: 'yesterday' } });
-      expectRefusal(refused, 400, '40035_BAD_BOUND', { path: path(), message: expect.stringContaining(bound) });
+      expectRefusal(refused, 400, '40035_BAD_BOUND', {
+        path: path(),
+        message: expect.stringContaining(bound),
+      });
       const other = await world.call('GET', `${path()}?timestamp.${bound}=yesterday`);
       expectRefusal(other, 400, '40035_BAD_BOUND', { path: path() });
     });
   test('refused: no body, an unknown operator', async () => {
     for (const body of [undefined, { timestamp: { eq: at(1) } }])
-      expectRefusal(await world.call('POST', path(), body), 400, '40001_INVALID_REQUEST', { path: path() });
+      expectRefusal(await world.call('POST', path(), body), 400, '40001_INVALID_REQUEST', {
+        path: path(),
+      });
   });
 });
 
@@ -168,7 +199,9 @@ describe('contract 20: topics and the latest sample', () => {
     const fresh = await world.device();
     for (const query of ['', '?topic=climate']) {
       const latest = `/v3/devices/${fresh.id}/query/latest-sample`;
-      expectRefusal(await world.call('GET', latest + query), 404, '40430_NO_SAMPLE', { path: latest });
+      expectRefusal(await world.call('GET', latest + query), 404, '40430_NO_SAMPLE', {
+        path: latest,
+      });
     }
   });
   for (const [method, what] of [
@@ -234,7 +267,11 @@ describe('interface 2.4 and 4.1, contract 22: infer-schema', () => {
           },
         },
       },
-      lifecycle: expect.objectContaining({ title: 'Life', type: 'object', properties: expect.any(Object) }),
+      lifecycle: expect.objectContaining({
+        title: 'Life',
+        type: 'object',
+        properties: expect.any(Object),
+      }),
     });
   });
 
@@ -243,7 +280,9 @@ describe('interface 2.4 and 4.1, contract 22: infer-schema', () => {
       script: `function consume(event) { for (let i = 0; i < 30; i++) emit('sample', { data: { i }, topic: event.data.t + '.' + i }); }`,
     });
     for (const t of ['aa', 'bb']) await world.capture(many, { t });
-    expect(Object.keys(await world.must('GET', `/v3/devices/${many.id}/infer-schema`))).toHaveLength(50);
+    expect(
+      Object.keys(await world.must('GET', `/v3/devices/${many.id}/infer-schema`)),
+    ).toHaveLength(50);
     expect(await world.must('GET', `/v3/devices/${many.id}/query/topics`)).toHaveLength(60);
   });
 });

@@ -46,7 +46,11 @@ test.each(['raw', 'aggregated/hourly'])(
     expect(await occupancy(source)).toBeCloseTo((3 / 288) * 100, 9);
     await configure({ timezone: 'Europe/Zurich', workingHours });
     expect(await occupancy(source)).toBeCloseTo((2 / 96) * 100, 9);
-    await configure({ timezone: 'Europe/Zurich', workingHours, holidays: [{ date: '2026-03-02', name: 'Own day' }] });
+    await configure({
+      timezone: 'Europe/Zurich',
+      workingHours,
+      holidays: [{ date: '2026-03-02', name: 'Own day' }],
+    });
     expect(await occupancy(source)).toBeNull();
   },
 );
@@ -58,7 +62,11 @@ test('interface 4.6: an unknown accumulator is a 400 that lists the valid ones',
     accumulator: 'MEDIAN',
     interval: { from: '2026-01-01', to: '2026-01-02' },
   };
-  const { status, body } = await world.call('POST', `/v3/devices/${device.id}/query/raw/kpi`, asked);
+  const { status, body } = await world.call(
+    'POST',
+    `/v3/devices/${device.id}/query/raw/kpi`,
+    asked,
+  );
   expect([status, body.errorCode]).toEqual([400, '40033_UNKNOWN_ACCUMULATOR']);
   expect(body.message).toContain('DISTINCT_COUNT, MATCHED_COUNT, UNMATCHED_COUNT, OCCUPANCY, NONE');
 });

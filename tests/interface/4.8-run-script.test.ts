@@ -10,7 +10,10 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 const path = '/v3/run-script';
-async function run(script: string, event: unknown = { data: {}, timestamp: '2026-01-01T00:00:00.000Z' }) {
+async function run(
+  script: string,
+  event: unknown = { data: {}, timestamp: '2026-01-01T00:00:00.000Z' },
+) {
   const { status, body } = await world.call('POST', path, { script, event });
   expect(status).toBe(200);
   return body as { type: string; event: unknown }[];
@@ -47,7 +50,11 @@ describe('interface 4.8: {type, event} in the order of emits', () => {
       [
         {
           type: 'SAMPLE',
-          event: { data: { 'bad key!': 1, n: null }, timestamp: '1970-01-01T00:00:00.000Z', topic: '!' },
+          event: {
+            data: { 'bad key!': 1, n: null },
+            timestamp: '1970-01-01T00:00:00.000Z',
+            topic: '!',
+          },
         },
       ],
     ],
@@ -57,7 +64,9 @@ describe('interface 4.8: {type, event} in the order of emits', () => {
       [
         {
           type: 'SAMPLE',
-          event: { data: { a: 'NaN', b: 'Infinity', c: '-Infinity', d: ['NaN'], e: { f: 'Infinity' } } },
+          event: {
+            data: { a: 'NaN', b: 'Infinity', c: '-Infinity', d: ['NaN'], e: { f: 'Infinity' } },
+          },
         },
       ],
     ],
@@ -93,7 +102,12 @@ describe('contract 16: faults are ERROR entries with a message', () => {
     ['missing consume', 'const a = 1;', /consume/, 0],
     ['consume that is no function', 'const consume = 1;', /consume/, 0],
     ['syntax error', 'function consume(event) { let }', /./, 0],
-    ['exception; what was emitted before it stays', consume(`emit('log', 1); throw new Error('no way');`), /no way/, 1],
+    [
+      'exception; what was emitted before it stays',
+      consume(`emit('log', 1); throw new Error('no way');`),
+      /no way/,
+      1,
+    ],
     ['thrown text', consume(`throw 'plain';`), /plain/, 0],
     ['endless loop', consume('for (;;);'), /./, 0],
     ['strict mode', consume('undeclared = 1;'), /undeclared/, 0],
@@ -106,7 +120,10 @@ describe('contract 16: faults are ERROR entries with a message', () => {
     test(what, async () => {
       const entries = await run(script);
       expect(entries).toHaveLength(before + 1);
-      expect(entries[before]).toMatchObject({ type: 'ERROR', event: { message: expect.stringMatching(message) } });
+      expect(entries[before]).toMatchObject({
+        type: 'ERROR',
+        event: { message: expect.stringMatching(message) },
+      });
     });
 
   test('an error tells line and column in the source', async () => {
@@ -128,17 +145,36 @@ describe('contract 16: faults are ERROR entries with a message', () => {
   for (const body of [{}, { event: {} }, { script: null, event: {} }, { script: 7 }])
     test(`missing script is a 400: ${JSON.stringify(body)}`, async () => {
       const refused = await world.call('POST', path, body);
-      expectRefusal(refused, 400, '40001_INVALID_REQUEST', { path, message: expect.stringContaining('script') });
+      expectRefusal(refused, 400, '40001_INVALID_REQUEST', {
+        path,
+        message: expect.stringContaining('script'),
+      });
     });
 });
 
 describe('contract 15: what scripts find', () => {
   for (const [what, body, expected] of [
-    ['Bits.hexToBits', `emit('log', Bits.hexToBits('0xA5') + Bits.hexToBits('0f'))`, '1010010100001111'],
+    [
+      'Bits.hexToBits',
+      `emit('log', Bits.hexToBits('0xA5') + Bits.hexToBits('0f'))`,
+      '1010010100001111',
+    ],
     ['Bits.bitsToHex is upper-case', `emit('log', Bits.bitsToHex('1010101111001101'))`, 'ABCD'],
-    ['Bits.bitsToUnsigned', `emit('log', [Bits.bitsToUnsigned('1111'), String(Bits.bitsToUnsigned(''))])`, [15, 'NaN']],
-    ['Bits.bitsToSigned', `emit('log', [Bits.bitsToSigned('1111'), Bits.bitsToSigned('0111')])`, [-1, 7]],
-    ['Bits.base64', `emit('log', [Bits.base64ToBits('qg=='), Bits.bitsToBase64('10101010')])`, ['10101010', 'qg==']],
+    [
+      'Bits.bitsToUnsigned',
+      `emit('log', [Bits.bitsToUnsigned('1111'), String(Bits.bitsToUnsigned(''))])`,
+      [15, 'NaN'],
+    ],
+    [
+      'Bits.bitsToSigned',
+      `emit('log', [Bits.bitsToSigned('1111'), Bits.bitsToSigned('0111')])`,
+      [-1, 7],
+    ],
+    [
+      'Bits.base64',
+      `emit('log', [Bits.base64ToBits('qg=='), Bits.bitsToBase64('10101010')])`,
+      ['10101010', 'qg=='],
+    ],
     ['Hex.hexToBytes', `emit('log', Hex.hexToBytes('00ff7f'))`, [0, 255, 127]],
     [
       'Hex.bytesToHex is lower-case, negative bytes count from 256',
@@ -151,7 +187,9 @@ describe('contract 15: what scripts find', () => {
       [-1, 65535, 1],
     ],
   ] as const)
-    test(what, async () => expect(await run(consume(body))).toEqual([{ type: 'LOG', event: expected }]));
+    test(what, async () =>
+      expect(await run(consume(body))).toEqual([{ type: 'LOG', event: expected }]),
+    );
 
   test('fresh load per run: variables do not survive', async () => {
     const script = `let n = 0; ${consume(`emit('log', ++n); globalThis.m = (globalThis.m || 0) + 1; emit('log', m);`)}`;
@@ -175,9 +213,12 @@ describe('contract 15: what scripts find', () => {
     ],
     ['with export', `export ${consume(`emit('log', 'here')`)}`, 'here'],
   ] as const)
-    test(`modules: ${what}`, async () => expect(await run(script)).toEqual([{ type: 'LOG', event: expected }]));
+    test(`modules: ${what}`, async () =>
+      expect(await run(script)).toEqual([{ type: 'LOG', event: expected }]));
 
   test('a script of 258 kB runs', async () => {
-    expect(await run(`${consume(`emit('log', 1)`)}\n// ${'x'.repeat(258_000)}`)).toEqual([{ type: 'LOG', event: 1 }]);
+    expect(await run(`${consume(`emit('log', 1)`)}\n// ${'x'.repeat(258_000)}`)).toEqual([
+      { type: 'LOG', event: 1 },
+    ]);
   });
 });

@@ -1,7 +1,12 @@
 // Interface 5, contract 0.3, 23 and 35: who is let in, where, and what every refusal says.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectRefusal } from '../world/expectations.ts';
-import { besidesPlatform, makeKey, makeOrganization, type OtherOrganization } from '../world/restricted-keys.ts';
+import {
+  besidesPlatform,
+  makeKey,
+  makeOrganization,
+  type OtherOrganization,
+} from '../world/restricted-keys.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
 import { type Answered, startWorld, type TestDevice, type World } from '../world/world.ts';
 
@@ -21,14 +26,19 @@ const everything = {
 
 beforeAll(async () => {
   world = await startWorld();
-  second = await world.must('POST', '/v3/workspaces', { name: 'Second', organizationId: world.organizationId });
+  second = await world.must('POST', '/v3/workspaces', {
+    name: 'Second',
+    organizationId: world.organizationId,
+  });
   await besidesPlatform(world, async (records) => {
     other = await makeOrganization(records);
     const workspaceIds = [world.workspaceId];
     keys.workspace = await makeKey(records, world, { permissions: everything, workspaceIds });
     keys.readsAssets = await makeKey(records, world, { permissions: { asset: ['read'] } });
     keys.nothing = await makeKey(records, world, { permissions: {} });
-    keys.makes = await makeKey(records, world, { permissions: { asset: ['create'], dataFlow: ['read'] } });
+    keys.makes = await makeKey(records, world, {
+      permissions: { asset: ['create'], dataFlow: ['read'] },
+    });
     const { organizationId } = other;
     keys.foreign = await makeKey(records, world, { permissions: everything, organizationId });
   });
@@ -38,7 +48,12 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** A request with these headers and no others. */
-function bare(method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<Answered> {
+function bare(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: unknown,
+): Promise<Answered> {
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   return checkedFetch(world.base, method, path, { ...headers, ...type }, body);
 }
@@ -52,7 +67,12 @@ describe('interface 5: one valid credential', () => {
     ['an unknown key', { 'x-api-key': 'nobody' }, '40100_UNAUTHORIZED', 'Unauthorized'],
     ['an empty key', { 'x-api-key': '' }, '40100_UNAUTHORIZED', 'Unauthorized'],
     ['an endless key', { 'x-api-key': 'x'.repeat(5_000) }, '40100_UNAUTHORIZED', 'Unauthorized'],
-    ['a token that is none', { authorization: 'Bearer nonsense' }, '40102_INVALID_TOKEN', 'invalid token'],
+    [
+      'a token that is none',
+      { authorization: 'Bearer nonsense' },
+      '40102_INVALID_TOKEN',
+      'invalid token',
+    ],
     ['another scheme', { authorization: 'Basic YTpi' }, '40102_INVALID_TOKEN', 'invalid token'],
   ] as const)
     test(`401 ${what}`, async () => {
@@ -62,7 +82,10 @@ describe('interface 5: one valid credential', () => {
   test('rule 3: both headers are refused, also when the key is right', async () => {
     const headers = { authorization: 'Bearer nonsense', 'x-api-key': world.apiKey };
     const message = 'Two authentication headers received';
-    expectRefusal(await bare('GET', path, headers), 401, '40101_TWO_CREDENTIALS', { path, message });
+    expectRefusal(await bare('GET', path, headers), 401, '40101_TWO_CREDENTIALS', {
+      path,
+      message,
+    });
   });
 
   for (const [method, route, body] of [
@@ -76,7 +99,9 @@ describe('interface 5: one valid credential', () => {
     ['GET', '/v3/no-such-thing', undefined],
   ] as const)
     test(`every endpoint needs it: ${method} ${route}`, async () => {
-      expectRefusal(await bare(method, route, {}, body), 401, '40100_UNAUTHORIZED', { path: route });
+      expectRefusal(await bare(method, route, {}, body), 401, '40100_UNAUTHORIZED', {
+        path: route,
+      });
     });
 });
 
@@ -97,26 +122,81 @@ describe('interface 5 rule 4: scope and verb', () => {
       () => ['PUT', `/v3/organizations/${world.organizationId}`, { name: 'x' }],
       false,
     ],
-    ['nothing', 'list assets', () => ['GET', `/v3/assets?organizationId=${world.organizationId}`], false],
+    [
+      'nothing',
+      'list assets',
+      () => ['GET', `/v3/assets?organizationId=${world.organizationId}`],
+      false,
+    ],
     ['nothing', 'read a device', () => ['GET', `/v3/devices/${device.id}`], false],
-    ['nothing', 'read by device id', () => ['GET', `/v3/devices/by-device-id?deviceId=${device.deviceId}`], false],
+    [
+      'nothing',
+      'read by device id',
+      () => ['GET', `/v3/devices/by-device-id?deviceId=${device.deviceId}`],
+      false,
+    ],
     ['nothing', 'query samples', () => ['POST', `/v3/devices/${device.id}/query`, {}], false],
-    ['nothing', 'run a script', () => ['POST', '/v3/run-script', { script: 'function consume() {}' }], false],
+    [
+      'nothing',
+      'run a script',
+      () => ['POST', '/v3/run-script', { script: 'function consume() {}' }],
+      false,
+    ],
     ['nothing', 'list workspaces', () => ['GET', '/v3/workspaces'], false],
-    ['nothing', 'workspace-access', () => ['GET', '/v3/workspace-access?scope=ASSET&verb=READ'], true],
+    [
+      'nothing',
+      'workspace-access',
+      () => ['GET', '/v3/workspace-access?scope=ASSET&verb=READ'],
+      true,
+    ],
     ['readsAssets', 'read a device', () => ['GET', `/v3/devices/${device.id}`], true],
     ['readsAssets', 'query samples', () => ['POST', `/v3/devices/${device.id}/query`, {}], true],
-    ['readsAssets', 'read the processing log', () => ['GET', `/v3/devices/${device.id}/processing-logs`], true],
+    [
+      'readsAssets',
+      'read the processing log',
+      () => ['GET', `/v3/devices/${device.id}/processing-logs`],
+      true,
+    ],
     ['readsAssets', 'list tags', () => ['GET', `/v3/tags?workspaceId=${world.workspaceId}`], true],
-    ['readsAssets', 'change a device', () => ['PUT', `/v3/devices/${device.id}`, { name: 'x' }], false],
+    [
+      'readsAssets',
+      'change a device',
+      () => ['PUT', `/v3/devices/${device.id}`, { name: 'x' }],
+      false,
+    ],
     ['readsAssets', 'delete a device', () => ['DELETE', `/v3/devices/${device.id}`], false],
-    ['readsAssets', 'make a tag', () => ['POST', '/v3/tags', { name: 'x', workspaceId: world.workspaceId }], false],
+    [
+      'readsAssets',
+      'make a tag',
+      () => ['POST', '/v3/tags', { name: 'x', workspaceId: world.workspaceId }],
+      false,
+    ],
     ['readsAssets', 'list device types', () => ['GET', '/v3/device-types'], false],
-    ['readsAssets', 'list data flows', () => ['GET', `/v3/data-flows?workspaceId=${world.workspaceId}`], false],
-    ['readsAssets', 'list connectors', () => ['GET', `/v3/device-connectors?workspaceId=${world.workspaceId}`], false],
-    ['makes', 'make a tag', () => ['POST', '/v3/tags', { name: 'x', workspaceId: world.workspaceId }], true],
+    [
+      'readsAssets',
+      'list data flows',
+      () => ['GET', `/v3/data-flows?workspaceId=${world.workspaceId}`],
+      false,
+    ],
+    [
+      'readsAssets',
+      'list connectors',
+      () => ['GET', `/v3/device-connectors?workspaceId=${world.workspaceId}`],
+      false,
+    ],
+    [
+      'makes',
+      'make a tag',
+      () => ['POST', '/v3/tags', { name: 'x', workspaceId: world.workspaceId }],
+      true,
+    ],
     ['makes', 'read a device', () => ['GET', `/v3/devices/${device.id}`], false],
-    ['workspace', 'run a script', () => ['POST', '/v3/run-script', { script: 'function consume() {}' }], true],
+    [
+      'workspace',
+      'run a script',
+      () => ['POST', '/v3/run-script', { script: 'function consume() {}' }],
+      true,
+    ],
   ];
   for (const [key, what, request, allowed] of cases)
     test(`key "${key}": ${what} ${allowed ? 'is allowed' : 'is denied'}`, async () => {
@@ -132,7 +212,9 @@ describe('interface 5 rule 4: workspaces of a restricted key', () => {
   const names = ({ body }: Answered) => body.content.map(({ name }: { name: string }) => name);
 
   test('its own workspace: listed', async () => {
-    expect(names(await as(keys.workspace, 'GET', `${path}?workspaceId=${world.workspaceId}`))).toEqual(['near']);
+    expect(
+      names(await as(keys.workspace, 'GET', `${path}?workspaceId=${world.workspaceId}`)),
+    ).toEqual(['near']);
     const body = { workspaceIds: [world.workspaceId] };
     expect(names(await as(keys.workspace, 'POST', `${path}/list`, body))).toEqual(['near']);
   });
@@ -148,11 +230,19 @@ describe('interface 5 rule 4: workspaces of a restricted key', () => {
     expect(names(await as(keys.workspace, 'GET', `${path}?${query}`))).toEqual(['near']);
   });
   test('a forbidden workspace among the allowed ones is 403', async () => {
-    const answer = await as(keys.workspace, 'GET', `${path}?workspaceIds=${world.workspaceId},${second.id}`);
+    const answer = await as(
+      keys.workspace,
+      'GET',
+      `${path}?workspaceIds=${world.workspaceId},${second.id}`,
+    );
     expectRefusal(answer, 403, '40300_PERMISSION_DENIED', { path });
   });
   test('contract 35: it lists its own workspaces, 200 and filtered', async () => {
-    const { status, body } = await as(keys.workspace, 'GET', `/v3/workspaces?organizationId=${world.organizationId}`);
+    const { status, body } = await as(
+      keys.workspace,
+      'GET',
+      `/v3/workspaces?organizationId=${world.organizationId}`,
+    );
     expect(status).toBe(200);
     expect(body).toMatchObject({ totalElements: 1, content: [{ id: world.workspaceId }] });
   });
@@ -178,7 +268,10 @@ describe('interface 5 rule 4: workspaces of a restricted key', () => {
       'a device type of the organization changed',
       () => ['PUT', `/v3/device-types/${device.deviceTypeId}`, { name: 'x' }],
     ],
-    ['a workspace made', () => ['POST', '/v3/workspaces', { name: 'x', organizationId: world.organizationId }]],
+    [
+      'a workspace made',
+      () => ['POST', '/v3/workspaces', { name: 'x', organizationId: world.organizationId }],
+    ],
   ];
   for (const [what, request] of requests)
     test(`403 outside its workspaces: ${what}`, async () => {
@@ -199,9 +292,15 @@ describe('rows of another organization do not exist', () => {
     ['data flow', () => ['DELETE', `/v3/data-flows/${device.dataFlowId}`]],
     ['workspace', () => ['GET', `/v3/workspaces/${world.workspaceId}`]],
     ['assets of a workspace', () => ['GET', `/v3/assets?workspaceId=${world.workspaceId}`]],
-    ['assets of the organization', () => ['GET', `/v3/assets?organizationId=${world.organizationId}`]],
+    [
+      'assets of the organization',
+      () => ['GET', `/v3/assets?organizationId=${world.organizationId}`],
+    ],
     ['tag made there', () => ['POST', '/v3/tags', { name: 'x', workspaceId: world.workspaceId }]],
-    ['type made there', () => ['POST', '/v3/device-types', { name: 'x', organizationId: world.organizationId }]],
+    [
+      'type made there',
+      () => ['POST', '/v3/device-types', { name: 'x', organizationId: world.organizationId }],
+    ],
   ];
   for (const [what, request] of requests)
     test(`404: ${what}`, async () => {
@@ -218,7 +317,10 @@ describe('rows of another organization do not exist', () => {
       '/v3/device-types',
       `/v3/tags?workspaceId=${other.workspaceId}`,
     ])
-      expect((await as(keys.foreign, 'GET', path)).body).toMatchObject({ totalElements: 0, content: [] });
+      expect((await as(keys.foreign, 'GET', path)).body).toMatchObject({
+        totalElements: 0,
+        content: [],
+      });
   });
 
   test('a data flow cannot be made with parts of another organization', async () => {
@@ -227,8 +329,15 @@ describe('rows of another organization do not exist', () => {
       workspaceId: other.workspaceId,
       connectivity: 'HTTP',
     });
-    const draft = { name: 'x', workspaceId: other.workspaceId, deviceConnector: { id: connector.body.id } };
-    for (const more of [{ deviceConnector: { id: device.connectorId } }, { deviceType: { id: device.deviceTypeId } }]) {
+    const draft = {
+      name: 'x',
+      workspaceId: other.workspaceId,
+      deviceConnector: { id: connector.body.id },
+    };
+    for (const more of [
+      { deviceConnector: { id: device.connectorId } },
+      { deviceType: { id: device.deviceTypeId } },
+    ]) {
       const answer = await as(keys.foreign, 'POST', '/v3/data-flows', { ...draft, ...more });
       expectRefusal(answer, 400, '40010_UNKNOWN_REFERENCE', { path: '/v3/data-flows' });
     }
@@ -254,8 +363,13 @@ describe('rows of another organization do not exist', () => {
       connectivity: 'HTTP',
     };
     expect((await as(keys.foreign, 'POST', '/v3/devices', draft)).status).toBe(201);
-    const query = new URLSearchParams({ secret: connector.body.uplinkSecret, deviceId: device.deviceId });
-    expect((await bare('POST', `/v3/capture?${query.toString()}`, {}, { twin: 1 })).status).toBe(201);
+    const query = new URLSearchParams({
+      secret: connector.body.uplinkSecret,
+      deviceId: device.deviceId,
+    });
+    expect((await bare('POST', `/v3/capture?${query.toString()}`, {}, { twin: 1 })).status).toBe(
+      201,
+    );
     expect(await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' })).toEqual([]);
   });
 });

@@ -16,9 +16,15 @@ let deviceless: string;
 
 beforeAll(async () => {
   world = await startWorld();
-  const second = await world.must('POST', '/v3/workspaces', { name: 'Second', organizationId: world.organizationId });
+  const second = await world.must('POST', '/v3/workspaces', {
+    name: 'Second',
+    organizationId: world.organizationId,
+  });
   await besidesPlatform(world, async (records) => {
-    restricted = await makeKey(records, world, { permissions: { asset: ['read'] }, workspaceIds: [world.workspaceId] });
+    restricted = await makeKey(records, world, {
+      permissions: { asset: ['read'] },
+      workspaceIds: [world.workspaceId],
+    });
     deviceless = await makeKey(records, world, { permissions: { dataFlow: ['read'] } });
   });
   tag = await world.must('POST', '/v3/tags', { workspaceId: world.workspaceId, name: 'both' });
@@ -30,21 +36,42 @@ afterAll(() => world.close());
 
 const url = (key: string) => `${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${key}`;
 const open = (key = world.apiKey) => openLive(url(key));
-const item = (assetId: string, topic?: string) => ({ assetId, ...(topic !== undefined && { topic }), valid: true });
-const byAsset = (x: { assetId: string }, y: { assetId: string }) => (x.assetId < y.assetId ? -1 : 1);
+const item = (assetId: string, topic?: string) => ({
+  assetId,
+  ...(topic !== undefined && { topic }),
+  valid: true,
+});
+const byAsset = (x: { assetId: string }, y: { assetId: string }) =>
+  x.assetId < y.assetId ? -1 : 1;
 
 describe('connecting', () => {
   test('contract 30: connected is the first frame', async () => {
     const live = await open();
-    expect(live.greeting).toEqual({ type: 'connected', message: expect.any(String), timestamp: anyTime });
+    expect(live.greeting).toEqual({
+      type: 'connected',
+      message: expect.any(String),
+      timestamp: anyTime,
+    });
     live.close();
   });
 
   const refusals: [string, string, Record<string, string>, number, string][] = [
     ['no credential', '/v3/data-streams', {}, 401, '40100_UNAUTHORIZED'],
     ['an unknown key', '/v3/data-streams?xApiKey=nobody', {}, 401, '40100_UNAUTHORIZED'],
-    ['a token that is none', '/v3/data-streams?access_token=nonsense', {}, 401, '40102_INVALID_TOKEN'],
-    ['two credentials', '/v3/data-streams?access_token=a&xApiKey=b', {}, 401, '40101_TWO_CREDENTIALS'],
+    [
+      'a token that is none',
+      '/v3/data-streams?access_token=nonsense',
+      {},
+      401,
+      '40102_INVALID_TOKEN',
+    ],
+    [
+      'two credentials',
+      '/v3/data-streams?access_token=a&xApiKey=b',
+      {},
+      401,
+      '40101_TWO_CREDENTIALS',
+    ],
     [
       'two credentials, one in a header',
       '/v3/data-streams?access_token=a',
@@ -57,15 +84,19 @@ describe('connecting', () => {
   for (const [what, path, headers, status, errorCode] of refusals)
     test(`the handshake is refused with ${status} and the error body: ${what}`, async () => {
       const socket = new WebSocket(world.base.replace('http', 'ws') + path, { headers });
-      const answer = await new Promise<{ status: number | undefined; body: unknown }>((resolve, reject) => {
-        socket.on('open', () => reject(new Error('it was let in')));
-        socket.on('error', () => undefined);
-        socket.on('unexpected-response', (_request, response) => {
-          let text = '';
-          response.setEncoding('utf8').on('data', (more) => (text += more));
-          response.on('end', () => resolve({ status: response.statusCode, body: JSON.parse(text) }));
-        });
-      });
+      const answer = await new Promise<{ status: number | undefined; body: unknown }>(
+        (resolve, reject) => {
+          socket.on('open', () => reject(new Error('it was let in')));
+          socket.on('error', () => undefined);
+          socket.on('unexpected-response', (_request, response) => {
+            let text = '';
+            response.setEncoding('utf8').on('data', (more) => (text += more));
+            response.on('end', () =>
+              resolve({ status: response.statusCode, body: JSON.parse(text) }),
+            );
+          });
+        },
+      );
       expect(answer.status).toBe(status);
       expect(answer.body).toMatchObject({
         status,
@@ -80,7 +111,9 @@ describe('connecting', () => {
     const socket = new WebSocket(`${world.base.replace('http', 'ws')}/v3/data-streams`, {
       headers: { 'x-api-key': world.apiKey },
     });
-    const first = await new Promise((resolve) => socket.once('message', (text) => resolve(JSON.parse(String(text)))));
+    const first = await new Promise((resolve) =>
+      socket.once('message', (text) => resolve(JSON.parse(String(text)))),
+    );
     expect(first).toMatchObject({ type: 'connected' });
     socket.terminate();
   });
@@ -104,7 +137,11 @@ describe('ping, and ids that come back with their JSON type', () => {
   ] as const)
     test(`ping ${JSON.stringify(sent)}`, async () => {
       const live = await open();
-      expect(await live.ask({ type: 'ping', ...sent })).toEqual({ type: 'pong', ...echoed, timestamp: anyTime });
+      expect(await live.ask({ type: 'ping', ...sent })).toEqual({
+        type: 'pong',
+        ...echoed,
+        timestamp: anyTime,
+      });
       live.close();
     });
 });
@@ -139,9 +176,17 @@ describe('interface 6: subscribe and unsubscribe', () => {
 
   test('rule 1: unsubscribe removes only those combinations; rule 2: without any it cancels all and stays open', async () => {
     const live = await open();
-    const subscriptions = [{ assetId: a.id }, { assetId: a.id, topic: 'climate' }, { assetId: b.id, topic: '*' }];
+    const subscriptions = [
+      { assetId: a.id },
+      { assetId: a.id, topic: 'climate' },
+      { assetId: b.id, topic: '*' },
+    ];
     await live.ask({ type: 'subscribe', subscriptions });
-    const less = await live.ask({ type: 'unsubscribe', id: 5, subscriptions: [{ assetId: a.id, topic: 'climate' }] });
+    const less = await live.ask({
+      type: 'unsubscribe',
+      id: 5,
+      subscriptions: [{ assetId: a.id, topic: 'climate' }],
+    });
     expect(less).toEqual({
       type: 'unsubscribed',
       replyTo: 5,
@@ -159,14 +204,19 @@ describe('interface 6: subscribe and unsubscribe', () => {
 
   test('rule 6: a tag stands for the assets that have it at that time', async () => {
     const live = await open();
-    const answer = await live.ask({ type: 'subscribe', subscriptions: [{ tagId: tag.id, topic: '*' }] });
+    const answer = await live.ask({
+      type: 'subscribe',
+      subscriptions: [{ tagId: tag.id, topic: '*' }],
+    });
     expect(answer['subscriptions']).toEqual([item(a.id), item(b.id)].sort(byAsset));
     const late = await world.device({ name: 'late', tags: [tag] });
     await world.capture(late, { n: 1 });
     await world.capture(b, { n: 2 });
     expect((await live.sofar()).map((message) => message['sample'].deviceId)).toEqual([b.id]);
     expect(
-      (await live.ask({ type: 'unsubscribe', subscriptions: [{ tagId: tag.id, topic: '*' }] }))['subscriptions'],
+      (await live.ask({ type: 'unsubscribe', subscriptions: [{ tagId: tag.id, topic: '*' }] }))[
+        'subscriptions'
+      ],
     ).toEqual([]);
     live.close();
   });
@@ -205,8 +255,13 @@ describe('interface 6: subscribe and unsubscribe', () => {
 
   test('100 items in one frame', async () => {
     const live = await open();
-    const subscriptions = Array.from({ length: 100 }, (_, n) => ({ assetId: a.id, topic: `topic.${n}` }));
-    expect((await live.ask({ type: 'subscribe', subscriptions }))['subscriptions']).toHaveLength(100);
+    const subscriptions = Array.from({ length: 100 }, (_, n) => ({
+      assetId: a.id,
+      topic: `topic.${n}`,
+    }));
+    expect((await live.ask({ type: 'subscribe', subscriptions }))['subscriptions']).toHaveLength(
+      100,
+    );
     live.close();
   });
 });
@@ -218,17 +273,42 @@ describe('interface 7: errors, after which the connection goes on', () => {
     ['no object', '[]', 'INVALID_MESSAGE', undefined],
     ['no type', { id: 1 }, 'UNKNOWN_TYPE', 1],
     ['an unknown type', { type: 'shout', id: 'x' }, 'UNKNOWN_TYPE', 'x'],
-    ['rule 5: subscribe without subscriptions', { type: 'subscribe', id: 2 }, 'NO_SUBSCRIPTIONS', 2],
-    ['rule 5: with an empty list', { type: 'subscribe', id: 3, subscriptions: [] }, 'NO_SUBSCRIPTIONS', 3],
-    ['both assetId and tagId', { type: 'subscribe', id: 4, subscriptions: [item] }, 'INVALID_SUBSCRIPTION', 4],
-    ['neither', { type: 'subscribe', id: 5, subscriptions: [{ topic: '*' }] }, 'INVALID_SUBSCRIPTION', 5],
+    [
+      'rule 5: subscribe without subscriptions',
+      { type: 'subscribe', id: 2 },
+      'NO_SUBSCRIPTIONS',
+      2,
+    ],
+    [
+      'rule 5: with an empty list',
+      { type: 'subscribe', id: 3, subscriptions: [] },
+      'NO_SUBSCRIPTIONS',
+      3,
+    ],
+    [
+      'both assetId and tagId',
+      { type: 'subscribe', id: 4, subscriptions: [item] },
+      'INVALID_SUBSCRIPTION',
+      4,
+    ],
+    [
+      'neither',
+      { type: 'subscribe', id: 5, subscriptions: [{ topic: '*' }] },
+      'INVALID_SUBSCRIPTION',
+      5,
+    ],
     [
       'review behaviour 31: a since that is neither a cursor nor a time',
       { type: 'subscribe', id: 8, since: 'zzz', subscriptions: [{ assetId: 'x' }] },
       'INVALID_SUBSCRIPTION',
       8,
     ],
-    ['subscriptions that are no list', { type: 'subscribe', id: 6, subscriptions: {} }, 'INVALID_MESSAGE', 6],
+    [
+      'subscriptions that are no list',
+      { type: 'subscribe', id: 6, subscriptions: {} },
+      'INVALID_MESSAGE',
+      6,
+    ],
     [
       'an accessToken that is none',
       { type: 'subscribe', id: 7, accessToken: 'nonsense', subscriptions: [{ assetId: 'x' }] },
@@ -288,14 +368,16 @@ describe('sample_insert', () => {
     const timestamp = '2026-02-03T04:05:07.000Z';
     await world.capture(unstored, { n: 1 });
     await world.capture(a, { n: 2 });
-    for (let at = 0; at < 2; at++) await world.capture(a, { n: 3 }, { topic: 'climate', timestamp });
+    for (let at = 0; at < 2; at++)
+      await world.capture(a, { n: 3 }, { topic: 'climate', timestamp });
     expect((await live.sofar()).map((message) => message['sample'].data)).toEqual([{ n: 3 }]);
     live.close();
   });
 });
 
 describe('contract, decisions: resume without gap or repetition', () => {
-  const numbers = (messages: readonly LiveMessage[]) => messages.map((message) => message['sample'].data.n);
+  const numbers = (messages: readonly LiveMessage[]) =>
+    messages.map((message) => message['sample'].data.n);
   const captured = async (device: TestDevice, from: number, to: number) => {
     for (let n = from; n < to; n++) await world.capture(device, { n });
   };
@@ -313,8 +395,15 @@ describe('contract, decisions: resume without gap or repetition', () => {
       const again = await open();
       const since = heard[1]!['cursor'];
       const subscriptions = [{ assetId: device.id, ...(onItem && { since }) }];
-      const answer = await again.ask({ type: 'subscribe', ...(!onItem && { since }), subscriptions });
-      expect(answer).toMatchObject({ type: 'subscribed', subscriptions: [{ assetId: device.id, valid: true }] });
+      const answer = await again.ask({
+        type: 'subscribe',
+        ...(!onItem && { since }),
+        subscriptions,
+      });
+      expect(answer).toMatchObject({
+        type: 'subscribed',
+        subscriptions: [{ assetId: device.id, valid: true }],
+      });
       const replayed: number[] = [];
       const wanted = onItem ? [2, 3, 4, 5] : [2, 3, 4, 5, 6];
       while (replayed.length < wanted.length) replayed.push((await again.next())['sample'].data.n);
@@ -332,7 +421,11 @@ describe('contract, decisions: resume without gap or repetition', () => {
     await captured(device, 0, 20);
     const sending = Promise.all([captured(device, 20, 40), captured(device, 40, total)]);
     const live = await open();
-    const answer = await live.ask({ type: 'subscribe', since, subscriptions: [{ assetId: device.id }] });
+    const answer = await live.ask({
+      type: 'subscribe',
+      since,
+      subscriptions: [{ assetId: device.id }],
+    });
     expect(answer).toMatchObject({ type: 'subscribed' });
     const heard: LiveMessage[] = [];
     while (heard.length < total) heard.push(await live.next());
@@ -346,7 +439,12 @@ describe('contract, decisions: resume without gap or repetition', () => {
 
   test('a since that is empty refuses the message', async () => {
     const live = await open();
-    const answer = await live.ask({ type: 'subscribe', id: 1, since: '', subscriptions: [{ assetId: a.id }] });
+    const answer = await live.ask({
+      type: 'subscribe',
+      id: 1,
+      since: '',
+      subscriptions: [{ assetId: a.id }],
+    });
     expect(answer).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'INVALID_MESSAGE' });
     live.close();
   });
@@ -357,7 +455,11 @@ describe('contract, decisions: resume without gap or repetition', () => {
       const live = await open();
       const subscriptions = [{ assetId: a.id }, { assetId: a.id, topic: '*', since }];
       const refused = await live.ask({ type: 'subscribe', id: 1, subscriptions });
-      expect(refused).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'INVALID_SUBSCRIPTION' });
+      expect(refused).toMatchObject({
+        type: 'error',
+        replyTo: 1,
+        errorCode: 'INVALID_SUBSCRIPTION',
+      });
       await world.capture(a, { unheard: since });
       expect(await live.sofar()).toEqual([]);
       live.close();
@@ -367,11 +469,26 @@ describe('contract, decisions: resume without gap or repetition', () => {
   test('a cursor of a place that is not there yet is an error, and the subscription is live', async () => {
     const live = await open();
     const since = '9'.repeat(20);
-    const subscribed = await live.ask({ type: 'subscribe', id: 1, since, subscriptions: [{ assetId: a.id }] });
-    expect(subscribed).toMatchObject({ type: 'subscribed', subscriptions: [item(a.id, 'default')] });
-    expect(await live.next()).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'INVALID_REQUEST' });
+    const subscribed = await live.ask({
+      type: 'subscribe',
+      id: 1,
+      since,
+      subscriptions: [{ assetId: a.id }],
+    });
+    expect(subscribed).toMatchObject({
+      type: 'subscribed',
+      subscriptions: [item(a.id, 'default')],
+    });
+    expect(await live.next()).toMatchObject({
+      type: 'error',
+      replyTo: 1,
+      errorCode: 'INVALID_REQUEST',
+    });
     await world.capture(a, { after: since });
-    expect(await live.next()).toMatchObject({ type: 'sample_insert', sample: { data: { after: since } } });
+    expect(await live.next()).toMatchObject({
+      type: 'sample_insert',
+      sample: { data: { after: since } },
+    });
     live.close();
   });
 
@@ -379,10 +496,18 @@ describe('contract, decisions: resume without gap or repetition', () => {
     const device = await world.device({ name: 'twice' });
     await captured(device, 0, 2);
     const live = await open();
-    await live.ask({ type: 'subscribe', since: '2030-01-01T00:00:00Z', subscriptions: [{ assetId: device.id }] });
+    await live.ask({
+      type: 'subscribe',
+      since: '2030-01-01T00:00:00Z',
+      subscriptions: [{ assetId: device.id }],
+    });
     expect(await live.sofar()).toEqual([]);
     await live.ask({ type: 'unsubscribe' });
-    await live.ask({ type: 'subscribe', since: '2020-01-01T00:00:00+02:00', subscriptions: [{ assetId: device.id }] });
+    await live.ask({
+      type: 'subscribe',
+      since: '2020-01-01T00:00:00+02:00',
+      subscriptions: [{ assetId: device.id }],
+    });
     expect(numbers([await live.next(), await live.next()])).toEqual([0, 1]);
     live.close();
   });

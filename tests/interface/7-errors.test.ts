@@ -18,12 +18,36 @@ describe('contract 0.2: always JSON', () => {
     ['PATCH', 'PATCH', '/v3/devices/02', {}, {}, 405, '40500_METHOD_NOT_ALLOWED'],
     ['broken JSON', 'POST', '/v3/tags', '{"name":', {}, 400, '40000_INVALID_JSON'],
     ['two values', 'POST', '/v3/tags', '{}{}', {}, 400, '40000_INVALID_JSON'],
-    ['too deep', 'POST', '/v3/tags', `${'['.repeat(100)}${']'.repeat(100)}`, {}, 400, '40000_INVALID_JSON'],
+    [
+      'too deep',
+      'POST',
+      '/v3/tags',
+      `${'['.repeat(100)}${']'.repeat(100)}`,
+      {},
+      400,
+      '40000_INVALID_JSON',
+    ],
     ['an array for an object', 'POST', '/v3/tags', [], {}, 400, '40001_INVALID_REQUEST'],
     ['null for an object', 'POST', '/v3/tags', 'null', {}, 400, '40001_INVALID_REQUEST'],
-    ['a wrong type', 'POST', '/v3/tags', { name: 7, workspaceId: 'x' }, {}, 400, '40001_INVALID_REQUEST'],
+    [
+      'a wrong type',
+      'POST',
+      '/v3/tags',
+      { name: 7, workspaceId: 'x' },
+      {},
+      400,
+      '40001_INVALID_REQUEST',
+    ],
     ['no workspace', 'POST', '/v3/tags', { name: 'x' }, {}, 400, '40001_INVALID_REQUEST'],
-    ['XML', 'POST', '/v3/tags', '<a/>', { 'content-type': 'application/xml' }, 415, '41500_UNSUPPORTED_MEDIA_TYPE'],
+    [
+      'XML',
+      'POST',
+      '/v3/tags',
+      '<a/>',
+      { 'content-type': 'application/xml' },
+      415,
+      '41500_UNSUPPORTED_MEDIA_TYPE',
+    ],
     [
       'a body above 4 MiB',
       'POST',
@@ -33,11 +57,35 @@ describe('contract 0.2: always JSON', () => {
       413,
       '41300_PAYLOAD_TOO_LARGE',
     ],
-    ['unknown device', 'GET', '/v3/devices/0200000000000000', undefined, {}, 404, '40400_NOT_FOUND'],
+    [
+      'unknown device',
+      'GET',
+      '/v3/devices/0200000000000000',
+      undefined,
+      {},
+      404,
+      '40400_NOT_FOUND',
+    ],
     ['an id that is none', 'GET', '/v3/devices/x%20y', undefined, {}, 404, '40400_NOT_FOUND'],
-    ['an id with a slash in it', 'GET', '/v3/devices/..%2f..%2fetc', undefined, {}, 404, '40400_NOT_FOUND'],
+    [
+      'an id with a slash in it',
+      'GET',
+      '/v3/devices/..%2f..%2fetc',
+      undefined,
+      {},
+      404,
+      '40400_NOT_FOUND',
+    ],
     ['a broken escape', 'GET', '/v3/devices/%zz', undefined, {}, 400, '40001_INVALID_REQUEST'],
-    ['a list of an unknown workspace', 'GET', '/v3/tags?workspaceId=29nowhere', undefined, {}, 404, '40400_NOT_FOUND'],
+    [
+      'a list of an unknown workspace',
+      'GET',
+      '/v3/tags?workspaceId=29nowhere',
+      undefined,
+      {},
+      404,
+      '40400_NOT_FOUND',
+    ],
     [
       'a list of an unknown organization',
       'GET',
@@ -47,7 +95,15 @@ describe('contract 0.2: always JSON', () => {
       404,
       '40400_NOT_FOUND',
     ],
-    ['a flag that is none', 'GET', '/v3/organizations?minimal=perhaps', undefined, {}, 400, '40001_INVALID_REQUEST'],
+    [
+      'a flag that is none',
+      'GET',
+      '/v3/organizations?minimal=perhaps',
+      undefined,
+      {},
+      400,
+      '40001_INVALID_REQUEST',
+    ],
   ] as const)
     test(`${status} ${what}`, async () => {
       const answer = await world.call(method, path, body, headers);
@@ -87,33 +143,52 @@ describe('review behaviour 26: methods', () => {
     ['POST', '/docs/', 'GET, HEAD'],
   ])('%s %s is a 405 that says what is allowed', async (method, path, allow) => {
     const answer = await world.call(method, path);
-    expectRefusal(answer, 405, '40500_METHOD_NOT_ALLOWED', { path, message: expect.stringContaining(allow) });
+    expectRefusal(answer, 405, '40500_METHOD_NOT_ALLOWED', {
+      path,
+      message: expect.stringContaining(allow),
+    });
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
-  test.each(['/health/live', '/metrics', '/v3/tags', '/v3/openapi.json', '/docs/', '/v3/devices/export?workspaceId='])(
-    'HEAD %s answers as GET does, without a body',
-    async (path) => {
-      const url = world.base + path + (path.endsWith('=') ? world.workspaceId : '');
-      const headers = { 'x-api-key': world.apiKey };
-      const [get, head] = [await fetch(url, { headers }), await fetch(url, { headers, method: 'HEAD' })];
-      await get.arrayBuffer();
-      expect([head.status, head.headers.get('content-type')]).toEqual([get.status, get.headers.get('content-type')]);
-      expect((await head.arrayBuffer()).byteLength).toBe(0);
-    },
-  );
+  test.each([
+    '/health/live',
+    '/metrics',
+    '/v3/tags',
+    '/v3/openapi.json',
+    '/docs/',
+    '/v3/devices/export?workspaceId=',
+  ])('HEAD %s answers as GET does, without a body', async (path) => {
+    const url = world.base + path + (path.endsWith('=') ? world.workspaceId : '');
+    const headers = { 'x-api-key': world.apiKey };
+    const [get, head] = [
+      await fetch(url, { headers }),
+      await fetch(url, { headers, method: 'HEAD' }),
+    ];
+    await get.arrayBuffer();
+    expect([head.status, head.headers.get('content-type')]).toEqual([
+      get.status,
+      get.headers.get('content-type'),
+    ]);
+    expect((await head.arrayBuffer()).byteLength).toBe(0);
+  });
 
   test('HEAD asks for a credential where GET does, and is a 404 for an unknown record', async () => {
     expect((await fetch(`${world.base}/v3/tags`, { method: 'HEAD' })).status).toBe(401);
     const headers = { 'x-api-key': world.apiKey };
-    expect((await fetch(`${world.base}/v3/tags/71none`, { method: 'HEAD', headers })).status).toBe(404);
+    expect((await fetch(`${world.base}/v3/tags/71none`, { method: 'HEAD', headers })).status).toBe(
+      404,
+    );
   });
 
   test('an unknown page of the reference is the error body; /openapi.json leads to the document', async () => {
-    expectRefusal(await world.call('GET', '/docs/nope'), 404, '40401_NO_SUCH_ROUTE', { path: '/docs/nope' });
+    expectRefusal(await world.call('GET', '/docs/nope'), 404, '40401_NO_SUCH_ROUTE', {
+      path: '/docs/nope',
+    });
     const moved = await fetch(`${world.base}/openapi.json`, { redirect: 'manual' });
     expect([moved.status, moved.headers.get('location')]).toEqual([308, '/v3/openapi.json']);
-    expect(await (await fetch(`${world.base}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
+    expect(await (await fetch(`${world.base}/openapi.json`)).json()).toMatchObject({
+      openapi: '3.1.0',
+    });
   });
 });
 
@@ -128,7 +203,9 @@ describe('contract 35: ids and path', () => {
       ['abc-123', true],
       ['not safe {}', false],
     ] as const) {
-      const { body, headers } = await world.call('GET', '/v3/nowhere', undefined, { 'x-request-id': sent });
+      const { body, headers } = await world.call('GET', '/v3/nowhere', undefined, {
+        'x-request-id': sent,
+      });
       expect(body.requestId === sent).toBe(same);
       expect(headers.get('x-request-id')).toBe(body.requestId);
     }
@@ -173,8 +250,13 @@ describe('contract 35: ids and path', () => {
 });
 
 test('contract 0: DELETE with a content type but no body is taken, as some clients send it', async () => {
-  const tag = await world.must('POST', '/v3/tags', { workspaceId: world.workspaceId, name: 'gone' });
-  const answer = await world.call('DELETE', `/v3/tags/${tag.id}`, undefined, { 'content-type': 'application/json' });
+  const tag = await world.must('POST', '/v3/tags', {
+    workspaceId: world.workspaceId,
+    name: 'gone',
+  });
+  const answer = await world.call('DELETE', `/v3/tags/${tag.id}`, undefined, {
+    'content-type': 'application/json',
+  });
   expect({ status: answer.status, body: answer.body }).toEqual({ status: 204, body: '' });
 });
 

@@ -25,7 +25,8 @@ async function families(): Promise<Set<string>> {
   const names = new Set<string>();
   for (const [, name, type] of (await metrics()).matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
     names.add(name!);
-    if (type === 'histogram') for (const part of ['bucket', 'count', 'sum']) names.add(`${name}_${part}`);
+    if (type === 'histogram')
+      for (const part of ['bucket', 'count', 'sum']) names.add(`${name}_${part}`);
   }
   return names;
 }
@@ -33,7 +34,9 @@ async function families(): Promise<Set<string>> {
 test.each(['alerts.yml', 'dashboard.json'])(
   'review reliability 17: every metric that %s names exists',
   async (file) => {
-    const named = new Set(readFileSync(join(docs, file), 'utf8').match(/\b(heliograph|nodejs|process)_[a-z0-9_]+/g));
+    const named = new Set(
+      readFileSync(join(docs, file), 'utf8').match(/\b(heliograph|nodejs|process)_[a-z0-9_]+/g),
+    );
     expect(named.size).toBeGreaterThan(10);
     const known = await families();
     expect([...named].filter((name) => !known.has(name))).toEqual([]);
@@ -45,14 +48,17 @@ test('review reliability 17: every alert has an expression, a severity and a sen
     .split(/^ +- alert: /m)
     .slice(1);
   for (const rule of rules)
-    expect(rule).toMatch(/^Heliograph\w+\n +expr: \S.*\n[^]*severity: (critical|warning)[^]*summary: '\S.*'/);
+    expect(rule).toMatch(
+      /^Heliograph\w+\n +expr: \S.*\n[^]*severity: (critical|warning)[^]*summary: '\S.*'/,
+    );
 });
 
 test('review reliability 17: journal, followers, disk and program have their figures', async () => {
   const device = await world.device();
   for (let i = 0; i < 3; i++) expect((await world.capture(device, { i })).status).toBe(201);
   const text = await metrics();
-  const value = (name: string) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
+  const value = (name: string) =>
+    Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
   expect(value('heliograph_journal_bytes')).toBeGreaterThan(100);
   expect(value('heliograph_journal_age_seconds')).toBeGreaterThanOrEqual(0);
   expect(value('heliograph_disk_free_bytes')).toBeGreaterThan(0);
@@ -69,7 +75,12 @@ test('review reliability 16: a failed login and a wrong secret are told with add
   const told = lines.slice(from).filter(({ msg }) => msg === 'credential refused');
   const address = '127.0.0.1';
   expect(told).toEqual([
-    expect.objectContaining({ address, route: '/v3/auth/login', reason: 'wrongPassword', account: 'Who@example.com' }),
+    expect.objectContaining({
+      address,
+      route: '/v3/auth/login',
+      reason: 'wrongPassword',
+      account: 'Who@example.com',
+    }),
     expect.objectContaining({ address, route: '/v3/tags', reason: 'unauthorized' }),
     expect.objectContaining({ address, route: '/v3/capture', reason: 'uplinkSecretUnknown' }),
   ]);
@@ -80,13 +91,25 @@ test('review reliability 16: a wrong secret over CoAP and a WebSocket handshake 
   const from = lines.length;
   const query = { secret: 'wrong-secret', deviceId: 'd' };
   expect((await askCoap(coapPort, { query, body: '{}' })).code).toBe('4.01');
-  const socket = new WebSocket(`${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=wrong-key`);
+  const socket = new WebSocket(
+    `${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=wrong-key`,
+  );
   await once(socket, 'error');
   const told = lines.slice(from).filter(({ msg }) => msg === 'credential refused');
   const address = '127.0.0.1';
   expect(told).toEqual([
-    expect.objectContaining({ level: 'warn', address, route: 'CoAP /v3/capture', reason: 'uplinkSecretUnknown' }),
-    expect.objectContaining({ level: 'warn', address, route: '/v3/data-streams', reason: 'unauthorized' }),
+    expect.objectContaining({
+      level: 'warn',
+      address,
+      route: 'CoAP /v3/capture',
+      reason: 'uplinkSecretUnknown',
+    }),
+    expect.objectContaining({
+      level: 'warn',
+      address,
+      route: '/v3/data-streams',
+      reason: 'unauthorized',
+    }),
   ]);
   expect(JSON.stringify(told)).not.toMatch(/wrong-/);
 });
@@ -95,11 +118,15 @@ test('review reliability 16: a flood of wrong credentials is told by some lines 
   const from = lines.length;
   const total = 120;
   const wrong = { 'x-api-key': 'wrong' };
-  await Promise.all(Array.from({ length: total }, () => world.call('GET', '/v3/tags', undefined, wrong)));
+  await Promise.all(
+    Array.from({ length: total }, () => world.call('GET', '/v3/tags', undefined, wrong)),
+  );
   const told = lines.slice(from).filter(({ msg }) => msg === 'credential refused');
   expect(told.length).toBeGreaterThan(0);
   expect(told.length).toBeLessThan(total);
-  const counted = /^heliograph_credentials_refused_total\{reason="unauthorized"\} (\d+)$/m.exec(await metrics());
+  const counted = /^heliograph_credentials_refused_total\{reason="unauthorized"\} (\d+)$/m.exec(
+    await metrics(),
+  );
   expect(Number(counted?.[1])).toBeGreaterThanOrEqual(total);
 });
 
@@ -107,7 +134,9 @@ test('review reliability 16: questions that are sent as POST are no lines at inf
   const device = await world.device();
   const from = lines.length;
   expect((await world.call('POST', `/v3/devices/${device.id}/query`, {})).status).toBe(200);
-  expect((await world.call('POST', '/v3/assets/list', { organizationId: world.organizationId })).status).toBe(200);
+  expect(
+    (await world.call('POST', '/v3/assets/list', { organizationId: world.organizationId })).status,
+  ).toBe(200);
   await world.must('POST', '/v3/tags', { name: 'told', workspaceId: world.workspaceId });
   const told = lines.slice(from).filter(({ msg }) => msg === 'answered');
   expect(told.map(({ path }) => path)).toEqual(['/v3/tags']);

@@ -12,8 +12,12 @@ interface Operation {
   readonly operationId: string;
   readonly description: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: object }>> };
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema: object }>> }>>;
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: object }>>;
+  };
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { schema: object }>> }>
+  >;
 }
 
 let world: World;
@@ -35,7 +39,10 @@ afterAll(async () => {
 
 const operations = () =>
   Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ where: `${method.toUpperCase()} ${path}`, operation })),
+    Object.entries(methods).map(([method, operation]) => ({
+      where: `${method.toUpperCase()} ${path}`,
+      operation,
+    })),
   );
 
 describe('review behaviour 24: the document', () => {
@@ -44,14 +51,23 @@ describe('review behaviour 24: the document', () => {
     expect(result).toMatchObject({ valid: true });
   });
 
-  test('compiles in a generator of clients, and its output in TypeScript', { timeout: 120_000 }, async () => {
+  test('compiles in a generator of clients, and its output in TypeScript', {
+    timeout: 120_000,
+  }, async () => {
     const [input, output] = [join(folder, 'openapi.json'), join(folder, 'client')];
     writeFileSync(input, text);
-    await createClient({ input, output, logs: { level: 'silent' }, plugins: ['@hey-api/typescript', '@hey-api/sdk'] });
+    await createClient({
+      input,
+      output,
+      logs: { level: 'silent' },
+      plugins: ['@hey-api/typescript', '@hey-api/sdk'],
+    });
     const types = readFileSync(join(output, 'types.gen.ts'), 'utf8');
     for (const name of ['Device', 'DevicePage', 'RuleDraft', 'TimeSeries', 'Error'])
       expect(types).toMatch(new RegExp(`export type ${name} = `));
-    expect(readFileSync(join(output, 'sdk.gen.ts'), 'utf8')).toContain('export const postDeviceQueryRawKpi = ');
+    expect(readFileSync(join(output, 'sdk.gen.ts'), 'utf8')).toContain(
+      'export const postDeviceQueryRawKpi = ',
+    );
     const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
     const compilerOptions = {
       noEmit: true,
@@ -63,9 +79,14 @@ describe('review behaviour 24: the document', () => {
       types: [],
       lib: ['es2022', 'dom', 'dom.iterable'],
     };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['client/index.ts'] }));
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['client/index.ts'] }),
+    );
     const compiling = promisify(execFile)(process.execPath, [compiler, '-p', folder]);
-    expect(await compiling.catch(({ stdout }: { stdout: string }) => stdout)).toMatchObject({ stdout: '' });
+    expect(await compiling.catch(({ stdout }: { stdout: string }) => stdout)).toMatchObject({
+      stdout: '',
+    });
   });
 
   test('names each operation once, and every schema of a body', () => {
@@ -109,11 +130,21 @@ describe('review behaviour 24: the document', () => {
   test('tells who may call: sessions with their csrf token, and routes for signed-in users alone', () => {
     const of = (where: string) => operations().find((one) => one.where === where)!.operation;
     expect(of('GET /v3/tags').security).toEqual([{ apiKey: [] }, { bearer: [] }, { session: [] }]);
-    expect(of('POST /v3/tags').security).toEqual([{ apiKey: [] }, { bearer: [] }, { session: [], csrf: [] }]);
+    expect(of('POST /v3/tags').security).toEqual([
+      { apiKey: [] },
+      { bearer: [] },
+      { session: [], csrf: [] },
+    ]);
     expect(of('GET /v3/auth/me').security).toEqual([{ session: [] }]);
     expect(of('POST /v3/api-keys').security).toEqual([{ session: [], csrf: [] }]);
-    expect(of('POST /v3/api-keys').description).toMatch(/`organization` `manage`\. Only for signed-in users/);
-    expect(of('POST /v3/capture').security).toEqual([{ uplinkSecret: [] }, { uplinkSecretParameter: [] }]);
-    for (const { where, operation } of operations()) expect(operation.description, where).toMatch(/^Needs /);
+    expect(of('POST /v3/api-keys').description).toMatch(
+      /`organization` `manage`\. Only for signed-in users/,
+    );
+    expect(of('POST /v3/capture').security).toEqual([
+      { uplinkSecret: [] },
+      { uplinkSecretParameter: [] },
+    ]);
+    for (const { where, operation } of operations())
+      expect(operation.description, where).toMatch(/^Needs /);
   });
 });

@@ -32,14 +32,22 @@ afterAll(() => world.close());
 
 const operations = () =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+    Object.entries(methods).map(([method, operation]) => ({
+      path,
+      method: method.toUpperCase(),
+      operation,
+    })),
   );
 
 describe('the reference at /v3/openapi.json', () => {
   test('is a whole OpenAPI 3.1 document', () => {
     expect(document).toMatchObject({
       openapi: expect.stringMatching(/^3\.1\.\d+$/),
-      info: { title: expect.any(String), version: expect.any(String), license: { name: 'Apache-2.0' } },
+      info: {
+        title: expect.any(String),
+        version: expect.any(String),
+        license: { name: 'Apache-2.0' },
+      },
       servers: [{ url: expect.stringMatching(/^https?:/) }],
     });
     for (const { path, method, operation } of operations()) {
@@ -51,7 +59,10 @@ describe('the reference at /v3/openapi.json', () => {
       expect(inPath.map(({ name }) => name).sort(), where).toEqual(wanted.sort());
       for (const parameter of operation.parameters ?? []) {
         if ('$ref' in parameter) continue;
-        expect(parameter, where).toMatchObject({ name: expect.any(String), schema: expect.any(Object) });
+        expect(parameter, where).toMatchObject({
+          name: expect.any(String),
+          schema: expect.any(Object),
+        });
         expect(['path', 'query', 'header', 'cookie'], where).toContain(parameter.in);
         if (parameter.in === 'path') expect(parameter.required, where).toBe(true);
       }
@@ -63,17 +74,22 @@ describe('the reference at /v3/openapi.json', () => {
         if ($ref === undefined) expect(description, where).toMatch(/\S/);
       }
       for (const needed of operation.security) {
-        for (const name of Object.keys(needed)) expect(document.components.securitySchemes, where).toHaveProperty(name);
+        for (const name of Object.keys(needed))
+          expect(document.components.securitySchemes, where).toHaveProperty(name);
       }
     }
   });
 
   test('has no reference that leads nowhere', () => {
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map((match) => match[1]!);
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(
+      (match) => match[1]!,
+    );
     for (const reference of references) {
       expect(reference).toMatch(/^#\//);
       const steps = reference.slice(2).split('/');
-      expect(steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], document)).toBeDefined();
+      expect(
+        steps.reduce<unknown>((at, step) => (at as Record<string, unknown>)?.[step], document),
+      ).toBeDefined();
     }
   });
 
@@ -141,7 +157,12 @@ describe('the reference at /v3/openapi.json', () => {
 
   test('every documented endpoint exists, and asks for a credential when it says so', async () => {
     for (const { path, method, operation } of operations()) {
-      const answer = await checkedFetch(world.base, method, path.replaceAll(/\{\w+\}/g, '0000000000000000'), {});
+      const answer = await checkedFetch(
+        world.base,
+        method,
+        path.replaceAll(/\{\w+\}/g, '0000000000000000'),
+        {},
+      );
       const text = JSON.stringify(answer.body);
       const where = `${method} ${path}: ${text.slice(0, 100)}`;
       if (operation.security.length > 0) expect(answer.status, where).toBe(401);

@@ -9,7 +9,8 @@ import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 const minutes = 3_000;
 const dayMinutes = 1_440;
-const at = (minute: number): string => new Date(Date.UTC(2026, 0, 5) + minute * 60_000).toISOString();
+const at = (minute: number): string =>
+  new Date(Date.UTC(2026, 0, 5) + minute * 60_000).toISOString();
 const lines: Record<string, unknown>[] = [];
 const log = createLog('info', { write: (line: string) => void lines.push(JSON.parse(line)) });
 const damageLines = () => lines.filter(({ msg }) => msg === 'damage found in the data folder');
@@ -33,7 +34,10 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'heliograph-damage-'));
   world = await startWorld({ directory });
   device = await world.device();
-  const samples = Array.from({ length: minutes }, (_, i) => ({ timestamp: at(i), data: { level: Math.sin(i) } }));
+  const samples = Array.from({ length: minutes }, (_, i) => ({
+    timestamp: at(i),
+    data: { level: Math.sin(i) },
+  }));
   await world.must('POST', `/v3/devices/${device.id}/backfill/bulk`, samples);
   await world.close();
   flipInSecondDay();
@@ -59,7 +63,9 @@ const kpi = (from: number, to: number, more: object = {}) => ({
 describe('review reliability 4: one flipped bit in a chunk', () => {
   test('a download that comes upon it breaks off, and the next one says that it is incomplete', async () => {
     const download = () =>
-      fetch(`${world.base}${path('export?format=ndjson')}`, { headers: { 'x-api-key': world.apiKey } });
+      fetch(`${world.base}${path('export?format=ndjson')}`, {
+        headers: { 'x-api-key': world.apiKey },
+      });
     const first = await download();
     expect([first.status, first.headers.get('x-incomplete')]).toEqual([200, null]);
     await expect(first.text()).rejects.toThrow('terminated');
@@ -77,25 +83,36 @@ describe('review reliability 4: one flipped bit in a chunk', () => {
     expect(newest.body).toHaveLength(5);
   });
 
-  test.each(['raw/kpi', 'raw/time-series', 'time-series'])('%s over it is a 500 that names it', async (query) => {
-    const body =
-      query === 'time-series'
-        ? { topic: 'default', dataKey: 'level' }
-        : kpi(dayMinutes + 1, dayMinutes + 90, { bucketInterval: 'PT30M' });
-    const answer = await world.call('POST', path(`query/${query}`), body);
-    expect([answer.status, answer.body.errorCode]).toEqual([500, '50010_SAMPLES_DAMAGED']);
-    expect(answer.body.message).toContain(`device ${device.id}, topic default, from ${at(dayMinutes)}`);
-  });
+  test.each(['raw/kpi', 'raw/time-series', 'time-series'])(
+    '%s over it is a 500 that names it',
+    async (query) => {
+      const body =
+        query === 'time-series'
+          ? { topic: 'default', dataKey: 'level' }
+          : kpi(dayMinutes + 1, dayMinutes + 90, { bucketInterval: 'PT30M' });
+      const answer = await world.call('POST', path(`query/${query}`), body);
+      expect([answer.status, answer.body.errorCode]).toEqual([500, '50010_SAMPLES_DAMAGED']);
+      expect(answer.body.message).toContain(
+        `device ${device.id}, topic default, from ${at(dayMinutes)}`,
+      );
+    },
+  );
 
   test('a number that needs none of it is right', async () => {
-    const late = await world.call('POST', path('query/raw/kpi'), kpi(minutes - 30, minutes, { accumulator: 'COUNT' }));
+    const late = await world.call(
+      'POST',
+      path('query/raw/kpi'),
+      kpi(minutes - 30, minutes, { accumulator: 'COUNT' }),
+    );
     expect([late.status, late.body.kpi]).toEqual([200, 30]);
     const other = await world.call('GET', `/v3/devices/${sound.id}/query/latest-sample`);
     expect([other.body.data, other.headers.get('x-incomplete')]).toEqual([{ level: 1 }, null]);
   });
 
   test('it is told once: log, metrics and readiness, which stays 200', async () => {
-    expect(damageLines()).toMatchObject([{ level: 'error', kind: 'chunk', path: expect.stringContaining(segments()) }]);
+    expect(damageLines()).toMatchObject([
+      { level: 'error', kind: 'chunk', path: expect.stringContaining(segments()) },
+    ]);
     const metrics = await (await fetch(`${world.base}/metrics`)).text();
     expect(metrics).toContain('\nheliograph_damage_total 1\n');
     expect(metrics).toContain('\nheliograph_damaged_places 1\n');
@@ -109,11 +126,15 @@ describe('review reliability 4: one flipped bit in a chunk', () => {
 
 test('review reliability 4: the newest sample says when newer ones cannot be read; without any it is a 500, not a 404', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'heliograph-newest-'));
-  const files = () => readdirSync(join(folder, 'samples', 'segments')).filter((name) => name.endsWith('.segment'));
+  const files = () =>
+    readdirSync(join(folder, 'samples', 'segments')).filter((name) => name.endsWith('.segment'));
   let newest = await startWorld({ directory: folder });
   const { id } = await newest.device();
   for (const from of [0, 500]) {
-    const samples = Array.from({ length: 100 }, (_, i) => ({ timestamp: at(from + i), data: { x: Math.cos(i) } }));
+    const samples = Array.from({ length: 100 }, (_, i) => ({
+      timestamp: at(from + i),
+      data: { x: Math.cos(i) },
+    }));
     await newest.must('POST', `/v3/devices/${id}/backfill/bulk`, samples);
     await newest.close();
     newest = await startWorld({ directory: folder });
@@ -147,10 +168,14 @@ test('review reliability 4: what cannot be sealed at the stop is logged, and the
   await stopping.capture(one, { a: 1 });
   rmSync(join(folder, 'samples', 'segments'), { recursive: true });
   await expect(stopping.close()).rejects.toThrow();
-  expect(lines).toContainEqual(expect.objectContaining({ what: 'writing segments of samples', level: 'error' }));
+  expect(lines).toContainEqual(
+    expect.objectContaining({ what: 'writing segments of samples', level: 'error' }),
+  );
   // Nothing is lost: the journal has it.
   const again = await startWorld({ directory: folder, log });
-  expect((await again.call('GET', `/v3/devices/${one.id}/query/latest-sample`)).body.data).toEqual({ a: 1 });
+  expect((await again.call('GET', `/v3/devices/${one.id}/query/latest-sample`)).body.data).toEqual({
+    a: 1,
+  });
   await again.close();
   rmSync(folder, { recursive: true });
 });

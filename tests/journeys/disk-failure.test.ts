@@ -17,11 +17,15 @@ afterEach(async () => {
 
 async function metric(name: string): Promise<string | undefined> {
   const text = await (await fetch(`${world!.base}/metrics`)).text();
-  return text.split('\n').find((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+  return text
+    .split('\n')
+    .find((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
 }
 
 if (!isLinux)
-  console.log('not run: breaking an open file needs Linux; the tests of the journal make its disk fail everywhere');
+  console.log(
+    'not run: breaking an open file needs Linux; the tests of the journal make its disk fail everywhere',
+  );
 
 test.runIf(isLinux)(
   'review reliability 3: an I/O error stops writing, once in the log, and readiness says why',
@@ -36,7 +40,9 @@ test.runIf(isLinux)(
       expect([refused.status, refused.body.errorCode]).toEqual([503, '50302_STORAGE_STOPPED']);
     }
     const told = lines.filter(({ msg }) => String(msg).startsWith('writing stopped'));
-    expect(told).toEqual([expect.objectContaining({ level: 'error', err: expect.objectContaining({ code: 'EIO' }) })]);
+    expect(told).toEqual([
+      expect.objectContaining({ level: 'error', err: expect.objectContaining({ code: 'EIO' }) }),
+    ]);
     const ready = await world.call('GET', '/health/ready');
     expect([ready.status, ready.body]).toEqual([
       503,
@@ -44,7 +50,9 @@ test.runIf(isLinux)(
     ]);
     expect((await world.call('GET', '/health/live')).status).toBe(200);
     expect(await metric('heliograph_storage_stopped')).toBe('heliograph_storage_stopped 1');
-    expect(await metric('heliograph_not_ready{reason="storage"}')).toBe('heliograph_not_ready{reason="storage"} 1');
+    expect(await metric('heliograph_not_ready{reason="storage"}')).toBe(
+      'heliograph_not_ready{reason="storage"} 1',
+    );
     const samples = await world.call('POST', `/v3/devices/${device.id}/query`, {});
     expect([samples.status, samples.body.content?.length ?? samples.body.length]).toEqual([200, 1]);
   },

@@ -25,7 +25,10 @@ let deviceId: string;
 const known = new Set<string>();
 
 async function samplesOf(world: World) {
-  const { body, headers } = await world.call('POST', `/v3/devices/${deviceId}/query`, { limit: 10_000, topic: '*' });
+  const { body, headers } = await world.call('POST', `/v3/devices/${deviceId}/query`, {
+    limit: 10_000,
+    topic: '*',
+  });
   const texts = (body as { timestamp: string; data: unknown }[]).map(
     ({ timestamp, data }) => timestamp + JSON.stringify(data),
   );
@@ -68,7 +71,10 @@ const files = [
 ] as const;
 
 function pathOf(folder: string, file: string): string {
-  const [place, which] = [file.slice(0, file.lastIndexOf('/')), file.slice(file.lastIndexOf('/') + 1)];
+  const [place, which] = [
+    file.slice(0, file.lastIndexOf('/')),
+    file.slice(file.lastIndexOf('/') + 1),
+  ];
   if (which !== 'first' && which !== 'last') return join(folder, file);
   const names = readdirSync(join(folder, place))
     .filter((name) => /\.(segment|journal|uplinks)$/.test(name))
@@ -111,9 +117,14 @@ describe.each(files)('figures: %s', (file) => {
     const lines: Record<string, unknown>[] = [];
     const log = createLog('error', { write: (line: string) => void lines.push(JSON.parse(line)) });
     let refusal: Error | undefined;
-    const world = await startWorld({ directory: folder, log }).catch((error: Error) => void (refusal = error));
+    const world = await startWorld({ directory: folder, log }).catch(
+      (error: Error) => void (refusal = error),
+    );
     if (world === undefined || world === null) {
-      expect([refusal!.name, refusal!.message]).toEqual(['DataFolderError', expect.stringMatching(/^[^\n]{40,}$/)]);
+      expect([refusal!.name, refusal!.message]).toEqual([
+        'DataFolderError',
+        expect.stringMatching(/^[^\n]{40,}$/),
+      ]);
       expect(verified.sound, 'verify found nothing of a refused folder').toBe(false);
     } else {
       const { texts, isIncomplete } = await samplesOf(world);
@@ -127,14 +138,17 @@ describe.each(files)('figures: %s', (file) => {
       const isTold = lines.some(({ msg }) => msg === 'damage found in the data folder');
       const isShort = texts.length < known.size || raw.body.totalElements < known.size;
       if (isShort)
-        expect(isTold || isIncomplete, `${texts.length} samples, ${raw.body.totalElements} uplinks, nothing told`).toBe(
-          true,
-        );
+        expect(
+          isTold || isIncomplete,
+          `${texts.length} samples, ${raw.body.totalElements} uplinks, nothing told`,
+        ).toBe(true);
       if (isTold) expect(verified.sound, 'told at the start, not by verify').toBe(false);
       if (!verified.sound) expect(isTold, 'found by verify, not told').toBe(true);
     }
     const after = tree(folder);
-    const gone = before.filter((name) => !after.includes(name) && !after.includes(`${name}.orphan`));
+    const gone = before.filter(
+      (name) => !after.includes(name) && !after.includes(`${name}.orphan`),
+    );
     expect(gone, 'deleted').toEqual([]);
     rmSync(folder, { recursive: true });
   });

@@ -4,7 +4,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { backfillFile, type FileFormat, placePathOf, reportPathOf } from '../../clients/file-backfill/file-backfill.ts';
+import {
+  backfillFile,
+  type FileFormat,
+  placePathOf,
+  reportPathOf,
+} from '../../clients/file-backfill/file-backfill.ts';
 import { platformClient } from '../../clients/file-backfill/platform-client.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
@@ -73,7 +78,10 @@ test('the command loads a CSV file: nested keys, quotes, both kinds of ids, erro
   expect(await samplesOf(first)).toMatchObject([
     { timestamp: at(4), data: { temperature: 4 } },
     { timestamp: at(3), topic: 'default', data: { label: 'a "quoted"\nline' } },
-    { topic: 'climate', data: { temperature: 21.5, place: { floor: 2 }, label: 'two, words', open: true } },
+    {
+      topic: 'climate',
+      data: { temperature: 21.5, place: { floor: 2 }, label: 'two, words', open: true },
+    },
   ]);
   expect(await samplesOf(second)).toMatchObject([
     { topic: 'default', data: { temperature: -3, label: '007', open: false } },
@@ -85,12 +93,26 @@ for (const format of ['csv', 'ndjson'] as const)
   test(`what an export writes as ${format} is loaded into another device as it is`, async () => {
     const [from, to] = [await world.device(), await world.device()];
     const odd = [
-      { timestamp: at(0), data: { n: 1, text: '=1+1', list: [1, { a: 'b' }] }, meta: { by: 'hand' } },
-      { timestamp: at(1), topic: 'other', data: { nested: { deep: { yes: true } }, text: 'semi;colon, and "quotes"' } },
+      {
+        timestamp: at(0),
+        data: { n: 1, text: '=1+1', list: [1, { a: 'b' }] },
+        meta: { by: 'hand' },
+      },
+      {
+        timestamp: at(1),
+        topic: 'other',
+        data: { nested: { deep: { yes: true } }, text: 'semi;colon, and "quotes"' },
+      },
     ];
     await world.must('POST', `/v3/devices/${from.id}/backfill/bulk`, odd);
     const text = (await exportOf(from, format)).replaceAll(from.id, to.deviceId);
-    const { code } = await run(file(`export.${format}`, text), '--url', world.base, '--key', world.apiKey);
+    const { code } = await run(
+      file(`export.${format}`, text),
+      '--url',
+      world.base,
+      '--key',
+      world.apiKey,
+    );
     expect(code).toBe(0);
     const plain = (samples: Awaited<ReturnType<typeof samplesOf>>) =>
       samples.map(({ topic, timestamp, data, meta }) => ({ topic, timestamp, data, meta }));
@@ -99,10 +121,22 @@ for (const format of ['csv', 'ndjson'] as const)
 
 test('an interrupted run is gone on with behind its last window, and nothing is stored twice', async () => {
   const device = await world.device();
-  const lines = Array.from({ length: 2_500 }, (_, n) => JSON.stringify({ timestamp: at(n), data: { n } }));
+  const lines = Array.from({ length: 2_500 }, (_, n) =>
+    JSON.stringify({ timestamp: at(n), data: { n } }),
+  );
   const path = file('long.ndjson', `${lines.join('\n')}\n{"broken\n`);
-  const client = platformClient({ url: world.base, key: world.apiKey, signal: new AbortController().signal });
-  const options = { path, format: 'ndjson', client, device: device.deviceId, windowRecords: 400 } as const;
+  const client = platformClient({
+    url: world.base,
+    key: world.apiKey,
+    signal: new AbortController().signal,
+  });
+  const options = {
+    path,
+    format: 'ndjson',
+    client,
+    device: device.deviceId,
+    windowRecords: 400,
+  } as const;
   const stopping = new AbortController();
   const stopped = backfillFile({
     ...options,
@@ -113,22 +147,36 @@ test('an interrupted run is gone on with behind its last window, and nothing is 
   });
   await expect(stopped).rejects.toThrow();
   expect(JSON.parse(readFileSync(placePathOf(path), 'utf8'))).toMatchObject({ line: 1_200 });
-  const rest = await backfillFile({ ...options, signal: new AbortController().signal, told: () => undefined });
+  const rest = await backfillFile({
+    ...options,
+    signal: new AbortController().signal,
+    told: () => undefined,
+  });
   expect(rest).toMatchObject({ accepted: 1_300, duplicates: 0, errors: 1, resumedAtLine: 1_200 });
   expect(readFileSync(reportPathOf(path), 'utf8')).toContain('"line":2501,"errorCode":"NOT_JSON"');
   expect(await samplesOf(device)).toHaveLength(2_500);
-  const again = await backfillFile({ ...options, signal: new AbortController().signal, told: () => undefined });
+  const again = await backfillFile({
+    ...options,
+    signal: new AbortController().signal,
+    told: () => undefined,
+  });
   expect(again).toMatchObject({ accepted: 0, duplicates: 2_500, resumedAtLine: 0 });
 });
 
 test('what cannot work is said: no arguments, no column timestamp, a key that is refused', async () => {
-  expect(await run()).toMatchObject({ code: 2, err: expect.stringContaining('usage: npm run backfill -- FILE') });
+  expect(await run()).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('usage: npm run backfill -- FILE'),
+  });
   const path = file('odd.csv', 'time,value\n1,2\n');
   expect(await run(path, '--url', world.base, '--key', world.apiKey)).toMatchObject({
     code: 1,
     err: expect.stringContaining('has no column timestamp'),
   });
-  const lines = file('one.ndjson', `${JSON.stringify({ timestamp: at(0), deviceId: 'x', data: {} })}\n`);
+  const lines = file(
+    'one.ndjson',
+    `${JSON.stringify({ timestamp: at(0), deviceId: 'x', data: {} })}\n`,
+  );
   expect(await run(lines, '--url', world.base, '--key', 'wrong.key')).toMatchObject({
     code: 1,
     err: expect.stringContaining('401'),

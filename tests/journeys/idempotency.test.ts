@@ -51,11 +51,20 @@ async function withoutKeptAnswers<T>(task: () => Promise<T>): Promise<T> {
 const key = (name: string) => ({ 'idempotency-key': name });
 
 function capture(at: World, device: TestDevice, name: string, body: object) {
-  return at.call('POST', `/v3/capture?secret=${device.secret}&deviceId=${device.deviceId}`, body, key(name));
+  return at.call(
+    'POST',
+    `/v3/capture?secret=${device.secret}&deviceId=${device.deviceId}`,
+    body,
+    key(name),
+  );
 }
 
 async function counts(device: TestDevice): Promise<number[]> {
-  const samples: { data: { count: number } }[] = await world.must('POST', `/v3/devices/${device.id}/query`, {});
+  const samples: { data: { count: number } }[] = await world.must(
+    'POST',
+    `/v3/devices/${device.id}/query`,
+    {},
+  );
   return samples.map(({ data }) => data.count).sort((a, b) => a - b);
 }
 
@@ -89,7 +98,12 @@ test('review reliability 10: backfill cut off before its answer is kept answers 
   const changed = samples.map((sample, i) => (i === 2_000 ? { data: { i: -1 } } : sample));
   expect((await world.call('POST', `${path}/bulk`, changed, key('b2'))).status).toBe(422);
   const manyAgain = await world.call('POST', `${path}/bulk`, samples, key('b2'));
-  expect([oneAgain.status, oneAgain.body, manyAgain.status, manyAgain.body]).toEqual([201, one.body, 201, many.body]);
+  expect([oneAgain.status, oneAgain.body, manyAgain.status, manyAgain.body]).toEqual([
+    201,
+    one.body,
+    201,
+    many.body,
+  ]);
   const { kpi } = await world.must('POST', `/v3/devices/${plain.id}/query/raw/kpi`, {
     accumulator: 'COUNT',
     topic: 'default',

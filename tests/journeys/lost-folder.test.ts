@@ -48,7 +48,10 @@ const tree = (folder: string): string[] =>
     .sort();
 
 /** What the start says when it refuses; an error when it does not. */
-async function refusal(directory: string, environment: Record<string, string> = {}): Promise<string> {
+async function refusal(
+  directory: string,
+  environment: Record<string, string> = {},
+): Promise<string> {
   try {
     const world = await startWorld({ directory, environment });
     await world.close();
@@ -158,7 +161,10 @@ test('review reliability 5: after the journal lost its end, every new capture re
   const call = async (method: string, path: string, body?: object) => {
     const answer = await fetch(`http://127.0.0.1:${platform.target.port}${path}`, {
       method,
-      headers: { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        'x-api-key': apiKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
@@ -179,7 +185,11 @@ test('review reliability 5: after the journal lost its end, every new capture re
     });
   const output = await webhook('flow', 'DATA_FLOW');
   const action = await webhook('rule', 'RULE_ACTION');
-  const connector = await call('POST', '/v3/device-connectors', { name: 'c', workspaceId, connectivity: 'HTTP' });
+  const connector = await call('POST', '/v3/device-connectors', {
+    name: 'c',
+    workspaceId,
+    connectivity: 'HTTP',
+  });
   const flow = await call('POST', '/v3/data-flows', {
     name: 'f',
     workspaceId,
@@ -195,12 +205,15 @@ test('review reliability 5: after the journal lost its end, every new capture re
     connectivity: 'HTTP',
   });
   await call('POST', '/v3/rules', { name: 'r', workspaceId, ...ruleOn(device.id, action.id) });
-  const capture = async (i: number) => call('POST', `/v3/capture?secret=${connector.uplinkSecret}&deviceId=d`, { i });
+  const capture = async (i: number) =>
+    call('POST', `/v3/capture?secret=${connector.uplinkSecret}&deviceId=d`, { i });
   const toldFrom = async (first: number) => {
     const wanted = ['flow', 'rule'].flatMap((from) =>
       Array.from({ length: count }, (_, k) => JSON.stringify({ from, i: first + k })),
     );
-    await expect.poll(() => wanted.filter((text) => !received.includes(text)), { timeout: 20_000 }).toEqual([]);
+    await expect
+      .poll(() => wanted.filter((text) => !received.includes(text)), { timeout: 20_000 })
+      .toEqual([]);
   };
   for (let i = 0; i < count; i++) await capture(i);
   await toldFrom(0);
@@ -208,7 +221,9 @@ test('review reliability 5: after the journal lost its end, every new capture re
   const journal = join(folder, 'samples', 'journal');
   const file = join(journal, readdirSync(journal).find((name) => name.endsWith('.journal'))!);
   truncateSync(file, statSync(file).size >> 1);
-  expect((await verifyDataFolder(folder)).store.damage.map(({ kind }) => kind)).toContain('journal');
+  expect((await verifyDataFolder(folder)).store.damage.map(({ kind }) => kind)).toContain(
+    'journal',
+  );
   platform = await startProcess(folder, settings);
   for (let i = count; i < 2 * count; i++) await capture(i);
   await toldFrom(count);
@@ -220,12 +235,24 @@ test('review reliability 5: after the journal lost its end, every new capture re
 
 /** A comparison that holds for every sample. */
 function ruleOn(deviceId: string, actionId: string): object {
-  const source = { id: 's', inputIds: [deviceId], dataTopic: 'default', dataKey: 'i', valueType: 'NUMERICAL' };
+  const source = {
+    id: 's',
+    inputIds: [deviceId],
+    dataTopic: 'default',
+    dataKey: 'i',
+    valueType: 'NUMERICAL',
+  };
   const operandFirst = { type: 'DATA_SOURCE', dataSourceId: 's' };
-  const conditions = [{ operandFirst, operator: 'GT', operandSecond: { type: 'CONSTANT', value: -1 } }];
+  const conditions = [
+    { operandFirst, operator: 'GT', operandSecond: { type: 'CONSTANT', value: -1 } },
+  ];
   return {
     inputs: [{ id: deviceId, type: 'DEVICE' }],
-    logic: { type: 'COMPARISON', dataSources: [source], logicBlocks: [{ conditions, actionIds: [actionId] }] },
+    logic: {
+      type: 'COMPARISON',
+      dataSources: [source],
+      logicBlocks: [{ conditions, actionIds: [actionId] }],
+    },
     actions: [{ id: actionId }],
   };
 }

@@ -21,7 +21,9 @@ test('review reliability 5: the end of the journal cut off, uplinks behind the f
   expect((await newest(world, device.id)).total).toBe(uplinks);
   cpSync(running, crashed, { recursive: true });
   await world.close();
-  const inBlocks = readdirSync(join(crashed, 'uplinks')).filter((name) => name.endsWith('.uplinks'));
+  const inBlocks = readdirSync(join(crashed, 'uplinks')).filter((name) =>
+    name.endsWith('.uplinks'),
+  );
   expect(inBlocks).toHaveLength(1);
   const journal = join(crashed, 'samples', 'journal');
   const file = join(

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readManifest, writeManifest } from '../../src/samples/embedded/segments/manifest.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
-const at = (minute: number): string => new Date(Date.UTC(2026, 0, 5) + minute * 60_000).toISOString();
+const at = (minute: number): string =>
+  new Date(Date.UTC(2026, 0, 5) + minute * 60_000).toISOString();
 let directory: string;
 let world: World;
 let device: TestDevice;
@@ -48,11 +49,20 @@ afterAll(async () => {
 
 const query = async (rest: string, body: object, of = device) => {
   const { status, body: answer, headers } = await world.call('POST', path(rest, of), body);
-  return [status, Array.isArray(answer) ? answer.length : answer.errorCode, headers.get('x-incomplete')];
+  return [
+    status,
+    Array.isArray(answer) ? answer.length : answer.errorCode,
+    headers.get('x-incomplete'),
+  ];
 };
 const between = (from: number, to: number) => ({ from: at(from), to: at(to) });
 const kpi = async (from: number, to: number, of = device) => {
-  const body = { topic: 'default', dataKey: 'level', accumulator: 'COUNT', interval: between(from, to) };
+  const body = {
+    topic: 'default',
+    dataKey: 'level',
+    accumulator: 'COUNT',
+    interval: between(from, to),
+  };
   const answer = await world.call('POST', path('query/raw/kpi', of), body);
   return [answer.status, answer.body.errorCode ?? answer.body.kpi];
 };
@@ -68,22 +78,41 @@ async function expectMarked(left: number): Promise<void> {
 describe('review reliability 4: a segment whose file is gone', () => {
   test('answers over its times are incomplete, numbers over them are refused', async () => {
     await expectMarked(200);
-    expect(await query('query', { limit: 10, timestamp: { gte: at(550), lt: at(560) } })).toEqual([200, 0, 'true']);
+    expect(await query('query', { limit: 10, timestamp: { gte: at(550), lt: at(560) } })).toEqual([
+      200,
+      0,
+      'true',
+    ]);
     expect(await kpi(599, 600)).toEqual(damaged);
-    expect((await query('query/time-series', { topic: 'default', dataKey: 'level' })).slice(0, 2)).toEqual(damaged);
-    const series = { topic: 'default', dataKey: 'level', accumulator: 'AVG', bucketInterval: 'PT1H' };
-    expect((await query('query/raw/time-series', { ...series, interval: between(0, 600) })).slice(0, 2)).toEqual(
-      damaged,
-    );
+    expect(
+      (await query('query/time-series', { topic: 'default', dataKey: 'level' })).slice(0, 2),
+    ).toEqual(damaged);
+    const series = {
+      topic: 'default',
+      dataKey: 'level',
+      accumulator: 'AVG',
+      bucketInterval: 'PT1H',
+    };
+    expect(
+      (await query('query/raw/time-series', { ...series, interval: between(0, 600) })).slice(0, 2),
+    ).toEqual(damaged);
   });
 
   test('answers beside them are whole', async () => {
     expect(await query('query', { limit: 10 })).toEqual([200, 10, null]);
-    expect(await query('query', { limit: 10, timestamp: { gte: at(0), lt: at(400) } })).toEqual([200, 10, null]);
+    expect(await query('query', { limit: 10, timestamp: { gte: at(0), lt: at(400) } })).toEqual([
+      200,
+      10,
+      null,
+    ]);
     expect(await kpi(0, 500)).toEqual([200, 100]);
     expect(await kpi(600, 1_100)).toEqual([200, 100]);
     const latest = await world.call('GET', path('query/latest-sample'));
-    expect([latest.status, latest.body.timestamp, latest.body.incomplete]).toEqual([200, at(1_099), undefined]);
+    expect([latest.status, latest.body.timestamp, latest.body.incomplete]).toEqual([
+      200,
+      at(1_099),
+      undefined,
+    ]);
   });
 
   test('a device without any other sample may have had some there', async () => {

@@ -46,7 +46,11 @@ async function keyedDevice(...keys: readonly DeviceKey[]): Promise<MqttDevice> {
   return { ...device, secret: 'device' };
 }
 
-async function addKey(device: MqttDevice, { algorithm, pem }: DeviceKey, fields: object = {}): Promise<string> {
+async function addKey(
+  device: MqttDevice,
+  { algorithm, pem }: DeviceKey,
+  fields: object = {},
+): Promise<string> {
   const path = `/v3/device-authorization/devices/${device.id}/credentials`;
   const body = { akenzaDeviceId: device.id, algorithm, publicKey: pem, ...fields };
   return (await world.must('POST', path, body)).id;
@@ -74,9 +78,13 @@ for (const [name, key] of [
     expect(await world.samples(device)).toMatchObject([{ topic: 'climate', data: { value: 1 } }]);
     const box = inbox(client);
     await client.subscribeAsync(`/down/device/id/${device.deviceId}/#`, { qos: 1 });
-    await world.must('POST', `/v3/devices/${device.id}/configuration`, { configuration: { on: true } });
+    await world.must('POST', `/v3/devices/${device.id}/configuration`, {
+      configuration: { on: true },
+    });
     await world.must('POST', `/v3/devices/${device.id}/configuration/push`, {});
-    expect(await box.next()).toMatchObject({ topic: `/down/device/id/${device.deviceId}/configuration` });
+    expect(await box.next()).toMatchObject({
+      topic: `/down/device/id/${device.deviceId}/configuration`,
+    });
   });
 }
 
@@ -84,19 +92,27 @@ test('contract 35: the vendor’s audience is taken as well, and an audience in 
   const device = await keyedDevice(ec);
   const aud = `https://akenza.io/devices/${device.deviceId}`;
   for (const audiences of [aud, ['https://elsewhere', aud]])
-    expect(await refusalCode(login(device, await ec.token(claimsOf(device, { aud: audiences }))))).toBe(0);
+    expect(
+      await refusalCode(login(device, await ec.token(claimsOf(device, { aud: audiences })))),
+    ).toBe(0);
 });
 
 const refusals: readonly [string, (device: MqttDevice) => Promise<string>][] = [
   ['expired', (device) => ec.token(claimsOf(device, { iat: second() - 900, exp: second() - 300 }))],
-  ['without an expiry', ({ deviceId }) => ec.token({ sub: deviceId, aud: `${audience}/devices/${deviceId}` })],
+  [
+    'without an expiry',
+    ({ deviceId }) => ec.token({ sub: deviceId, aud: `${audience}/devices/${deviceId}` }),
+  ],
   ['from the future', (device) => ec.token(claimsOf(device, { iat: second() + 600 }))],
   ['not valid yet', (device) => ec.token(claimsOf(device, { nbf: second() + 600 }))],
   [
     'for another audience',
     (device) => ec.token(claimsOf(device, { aud: `https://elsewhere/devices/${device.deviceId}` })),
   ],
-  ['for another device’s audience', (device) => ec.token(claimsOf(device, { aud: `${audience}/devices/other` }))],
+  [
+    'for another device’s audience',
+    (device) => ec.token(claimsOf(device, { aud: `${audience}/devices/other` })),
+  ],
   ['without an audience', ({ deviceId }) => ec.token({ sub: deviceId, exp: second() + 600 })],
   ['of another subject', (device) => ec.token(claimsOf(device, { sub: 'other' }))],
   ['signed by somebody else', (device) => deviceKey('ES256').token(claimsOf(device))],
@@ -116,7 +132,9 @@ const refusals: readonly [string, (device: MqttDevice) => Promise<string>][] = [
     'changed',
     async (device) => {
       const [head, , signature] = (await ec.token(claimsOf(device))).split('.');
-      const claims = Buffer.from(JSON.stringify(claimsOf(device, { exp: second() + 9_000 }))).toString('base64url');
+      const claims = Buffer.from(
+        JSON.stringify(claimsOf(device, { exp: second() + 9_000 })),
+      ).toString('base64url');
       return `${head}.${claims}.${signature}`;
     },
   ],
@@ -158,9 +176,15 @@ test('an expired credential lets nobody in', async () => {
 test('a deleted credential ends the connection at once', async () => {
   const device = await keyedDevice(rsa);
   const credential = await addKey(device, ec);
-  const [kept, ended] = [await keyedDevice(ec), await login(device, await ec.token(claimsOf(device)))];
+  const [kept, ended] = [
+    await keyedDevice(ec),
+    await login(device, await ec.token(claimsOf(device))),
+  ];
   const other = await login(kept, await ec.token(claimsOf(kept)));
-  await world.must('DELETE', `/v3/device-authorization/devices/${device.id}/credentials/${credential}`);
+  await world.must(
+    'DELETE',
+    `/v3/device-authorization/devices/${device.id}/credentials/${credential}`,
+  );
   await closed(ended);
   await other.publishAsync(upTopic(kept), '{"value":1}', { qos: 1 });
   expect(await refusalCode(login(device, await ec.token(claimsOf(device))))).toBe(5);
@@ -199,7 +223,10 @@ test('a device that moves to another connector is no longer reached over the old
 
 test('contract 18: the same over TLS, and over WebSocket beside the live stream', async () => {
   const device = await world.mqttDevice();
-  const urls = [`mqtts://127.0.0.1:${world.mqttTlsPort}`, `${world.base.replace('http', 'ws')}/mqtt`];
+  const urls = [
+    `mqtts://127.0.0.1:${world.mqttTlsPort}`,
+    `${world.base.replace('http', 'ws')}/mqtt`,
+  ];
   for (const [i, url] of urls.entries()) {
     const client = await world.client(device, { ca: authority }, url);
     await client.publishAsync(upTopic(device), JSON.stringify({ i }), { qos: 1 });
@@ -211,7 +238,9 @@ test('contract 18: the same over TLS, and over WebSocket beside the live stream'
     await client.endAsync();
   }
   expect((await world.samples(device)).map(({ data }) => data['i'])).toEqual([0, 1]);
-  const socket = new WebSocket(`${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${world.apiKey}`);
+  const socket = new WebSocket(
+    `${world.base.replace('http', 'ws')}/v3/data-streams?xApiKey=${world.apiKey}`,
+  );
   const greeting = await new Promise<string>((resolve) =>
     socket.addEventListener('message', ({ data }) => resolve(String(data)), { once: true }),
   );
@@ -240,13 +269,24 @@ test('review behaviour 32: over TLS a DISCONNECT is answered by the end of the s
   between.listen(0, '127.0.0.1');
   await once(between, 'listening');
   const { port } = between.address() as AddressInfo;
-  const socket = connectTls({ port, host: '127.0.0.1', ca: authority, servername: 'localhost', maxVersion: 'TLSv1.2' });
+  const socket = connectTls({
+    port,
+    host: '127.0.0.1',
+    ca: authority,
+    servername: 'localhost',
+    maxVersion: 'TLSv1.2',
+  });
   const errors: unknown[] = [];
   socket.on('error', (error) => errors.push(error));
   const text = (value: string) =>
     Buffer.concat([Buffer.from([value.length >> 8, value.length & 255]), Buffer.from(value)]);
   const variable = Buffer.from([...text('MQTT'), 4, 0xc2, 0, 60]);
-  const body = Buffer.concat([variable, text('tls-end'), text(device.connectorId), text(device.secret)]);
+  const body = Buffer.concat([
+    variable,
+    text('tls-end'),
+    text(device.connectorId),
+    text(device.secret),
+  ]);
   socket.write(Buffer.concat([Buffer.from([0x10, body.length]), body]));
   const [acknowledged] = (await once(socket, 'data')) as [Buffer];
   expect([...acknowledged]).toEqual([0x20, 2, 0, 0]);

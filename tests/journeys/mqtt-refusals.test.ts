@@ -29,7 +29,10 @@ const notAuthorized = 5;
 
 for (const [what, options] of [
   ['a wrong secret', () => ({ username: device.connectorId, password: 'wrong' })],
-  ['the secret of another connector', () => ({ username: device.connectorId, password: stranger.secret })],
+  [
+    'the secret of another connector',
+    () => ({ username: device.connectorId, password: stranger.secret }),
+  ],
   ['an unknown connector', () => ({ username: '07ffffffffffffff', password: device.secret })],
   ['no password', () => ({ username: device.connectorId })],
   ['nothing', () => ({})],
@@ -66,7 +69,10 @@ test('MQTT 5 is answered that only 3.1.1 is spoken', async () => {
 
 for (const [what, topic] of [
   ['the device of another connector', () => upTopic(stranger)],
-  ['the device of another connector, with the own secret', () => upTopic({ ...stranger, secret: device.secret })],
+  [
+    'the device of another connector, with the own secret',
+    () => upTopic({ ...stranger, secret: device.secret }),
+  ],
   ['a device that does not exist', () => upTopic({ ...device, deviceId: 'nobody' })],
   ['the form of tokens', () => `/up/device/id/${device.deviceId}`],
   ['a topic for messages to the device', () => downTopic(device, '/command')],
@@ -115,13 +121,21 @@ test('contract 35: a subscription to what is not the client’s is answered 128,
 test('a client never hears of other devices, whatever it subscribed to', async () => {
   const [one, other] = [await world.client(device), await world.client(beside)];
   const [ofOne, ofOther] = [inbox(one), inbox(other)];
-  await grants(one, [...refusedFilters.map(([, filter]) => filter()), downTopic(device), upTopic(device, '/#')]);
+  await grants(one, [
+    ...refusedFilters.map(([, filter]) => filter()),
+    downTopic(device),
+    upTopic(device, '/#'),
+  ]);
   await grants(other, [downTopic(beside)]);
-  await world.must('POST', `/v3/devices/${beside.id}/configuration`, { configuration: { secret: 1 } });
+  await world.must('POST', `/v3/devices/${beside.id}/configuration`, {
+    configuration: { secret: 1 },
+  });
   await world.must('POST', `/v3/devices/${beside.id}/configuration/push`, {});
   expect((await ofOther.next()).text).toBe('{"secret":1}');
   await other.publishAsync(upTopic(beside), '{"mine":1}', { qos: 1 });
-  await world.must('POST', `/v3/devices/${device.id}/configuration`, { configuration: { speed: 2 } });
+  await world.must('POST', `/v3/devices/${device.id}/configuration`, {
+    configuration: { speed: 2 },
+  });
   await world.must('POST', `/v3/devices/${device.id}/configuration/push`, {});
   expect((await ofOne.next()).text).toBe('{"speed":2}');
   expect(ofOne.messages).toEqual([]);
@@ -157,7 +171,9 @@ for (const [what, payload] of [
       { level: 'ERROR', source: 'UPLINK', message: expect.stringContaining('not a JSON') },
     ]);
     await client.publishAsync(upTopic(sender), '[1,2]', { qos: 1 });
-    expect(await world.samples(sender)).toMatchObject([{ topic: 'default', data: { values: [1, 2] } }]);
+    expect(await world.samples(sender)).toMatchObject([
+      { topic: 'default', data: { values: [1, 2] } },
+    ]);
   });
 }
 
@@ -177,7 +193,8 @@ test('failed logins from one address are slowed down, as token requests are; the
   const own = await startMqttWorld({ now: () => at });
   try {
     const known = await own.mqttDevice();
-    const wrong = () => refusalCode(own.clientWith({ username: known.connectorId, password: 'wrong' }));
+    const wrong = () =>
+      refusalCode(own.clientWith({ username: known.connectorId, password: 'wrong' }));
     const codes = new Set<number | string>();
     for (let i = 0; i < 12; i++)
       for (const code of await Promise.all(Array.from({ length: 30 }, wrong))) codes.add(code);

@@ -38,7 +38,11 @@ async function eventually<T>(ask: () => Promise<T>, isSo: (found: T) => boolean)
 
 test('a will is stored as an uplink when the connection breaks, and not after a DISCONNECT', async () => {
   const device = await world.mqttDevice();
-  const will = { topic: upTopic(device, '/state'), payload: Buffer.from('{"gone":true}'), qos: 1 as const };
+  const will = {
+    topic: upTopic(device, '/state'),
+    payload: Buffer.from('{"gone":true}'),
+    qos: 1 as const,
+  };
   const polite = await world.client(device, { clientId: 'polite', will });
   await polite.endAsync();
   const torn = await world.client(device, { clientId: 'torn', will });
@@ -70,7 +74,10 @@ test('a persistent session keeps its subscriptions; a clean one, and one of anot
   const again = await world.client(device, { clientId, clean: false });
   const box = inbox(again);
   await pushed(device, { speed: 1 });
-  expect(await box.next()).toMatchObject({ topic: downTopic(device, '/configuration'), text: '{"speed":1}' });
+  expect(await box.next()).toMatchObject({
+    topic: downTopic(device, '/configuration'),
+    text: '{"speed":1}',
+  });
   await again.endAsync();
   const clean = await world.client(device, { clientId, clean: true });
   const push = () => world.call('POST', `/v3/devices/${device.id}/configuration/push`, {});
@@ -102,7 +109,10 @@ test('a retained publish is stored as a sample, and handed to who subscribes to 
 });
 
 /** A connection of bytes, for what client libraries do not do. */
-async function rawClient(device: MqttDevice, clientId: string): Promise<{ socket: Socket; answers: Buffer[] }> {
+async function rawClient(
+  device: MqttDevice,
+  clientId: string,
+): Promise<{ socket: Socket; answers: Buffer[] }> {
   const socket = connect(world.mqttPort, '127.0.0.1');
   const answers: Buffer[] = [];
   const { connectorId: userName, secret: password } = device;
@@ -112,7 +122,10 @@ async function rawClient(device: MqttDevice, clientId: string): Promise<{ socket
   return { socket, answers };
 }
 
-async function published({ socket, answers }: Awaited<ReturnType<typeof rawClient>>, packet: Buffer): Promise<string> {
+async function published(
+  { socket, answers }: Awaited<ReturnType<typeof rawClient>>,
+  packet: Buffer,
+): Promise<string> {
   socket.write(packet);
   while (answers.length === 0) await once(socket, 'data');
   return answers.shift()!.toString('hex');
@@ -152,7 +165,10 @@ test('what a client may not have heard of is stored once also when it comes agai
   // The platform notices the end of a connection a moment later.
   const metrics = async () => String((await world.call('GET', '/metrics')).body);
   const before = Number(/^heliograph_mqtt_connections (\d+)/m.exec(await metrics())![1]);
-  await eventually(metrics, (text) => Number(/^heliograph_mqtt_connections (\d+)/m.exec(text)![1]) <= before);
+  await eventually(
+    metrics,
+    (text) => Number(/^heliograph_mqtt_connections (\d+)/m.exec(text)![1]) <= before,
+  );
   const again = await rawClient(device, 'torn off');
   await published(again, packet);
   expect(await world.samples(device)).toHaveLength(1);
@@ -165,13 +181,21 @@ test('a QoS 1 message that nobody acknowledges because the connection breaks cou
   await client.subscribeAsync(downTopic(device), { qos: 1 });
   client.handleMessage = () => client.stream.destroy();
   await world.must('POST', `/v3/devices/${device.id}/configuration`, { configuration: { a: 1 } });
-  expect((await world.call('POST', `/v3/devices/${device.id}/configuration/push`, {})).status).toBe(409);
+  expect((await world.call('POST', `/v3/devices/${device.id}/configuration/push`, {})).status).toBe(
+    409,
+  );
 });
 
 test('packets out of place end the connection', async () => {
   const device = await world.mqttDevice();
   const { connectorId: userName, secret: password } = device;
-  const login = connectPacket({ clientId: 'x', userName, password, clean: true, keepaliveSeconds: 60 });
+  const login = connectPacket({
+    clientId: 'x',
+    userName,
+    password,
+    clean: true,
+    keepaliveSeconds: 60,
+  });
   const publish = publishPacket(upTopic(device), '{"value":1}', 0, 0);
   for (const [what, bytes] of [
     ['a publish before the login', publish],
@@ -216,14 +240,23 @@ test('a stop under load answers what is under way and ends; what was acknowledge
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('contract 18: a token that expires ends the connection within a minute', { timeout: 40_000 }, async () => {
+test('contract 18: a token that expires ends the connection within a minute', {
+  timeout: 40_000,
+}, async () => {
   const clock = { now: Date.now() };
-  const own = await startMqttWorld({ now: () => clock.now, environment: { DEVICE_AUDIENCE: 'https://iot.example' } });
+  const own = await startMqttWorld({
+    now: () => clock.now,
+    environment: { DEVICE_AUDIENCE: 'https://iot.example' },
+  });
   try {
     const key = deviceKey('ES256');
     const device = await own.mqttDevice({ connector: { authType: 'DEVICE_CREDENTIALS' } });
     const path = `/v3/device-authorization/devices/${device.id}/credentials`;
-    await own.must('POST', path, { akenzaDeviceId: device.id, algorithm: key.algorithm, publicKey: key.pem });
+    await own.must('POST', path, {
+      akenzaDeviceId: device.id,
+      algorithm: key.algorithm,
+      publicKey: key.pem,
+    });
     const { deviceId: sub } = device;
     const exp = Math.floor(clock.now / 1_000) + 600;
     const password = await key.token({ sub, aud: `https://iot.example/devices/${sub}`, exp });

@@ -1,6 +1,13 @@
 // Devices over MQTT, with a real client: publishes become samples before they are acknowledged, messages reach their device (contract 17, 18).
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { downTopic, inbox, type MqttDevice, type MqttWorld, startMqttWorld, upTopic } from '../world/mqtt-world.ts';
+import {
+  downTopic,
+  inbox,
+  type MqttDevice,
+  type MqttWorld,
+  startMqttWorld,
+  upTopic,
+} from '../world/mqtt-world.ts';
 
 let world: MqttWorld;
 beforeAll(async () => {
@@ -19,7 +26,10 @@ for (const qos of [0, 1, 2] as const) {
     // QoS 0 has no answer; the acknowledgement of what comes after it says that it was taken.
     if (qos === 0) await client.publishAsync(upTopic(device, '/last'), '{"value":1}', { qos: 1 });
     const found = await world.samples(device);
-    const expected = ['default', 'climate', 'floor.2.room'].map((topic) => ({ topic, data: { twice: 42 } }));
+    const expected = ['default', 'climate', 'floor.2.room'].map((topic) => ({
+      topic,
+      data: { twice: 42 },
+    }));
     for (const sample of expected) expect(found).toContainEqual(expect.objectContaining(sample));
     expect(found.length).toBe(qos === 0 ? 4 : 3);
   });
@@ -57,19 +67,30 @@ test('the slash in front may be missing, in both directions', async () => {
   const box = inbox(client);
   await client.subscribeAsync(downTopic(device).slice(1));
   await pushed(device, { speed: 1 });
-  expect(await box.next()).toMatchObject({ topic: downTopic(device, '/configuration').slice(1), text: '{"speed":1}' });
+  expect(await box.next()).toMatchObject({
+    topic: downTopic(device, '/configuration').slice(1),
+    text: '{"speed":1}',
+  });
 });
 
 test('contract 12: a configuration is sent to the device; 409 while nobody is there', async () => {
   const device = await world.mqttDevice();
-  await world.must('POST', `/v3/devices/${device.id}/configuration`, { configuration: { interval: 5 } });
+  await world.must('POST', `/v3/devices/${device.id}/configuration`, {
+    configuration: { interval: 5 },
+  });
   const push = () => world.call('POST', `/v3/devices/${device.id}/configuration/push`, {});
-  expect(await push()).toMatchObject({ status: 409, body: { errorCode: '40905_CONFIGURATION_NOT_PUSHABLE' } });
+  expect(await push()).toMatchObject({
+    status: 409,
+    body: { errorCode: '40905_CONFIGURATION_NOT_PUSHABLE' },
+  });
   const client = await world.client(device);
   const box = inbox(client);
   await client.subscribeAsync(downTopic(device), { qos: 1 });
   expect(box.messages).toEqual([]);
-  expect(await push()).toMatchObject({ status: 200, body: { message: 'Configuration successfully sent' } });
+  expect(await push()).toMatchObject({
+    status: 200,
+    body: { message: 'Configuration successfully sent' },
+  });
   expect(await box.next()).toEqual({
     topic: downTopic(device, '/configuration'),
     text: '{"interval":5}',
@@ -83,7 +104,9 @@ test('contract 12: a configuration is sent to the device; 409 while nobody is th
 test('contract 8: where the connector says so, the newest configuration comes with the connection, once', async () => {
   const device = await world.mqttDevice({ connector: { pushConfigurationAutomatically: true } });
   for (const interval of [5, 10])
-    await world.must('POST', `/v3/devices/${device.id}/configuration`, { configuration: { interval } });
+    await world.must('POST', `/v3/devices/${device.id}/configuration`, {
+      configuration: { interval },
+    });
   const client = await world.client(device);
   const box = inbox(client);
   await client.subscribeAsync(downTopic(device, '/other'), { qos: 1 });

@@ -25,14 +25,26 @@ async function firingRule(deviceId: string): Promise<string> {
     sendConsecutiveAlerts: true,
     customDatabaseProperties: { useCurrentDevice: true, topic: 'fired' },
   });
-  const source = { id: 's1', inputIds: [deviceId], dataTopic: 'default', dataKey: 't', valueType: 'NUMERICAL' };
+  const source = {
+    id: 's1',
+    inputIds: [deviceId],
+    dataTopic: 'default',
+    dataKey: 't',
+    valueType: 'NUMERICAL',
+  };
   const operandSecond = { type: 'CONSTANT', value: 20 };
-  const conditions = [{ operandFirst: { type: 'DATA_SOURCE', dataSourceId: 's1' }, operator: 'GT', operandSecond }];
+  const conditions = [
+    { operandFirst: { type: 'DATA_SOURCE', dataSourceId: 's1' }, operator: 'GT', operandSecond },
+  ];
   await must('POST', '/v3/rules', {
     name: 'Every sample',
     workspaceId,
     inputs: [{ id: deviceId, type: 'DEVICE' }],
-    logic: { type: 'COMPARISON', dataSources: [source], logicBlocks: [{ conditions, actionIds: [action.id] }] },
+    logic: {
+      type: 'COMPARISON',
+      dataSources: [source],
+      logicBlocks: [{ conditions, actionIds: [action.id] }],
+    },
     actions: [{ id: action.id }],
   });
   return action.id;
@@ -47,7 +59,10 @@ test('review reliability 1: samples that come in bulk while tags are made, here 
   let made = 0;
   const tagging = (async () => {
     while (isSending) {
-      await must('POST', '/v3/tags', { name: `Tag ${made++}`, workspaceId: made % 2 === 0 ? workspaceId : other.id });
+      await must('POST', '/v3/tags', {
+        name: `Tag ${made++}`,
+        workspaceId: made % 2 === 0 ? workspaceId : other.id,
+      });
     }
   })();
   for (let bulk = 0; bulk < bulks; bulk++) {

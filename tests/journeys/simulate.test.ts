@@ -14,20 +14,33 @@ let mqttPort: number;
 beforeAll(async () => {
   coapPort = await freeUdpPort();
   mqttPort = await freePort();
-  world = await startWorld({ environment: { COAP_PORT: String(coapPort), MQTT_PORT: String(mqttPort) } });
+  world = await startWorld({
+    environment: { COAP_PORT: String(coapPort), MQTT_PORT: String(mqttPort) },
+  });
 });
 afterAll(() => world.close());
 
 function simulator(...flags: string[]): Promise<{ stdout: string; stderr: string }> {
-  return run(process.execPath, ['bin/preflight.js', 'clients/simulate/command.ts', '--url', world.base, ...flags]);
+  return run(process.execPath, [
+    'bin/preflight.js',
+    'clients/simulate/command.ts',
+    '--url',
+    world.base,
+    ...flags,
+  ]);
 }
 
 async function storedCount(protocol: string): Promise<number> {
   let stored = 0;
   for (const number of ['1', '2', '3']) {
-    const device = await world.must('GET', `/v3/devices/by-device-id?deviceId=simulated-${protocol}-0000${number}`);
+    const device = await world.must(
+      'GET',
+      `/v3/devices/by-device-id?deviceId=simulated-${protocol}-0000${number}`,
+    );
     const samples = await world.must('POST', `/v3/devices/${device.id}/query`, { topic: '*' });
-    expect(new Set(samples.map(({ data }: { data: { counter: number } }) => data.counter)).size).toBe(samples.length);
+    expect(
+      new Set(samples.map(({ data }: { data: { counter: number } }) => data.counter)).size,
+    ).toBe(samples.length);
     stored += samples.length;
   }
   return stored;
@@ -35,8 +48,22 @@ async function storedCount(protocol: string): Promise<number> {
 
 for (const protocol of ['http', 'mqtt', 'coap'] as const)
   test(`over ${protocol}`, { timeout: 60_000 }, async () => {
-    const port = { http: [], mqtt: ['--port', String(mqttPort)], coap: ['--port', String(coapPort)] }[protocol];
-    const flags = ['--protocol', protocol, '--devices', '3', '--rate', '40', '--seconds', '2', ...port];
+    const port = {
+      http: [],
+      mqtt: ['--port', String(mqttPort)],
+      coap: ['--port', String(coapPort)],
+    }[protocol];
+    const flags = [
+      '--protocol',
+      protocol,
+      '--devices',
+      '3',
+      '--rate',
+      '40',
+      '--seconds',
+      '2',
+      ...port,
+    ];
     const first = await simulator(...flags, '--key', world.apiKey);
     expect(first.stdout).toContain('3 devices made');
     expect(first.stdout).toMatch(/acknowledged [\d.]+\/s {3}p50/);
@@ -48,14 +75,32 @@ for (const protocol of ['http', 'mqtt', 'coap'] as const)
 test('a second run finds what the first made; a wrong secret is an error of each payload; wrong flags are told', {
   timeout: 60_000,
 }, async () => {
-  const again = await simulator('--devices', '3', '--rate', '5', '--seconds', '1', '--key', world.apiKey);
-  expect(again.stdout).not.toContain('devices made');
-  const wrong = await simulator('--devices', '3', '--rate', '20', '--seconds', '1', '--secret', 'wrong').catch(
-    (error) => error,
+  const again = await simulator(
+    '--devices',
+    '3',
+    '--rate',
+    '5',
+    '--seconds',
+    '1',
+    '--key',
+    world.apiKey,
   );
+  expect(again.stdout).not.toContain('devices made');
+  const wrong = await simulator(
+    '--devices',
+    '3',
+    '--rate',
+    '20',
+    '--seconds',
+    '1',
+    '--secret',
+    'wrong',
+  ).catch((error) => error);
   expect(wrong.code).toBe(1);
   expect(wrong.stdout).toContain('401 40104_UPLINK_SECRET_UNKNOWN');
-  const refused = await simulator('--protocol', 'pigeon', '--key', world.apiKey).catch((error) => error);
+  const refused = await simulator('--protocol', 'pigeon', '--key', world.apiKey).catch(
+    (error) => error,
+  );
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain('--protocol pigeon cannot be used: http, mqtt, coap');
 });

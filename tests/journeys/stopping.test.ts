@@ -21,7 +21,8 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const sealed = () => readdirSync(join(directory, 'samples', 'segments')).filter((name) => name.endsWith('.segment'));
+const sealed = () =>
+  readdirSync(join(directory, 'samples', 'segments')).filter((name) => name.endsWith('.segment'));
 
 test('review bug B2: with the records locked by another process the samples are sealed and the folder is unlocked', async () => {
   const world = await startWorld({ directory });
@@ -72,9 +73,13 @@ test('review bug B2: a closer that throws, rejects or hangs keeps no other from 
     throw new Error('thrown');
   });
   closers.push('hanging', () => new Promise(() => undefined));
-  closers.push('full', async () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })));
+  closers.push('full', async () =>
+    Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
+  );
   closers.push('last', async () => closed.push('last'));
-  const outcome = await closers.closeAll().catch((error: AggregateError) => error.errors.map(String));
+  const outcome = await closers
+    .closeAll()
+    .catch((error: AggregateError) => error.errors.map(String));
   expect(outcome).toEqual(['Error: closing hanging took longer than 20 ms', 'Error: thrown']);
   expect(closed).toEqual(['last', 'first']);
   expect(told).toEqual(['closing full', 'closing hanging', 'closing throwing']);
@@ -90,7 +95,9 @@ test('review bug B2: a start that fails tells its own error, and leaves nothing 
     LOG_LEVEL: 'silent',
   });
   const other = new DatabaseSync(join(directory, 'other.sqlite'));
-  await expect(startPlatform(config, undefined, createLog('silent'))).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  await expect(startPlatform(config, undefined, createLog('silent'))).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  });
   other.close();
   await taken.close();
   const next = await startWorld({ directory });

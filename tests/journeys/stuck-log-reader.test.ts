@@ -16,7 +16,11 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-function start(limits = ''): { child: Child; port: Promise<number>; ended: Promise<number | null> } {
+function start(limits = ''): {
+  child: Child;
+  port: Promise<number>;
+  ended: Promise<number | null>;
+} {
   const child: Child = spawn('sh', ['-c', `${limits} exec "$0" "$1"`, process.execPath, program], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

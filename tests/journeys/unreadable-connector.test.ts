@@ -9,14 +9,26 @@ import { sinkEnvironment, startActionSink } from '../world/action-sink.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
 async function ruleOf(world: World, device: TestDevice, actionId: string): Promise<void> {
-  const dataSource = { id: 's', inputIds: [device.id], dataTopic: 'default', dataKey: 't', valueType: 'NUMERICAL' };
+  const dataSource = {
+    id: 's',
+    inputIds: [device.id],
+    dataTopic: 'default',
+    dataKey: 't',
+    valueType: 'NUMERICAL',
+  };
   const operandSecond = { type: 'CONSTANT', value: 1 };
-  const conditions = [{ operandFirst: { type: 'DATA_SOURCE', dataSourceId: 's' }, operator: 'GT', operandSecond }];
+  const conditions = [
+    { operandFirst: { type: 'DATA_SOURCE', dataSourceId: 's' }, operator: 'GT', operandSecond },
+  ];
   await world.must('POST', '/v3/rules', {
     name: 'Rule',
     workspaceId: world.workspaceId,
     inputs: [{ id: device.id, type: 'DEVICE' }],
-    logic: { type: 'COMPARISON', dataSources: [dataSource], logicBlocks: [{ conditions, actionIds: [actionId] }] },
+    logic: {
+      type: 'COMPARISON',
+      dataSources: [dataSource],
+      logicBlocks: [{ conditions, actionIds: [actionId] }],
+    },
     actions: [{ id: actionId }],
   });
 }
@@ -38,7 +50,9 @@ test('review reliability 6: a connector that cannot be decrypted stops neither o
     await world.close();
     const records = new DatabaseSync(join(directory, 'records.sqlite'));
     for (const id of [broken, brokenAction]) {
-      records.prepare("update outputConnectors set properties = 's1.' || ? where id = ?").run('A'.repeat(80), id);
+      records
+        .prepare("update outputConnectors set properties = 's1.' || ? where id = ?")
+        .run('A'.repeat(80), id);
     }
     records.close();
     world = await startWorld({ directory, environment: sinkEnvironment });
@@ -52,9 +66,13 @@ test('review reliability 6: a connector that cannot be decrypted stops neither o
         ({ reason }: { reason: string | null }) => reason,
       );
     await expect.poll(() => waiting(broken), { timeout: 10_000 }).toEqual(['an internal error']);
-    await expect.poll(() => waiting(brokenAction), { timeout: 10_000 }).toEqual(['an internal error']);
+    await expect
+      .poll(() => waiting(brokenAction), { timeout: 10_000 })
+      .toEqual(['an internal error']);
     const metrics = await (await fetch(`${world.base}/metrics`)).text();
-    expect(Number(/^heliograph_internal_errors_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(0);
+    expect(Number(/^heliograph_internal_errors_total (\d+)/m.exec(metrics)?.[1])).toBeGreaterThan(
+      0,
+    );
   } finally {
     await world.close();
     await sink.close();

@@ -59,7 +59,10 @@ function segmentBytes(): number {
 }
 
 test('usage tells samples and bytes of every workspace, those without any too, and their sum', async () => {
-  const second = await world.must('POST', '/v3/workspaces', { name: 'Zoo', organizationId: world.organizationId });
+  const second = await world.must('POST', '/v3/workspaces', {
+    name: 'Zoo',
+    organizationId: world.organizationId,
+  });
   const device = await world.device();
   await backfill(device, 1, 500);
   // Both were made at one instant of the test's clock, so a later start may name either as the first.
@@ -73,13 +76,18 @@ test('usage tells samples and bytes of every workspace, those without any too, a
     expect(content[0].bytes, round).toBeGreaterThan(500);
     expect(total, round).toEqual({ samples: 500, bytes: content[0].bytes });
     expect((await usage(`?workspaceId=${second.id}`)).content, round).toEqual([content[1]]);
-    expect((await usage(`?organizationId=${world.organizationId}`)).content, round).toEqual(content);
+    expect((await usage(`?organizationId=${world.organizationId}`)).content, round).toEqual(
+      content,
+    );
     await restart();
   }
 });
 
 test('usage is narrowed to the reach of the key, and other organizations do not exist', async () => {
-  const second = await world.must('POST', '/v3/workspaces', { name: 'Zoo', organizationId: world.organizationId });
+  const second = await world.must('POST', '/v3/workspaces', {
+    name: 'Zoo',
+    organizationId: world.organizationId,
+  });
   const { restricted, unable, foreign, other } = await besidesPlatform(world, async (records) => {
     const permissions = { workspace: ['read'] } as const;
     const found = await makeOrganization(records);
@@ -91,7 +99,8 @@ test('usage is narrowed to the reach of the key, and other organizations do not 
     };
   });
   await backfill(await world.device(), 1, 5);
-  const as = (key: string, query = '') => world.call('GET', `/v3/usage${query}`, undefined, { 'x-api-key': key });
+  const as = (key: string, query = '') =>
+    world.call('GET', `/v3/usage${query}`, undefined, { 'x-api-key': key });
   const path = '/v3/usage';
   const zoo = { workspaceId: second.id, name: 'Zoo', samples: 0, bytes: 0 };
   expect((await as(restricted)).body).toEqual({ content: [zoo], total: { samples: 0, bytes: 0 } });
@@ -107,7 +116,8 @@ test('usage is narrowed to the reach of the key, and other organizations do not 
 
 test('samples past their retention go from queries, aggregates, usage and disk; a data flow may say otherwise', async () => {
   const [short, long] = [await world.device(), await world.device()];
-  for (const device of [short, long]) for (const daysAgo of [0, 100]) await backfill(device, daysAgo, 3_000);
+  for (const device of [short, long])
+    for (const daysAgo of [0, 100]) await backfill(device, daysAgo, 3_000);
   await restart();
   const before = segmentBytes();
   await setWorkspaceDays(30);
@@ -120,7 +130,10 @@ test('samples past their retention go from queries, aggregates, usage and disk; 
   };
   const kpi = { topic: 'default', dataKey: 'level', accumulator: 'COUNT', interval };
   for (const source of ['raw', 'aggregated/hourly'])
-    expect((await world.must('POST', `/v3/devices/${short.id}/query/${source}/kpi`, kpi)).kpi, source).toBe(3_000);
+    expect(
+      (await world.must('POST', `/v3/devices/${short.id}/query/${source}/kpi`, kpi)).kpi,
+      source,
+    ).toBe(3_000);
   expect((await usage()).total.samples).toBe(9_000);
   const between = segmentBytes();
   expect(between).toBeLessThan(before * 0.9);

@@ -1,6 +1,14 @@
 // `npm start -- verify` as an operator runs it: on a sound folder, on damaged copies, on one in use, and what is refused.
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -27,7 +35,10 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 async function run(directory: string, ...words: string[]) {
   const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: directory, LOG_LEVEL: 'silent' };
-  const child = spawn(process.execPath, ['bin/preflight.js', 'src/main.ts', ...words], { cwd: project, env });
+  const child = spawn(process.execPath, ['bin/preflight.js', 'src/main.ts', ...words], {
+    cwd: project,
+    env,
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (text) => (stdout += String(text)));
   child.stderr.on('data', (text) => (stderr += String(text)));
@@ -60,11 +71,18 @@ test('a sound folder: what was read, exit code 0, and nothing changed', async ()
   const figures = Object.fromEntries(
     [...stdout.matchAll(/^ {2}(\S.*?) {2,}(.+)$/gm)].map(([, name, value]) => [name, value]),
   );
-  expect(figures).toMatchObject({ Segments: '1', 'Samples in chunks': '1,500', Hours: '25', Records: 'sound' });
+  expect(figures).toMatchObject({
+    Segments: '1',
+    'Samples in chunks': '1,500',
+    Hours: '25',
+    Records: 'sound',
+  });
   expect(figures['Journal frames']).toMatch(/^\d+ with 1,500 samples/);
   expect(stdout).toMatch(/No damage found\.\n$/);
   for (const path of ['records.sqlite', 'samples/segments/manifest.json'])
-    expect(readFileSync(join(folder, path)).equals(readFileSync(join(sound, path))), path).toBe(true);
+    expect(readFileSync(join(folder, path)).equals(readFileSync(join(sound, path))), path).toBe(
+      true,
+    );
 });
 
 test('one flipped byte in a segment is told with file, bytes, device and times: exit code 1', async () => {
@@ -75,7 +93,9 @@ test('one flipped byte in a segment is told with file, bytes, device and times: 
   expect(code).toBe(1);
   expect(stdout).toContain(`1 damaged place:\n\n  chunk in ${path}\n`);
   expect(stdout).toMatch(
-    new RegExp(`bytes \\d+ to \\d+, device ${deviceId}, topic default, \\d+ samples from 2026-01-0`),
+    new RegExp(
+      `bytes \\d+ to \\d+, device ${deviceId}, topic default, \\d+ samples from 2026-01-0`,
+    ),
   );
   expect(stdout).not.toContain('No damage');
 });
@@ -93,16 +113,24 @@ test('a folder in use cannot be checked: exit code 2, and the sentence names the
   const { code, stdout, stderr } = await run(world.directory, 'verify');
   await world.close();
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/^heliograph: The data folder .* is in use by another Heliograph \(process \d+\).*\n$/);
+  expect(stderr).toMatch(
+    /^heliograph: The data folder .* is in use by another Heliograph \(process \d+\).*\n$/,
+  );
 });
 
 test('a folder that is missing or holds nothing cannot be checked, and none is made', async () => {
   const missing = join(root, 'missing');
   const { code, stderr } = await run(missing, 'verify');
-  expect({ code, stderr }).toEqual({ code: 2, stderr: `heliograph: The data folder ${missing} does not exist\n` });
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: `heliograph: The data folder ${missing} does not exist\n`,
+  });
   expect(existsSync(missing)).toBe(false);
   const empty = mkdtempSync(join(root, 'empty-'));
-  expect(await run(empty, 'verify')).toMatchObject({ code: 2, stderr: expect.stringContaining('holds no data') });
+  expect(await run(empty, 'verify')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('holds no data'),
+  });
   expect(readdirSync(empty)).toEqual([]);
 });
 

@@ -16,12 +16,22 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 interface Wrapped {
   readonly child: ChildProcess;
   /** Resolves when wrapper and platform are gone, because both hold the pipes; with all that they wrote. */
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly output: string }>;
+  readonly ended: Promise<{
+    readonly code: number | null;
+    readonly signal: string | null;
+    readonly output: string;
+  }>;
 }
 
 /** An option of Node itself makes a child of the platform, as an older Node does. */
 async function startWrapped(): Promise<Wrapped> {
-  const environment = { HOST: '127.0.0.1', PORT: '0', MQTT_PORT: '0', COAP_PORT: '0', LOG_LEVEL: 'info' };
+  const environment = {
+    HOST: '127.0.0.1',
+    PORT: '0',
+    MQTT_PORT: '0',
+    COAP_PORT: '0',
+    LOG_LEVEL: 'info',
+  };
   const child = spawn(process.execPath, [preflight, '--no-warnings', 'src/main.ts'], {
     cwd: root,
     env: { PATH: process.env['PATH'], DATA_DIR: directory, ...environment },
@@ -40,7 +50,9 @@ async function startWrapped(): Promise<Wrapped> {
 
 test('review reliability 18: the wrapper killed with SIGKILL takes the platform with it, which stops cleanly', async () => {
   const { child, ended } = await startWrapped();
-  const holder = Number(/process (\d+)/.exec(readFileSync(join(directory, 'holder.txt'), 'utf8'))?.[1]);
+  const holder = Number(
+    /process (\d+)/.exec(readFileSync(join(directory, 'holder.txt'), 'utf8'))?.[1],
+  );
   expect(holder).not.toBe(child.pid);
   child.kill('SIGKILL');
   const { signal, output } = await ended;
@@ -58,11 +70,17 @@ test('review reliability 18: SIGHUP stops cleanly', async () => {
 });
 
 const canUnshare = spawnSync('unshare', ['-rpf', 'true']).status === 0;
-if (!canUnshare) console.log('not run: a wrapper that is process 1 needs the right to make a namespace of processes');
+if (!canUnshare)
+  console.log(
+    'not run: a wrapper that is process 1 needs the right to make a namespace of processes',
+  );
 
 function endOfKilled(command: readonly string[]): unknown {
   const program = join(directory, 'program.js');
-  writeFileSync(program, "process.kill(process.pid, 'SIGKILL'); setTimeout(() => undefined, 10_000);\n");
+  writeFileSync(
+    program,
+    "process.kill(process.pid, 'SIGKILL'); setTimeout(() => undefined, 10_000);\n",
+  );
   const [name, ...rest] = command;
   const { status, signal } = spawnSync(name!, [...rest, preflight, '--no-warnings', program]);
   return status ?? signal;

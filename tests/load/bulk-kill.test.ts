@@ -20,13 +20,19 @@ function callerOf({ target }: PlatformProcess) {
   };
 }
 
-test('killed twice half-way, resumed twice: every device once, every item told', { timeout: 120_000 }, async () => {
+test('killed twice half-way, resumed twice: every device once, every item told', {
+  timeout: 120_000,
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-kill-'));
   let running = await startProcess(folder);
   try {
     let call = callerOf(running);
     const workspaceId = running.idOf('Workspace');
-    const connector = await call('POST', '/v3/device-connectors', { workspaceId, name: 'c', connectivity: 'HTTP' });
+    const connector = await call('POST', '/v3/device-connectors', {
+      workspaceId,
+      name: 'c',
+      connectivity: 'HTTP',
+    });
     const flow = { workspaceId, name: 'f', deviceConnector: { id: connector.id } };
     const { id: dataFlowId } = await call('POST', '/v3/data-flows', flow);
     const devices = Array.from({ length: devicesTotal }, (_, n) => ({
@@ -35,7 +41,8 @@ test('killed twice half-way, resumed twice: every device once, every item told',
       dataFlowId,
     }));
     const { id } = await call('POST', '/v3/devices/bulk/create', { workspaceId, devices });
-    const progress = (await call('GET', `/v3/operations/${id}?actions=none`)).actionsCompleted as number;
+    const progress = (await call('GET', `/v3/operations/${id}?actions=none`))
+      .actionsCompleted as number;
     const seen: number[] = [progress];
     for (const share of [0.1, 0.5]) {
       for (let done = 0; done < devicesTotal * share; ) {
@@ -54,11 +61,20 @@ test('killed twice half-way, resumed twice: every device once, every item told',
       if (operation.completed !== null) break;
     }
     const ended = await call('GET', `/v3/operations/${id}`);
-    expect(ended).toMatchObject({ actionsCompleted: devicesTotal, actionsFailed: 0, succeeded: true });
-    expect(new Set(ended.actions.map((action: { data: { id: string } }) => action.data.id)).size).toBe(devicesTotal);
+    expect(ended).toMatchObject({
+      actionsCompleted: devicesTotal,
+      actionsFailed: 0,
+      succeeded: true,
+    });
+    expect(
+      new Set(ended.actions.map((action: { data: { id: string } }) => action.data.id)).size,
+    ).toBe(devicesTotal);
     const names = new Set<string>();
     for (let page = 0; page * 1_000 < devicesTotal; page++) {
-      const list = await call('GET', `/v3/assets?workspaceId=${workspaceId}&size=1000&page=${page}`);
+      const list = await call(
+        'GET',
+        `/v3/assets?workspaceId=${workspaceId}&size=1000&page=${page}`,
+      );
       expect(list.totalElements).toBe(devicesTotal);
       for (const { deviceId } of list.content) names.add(deviceId);
     }

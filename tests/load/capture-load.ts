@@ -1,5 +1,10 @@
 // Load for a platform that will be killed: numbered uplinks of several devices, many in flight, and a book of what became of each.
-import { type HttpConnection, type HttpTarget, httpRequest, openConnections } from '../../bench/load/http.ts';
+import {
+  type HttpConnection,
+  type HttpTarget,
+  httpRequest,
+  openConnections,
+} from '../../bench/load/http.ts';
 
 /** One uplink in the book. */
 export interface SentUplink {
@@ -61,25 +66,39 @@ export async function startLoad(
   const ended = Promise.all(connections.map(lane)).then(() => undefined);
   return {
     ended,
-    acknowledged: (count) => Promise.race([ended, new Promise<void>((done) => (awaited = { count, done }))]),
+    acknowledged: (count) =>
+      Promise.race([ended, new Promise<void>((done) => (awaited = { count, done }))]),
     stop: () => sending.abort(),
   };
 }
 
 /** Whether the uplink was acknowledged. */
-async function sendNext(connection: HttpConnection, devices: readonly LoadDevice[], book: Book): Promise<boolean> {
+async function sendNext(
+  connection: HttpConnection,
+  devices: readonly LoadDevice[],
+  book: Book,
+): Promise<boolean> {
   const sequence = book.size + 1;
   const device = devices[sequence % devices.length]!;
   const sent: SentUplink = { deviceId: device.id, noted: sequence % notedEvery === 0 };
   book.set(sequence, sent);
   const { status, body } = await connection.send(captureRequest(device, sequence, sent.noted));
-  if (status === 201) sent.receipt = JSON.parse(body.toString()) as { id: string; timestamp: string };
+  if (status === 201)
+    sent.receipt = JSON.parse(body.toString()) as { id: string; timestamp: string };
   else sent.refusedWith = status;
   return status === 201;
 }
 
-export function captureRequest({ deviceId, secret }: LoadDevice, sequence: number, noted: boolean): Buffer {
+export function captureRequest(
+  { deviceId, secret }: LoadDevice,
+  sequence: number,
+  noted: boolean,
+): Buffer {
   const path = `/v3/capture?secret=${secret}&deviceId=${deviceId}`;
-  const body = { sequence, text: `uplink ${sequence}`, ...(noted ? { 'not a key!': sequence } : {}) };
+  const body = {
+    sequence,
+    text: `uplink ${sequence}`,
+    ...(noted ? { 'not a key!': sequence } : {}),
+  };
   return httpRequest('POST', path, { 'content-type': 'application/json' }, JSON.stringify(body));
 }

@@ -17,18 +17,25 @@ export async function checkDeliveries(
 ): Promise<string[]> {
   const ofDevice = Map.groupBy(arrivals, ({ deviceId }) => deviceId);
   const violations = devices.flatMap((device) => [
-    ...arrivalViolations(device, ofDevice.get(device.deviceId) ?? []).map((one) => `${device.deviceId}: ${one}`),
+    ...arrivalViolations(device, ofDevice.get(device.deviceId) ?? []).map(
+      (one) => `${device.deviceId}: ${one}`,
+    ),
   ]);
   const logged = await loggedStates(platform, connectorId);
   const delivered = new Set(arrivals.map(({ deliveryId }) => deliveryId)).size;
   const wanted = { PENDING: 0, DEAD: 0, DELIVERED: delivered };
   if (JSON.stringify(logged) !== JSON.stringify(wanted))
-    violations.push(`the log has ${JSON.stringify(logged)}, which should be ${JSON.stringify(wanted)}`);
+    violations.push(
+      `the log has ${JSON.stringify(logged)}, which should be ${JSON.stringify(wanted)}`,
+    );
   return violations;
 }
 
 /** Of one device's arrivals, in the order they came. */
-export function arrivalViolations({ acknowledged }: Pick<SentBy, 'acknowledged'>, arrivals: readonly Arrival[]) {
+export function arrivalViolations(
+  { acknowledged }: Pick<SentBy, 'acknowledged'>,
+  arrivals: readonly Arrival[],
+) {
   const violations: string[] = [];
   const idOf = new Map<number, string>();
   const sequenceOf = new Map<string, number>();
@@ -39,14 +46,19 @@ export function arrivalViolations({ acknowledged }: Pick<SentBy, 'acknowledged'>
   for (const arrival of arrivals) {
     const { deliveryId, sequence, life, fate } = arrival;
     const known = idOf.get(sequence);
-    if (known !== undefined && known !== deliveryId) violations.push(`${sequence} came as ${known} and ${deliveryId}`);
-    if ((sequenceOf.get(deliveryId) ?? sequence) !== sequence) violations.push(`${deliveryId} came with two samples`);
-    if (known === undefined && sequence < newest) violations.push(`${sequence} came first after ${newest}`);
+    if (known !== undefined && known !== deliveryId)
+      violations.push(`${sequence} came as ${known} and ${deliveryId}`);
+    if ((sequenceOf.get(deliveryId) ?? sequence) !== sequence)
+      violations.push(`${deliveryId} came with two samples`);
+    if (known === undefined && sequence < newest)
+      violations.push(`${sequence} came first after ${newest}`);
     if (previous?.life === life) {
-      if (sequence < previous.sequence) violations.push(`${sequence} came after ${previous.sequence}`);
+      if (sequence < previous.sequence)
+        violations.push(`${sequence} came after ${previous.sequence}`);
       if (sequence > previous.sequence && previous.fate === 'refused')
         violations.push(`${sequence} came before ${previous.sequence} was accepted`);
-      if (sequence === previous.sequence && previous.fate === 'accepted') violations.push(`${sequence} came again`);
+      if (sequence === previous.sequence && previous.fate === 'accepted')
+        violations.push(`${sequence} came again`);
     }
     idOf.set(sequence, deliveryId);
     sequenceOf.set(deliveryId, sequence);
@@ -56,7 +68,8 @@ export function arrivalViolations({ acknowledged }: Pick<SentBy, 'acknowledged'>
     if (fate === 'accepted') accepted.add(sequence);
     previous = arrival;
   }
-  for (const { sequence } of cut.values()) violations.push(`${sequence} was cut off and did not come again`);
+  for (const { sequence } of cut.values())
+    violations.push(`${sequence} was cut off and did not come again`);
   for (const sequence of acknowledged)
     if (!accepted.has(sequence)) violations.push(`acknowledged and lost: ${sequence}`);
   return violations;
@@ -75,7 +88,11 @@ async function loggedStates(platform: PlatformProcess, connectorId: string) {
       looksLeft--;
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
-    return { PENDING: await count('PENDING'), DEAD: await count('DEAD'), DELIVERED: await count('DELIVERED') };
+    return {
+      PENDING: await count('PENDING'),
+      DEAD: await count('DEAD'),
+      DELIVERED: await count('DELIVERED'),
+    };
   } finally {
     connection.close();
   }

@@ -16,7 +16,12 @@ test('3 kills while deliveries run: none is lost, a repeated one has its id, eac
   expect(report.repeated).toBeGreaterThanOrEqual(3);
 });
 
-const came = (deliveryId: string, sequence: number, life = 0, fate: Arrival['fate'] = 'accepted'): Arrival => ({
+const came = (
+  deliveryId: string,
+  sequence: number,
+  life = 0,
+  fate: Arrival['fate'] = 'accepted',
+): Arrival => ({
   deliveryId,
   deviceId: 'd',
   sequence,
@@ -25,15 +30,27 @@ const came = (deliveryId: string, sequence: number, life = 0, fate: Arrival['fat
 });
 
 const cases: [string, Arrival[], RegExp | undefined][] = [
-  ['a repetition after a kill', [came('a', 1), came('b', 2, 0, 'cut'), came('a', 1, 1), came('b', 2, 1)], undefined],
+  [
+    'a repetition after a kill',
+    [came('a', 1), came('b', 2, 0, 'cut'), came('a', 1, 1), came('b', 2, 1)],
+    undefined,
+  ],
   ['a try after a refusal', [came('a', 1, 0, 'refused'), came('a', 1), came('b', 2)], undefined],
   ['a lost one', [came('a', 1)], /^acknowledged and lost: 2$/],
   ['another id', [came('a', 1), came('b', 2, 0, 'cut'), came('c', 2, 1)], /^2 came as b and c$/],
   ['two samples', [came('a', 1), came('a', 2)], /^a came with two samples$/],
   ['the wrong order', [came('b', 2), came('a', 1)], /^1 came first after 2$/],
-  ['one that overtakes', [came('a', 1, 0, 'refused'), came('b', 2), came('a', 1, 1)], /^2 came before 1 was accepted$/],
+  [
+    'one that overtakes',
+    [came('a', 1, 0, 'refused'), came('b', 2), came('a', 1, 1)],
+    /^2 came before 1 was accepted$/,
+  ],
   ['a needless repetition', [came('a', 1), came('a', 1), came('b', 2)], /^1 came again$/],
-  ['one that stays cut off', [came('a', 1), came('b', 2), came('c', 3, 0, 'cut')], /^3 was cut off and did not come/],
+  [
+    'one that stays cut off',
+    [came('a', 1), came('b', 2), came('c', 3, 0, 'cut')],
+    /^3 was cut off and did not come/,
+  ],
 ];
 
 for (const [name, arrivals, violation] of cases) {

@@ -37,7 +37,10 @@ const roundMsMax = 200;
 const caughtUpWithinMs = 60_000;
 
 /** `random` is from 0 to 1. */
-export async function deliveryKillRounds(rounds: number, random: () => number): Promise<DeliveryKillReport> {
+export async function deliveryKillRounds(
+  rounds: number,
+  random: () => number,
+): Promise<DeliveryKillReport> {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-delivery-kill-'));
   const settings = { EGRESS_ALLOW: '127.0.0.0/8' };
   const sink = await startDeliverySink(random);
@@ -69,7 +72,13 @@ export async function deliveryKillRounds(rounds: number, random: () => number): 
     const ids = new Set(sink.arrivals.map(({ deliveryId }) => deliveryId));
     const requests = sink.arrivals.length;
     const refused = sink.arrivals.filter(({ fate }) => fate === 'refused').length;
-    return { acknowledged: acknowledged(), requests, repeated: requests - ids.size, refused, violations };
+    return {
+      acknowledged: acknowledged(),
+      requests,
+      repeated: requests - ids.size,
+      refused,
+      violations,
+    };
   } finally {
     await platform.end('SIGKILL');
     await sink.close();
@@ -118,7 +127,9 @@ async function keepSending(
         continue;
       }
       const sequence = ++device.sent;
-      const answer = await connection.send(httpRequest('POST', device.path, headers, JSON.stringify({ sequence })));
+      const answer = await connection.send(
+        httpRequest('POST', device.path, headers, JSON.stringify({ sequence })),
+      );
       mustSucceed(answer);
       device.acknowledged.add(sequence);
     }
@@ -132,7 +143,8 @@ async function keepSending(
 async function until(isSo: () => boolean): Promise<void> {
   const giveUpMs = performance.now() + caughtUpWithinMs;
   while (!isSo()) {
-    if (performance.now() > giveUpMs) throw new Error(`the deliveries did not catch up within ${caughtUpWithinMs} ms`);
+    if (performance.now() > giveUpMs)
+      throw new Error(`the deliveries did not catch up within ${caughtUpWithinMs} ms`);
     await delay(1);
   }
 }
@@ -140,7 +152,9 @@ async function until(isSo: () => boolean): Promise<void> {
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { rounds: { type: 'string', default: '100' } } });
   const report = await deliveryKillRounds(Number(values.rounds), Math.random);
-  console.log(JSON.stringify({ ...report, violations: report.violations.slice(0, 50) }, undefined, 2));
+  console.log(
+    JSON.stringify({ ...report, violations: report.violations.slice(0, 50) }, undefined, 2),
+  );
   process.exitCode = report.violations.length === 0 ? 0 : 1;
 }
 

@@ -66,7 +66,9 @@ export async function startDeliverySink(random: () => number): Promise<DeliveryS
     // The platform is killed on purpose.
     request.on('error', () => undefined);
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => take(String(request.headers['x-delivery-id']), Buffer.concat(chunks).toString(), response));
+    request.on('end', () =>
+      take(String(request.headers['x-delivery-id']), Buffer.concat(chunks).toString(), response),
+    );
   });
   server.on('connection', (socket) => {
     connections++;

@@ -14,10 +14,17 @@ writeFileSync(ballast, new Uint8Array(20 * 1024 ** 2));
 const start = () => startProcess(data, { LOG_LEVEL: 'warn', RAW_UPLINK_RETENTION: '0' });
 let platform: PlatformProcess = await start();
 
-async function call(method: string, path: string, body?: unknown): Promise<{ status: number; body: never }> {
+async function call(
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: never }> {
   const answer = await fetch(`http://${platform.target.host}:${platform.target.port}${path}`, {
     method,
-    headers: { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      'x-api-key': apiKey,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
@@ -26,11 +33,14 @@ async function call(method: string, path: string, body?: unknown): Promise<{ sta
 
 async function signIn(): Promise<number> {
   const credentials = { email: 'admin@localhost', password: 'correct horse battery staple' };
-  const answer = await fetch(`http://${platform.target.host}:${platform.target.port}/v3/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(credentials),
-  });
+  const answer = await fetch(
+    `http://${platform.target.host}:${platform.target.port}/v3/auth/login`,
+    {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(credentials),
+    },
+  );
   return answer.status;
 }
 
@@ -48,8 +58,9 @@ function fillDisk(): void {
 }
 
 const workspaceId = platform.idOf('Workspace')!;
-const connector = (await call('POST', '/v3/device-connectors', { name: 'c', workspaceId, connectivity: 'HTTP' }))
-  .body as { id: string; uplinkSecret: string };
+const connector = (
+  await call('POST', '/v3/device-connectors', { name: 'c', workspaceId, connectivity: 'HTTP' })
+).body as { id: string; uplinkSecret: string };
 const flow = (
   await call('POST', '/v3/data-flows', {
     name: 'f',
@@ -94,7 +105,9 @@ async function stored(): Promise<number> {
     accumulator: 'COUNT',
     interval: { from: '2000-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z' },
   };
-  return ((await call('POST', `/v3/devices/${device.id}/query/raw/kpi`, query)).body as { kpi: number }).kpi;
+  return (
+    (await call('POST', `/v3/devices/${device.id}/query/raw/kpi`, query)).body as { kpi: number }
+  ).kpi;
 }
 
 const look = async () => ({
@@ -108,7 +121,9 @@ const look = async () => ({
 const seen: Record<string, unknown> = { refusedWith: await fillByCapture(), full: await look() };
 const first = await platform.end('SIGTERM');
 seen['stopped'] = { code: first.code, reserveKept: existsSync(join(data, 'reserve')) };
-seen['linesOfDiskFull'] = first.output.split('\n').filter((line) => line.includes('disk full')).length;
+seen['linesOfDiskFull'] = first.output
+  .split('\n')
+  .filter((line) => line.includes('disk full')).length;
 seen['stacks'] = first.output.split('\n').filter((line) => line.includes('"stack"')).length;
 
 fillDisk();

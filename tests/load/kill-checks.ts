@@ -22,7 +22,12 @@ export interface CheckedDevice {
 /** The log of a device keeps so many, which is also the largest page. */
 const notesKept = processingLogLimits.entriesPerDeviceMax;
 
-export async function call<T>(connection: HttpConnection, method: string, path: string, body?: unknown): Promise<T> {
+export async function call<T>(
+  connection: HttpConnection,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
   const answer = await connection.send(
     httpRequest(method, path, headers, body === undefined ? '' : JSON.stringify(body)),
@@ -45,18 +50,34 @@ export async function checkDevice(
     ...(await metricsViolations(connection, device, found, sent)),
     ...(await noteViolations(connection, device, stored, sent, from)),
   ];
-  const unacknowledged = found.filter(({ data }) => sent.get(data.sequence)?.receipt === undefined).length;
-  return { samples: found.length, unacknowledged, violations: violations.map((one) => `${device.deviceId}: ${one}`) };
+  const unacknowledged = found.filter(
+    ({ data }) => sent.get(data.sequence)?.receipt === undefined,
+  ).length;
+  return {
+    samples: found.length,
+    unacknowledged,
+    violations: violations.map((one) => `${device.deviceId}: ${one}`),
+  };
 }
 
-async function exported(connection: HttpConnection, id: string, from: string): Promise<FoundSample[]> {
+async function exported(
+  connection: HttpConnection,
+  id: string,
+  from: string,
+): Promise<FoundSample[]> {
   const path = `/v3/devices/${id}/export?format=ndjson&from=${from}`;
-  const answer = mustSucceed(await connection.send(httpRequest('GET', path, { 'x-api-key': apiKey })));
+  const answer = mustSucceed(
+    await connection.send(httpRequest('GET', path, { 'x-api-key': apiKey })),
+  );
   const lines = answer.toString().split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as FoundSample);
 }
 
-function* sampleViolations(found: readonly FoundSample[], device: LoadDevice, sent: Book): Generator<string> {
+function* sampleViolations(
+  found: readonly FoundSample[],
+  device: LoadDevice,
+  sent: Book,
+): Generator<string> {
   const seen = new Set<number>();
   for (const { data, timestamp, meta } of found) {
     const { sequence, text } = data;
@@ -67,9 +88,12 @@ function* sampleViolations(found: readonly FoundSample[], device: LoadDevice, se
     }
     if (seen.has(sequence)) yield `stored twice: ${sequence}`;
     seen.add(sequence);
-    if (uplink.refusedWith !== undefined) yield `refused with ${uplink.refusedWith} and stored: ${sequence}`;
-    if (uplink.receipt !== undefined && uplink.receipt.timestamp !== timestamp) yield `another time: ${sequence}`;
-    if (uplink.noted !== (meta?.svcDataKeyValidation !== undefined)) yield `meta does not tell the note: ${sequence}`;
+    if (uplink.refusedWith !== undefined)
+      yield `refused with ${uplink.refusedWith} and stored: ${sequence}`;
+    if (uplink.receipt !== undefined && uplink.receipt.timestamp !== timestamp)
+      yield `another time: ${sequence}`;
+    if (uplink.noted !== (meta?.svcDataKeyValidation !== undefined))
+      yield `meta does not tell the note: ${sequence}`;
   }
   for (const [sequence, { deviceId, receipt }] of sent)
     if (deviceId === device.id && receipt !== undefined && !seen.has(sequence))
@@ -80,7 +104,8 @@ function* sampleViolations(found: readonly FoundSample[], device: LoadDevice, se
 function* counterViolations(found: readonly FoundSample[]): Generator<string> {
   const counts = found.map(({ data }) => data.count!).sort((a, b) => a - b);
   for (const [i, count] of counts.entries())
-    if (i > 0 && count !== counts[i - 1]! + 1) yield `the state counter goes from ${counts[i - 1]} to ${count}`;
+    if (i > 0 && count !== counts[i - 1]! + 1)
+      yield `the state counter goes from ${counts[i - 1]} to ${count}`;
 }
 
 async function metricsViolations(
@@ -89,21 +114,22 @@ async function metricsViolations(
   found: readonly FoundSample[],
   sent: Book,
 ): Promise<string[]> {
-  const { uplinkMetrics } = await call<{ uplinkMetrics: { uplinkId: string; timestamp: string } | null }>(
-    connection,
-    'GET',
-    `/v3/devices/${id}`,
-  );
+  const { uplinkMetrics } = await call<{
+    uplinkMetrics: { uplinkId: string; timestamp: string } | null;
+  }>(connection, 'GET', `/v3/devices/${id}`);
   if (found.length === 0) return [];
   if (uplinkMetrics === null) return ['no uplink metrics'];
   const { uplinkId, timestamp } = uplinkMetrics;
   const ofMetrics = found.filter((sample) => sample.timestamp === timestamp);
   if (ofMetrics.length === 0) return [`uplink metrics of ${timestamp}, when nothing was stored`];
   const ids = ofMetrics.map(({ data }) => sent.get(data.sequence)?.receipt?.id);
-  if (!ids.includes(uplinkId) && !ids.includes(undefined)) return [`uplink metrics of the unknown uplink ${uplinkId}`];
+  if (!ids.includes(uplinkId) && !ids.includes(undefined))
+    return [`uplink metrics of the unknown uplink ${uplinkId}`];
   if (!scripted) return [];
   const newest = found.reduce((a, b) => (b.data.count! > a.data.count! ? b : a));
-  return newest.timestamp === timestamp ? [] : [`uplink metrics of ${timestamp}, the newest is ${newest.timestamp}`];
+  return newest.timestamp === timestamp
+    ? []
+    : [`uplink metrics of ${timestamp}, the newest is ${newest.timestamp}`];
 }
 
 async function noteViolations(
@@ -118,9 +144,12 @@ async function noteViolations(
     content: { correlationId: string }[];
     totalElements: number;
   }>(connection, 'GET', path);
-  const noted = [...stored.keys()].map((sequence) => sent.get(sequence)).filter((uplink) => uplink?.noted === true);
+  const noted = [...stored.keys()]
+    .map((sequence) => sent.get(sequence))
+    .filter((uplink) => uplink?.noted === true);
   const expected = Math.min(noted.length, notesKept);
-  const violations = totalElements === expected ? [] : [`${totalElements} notes for ${noted.length} samples`];
+  const violations =
+    totalElements === expected ? [] : [`${totalElements} notes for ${noted.length} samples`];
   if (noted.length > notesKept) return violations;
   const known = new Set(content.map(({ correlationId }) => correlationId));
   const missing = noted.filter((uplink): uplink is SentUplink => uplink?.receipt !== undefined);

@@ -58,7 +58,12 @@ export async function startKillable(devicesOfEachKind = 3): Promise<Killable> {
   for (const scripted of [true, false])
     devices.push(...(await makeDevices(connection, platform, scripted, devicesOfEachKind)));
   connection.close();
-  return { directory, devices, platform, remove: () => rmSync(directory, { recursive: true, force: true }) };
+  return {
+    directory,
+    devices,
+    platform,
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+  };
 }
 
 async function makeDevices(
@@ -71,10 +76,17 @@ async function makeDevices(
   const name = scripted ? 'scripted' : 'pass-through';
   const workspaceId = platform.idOf('Workspace');
   const organizationId = platform.idOf('Organization');
-  const make = (path: string, body: object) => call<Made>(connection, 'POST', path, { name, ...body });
+  const make = (path: string, body: object) =>
+    call<Made>(connection, 'POST', path, { name, ...body });
   const connector = await make('/v3/device-connectors', { workspaceId, connectivity: 'HTTP' });
   const uplinkScript = scripted ? { code: countingScript } : null;
-  const type = await make('/v3/device-types', { organizationId, type: 'manual', meta: {}, schemas: {}, uplinkScript });
+  const type = await make('/v3/device-types', {
+    organizationId,
+    type: 'manual',
+    meta: {},
+    schemas: {},
+    uplinkScript,
+  });
   const flow = await make('/v3/data-flows', {
     workspaceId,
     deviceConnector: { id: connector.id },
@@ -85,7 +97,12 @@ async function makeDevices(
   const devices: LoadDevice[] = [];
   for (let i = 0; i < count; i++) {
     const deviceId = `${name}-${i}`;
-    const { id } = await make('/v3/devices', { deviceId, workspaceId, dataFlowId: flow.id, connectivity: 'HTTP' });
+    const { id } = await make('/v3/devices', {
+      deviceId,
+      workspaceId,
+      dataFlowId: flow.id,
+      connectivity: 'HTTP',
+    });
     devices.push({ id, deviceId, secret: connector.uplinkSecret, scripted });
   }
   return devices;
@@ -93,7 +110,12 @@ async function makeDevices(
 
 /** Runs the rounds; an empty list of violations is success. */
 export async function killRounds(run: KillRun): Promise<KillReport> {
-  const report: KillReport = { acknowledged: 0, unacknowledged: 0, killsWhileStarting: 0, violations: [] };
+  const report: KillReport = {
+    acknowledged: 0,
+    unacknowledged: 0,
+    killsWhileStarting: 0,
+    violations: [],
+  };
   const random = seeded(run.seed);
   const killable = await startKillable();
   const book: Book = new Map();
@@ -159,12 +181,18 @@ export async function checkBook(
 }
 
 /** The next uplink of each scripted device counts on from the newest sample that is there. */
-async function checkNextCount({ platform, devices }: Killable, book: Book, violations: string[]): Promise<void> {
+async function checkNextCount(
+  { platform, devices }: Killable,
+  book: Book,
+  violations: string[],
+): Promise<void> {
   const connection = await openConnection(platform.target);
   for (const device of devices.filter(({ scripted }) => scripted)) {
     const newest = async () => {
       const path = `/v3/devices/${device.id}/query`;
-      const samples = await call<{ data: { count: number } }[]>(connection, 'POST', path, { limit: 50 });
+      const samples = await call<{ data: { count: number } }[]>(connection, 'POST', path, {
+        limit: 50,
+      });
       return samples.length === 0 ? 0 : Math.max(...samples.map(({ data }) => data.count));
     };
     const before = await newest();
@@ -177,7 +205,8 @@ async function checkNextCount({ platform, devices }: Killable, book: Book, viola
       ...(status === 201 ? { receipt } : { refusedWith: status }),
     });
     const after = await newest();
-    if (after !== before + 1) violations.push(`${device.deviceId}: the state counts from ${before} to ${after}`);
+    if (after !== before + 1)
+      violations.push(`${device.deviceId}: the state counts from ${before} to ${after}`);
   }
   connection.close();
 }
@@ -209,10 +238,13 @@ async function main(): Promise<void> {
     inFlight: Number(values['in-flight']),
     acknowledgedMax: Number(values.uplinks),
     told: (round, { violations }) => {
-      if (round % 10 === 0 || violations.length > 0) console.log(`round ${round}: ${violations.length} violations`);
+      if (round % 10 === 0 || violations.length > 0)
+        console.log(`round ${round}: ${violations.length} violations`);
     },
   });
-  console.log(JSON.stringify({ ...report, violations: report.violations.slice(0, 100) }, undefined, 2));
+  console.log(
+    JSON.stringify({ ...report, violations: report.violations.slice(0, 100) }, undefined, 2),
+  );
   process.exitCode = report.violations.length === 0 ? 0 : 1;
 }
 

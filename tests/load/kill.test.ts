@@ -11,7 +11,12 @@ const stopMsMax = 5_000;
 test('20 kills under load, some during recovery: nothing acknowledged is lost, nothing is invented', {
   timeout: 240_000,
 }, async () => {
-  const report = await killRounds({ rounds: 20, seed: 20_260_105, inFlight: 32, acknowledgedMax: 250 });
+  const report = await killRounds({
+    rounds: 20,
+    seed: 20_260_105,
+    inFlight: 32,
+    acknowledgedMax: 250,
+  });
   expect(report.violations).toEqual([]);
   expect(report.acknowledged).toBeGreaterThan(1_000);
   expect(report.killsWhileStarting).toBeGreaterThan(0);
@@ -50,7 +55,9 @@ test('SIGTERM under load: ended with code 0 within 5 s, everything acknowledged 
   }
 });
 
-test('a second process on the same data folder is refused, saying who holds it', { timeout: 60_000 }, async () => {
+test('a second process on the same data folder is refused, saying who holds it', {
+  timeout: 60_000,
+}, async () => {
   const killable = await startKillable(1);
   try {
     const { code, output } = await startRefused(killable.directory);

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseConnectorId } from '../../src/model/ids.ts';
-import { addDevices, addOperation, ask, measuredSettings, type Waited, waitsDuring } from './many-devices.ts';
+import {
+  addDevices,
+  addOperation,
+  ask,
+  measuredSettings,
+  type Waited,
+  waitsDuring,
+} from './many-devices.ts';
 import { apiKey, type PlatformProcess, startProcess } from './platform-process.ts';
 
 const devices = Number(process.env['LIVENESS_DEVICES'] ?? 100_000);
@@ -30,7 +37,8 @@ beforeAll(async () => {
   platform = await startProcess(directory);
   workspaceId = platform.idOf('Workspace')!;
   organizationId = platform.idOf('Organization')!;
-  const make = async (path: string, body: object) => JSON.parse(await post(path, { name: 'template', ...body }));
+  const make = async (path: string, body: object) =>
+    JSON.parse(await post(path, { name: 'template', ...body }));
   const connector = await make('/v3/device-connectors', { workspaceId, connectivity: 'HTTP' });
   const flow = await make('/v3/data-flows', {
     workspaceId,
@@ -39,16 +47,29 @@ beforeAll(async () => {
     passThrough: true,
   });
   tagId = (await make('/v3/tags', { workspaceId })).id;
-  const draft = { deviceId: 'template', workspaceId, dataFlowId: flow.id, connectivity: 'HTTP', tags: [{ id: tagId }] };
+  const draft = {
+    deviceId: 'template',
+    workspaceId,
+    dataFlowId: flow.id,
+    connectivity: 'HTTP',
+    tags: [{ id: tagId }],
+  };
   deviceId = (await make('/v3/devices', draft)).id;
   const { settings, ...workspace } = JSON.parse(await get(`/v3/workspaces/${workspaceId}`));
   const holidays = { ...settings, holidayRegion: 'CH-ZH' };
-  await ask(platform.target, 'PUT', `/v3/workspaces/${workspaceId}`, { ...workspace, settings: holidays });
+  await ask(platform.target, 'PUT', `/v3/workspaces/${workspaceId}`, {
+    ...workspace,
+    settings: holidays,
+  });
   await platform.end('SIGTERM');
   addDevices(directory, deviceId, devices - 1);
   addOperation(directory, operationId, workspaceId, devices);
   platform = await startProcess(directory, measuredSettings(directory));
-  idle = await waitsDuring(platform.target, directory, () => new Promise((resolve) => void setTimeout(resolve, 1_000)));
+  idle = await waitsDuring(
+    platform.target,
+    directory,
+    () => new Promise((resolve) => void setTimeout(resolve, 1_000)),
+  );
 }, 120_000);
 
 afterAll(async () => {
@@ -74,8 +95,12 @@ function leaves(count: number) {
 
 function subscribeUnknown(count: number): Promise<void> {
   const { host, port } = platform.target;
-  const socket = new WebSocket(`ws://${host}:${port}/v3/data-streams`, { headers: { 'x-api-key': apiKey } });
-  const subscriptions = Array.from({ length: count }, (_, i) => ({ assetId: `02ffff${String(i).padStart(10, '0')}` }));
+  const socket = new WebSocket(`ws://${host}:${port}/v3/data-streams`, {
+    headers: { 'x-api-key': apiKey },
+  });
+  const subscriptions = Array.from({ length: count }, (_, i) => ({
+    assetId: `02ffff${String(i).padStart(10, '0')}`,
+  }));
   return new Promise((resolve, reject) => {
     socket.on('error', reject);
     socket.on('open', () => socket.send(JSON.stringify({ type: 'subscribe', subscriptions })));
@@ -89,10 +114,14 @@ function subscribeUnknown(count: number): Promise<void> {
 
 function subscribeTag(): Promise<void> {
   const { host, port } = platform.target;
-  const socket = new WebSocket(`ws://${host}:${port}/v3/data-streams`, { headers: { 'x-api-key': apiKey } });
+  const socket = new WebSocket(`ws://${host}:${port}/v3/data-streams`, {
+    headers: { 'x-api-key': apiKey },
+  });
   return new Promise((resolve, reject) => {
     socket.on('error', reject);
-    socket.on('open', () => socket.send(JSON.stringify({ type: 'subscribe', subscriptions: [{ tagId }] })));
+    socket.on('open', () =>
+      socket.send(JSON.stringify({ type: 'subscribe', subscriptions: [{ tagId }] })),
+    );
     socket.on('message', (text: Buffer) => {
       if (text.length < 1_000) return;
       socket.close();
@@ -102,11 +131,16 @@ function subscribeTag(): Promise<void> {
 }
 
 const csv = (devices = 50_000) =>
-  ['name,deviceId,dataFlow', ...Array.from({ length: devices }, (_, i) => `imported ${i},i${i},template`)].join('\n');
+  [
+    'name,deviceId,dataFlow',
+    ...Array.from({ length: devices }, (_, i) => `imported ${i},i${i},template`),
+  ].join('\n');
 
 /** Takes the file, and waits for a moment of the work on it. */
 async function importAndWork(): Promise<void> {
-  const operation = JSON.parse(await post(`/v3/devices/import?workspaceId=${workspaceId}&mode=upsert`, csv(20_000)));
+  const operation = JSON.parse(
+    await post(`/v3/devices/import?workspaceId=${workspaceId}&mode=upsert`, csv(20_000)),
+  );
   const endsAt = performance.now() + 1_000;
   while (performance.now() < endsAt) await get(`/v3/operations/${operation.id}?actions=all`);
 }
@@ -125,7 +159,10 @@ const schema = (i: number, members: number) =>
     topic: 'default',
     type: 'object',
     properties: Object.fromEntries(
-      Array.from({ length: members }, (_, n) => [`m${n}`, { type: 'number', title: `Member ${n} of ${i}` }]),
+      Array.from({ length: members }, (_, n) => [
+        `m${n}`,
+        { type: 'number', title: `Member ${n} of ${i}` },
+      ]),
     ),
   });
 
@@ -157,10 +194,15 @@ const jsonDevices = (end = ']') =>
       }),
     ).join(',')}${end}`,
   );
-const dryRun = (file: Buffer) => post(`/v3/devices/import?workspaceId=${workspaceId}&dryRun=true`, file);
+const dryRun = (file: Buffer) =>
+  post(`/v3/devices/import?workspaceId=${workspaceId}&dryRun=true`, file);
 const bulkDevices = () => ({
   workspaceId,
-  devices: Array.from({ length: 50_000 }, (_, i) => ({ deviceId: `b${i}`, name: `bulk ${i}`, dataFlowId: 'unknown' })),
+  devices: Array.from({ length: 50_000 }, (_, i) => ({
+    deviceId: `b${i}`,
+    name: `bulk ${i}`,
+    dataFlowId: 'unknown',
+  })),
 });
 
 const list = () => `/v3/assets?workspaceId=${workspaceId}`;
@@ -171,10 +213,14 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
     'security 1: a page of the KPIs of a tag of all devices',
     () => post(`/v3/tags/${tagId}/query/raw/kpi?size=1000`, kpi),
   ],
-  ['security 1: the accumulated KPI of such a tag', () => post(`/v3/tags/${tagId}/query/raw/accumulated-kpi`, kpi)],
+  [
+    'security 1: the accumulated KPI of such a tag',
+    () => post(`/v3/tags/${tagId}/query/raw/accumulated-kpi`, kpi),
+  ],
   [
     'security 1: 100 lists with a search at once',
-    () => Promise.all(Array.from({ length: 100 }, (_, i) => get(`${list()}&search=device%209${i}`))),
+    () =>
+      Promise.all(Array.from({ length: 100 }, (_, i) => get(`${list()}&search=device%209${i}`))),
   ],
   ['security 5: 18,000 subscriptions of unknown devices', () => subscribeUnknown(18_000)],
   ['a subscription of a tag of all devices', subscribeTag],
@@ -190,7 +236,11 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
   [
     'occupancy of ten years with public holidays',
     () =>
-      post(`/v3/devices/${deviceId}/query/raw/kpi`, { ...kpi, accumulator: 'OCCUPANCY', interval: years(2016, 2026) }),
+      post(`/v3/devices/${deviceId}/query/raw/kpi`, {
+        ...kpi,
+        accumulator: 'OCCUPANCY',
+        interval: years(2016, 2026),
+      }),
   ],
   [
     'security 14: 5 lists with 100 leaves at once',
@@ -201,7 +251,10 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
         ),
       ),
   ],
-  ['reliability 11: the export of all devices', () => get(`/v3/devices/export?workspaceId=${workspaceId}`)],
+  [
+    'reliability 11: the export of all devices',
+    () => get(`/v3/devices/export?workspaceId=${workspaceId}`),
+  ],
   [
     'a dry run of 50,000 devices in CSV',
     () => post(`/v3/devices/import?workspaceId=${workspaceId}&dryRun=true`, csv()),
@@ -210,7 +263,10 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
   ['a dry run of 30 MB of devices in JSON', () => dryRun(jsonDevices())],
   ['the same, broken at its end', () => dryRun(jsonDevices(',nothing]'))],
   ['all 100,000 actions of an operation', () => get(`/v3/operations/${operationId}?actions=all`)],
-  ['an import of a library of 1,000 types', () => post('/v3/device-types/import', library(1_000, 1))],
+  [
+    'an import of a library of 1,000 types',
+    () => post('/v3/device-types/import', library(1_000, 1)),
+  ],
   ['an import of a library of 20 MB', () => post('/v3/device-types/import', library(200, 2_000))],
   ['a bulk create of 50,000 devices', () => post('/v3/devices/bulk/create', bulkDevices())],
 ];

@@ -27,7 +27,9 @@ export function addDevices(directory: string, templateId: string, count: number)
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`;
   database.exec('pragma foreign_keys = off; begin');
   database
-    .prepare(`insert into devices (${names}) ${numbers} select ${values} from devices t, n where t.id = ?`)
+    .prepare(
+      `insert into devices (${names}) ${numbers} select ${values} from devices t, n where t.id = ?`,
+    )
     .run(templateId);
   database
     .prepare(
@@ -39,7 +41,12 @@ export function addDevices(directory: string, templateId: string, count: number)
 }
 
 /** An operation of the workspace with so many actions that have ended. The platform must not run on the folder. */
-export function addOperation(directory: string, id: string, workspaceId: string, actions: number): void {
+export function addOperation(
+  directory: string,
+  id: string,
+  workspaceId: string,
+  actions: number,
+): void {
   const database = new DatabaseSync(join(directory, 'records.sqlite'));
   database.exec('pragma foreign_keys = off; begin');
   database
@@ -142,6 +149,7 @@ export async function ask(
     ...(body === undefined ? {} : { body: sent as string }),
   });
   const text = await answer.text();
-  if (!expected.includes(answer.status)) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`);
+  if (!expected.includes(answer.status))
+    throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 300)}`);
   return text;
 }

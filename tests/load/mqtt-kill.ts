@@ -37,13 +37,18 @@ const countingScript = `function consume(event) {
 }`;
 
 /** `random` is from 0 to 1. */
-export async function mqttKillRounds(rounds: number, random: () => number): Promise<MqttKillReport> {
+export async function mqttKillRounds(
+  rounds: number,
+  random: () => number,
+): Promise<MqttKillReport> {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-mqtt-kill-'));
   const settings = { MQTT_PORT: String(await freePort()) };
   let platform = await startProcess(directory, settings);
   const report: MqttKillReport = { published: 0, repeated: 0, violations: [] };
   const device = await makeDevice(platform);
-  const senders = Array.from({ length: clientsCount }, (_, i) => openSender(device, settings.MQTT_PORT, i, report));
+  const senders = Array.from({ length: clientsCount }, (_, i) =>
+    openSender(device, settings.MQTT_PORT, i, report),
+  );
   const acknowledged = new Set<number>();
   const publishing = new AbortController();
   try {
@@ -79,10 +84,16 @@ async function makeDevice(platform: PlatformProcess): Promise<Device> {
   const connection = await openConnection(platform.target);
   const workspaceId = platform.idOf('Workspace');
   const organizationId = platform.idOf('Organization');
-  const make = (path: string, body: object) => call<Made>(connection, 'POST', path, { name: 'kill', ...body });
+  const make = (path: string, body: object) =>
+    call<Made>(connection, 'POST', path, { name: 'kill', ...body });
   const connector = await make('/v3/device-connectors', { workspaceId, connectivity: 'MQTT' });
   const uplinkScript = { code: countingScript };
-  const type = await make('/v3/device-types', { organizationId, type: 'manual', meta: {}, uplinkScript });
+  const type = await make('/v3/device-types', {
+    organizationId,
+    type: 'manual',
+    meta: {},
+    uplinkScript,
+  });
   const flow = await make('/v3/data-flows', {
     workspaceId,
     deviceConnector: { id: connector.id },
@@ -96,7 +107,12 @@ async function makeDevice(platform: PlatformProcess): Promise<Device> {
   return { id, connectorId: connector.id, secret: connector.uplinkSecret };
 }
 
-function openSender({ connectorId, secret }: Device, port: string, index: number, report: MqttKillReport): Sender {
+function openSender(
+  { connectorId, secret }: Device,
+  port: string,
+  index: number,
+  report: MqttKillReport,
+): Sender {
   const client = mqtt.connect(`mqtt://127.0.0.1:${port}`, {
     username: connectorId,
     password: secret,
@@ -115,7 +131,12 @@ function openSender({ connectorId, secret }: Device, port: string, index: number
   return { client, topic: `/up/${secret}/id/sender`, inFlight: new Set() };
 }
 
-function keepPublishing(sender: Sender, report: MqttKillReport, acknowledged: Set<number>, stop: AbortSignal): void {
+function keepPublishing(
+  sender: Sender,
+  report: MqttKillReport,
+  acknowledged: Set<number>,
+  stop: AbortSignal,
+): void {
   const { client, topic, inFlight } = sender;
   const next = (): void => {
     if (stop.aborted) return;
@@ -137,7 +158,8 @@ function keepPublishing(sender: Sender, report: MqttKillReport, acknowledged: Se
 async function until(isSo: () => boolean): Promise<void> {
   const giveUpMs = performance.now() + caughtUpWithinMs;
   while (!isSo()) {
-    if (performance.now() > giveUpMs) throw new Error(`the clients did not catch up within ${caughtUpWithinMs} ms`);
+    if (performance.now() > giveUpMs)
+      throw new Error(`the clients did not catch up within ${caughtUpWithinMs} ms`);
     await delay(5);
   }
 }
@@ -150,8 +172,14 @@ async function check(
 ): Promise<void> {
   const connection = await openConnection(platform.target);
   const path = `/v3/devices/${id}/export?format=ndjson&from=${new Date(0).toISOString()}`;
-  const text = mustSucceed(await connection.send(httpRequest('GET', path, { 'x-api-key': apiKey }))).toString();
-  const notes = await call<{ totalElements: number }>(connection, 'GET', `/v3/devices/${id}/processing-logs`);
+  const text = mustSucceed(
+    await connection.send(httpRequest('GET', path, { 'x-api-key': apiKey })),
+  ).toString();
+  const notes = await call<{ totalElements: number }>(
+    connection,
+    'GET',
+    `/v3/devices/${id}/processing-logs`,
+  );
   connection.close();
   type Found = { data: { sequence: number; count: number } };
   const found = text
@@ -165,16 +193,20 @@ async function check(
   }
   const lost = [...acknowledged].filter((sequence) => !seen.has(sequence));
   // A run that a busy machine interrupts leaves a note in place of its sample.
-  if (lost.length > notes.totalElements) violations.push(`acknowledged and lost: ${lost.slice(0, 10).join(', ')}`);
+  if (lost.length > notes.totalElements)
+    violations.push(`acknowledged and lost: ${lost.slice(0, 10).join(', ')}`);
   const counts = found.map(({ count }) => count).toSorted((a, b) => a - b);
   const gap = counts.findIndex((count, i) => i > 0 && count !== counts[i - 1]! + 1);
-  if (gap !== -1) violations.push(`the state counter goes from ${counts[gap - 1]} to ${counts[gap]}`);
+  if (gap !== -1)
+    violations.push(`the state counter goes from ${counts[gap - 1]} to ${counts[gap]}`);
 }
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { rounds: { type: 'string', default: '100' } } });
   const report = await mqttKillRounds(Number(values.rounds), Math.random);
-  console.log(JSON.stringify({ ...report, violations: report.violations.slice(0, 50) }, undefined, 2));
+  console.log(
+    JSON.stringify({ ...report, violations: report.violations.slice(0, 50) }, undefined, 2),
+  );
   process.exitCode = report.violations.length === 0 ? 0 : 1;
 }
 

@@ -4,7 +4,13 @@ import { connect } from 'node:net';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { connectPacket, mqttPacket, mqttText, numberBytes, publishPacket } from '../../bench/load/mqtt-packets.ts';
+import {
+  connectPacket,
+  mqttPacket,
+  mqttText,
+  numberBytes,
+  publishPacket,
+} from '../../bench/load/mqtt-packets.ts';
 import { type MqttDevice, type MqttWorld, startMqttWorld, upTopic } from '../world/mqtt-world.ts';
 
 export interface MalformedReport {
@@ -46,7 +52,9 @@ export async function malformedStreams(streams: number, random: Random): Promise
     for (let done = 0; done < streams; done += streamsAtOnce) {
       clock.now += 60_000;
       await Promise.all(
-        Array.from({ length: streamsAtOnce }, () => send(world, streamOf(device, stranger, random), violations)),
+        Array.from({ length: streamsAtOnce }, () =>
+          send(world, streamOf(device, stranger, random), violations),
+        ),
       );
       if (liveBytes === 0 && done >= streams / 10) liveBytes = liveBytesNow();
     }
@@ -72,7 +80,11 @@ function liveBytesNow(): number {
 }
 
 /** Writes the stream, ends it and waits until the platform has closed. */
-async function send(world: MqttWorld, pieces: readonly Buffer[], violations: string[]): Promise<void> {
+async function send(
+  world: MqttWorld,
+  pieces: readonly Buffer[],
+  violations: string[],
+): Promise<void> {
   await new Promise<void>((resolve) => {
     const socket = connect(world.mqttPort, '127.0.0.1');
     const late = setTimeout(() => {
@@ -103,8 +115,20 @@ function streamOf(device: MqttDevice, stranger: MqttDevice, random: Random): Buf
     ...(random() < 0.3 ? { will } : {}),
   });
   const number = numberBytes(1 + Math.floor(random() * 5));
-  const topics = [upTopic(device), upTopic(device, '/a/b'), upTopic(stranger), '/x', upTopic(device, '/'.repeat(200))];
-  const filters = [`/down/${device.secret}/id/${device.deviceId}/#`, '#', '+/+', '$SYS/#', upTopic(device, '/#')];
+  const topics = [
+    upTopic(device),
+    upTopic(device, '/a/b'),
+    upTopic(stranger),
+    '/x',
+    upTopic(device, '/'.repeat(200)),
+  ];
+  const filters = [
+    `/down/${device.secret}/id/${device.deviceId}/#`,
+    '#',
+    '+/+',
+    '$SYS/#',
+    upTopic(device, '/#'),
+  ];
   const payload = Buffer.alloc(Math.floor(random() * 300), 'x');
   const filter = mqttText(pick(filters));
   const others = [
@@ -119,7 +143,9 @@ function streamOf(device: MqttDevice, stranger: MqttDevice, random: Random): Buf
   ];
   const packets = [login, ...Array.from({ length: Math.floor(random() * 8) }, () => pick(others))];
   if (random() < 0.2) packets.shift();
-  const stream = Buffer.concat(packets.map((packet) => (random() < 0.5 ? packet : broken(packet, random))));
+  const stream = Buffer.concat(
+    packets.map((packet) => (random() < 0.5 ? packet : broken(packet, random))),
+  );
   const cut = Math.floor(random() * stream.length);
   return [stream.subarray(0, cut), stream.subarray(cut)].filter(({ length }) => length > 0);
 }
@@ -129,7 +155,11 @@ function broken(packet: Buffer, random: Random): Buffer {
   const at = Math.floor(random() * bytes.length);
   const kind = Math.floor(random() * 6);
   if (kind === 0) return bytes.subarray(0, at);
-  if (kind === 1) return Buffer.concat([bytes, Buffer.from([Math.floor(random() * 256), 0xff, 0xff, 0xff, 0x7f])]);
+  if (kind === 1)
+    return Buffer.concat([
+      bytes,
+      Buffer.from([Math.floor(random() * 256), 0xff, 0xff, 0xff, 0x7f]),
+    ]);
   if (kind === 2) return Buffer.from(Array.from({ length: 20 }, () => Math.floor(random() * 256)));
   if (kind === 3) bytes[Math.min(1, bytes.length - 1)] = Math.floor(random() * 256);
   else bytes[at] = bytes[at]! ^ (1 << Math.floor(random() * 8));
@@ -138,9 +168,14 @@ function broken(packet: Buffer, random: Random): Buffer {
 
 if (import.meta.main) {
   const { values } = parseArgs({
-    options: { streams: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
+    options: {
+      streams: { type: 'string', default: '10000' },
+      seed: { type: 'string', default: '1' },
+    },
   });
   const report = await malformedStreams(Number(values.streams), seededRandom(Number(values.seed)));
-  console.log(JSON.stringify({ ...report, violations: report.violations.slice(0, 20) }, undefined, 2));
+  console.log(
+    JSON.stringify({ ...report, violations: report.violations.slice(0, 20) }, undefined, 2),
+  );
   process.exitCode = report.violations.length === 0 && report.samples === 0 ? 0 : 1;
 }

@@ -68,10 +68,16 @@ function spawnPlatform(directory: string, settings: Settings = {}): Started {
 }
 
 /** Starts it and waits for the block that says where it is. Throws with its output when it ends before that. */
-export async function startProcess(directory: string, settings?: Settings): Promise<PlatformProcess> {
+export async function startProcess(
+  directory: string,
+  settings?: Settings,
+): Promise<PlatformProcess> {
   const { child, output, ended } = spawnPlatform(directory, settings);
   const port = await new Promise<number>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`not ready in ${readyWithinMs} ms: ${output()}`)), readyWithinMs);
+    const late = setTimeout(
+      () => reject(new Error(`not ready in ${readyWithinMs} ms: ${output()}`)),
+      readyWithinMs,
+    );
     const look = (): void => {
       const ready = /ready on [^\s]+:(\d+)\n[^]*\n\n$/.exec(output());
       if (ready === null) return;

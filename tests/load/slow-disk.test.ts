@@ -9,7 +9,8 @@ import { startProcess } from './platform-process.ts';
 
 const syncMs = 300;
 const hasCompiler = process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0;
-if (!hasCompiler) console.log('slow disk: left out, because it needs Linux and gcc to slow the syncs of a process');
+if (!hasCompiler)
+  console.log('slow disk: left out, because it needs Linux and gcc to slow the syncs of a process');
 
 test.runIf(hasCompiler)(
   `review reliability 12: with ${syncMs} ms per sync no commit of the records holds the event loop`,
@@ -17,7 +18,14 @@ test.runIf(hasCompiler)(
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'heliograph-slow-disk-'));
     const shim = join(directory, 'shim.so');
-    execFileSync('gcc', ['-shared', '-fPIC', '-o', shim, join(import.meta.dirname, 'slow-sync-shim.c'), '-ldl']);
+    execFileSync('gcc', [
+      '-shared',
+      '-fPIC',
+      '-o',
+      shim,
+      join(import.meta.dirname, 'slow-sync-shim.c'),
+      '-ldl',
+    ]);
     const notes = join(directory, 'syncs-on-the-main-thread');
     const first = await startProcess(join(directory, 'data'));
     const workspaceId = first.idOf('Workspace')!;

@@ -7,7 +7,8 @@ import { openEmbeddedStore } from '../../src/samples/embedded/embedded-store.ts'
 import { crashDevices, crashLimits, type CrashMoment, crashSample } from './store-crash-samples.ts';
 
 const [folder, first] = process.argv.slice(2);
-if (folder === undefined || first === undefined) throw new Error('usage: store-crash-child.ts FOLDER FIRST_ID');
+if (folder === undefined || first === undefined)
+  throw new Error('usage: store-crash-child.ts FOLDER FIRST_ID');
 let next = Number(first);
 
 /** A pipe whose reader is behind refuses for a moment; what it took is a whole line or nothing, as lines are short. */
@@ -50,7 +51,9 @@ async function housekeeping(): Promise<void> {
     if (round % 5 === 0) await within('sealing', store.sealAll);
     if (round % 3 === 0)
       await within('retention', () =>
-        store.dropExpired((workspaceId) => (workspaceId === 'old' ? Number.POSITIVE_INFINITY : undefined)),
+        store.dropExpired((workspaceId) =>
+          workspaceId === 'old' ? Number.POSITIVE_INFINITY : undefined,
+        ),
       );
     store.setFollowerPosition('follower', store.position);
   }

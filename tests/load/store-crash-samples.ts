@@ -27,7 +27,13 @@ export function crashSample(id: number): Given {
   const late = id % 11 === 0 ? 7_000_000 : 0;
   return {
     at: 1_700_000_000_000 + id * 1_000 - late,
-    data: { id, half: id / 2, odd: id % 2 === 1, text: `t${id % 30}`, ...(id % 9 === 0 ? { extra: [id] } : {}) },
+    data: {
+      id,
+      half: id / 2,
+      odd: id % 2 === 1,
+      text: `t${id % 30}`,
+      ...(id % 9 === 0 ? { extra: [id] } : {}),
+    },
     topic: isKept(id) ? 'default' : 'dropped',
     workspaceId: isKept(id) ? 'kept' : 'old',
   };

@@ -32,7 +32,12 @@ interface Killed {
  * Lets a child write, kills it, and gives the ids that it had acknowledged. With a moment, the kill comes some time after the child came
  * to it; else some time after it began to write.
  */
-async function killed(folder: string, firstId: number, afterMs: number, aim?: Aim): Promise<Killed> {
+async function killed(
+  folder: string,
+  firstId: number,
+  afterMs: number,
+  aim?: Aim,
+): Promise<Killed> {
   const running: ChildProcess = spawn(process.execPath, [child, folder, String(firstId)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -53,8 +58,13 @@ async function killed(folder: string, firstId: number, afterMs: number, aim?: Ai
   const [code] = await once(running, 'close');
   clearTimeout(killing);
   expect(code, 'the child ended by itself').toBeNull();
-  const during = crashMoments.find((moment) => lines.lastIndexOf(`+${moment}`) > lines.lastIndexOf(`-${moment}`));
-  return { acknowledged: lines.filter((line) => /^\d+$/.test(line)).map(Number), during: during ?? 'writing' };
+  const during = crashMoments.find(
+    (moment) => lines.lastIndexOf(`+${moment}`) > lines.lastIndexOf(`-${moment}`),
+  );
+  return {
+    acknowledged: lines.filter((line) => /^\d+$/.test(line)).map(Number),
+    during: during ?? 'writing',
+  };
 }
 
 interface Aim {
@@ -69,10 +79,17 @@ function aimOf(round: number): Aim | undefined {
   return moment === undefined ? undefined : { moment, afterMs };
 }
 
-test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, { timeout: 60_000 + rounds * 5_000 }, async () => {
+test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, {
+  timeout: 60_000 + rounds * 5_000,
+}, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'crash-'));
   const acknowledged = new Set<number>();
-  const hits: Record<Killed['during'], number> = { recovery: 0, sealing: 0, retention: 0, writing: 0 };
+  const hits: Record<Killed['during'], number> = {
+    recovery: 0,
+    sealing: 0,
+    retention: 0,
+    writing: 0,
+  };
   try {
     let firstId = 1;
     for (let round = 0; round < rounds; round++) {
@@ -94,7 +111,11 @@ test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, { timeout: 60_00
         for (const { timestamp, topic, data } of await allSamples(store, device)) {
           const id = data['id'] as number;
           const sent = crashSample(id);
-          expect({ at: timestamp, topic, data }).toEqual({ at: sent.at, topic: sent.topic, data: sent.data });
+          expect({ at: timestamp, topic, data }).toEqual({
+            at: sent.at,
+            topic: sent.topic,
+            data: sent.data,
+          });
           found.push(id);
         }
       expect(new Set(found).size, 'a sample twice').toBe(found.length);
@@ -108,9 +129,12 @@ test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, { timeout: 60_00
       firstId += 1_000;
     }
     expect(acknowledged.size).toBeGreaterThan(rounds * 20);
-    console.info(`killed during: ${JSON.stringify(hits)}; ${acknowledged.size} samples acknowledged`);
+    console.info(
+      `killed during: ${JSON.stringify(hits)}; ${acknowledged.size} samples acknowledged`,
+    );
     // A few rounds may miss a short moment.
-    if (rounds >= 100) for (const moment of crashMoments) expect(hits[moment], moment).toBeGreaterThan(rounds / 50);
+    if (rounds >= 100)
+      for (const moment of crashMoments) expect(hits[moment], moment).toBeGreaterThan(rounds / 50);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -26,7 +26,8 @@ if (isMainThread && portFile !== undefined) {
   });
   server.listen(0, '127.0.0.1', () => {
     const address = server.address();
-    if (address !== null && typeof address === 'object') writeFileSync(portFile, String(address.port));
+    if (address !== null && typeof address === 'object')
+      writeFileSync(portFile, String(address.port));
   });
   server.unref();
 }

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { Problem } from '../../src/model/problem.ts';
-import { serverOfDecodingType, serverOfIntegration } from '../../src/network-servers/network-server-table.ts';
+import {
+  serverOfDecodingType,
+  serverOfIntegration,
+} from '../../src/network-servers/network-server-table.ts';
 import { otherWebhooks } from './other-webhooks.ts';
 import { stackWebhooks } from './stack-webhooks.ts';
 
@@ -17,9 +20,19 @@ for (const { server, what, body, query = {}, events } of webhookFixtures) {
 }
 
 const refused: [keyof typeof servers, string, JsonObject, RegExp][] = [
-  ['TTN', 'no kind of message', { end_device_ids: { dev_eui: '0004A30B001C0530' } }, /^body uplink_message: is needed/],
+  [
+    'TTN',
+    'no kind of message',
+    { end_device_ids: { dev_eui: '0004A30B001C0530' } },
+    /^body uplink_message: is needed/,
+  ],
   ['TTN', 'payload not base64', ttn({ frm_payload: '!!' }), /^body frm_payload: must be base64/],
-  ['TTN', 'port out of range', ttn({ f_port: 256 }), /^body f_port: must be a whole number from 0 to 255/],
+  [
+    'TTN',
+    'port out of range',
+    ttn({ f_port: 256 }),
+    /^body f_port: must be a whole number from 0 to 255/,
+  ],
   ['TTN', 'gateways no list', ttn({ rx_metadata: {} }), /^body rx_metadata: must be an array/],
   [
     'TTN',
@@ -28,7 +41,12 @@ const refused: [keyof typeof servers, string, JsonObject, RegExp][] = [
     /^body frm_payload: must have at most 512 bytes/,
   ],
   ['CHIRP_STACK', 'no EUI', { fCnt: 1 }, /^body deviceInfo.devEui: is needed/],
-  ['CHIRP_STACK', 'no event', { deviceInfo: { devEui: '0101010101010101' } }, /^body fCnt: is needed/],
+  [
+    'CHIRP_STACK',
+    'no event',
+    { deviceInfo: { devEui: '0101010101010101' } },
+    /^body fCnt: is needed/,
+  ],
   ['GENERIC_ACTILITY', 'no report', { DevEUI: 'x' }, /^body DevEUI_uplink: is needed/],
   [
     'GENERIC_ACTILITY',
@@ -38,9 +56,19 @@ const refused: [keyof typeof servers, string, JsonObject, RegExp][] = [
   ],
   ['LORIOT', 'no command', { EUI: '0102030405060708' }, /^body cmd: is needed/],
   ['LORIOT', 'short EUI', { cmd: 'rx', EUI: '0102' }, /^body EUI: must be an EUI/],
-  ['EVERYNET', 'no params', { type: 'uplink', meta: { device: '0102030405060708' } }, /^body params: is needed/],
+  [
+    'EVERYNET',
+    'no params',
+    { type: 'uplink', meta: { device: '0102030405060708' } },
+    /^body params: is needed/,
+  ],
   ['HELIUM', 'no EUI', { payload: 'AA==' }, /^body dev_eui: is needed/],
-  ['GENERIC', 'unknown event', { deviceEui: '0102030405060708', event: 'dance' }, /^body event: must be/],
+  [
+    'GENERIC',
+    'unknown event',
+    { deviceEui: '0102030405060708', event: 'dance' },
+    /^body event: must be/,
+  ],
   [
     'GENERIC',
     'review behaviour 10: payload without port',
@@ -50,12 +78,20 @@ const refused: [keyof typeof servers, string, JsonObject, RegExp][] = [
   ['SIGFOX', 'no device', { data: '00' }, /^body device: is needed/],
   ['SIGFOX', 'no data', { device: '1A2B' }, /^body data: is needed/],
   ['DISRUPTIVE_TECHNOLOGIES', 'no event', {}, /^body event: is needed/],
-  ['DISRUPTIVE_TECHNOLOGIES', 'no target', { event: { targetName: 'a/' } }, /must end in the id of a device/],
+  [
+    'DISRUPTIVE_TECHNOLOGIES',
+    'no target',
+    { event: { targetName: 'a/' } },
+    /must end in the id of a device/,
+  ],
 ];
 for (const [server, what, body, message] of refused) {
   test(`${server}: 400 naming the field: ${what}`, () => {
     const refusal = refusalOf(() => servers[server].read(body, {}));
-    expect([refusal?.problem, refusal?.message]).toEqual(['webhookInvalid', expect.stringMatching(message)]);
+    expect([refusal?.problem, refusal?.message]).toEqual([
+      'webhookInvalid',
+      expect.stringMatching(message),
+    ]);
   });
 }
 

@@ -20,7 +20,11 @@ export const otherWebhooks: readonly WebhookFixture[] = [
         DevLrrCnt: '3',
         LrrLAT: '45.851032',
         LrrLON: '1.266230',
-        Lrrs: { Lrr: [{ Lrrid: '004A18E3', LrrRSSI: '-80.000000', LrrSNR: '7.000000', LrrESP: '-80.790100' }] },
+        Lrrs: {
+          Lrr: [
+            { Lrrid: '004A18E3', LrrRSSI: '-80.000000', LrrSNR: '7.000000', LrrESP: '-80.790100' },
+          ],
+        },
         DevAddr: '04D2848E',
         TxPower: 2.0,
       },
@@ -128,7 +132,8 @@ export const otherWebhooks: readonly WebhookFixture[] = [
         kind: 'note',
         deviceEui: eui,
         level: 'ERROR',
-        message: 'The payload is encrypted: give the network server the application session key of the device',
+        message:
+          'The payload is encrypted: give the network server the application session key of the device',
       },
     ],
   },
@@ -177,7 +182,11 @@ export const otherWebhooks: readonly WebhookFixture[] = [
   {
     server: 'EVERYNET',
     what: 'a copy of another gateway, which is nothing new',
-    body: { type: 'uplink', meta: { device: eui }, params: { duplicate: true, port: 3, payload: 'AAE=' } },
+    body: {
+      type: 'uplink',
+      meta: { device: eui },
+      params: { duplicate: true, port: 3, payload: 'AAE=' },
+    },
     events: [],
   },
   {
@@ -189,7 +198,15 @@ export const otherWebhooks: readonly WebhookFixture[] = [
       devaddr: 'B5A44869',
       fcnt: 19,
       hotspots: [
-        { id: '11', name: 'icy-fiery-hippo', rssi: -54, snr: 9, spreading: 'SF9BW125', lat: 37.1, long: -122.1 },
+        {
+          id: '11',
+          name: 'icy-fiery-hippo',
+          rssi: -54,
+          snr: 9,
+          spreading: 'SF9BW125',
+          lat: 37.1,
+          long: -122.1,
+        },
         { id: '12', name: 'hot-chiffon-hornet', rssi: -51, snr: 9, spreading: 'SF9BW125' },
       ],
       id: '7c523974-4ce7-4a92-948b-55171a6e4d77',
@@ -303,7 +320,10 @@ export const otherWebhooks: readonly WebhookFixture[] = [
       {
         kind: 'uplink',
         deviceEui: 'emuc4ah9r13um94o4pp3hdg',
-        body: { eventType: 'temperature', temperature: { value: 24, updateTime: '2026-02-12T15:15:00.123Z' } },
+        body: {
+          eventType: 'temperature',
+          temperature: { value: 24, updateTime: '2026-02-12T15:15:00.123Z' },
+        },
         metrics: {},
         time,
         duplicateKey: 'c505kmuj0aoraraqu5g0',

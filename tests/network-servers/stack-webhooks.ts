@@ -8,7 +8,13 @@ const ids = {
   join_eui: '800000000000000C',
   dev_addr: '00BCB929',
 };
-const deviceInfo = { tenantName: 'House', applicationName: 'Water', deviceName: 'Meter 7', devEui: eui, tags: {} };
+const deviceInfo = {
+  tenantName: 'House',
+  applicationName: 'Water',
+  deviceName: 'Meter 7',
+  devEui: eui,
+  tags: {},
+};
 
 const theThingsStack: readonly WebhookFixture[] = [
   {
@@ -24,13 +30,23 @@ const theThingsStack: readonly WebhookFixture[] = [
         frm_payload: 'AQID/w==',
         decoded_payload: { ignored: true },
         rx_metadata: [
-          { gateway_ids: { gateway_id: 'roof', eui: '9C5C8E00001A05C4' }, rssi: -35, channel_rssi: -35, snr: 5.2 },
+          {
+            gateway_ids: { gateway_id: 'roof', eui: '9C5C8E00001A05C4' },
+            rssi: -35,
+            channel_rssi: -35,
+            snr: 5.2,
+          },
           { gateway_ids: { gateway_id: 'cellar' }, channel_rssi: -101, snr: -7 },
         ],
-        settings: { data_rate: { lora: { bandwidth: 125000, spreading_factor: 9 } }, frequency: '868300000' },
+        settings: {
+          data_rate: { lora: { bandwidth: 125000, spreading_factor: 9 } },
+          frequency: '868300000',
+        },
         received_at: '2026-02-12T15:15:00.123456789Z',
         last_battery_percentage: { value: 88.5 },
-        locations: { 'frm-payload': { latitude: 47.4, longitude: 8.5, accuracy: 12, source: 'SOURCE_GPS' } },
+        locations: {
+          'frm-payload': { latitude: 47.4, longitude: 8.5, accuracy: 12, source: 'SOURCE_GPS' },
+        },
       },
     },
     events: [
@@ -79,10 +95,22 @@ const theThingsStack: readonly WebhookFixture[] = [
       end_device_ids: ids,
       downlink_failed: {
         downlink: { f_port: 15, correlation_ids: ['x', 'heliograph:downlink:72ab'] },
-        error: { namespace: 'pkg/networkserver', name: 'no_dev_addr', message_format: 'no DevAddr assigned' },
+        error: {
+          namespace: 'pkg/networkserver',
+          name: 'no_dev_addr',
+          message_format: 'no DevAddr assigned',
+        },
       },
     },
-    events: [{ kind: 'downlink', deviceEui: eui, state: 'FAILED', downlinkId: '72ab', reason: 'no DevAddr assigned' }],
+    events: [
+      {
+        kind: 'downlink',
+        deviceEui: eui,
+        state: 'FAILED',
+        downlinkId: '72ab',
+        reason: 'no DevAddr assigned',
+      },
+    ],
   },
 ];
 
@@ -101,8 +129,18 @@ const chirpstack: readonly WebhookFixture[] = [
       fPort: 88,
       confirmed: false,
       data: 'Fv8=',
-      rxInfo: [{ gatewayId: '0016c001f153a14c', rssi: -36, snr: 10.5, location: { latitude: 46.9, longitude: 7.4 } }],
-      txInfo: { frequency: 868100000, modulation: { lora: { bandwidth: 125000, spreadingFactor: 11 } } },
+      rxInfo: [
+        {
+          gatewayId: '0016c001f153a14c',
+          rssi: -36,
+          snr: 10.5,
+          location: { latitude: 46.9, longitude: 7.4 },
+        },
+      ],
+      txInfo: {
+        frequency: 868100000,
+        modulation: { lora: { bandwidth: 125000, spreadingFactor: 11 } },
+      },
     },
     events: [
       {
@@ -153,7 +191,12 @@ const chirpstack: readonly WebhookFixture[] = [
     query: { event: 'log' },
     body: { deviceInfo, level: 'ERROR', code: 'UPLINK_MIC', description: 'Invalid MIC' },
     events: [
-      { kind: 'note', deviceEui: eui, level: 'ERROR', message: 'The network server says: UPLINK_MIC Invalid MIC' },
+      {
+        kind: 'note',
+        deviceEui: eui,
+        level: 'ERROR',
+        message: 'The network server says: UPLINK_MIC Invalid MIC',
+      },
     ],
   },
 ];

@@ -1,7 +1,10 @@
 // One message of a network server, and the events it stands for.
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ServerEvent, WebhookQuery } from '../../src/network-servers/network-server.ts';
-import type { serverOfDecodingType, serverOfIntegration } from '../../src/network-servers/network-server-table.ts';
+import type {
+  serverOfDecodingType,
+  serverOfIntegration,
+} from '../../src/network-servers/network-server-table.ts';
 
 export interface WebhookFixture {
   readonly server: keyof typeof serverOfIntegration | keyof typeof serverOfDecodingType;

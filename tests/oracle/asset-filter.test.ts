@@ -19,7 +19,10 @@ beforeAll(async () => {
 afterAll(() => inventory.close());
 
 async function find(expression: unknown): Promise<string[]> {
-  const filter = await deviceFilterOf(inventory.records, principal, { organizationId: 'o', expression });
+  const filter = await deviceFilterOf(inventory.records, principal, {
+    organizationId: 'o',
+    expression,
+  });
   return findDeviceIds(inventory.records.db, filter, 1_000, filterNow);
 }
 
@@ -32,12 +35,28 @@ const many = (length: number) => Array.from({ length }, () => name('EQUALS', ['x
 
 test.each<[string, unknown, string]>([
   ['no object', 'name', 'expression: must be a filter'],
-  ['four levels of lists', nested(4), 'expression.expressions[0].expressions[0].expressions[0]: nests deeper than 3'],
-  ['an unknown operator', { operator: 'XOR', expressions: [] }, 'expression.operator: must be AND, OR'],
+  [
+    'four levels of lists',
+    nested(4),
+    'expression.expressions[0].expressions[0].expressions[0]: nests deeper than 3',
+  ],
+  [
+    'an unknown operator',
+    { operator: 'XOR', expressions: [] },
+    'expression.operator: must be AND, OR',
+  ],
   ['no list', { operator: 'AND', expressions: {} }, 'expression.expressions: must be a list'],
   ['no field', { predicate: 'EQUALS', values: ['x'] }, 'expression.field: must be the name'],
-  ['an unknown field', { field: 'secrets', predicate: 'EQUALS', values: ['x'] }, 'there is no field secrets'],
-  ['a field of every object', { field: 'constructor', predicate: 'EQUALS', values: ['x'] }, 'there is no field'],
+  [
+    'an unknown field',
+    { field: 'secrets', predicate: 'EQUALS', values: ['x'] },
+    'there is no field secrets',
+  ],
+  [
+    'a field of every object',
+    { field: 'constructor', predicate: 'EQUALS', values: ['x'] },
+    'there is no field',
+  ],
   ['an unknown predicate', name('LIKE', ['x']), 'expression.predicate: there is no predicate LIKE'],
   ['a predicate of every object', name('toString', ['x']), 'there is no predicate toString'],
   ['no value', name('EQUALS', []), 'expression.values: EQUALS takes 1 value, and there are 0'],
@@ -49,8 +68,16 @@ test.each<[string, unknown, string]>([
   ['a value too long', name('CONTAINS', ['x'.repeat(1_001)]), 'longer than 1000 characters'],
   ['U+0000', name('CONTAINS', ['\0']), 'U+0000'],
   ['values that are no list', name('EQUALS', 'x'), 'expression.values: must be a list'],
-  ['a text for a number', { field: 'version', predicate: 'EQUALS', values: ['x'] }, 'values[0]: must be a number'],
-  ['no date', { field: 'created', predicate: 'BEFORE', values: ['soon'] }, 'values[0]: must be an ISO-8601'],
+  [
+    'a text for a number',
+    { field: 'version', predicate: 'EQUALS', values: ['x'] },
+    'values[0]: must be a number',
+  ],
+  [
+    'no date',
+    { field: 'created', predicate: 'BEFORE', values: ['soon'] },
+    'values[0]: must be an ISO-8601',
+  ],
   ['BEFORE on a text', name('BEFORE', ['x']), 'name does not take BEFORE; it takes EQUALS'],
   ['CONTAINS_ALL on a text', name('CONTAINS_ALL', ['x']), 'name does not take CONTAINS_ALL'],
   [
@@ -58,7 +85,11 @@ test.each<[string, unknown, string]>([
     { field: 'connectivity', predicate: 'IN', values: ['PIGEON'] },
     'connectivity is one of LORA',
   ],
-  ['no custom field name', { field: 'customFields', predicate: 'IS_NULL' }, 'expression.customFieldName: must be'],
+  [
+    'no custom field name',
+    { field: 'customFields', predicate: 'IS_NULL' },
+    'expression.customFieldName: must be',
+  ],
   [
     'an unknown custom field',
     { field: 'customFields', customFieldName: 'x', predicate: 'IS_NULL' },
@@ -93,11 +124,19 @@ test.each<[string, unknown, string]>([
   ],
   [
     'too many values',
-    { operator: 'OR', expressions: Array.from({ length: 6 }, () => name('IN', Array.from({ length: 1_000 }, String))) },
+    {
+      operator: 'OR',
+      expressions: Array.from({ length: 6 }, () =>
+        name('IN', Array.from({ length: 1_000 }, String)),
+      ),
+    },
     'above 5000',
   ],
 ])('%s is a 400 that says where and why', async (_, expression, said) => {
-  await expect(find(expression)).rejects.toMatchObject({ status: 400, code: '40013_EXPRESSION_INVALID' });
+  await expect(find(expression)).rejects.toMatchObject({
+    status: 400,
+    code: '40013_EXPRESSION_INVALID',
+  });
   await expect(find(expression)).rejects.toThrow(said);
 });
 
@@ -126,8 +165,12 @@ test.each(attacks)('the value %s is only a value', async (attack) => {
       expect(found).toEqual([]);
     }
   }
-  await expect(find({ field: attack, predicate: 'EQUALS', values: ['x'] })).rejects.toMatchObject({ status: 400 });
-  await expect(find({ field: 'customFields', customFieldName: attack, predicate: 'IS_NULL' })).rejects.toMatchObject({
+  await expect(find({ field: attack, predicate: 'EQUALS', values: ['x'] })).rejects.toMatchObject({
+    status: 400,
+  });
+  await expect(
+    find({ field: 'customFields', customFieldName: attack, predicate: 'IS_NULL' }),
+  ).rejects.toMatchObject({
     status: 400,
   });
   expect(await find({ field: 'id', predicate: 'IS_NOT_NULL' })).toHaveLength(5);
@@ -135,5 +178,6 @@ test.each(attacks)('the value %s is only a value', async (attack) => {
 
 test('three levels of lists pass, and an empty group restricts nothing', async () => {
   expect(await find(nested(3))).toHaveLength(5);
-  for (const operator of ['AND', 'OR']) expect(await find({ operator, expressions: [] })).toHaveLength(5);
+  for (const operator of ['AND', 'OR'])
+    expect(await find({ operator, expressions: [] })).toHaveLength(5);
 });

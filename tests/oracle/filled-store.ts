@@ -17,11 +17,24 @@ const samplesAnEntry = 100;
 export async function filledStore(samples: readonly Sample[]): Promise<FilledStore> {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-filled-'));
   const store = await openEmbeddedStore({ directory, now: () => Date.now() });
-  const rest = { organizationId: 'o1', workspaceId: 'w1', dataFlowId: null, correlationId: 'c1', stored: true };
+  const rest = {
+    organizationId: 'o1',
+    workspaceId: 'w1',
+    dataFlowId: null,
+    correlationId: 'c1',
+    stored: true,
+  };
   for (const deviceId of new Set(samples.map((sample) => sample.deviceId))) {
-    const own = samples.filter((sample) => sample.deviceId === deviceId).map((sample) => ({ ...sample, ...rest }));
+    const own = samples
+      .filter((sample) => sample.deviceId === deviceId)
+      .map((sample) => ({ ...sample, ...rest }));
     for (let at = 0; at < own.length; at += samplesAnEntry) {
-      await store.append({ deviceId, receivedAt: 0, samples: own.slice(at, at + samplesAnEntry), notes: [] });
+      await store.append({
+        deviceId,
+        receivedAt: 0,
+        samples: own.slice(at, at + samplesAnEntry),
+        notes: [],
+      });
     }
   }
   return {

@@ -7,7 +7,9 @@ type Kind = 'text' | 'number' | 'date' | 'flag';
 
 const textFields = new Set(
   `id name description deviceId type connectivity onlineState workspaceId integrationId dataFlow dataFlow.name deviceType
-  deviceType.name tags.id tags.name uplinkMetrics.signalQuality uplinkMetrics.batteryLevelStatus`.split(/\s+/),
+  deviceType.name tags.id tags.name uplinkMetrics.signalQuality uplinkMetrics.batteryLevelStatus`.split(
+    /\s+/,
+  ),
 );
 const dateFields = new Set(['created', 'updated', 'uplinkMetrics.timestamp']);
 const flagFields = new Set(['online', 'registered', 'excludeFromLifecycleReport']);
@@ -23,12 +25,16 @@ export function isMet(expression: Json, device: Json): boolean {
   if (expression.expressions !== undefined) {
     if (expression.expressions.length === 0) return true;
     const met = (part: Json) => isMet(part, device);
-    return expression.operator === 'AND' ? expression.expressions.every(met) : expression.expressions.some(met);
+    return expression.operator === 'AND'
+      ? expression.expressions.every(met)
+      : expression.expressions.some(met);
   }
   const sent = expression.values?.length > 0 ? expression.values : (expression.stringValues ?? []);
   if (expression.field === 'customFields') return customFieldMeets(expression, sent, device);
   const kind = kindOf(expression.field);
-  const held = heldBy(device, expression.field).filter((value) => value !== null && value !== undefined);
+  const held = heldBy(device, expression.field).filter(
+    (value) => value !== null && value !== undefined,
+  );
   return meets(
     expression.predicate,
     held.map((value) => plain(kind, value)),
@@ -57,7 +63,11 @@ const kinds: Record<string, Kind> = { STRING: 'text', NUMBER: 'number', DATE: 'd
 const inverses = ['NOT_EQUALS', 'NOT_IN', 'IS_NULL'];
 const forTexts = ['CONTAINS', 'STARTS_WITH', 'ENDS_WITH'];
 
-function customFieldMeets({ customFieldName, predicate }: Json, sent: Json[], device: Json): boolean {
+function customFieldMeets(
+  { customFieldName, predicate }: Json,
+  sent: Json[],
+  device: Json,
+): boolean {
   const field = device.customFields.find((item: Json) => item.meta.name === customFieldName);
   if (field === undefined) return inverses.includes(predicate);
   if (predicate === 'IS_NULL' || predicate === 'IS_NOT_NULL') return predicate === 'IS_NOT_NULL';
@@ -83,8 +93,12 @@ function plain(kind: Kind, value: Json): string | number {
 /** Texts in the order of their code points. */
 function isLess(one: string | number, other: string | number): boolean {
   if (typeof one === 'number') return one < Number(other);
-  const [a, b] = [[...one].map((c) => c.codePointAt(0)!), [...String(other)].map((c) => c.codePointAt(0)!)];
-  for (let at = 0; at < Math.min(a.length, b.length); at++) if (a[at] !== b[at]) return a[at]! < b[at]!;
+  const [a, b] = [
+    [...one].map((c) => c.codePointAt(0)!),
+    [...String(other)].map((c) => c.codePointAt(0)!),
+  ];
+  for (let at = 0; at < Math.min(a.length, b.length); at++)
+    if (a[at] !== b[at]) return a[at]! < b[at]!;
   return a.length < b.length;
 }
 

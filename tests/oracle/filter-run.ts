@@ -22,7 +22,12 @@ export async function filterRun(seed: number, devices: number, expressions: numb
       workspaceIds: places.map((place) => place.id),
     };
     const everything = { organizationId: 'o' };
-    const { rows } = await listDevices(records, everything, { page: 0, size: devicesMax, sort: [] }, filterNow);
+    const { rows } = await listDevices(
+      records,
+      everything,
+      { page: 0, size: devicesMax, sort: [] },
+      filterNow,
+    );
     const views = await deviceViews(records, principal, rows, filterNow);
     let found = 0;
     const compare = async (expression: object) => {
@@ -30,13 +35,16 @@ export async function filterRun(seed: number, devices: number, expressions: numb
       const answered = await findDeviceIds(records.db, filter, devicesMax, filterNow);
       const expected = views.filter((view) => isMet(expression, view)).map((view) => view.id);
       if (answered.join() !== expected.sort().join()) {
-        throw new Error(`seed ${seed}: ${JSON.stringify(expression)} found ${answered.length}, not ${expected.length}`);
+        throw new Error(
+          `seed ${seed}: ${JSON.stringify(expression)} found ${answered.length}, not ${expected.length}`,
+        );
       }
       found += answered.length;
     };
     // Every predicate on every field once, then whatever comes.
     for (const [field, kind] of Object.entries(fieldKinds)) {
-      for (const predicate of predicatesFor(kind)) await compare(randomFilter(random, known, field, predicate));
+      for (const predicate of predicatesFor(kind))
+        await compare(randomFilter(random, known, field, predicate));
     }
     for (let n = 0; n < expressions; n++) await compare(randomExpression(random, known));
     return { expressions, found, share: found / (expressions * devices) };

@@ -32,7 +32,8 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-export const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+export const pick = <T>(random: Random, from: readonly T[]): T =>
+  from[Math.floor(random() * from.length)]!;
 
 export const filterNow = Date.UTC(2026, 5, 1);
 /** Words that SQL, patterns and case folding could trip over. */
@@ -64,12 +65,30 @@ export async function openFilteredInventory(seed: number, devices: number) {
   const records = await openRecords({ directory, announce: () => {} });
   const random = randomFrom(seed);
   const audit = { created: 1, updated: null, version: 0 };
-  await insertUser(records.db, { id: 'u', name: 'u', email: 'u', passwordHash: '', proven: false, ...audit });
-  const tenant = { id: 'o', name: 'o', description: null, logo: null, ownerId: 'u', properties: null };
+  await insertUser(records.db, {
+    id: 'u',
+    name: 'u',
+    email: 'u',
+    passwordHash: '',
+    proven: false,
+    ...audit,
+  });
+  const tenant = {
+    id: 'o',
+    name: 'o',
+    description: null,
+    logo: null,
+    ownerId: 'u',
+    properties: null,
+  };
   await insertOrganization(records.db, { ...tenant, ...audit });
-  const places = [await makePlace(records, 'one', 'NUMBER'), await makePlace(records, 'two', 'STRING')];
+  const places = [
+    await makePlace(records, 'one', 'NUMBER'),
+    await makePlace(records, 'two', 'STRING'),
+  ];
   const ids: string[] = [];
-  for (let n = 0; n < devices; n++) ids.push(await makeDevice(records, random, pick(random, places), n));
+  for (let n = 0; n < devices; n++)
+    ids.push(await makeDevice(records, random, pick(random, places), n));
   const metrics = ids.filter(() => random() < 0.6).map((deviceId) => metricsOf(deviceId, random));
   await saveUplinkMetrics(records.db, metrics);
   return {
@@ -90,11 +109,16 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
   const { id } = await createWorkspace(records, { organizationId: 'o', name }, 1);
   const fields = [];
   for (const [fieldName, type] of fieldTypes) {
-    const draft = { workspaceId: id, name: fieldName, type: fieldName === 'mixed' ? mixedType : type };
+    const draft = {
+      workspaceId: id,
+      name: fieldName,
+      type: fieldName === 'mixed' ? mixedType : type,
+    };
     fields.push(await createCustomField(records, draft, 1));
   }
   const tags = [];
-  for (const word of words.slice(0, 8)) tags.push(await createTag(records, { workspaceId: id, name: word }, 1));
+  for (const word of words.slice(0, 8))
+    tags.push(await createTag(records, { workspaceId: id, name: word }, 1));
   const connectors = [];
   for (const connectivity of ['HTTP', 'MQTT'] as const) {
     const draft = { workspaceId: id, name: 'c', connectivity };
@@ -105,14 +129,24 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
   const flows = [];
   for (const deviceType of [null, { id: type.id }]) {
     for (const { id: connectorId, connectivity } of connectors) {
-      const flow = { workspaceId: id, name: `Flow ${name}`, deviceConnector: { id: connectorId }, deviceType };
+      const flow = {
+        workspaceId: id,
+        name: `Flow ${name}`,
+        deviceConnector: { id: connectorId },
+        deviceType,
+      };
       flows.push({ ...(await createDataFlow(records, principal, showing, flow, 1)), connectivity });
     }
   }
   return { id, fields, tags, flows };
 }
 
-async function makeDevice(records: Records, random: Random, place: Place, n: number): Promise<string> {
+async function makeDevice(
+  records: Records,
+  random: Random,
+  place: Place,
+  n: number,
+): Promise<string> {
   const connectivity = pick(random, ['HTTP', 'MQTT', 'LORA'] as const);
   const flows = place.flows.filter((flow) => fitsConnector(connectivity, flow.connectivity));
   const draft = {
@@ -125,22 +159,31 @@ async function makeDevice(records: Records, random: Random, place: Place, n: num
     onlineTimeout: pick(random, [60, 3_600, 86_400]),
     excludeFromLifecycleReport: random() < 0.5,
     tags: place.tags.filter(() => random() < 0.25).map(({ id }) => ({ id })),
-    customFields: place.fields.filter(() => random() < 0.6).map((field) => fieldValue(field, random)),
+    customFields: place.fields
+      .filter(() => random() < 0.6)
+      .map((field) => fieldValue(field, random)),
     loraProperties:
       random() < 0.5
         ? null
-        : { carrier: pick(random, ['TTN', 'LORIOT']), actilityProperties: { deviceProfileId: pick(random, words) } },
+        : {
+            carrier: pick(random, ['TTN', 'LORIOT']),
+            actilityProperties: { deviceProfileId: pick(random, words) },
+          },
   };
   const at = filterNow - Math.floor(random() * 10) * 86_400_000;
   const { id } = await createDevice(records, principal, draft, at);
-  if (random() < 0.5) await updateDevice(records, principal, id, { onlineTimeout: 7_200 }, at + 3_600_000);
+  if (random() < 0.5)
+    await updateDevice(records, principal, id, { onlineTimeout: 7_200 }, at + 3_600_000);
   if (random() < 0.3 && draft.connectivity === 'LORA') {
     await change(records, (step) => registrationStep(step, id, 'deregister', at));
   }
   return id;
 }
 
-function fieldValue({ id, type }: { readonly id: string; readonly type: CustomFieldType }, random: Random) {
+function fieldValue(
+  { id, type }: { readonly id: string; readonly type: CustomFieldType },
+  random: Random,
+) {
   const values = {
     STRING: pick(random, words),
     NUMBER: Math.floor(random() * 20) / 2 - 3.5,
@@ -161,5 +204,11 @@ function metricsOf(deviceId: string, random: Random) {
     frameCountUp: maybe(Math.floor(random() * 100)),
   }).filter(([, value]) => value !== undefined);
   const timestamp = filterNow - Math.floor(random() * 200_000) * 1_000;
-  return { uplinkId: 'u', deviceId, uplinkSize: Math.floor(random() * 50), timestamp, ...Object.fromEntries(entries) };
+  return {
+    uplinkId: 'u',
+    deviceId,
+    uplinkSize: Math.floor(random() * 50),
+    timestamp,
+    ...Object.fromEntries(entries),
+  };
 }

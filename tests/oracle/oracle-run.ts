@@ -8,7 +8,16 @@ import { filledStore } from './filled-store.ts';
 import { type OracleQuery, randomOf, randomQuery, randomSamples } from './random-queries.ts';
 import { type OracleAnswer, sqlOracle } from './sql-oracle.ts';
 
-const dataKeys = ['temperature', 'open', 'label', 'mixed', 'nested.level', 'dotted.key', 'sparse', 'absent'];
+const dataKeys = [
+  'temperature',
+  'open',
+  'label',
+  'mixed',
+  'nested.level',
+  'dotted.key',
+  'sparse',
+  'absent',
+];
 const calendar = { timezone: null, workingHours: null, holidays: null, holidayRegion: null };
 const tolerance = 1e-9;
 
@@ -19,12 +28,21 @@ export interface OracleRun {
 }
 
 /** Throws with query and both answers at the first one that differs by more than 1e-9. */
-export async function oracleRun(seed: number, samples: number, queries: number): Promise<OracleRun> {
+export async function oracleRun(
+  seed: number,
+  samples: number,
+  queries: number,
+): Promise<OracleRun> {
   const random = randomOf(seed);
   const stored = randomSamples(random, samples);
   const oracle = sqlOracle(stored, dataKeys);
   const { store, close } = await filledStore(stored);
-  const parts = { store, openZone: openTimeZones(), publicHolidays: openPublicHolidays(), calendarOf: () => calendar };
+  const parts = {
+    store,
+    openZone: openTimeZones(),
+    publicHolidays: openPublicHolidays(),
+    calendarOf: () => calendar,
+  };
   let points = 0;
   let nonNull = 0;
   try {
@@ -46,9 +64,15 @@ export async function oracleRun(seed: number, samples: number, queries: number):
   return { queries, points, nonNull };
 }
 
-async function productAnswer(query: OracleQuery, parts: Parameters<typeof deviceSeries>[4]): Promise<OracleAnswer> {
+async function productAnswer(
+  query: OracleQuery,
+  parts: Parameters<typeof deviceSeries>[4],
+): Promise<OracleAnswer> {
   const { source, topic, dataKey, accumulator, timeZone, now } = query;
-  const interval = { from: new Date(query.from).toISOString(), to: new Date(query.to).toISOString() };
+  const interval = {
+    from: new Date(query.from).toISOString(),
+    to: new Date(query.to).toISOString(),
+  };
   const body = { topic, dataKey, accumulator, timeZone, interval };
   const devices = query.deviceIds.map((id): QueriedDevice => ({ id, workspaceId: 'w1' }));
   if (query.bucketInterval !== undefined) {
@@ -59,13 +83,17 @@ async function productAnswer(query: OracleQuery, parts: Parameters<typeof device
       now,
       parts,
     );
-    return { starts: series.timestamps.map((text) => Date.parse(text)), points: [series.dataPoints] };
+    return {
+      starts: series.timestamps.map((text) => Date.parse(text)),
+      points: [series.dataPoints],
+    };
   }
   const kpis = (await deviceKpis(devices, source, body, now, parts)).map(({ kpi }) => kpi);
   const { kpi: total } = await accumulatedKpi(devices, source, body, now, parts);
   const known = kpis.filter((kpi) => kpi !== null);
   const sum = known.length === 0 ? null : known.reduce((a, b) => a + b, 0);
-  if (!isSame(total, sum)) throw new Error(`accumulated ${total} is not the sum ${sum}: ${JSON.stringify(query)}`);
+  if (!isSame(total, sum))
+    throw new Error(`accumulated ${total} is not the sum ${sum}: ${JSON.stringify(query)}`);
   const from = source === 'raw' ? query.from : query.from - (query.from % 3_600_000);
   return { starts: [from], points: kpis.map((kpi) => [kpi]) };
 }
@@ -80,7 +108,8 @@ function differenceOf(actual: OracleAnswer, expected: OracleAnswer): string | un
   for (const [d, wanted] of expected.points.entries()) {
     for (const [i, point] of wanted.entries()) {
       const told = actual.points[d]?.[i] ?? null;
-      if (!isSame(told, point)) return `device ${d}, ${iso(expected.starts[i])}: ${told}, not ${point}`;
+      if (!isSame(told, point))
+        return `device ${d}, ${iso(expected.starts[i])}: ${told}, not ${point}`;
     }
   }
   return undefined;

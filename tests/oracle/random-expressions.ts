@@ -45,7 +45,13 @@ export const fieldKinds: Readonly<Record<string, Kind>> = {
 
 const isSet = ['IS_NULL', 'IS_NOT_NULL'];
 const equality = ['EQUALS', 'NOT_EQUALS', 'IN', 'NOT_IN', ...isSet];
-const order = ['LESS_THAN', 'LESS_THAN_OR_EQUALS', 'GREATER_THAN', 'GREATER_THAN_OR_EQUALS', 'BETWEEN'];
+const order = [
+  'LESS_THAN',
+  'LESS_THAN_OR_EQUALS',
+  'GREATER_THAN',
+  'GREATER_THAN_OR_EQUALS',
+  'BETWEEN',
+];
 const textual = [...equality, ...order, 'CONTAINS', 'STARTS_WITH', 'ENDS_WITH'];
 
 export function predicatesFor(kind: Kind): readonly string[] {
@@ -58,7 +64,9 @@ export function predicatesFor(kind: Kind): readonly string[] {
 function countFor(random: Random, predicate: string): number {
   if (isSet.includes(predicate)) return 0;
   if (predicate === 'BETWEEN') return 2;
-  const many = ['IN', 'NOT_IN', 'CONTAINS_ALL', 'CONTAINS_NONE', 'CONTAINS_ANY'].includes(predicate);
+  const many = ['IN', 'NOT_IN', 'CONTAINS_ALL', 'CONTAINS_NONE', 'CONTAINS_ANY'].includes(
+    predicate,
+  );
   return many ? 1 + Math.floor(random() * 3) : 1;
 }
 
@@ -74,7 +82,8 @@ function valueFor(random: Random, field: string, kind: Kind, known: Known): unkn
   if (typeof kind !== 'string') return pick(random, kind);
   if (kind === 'flag') return pick(random, [true, false, 'true']);
   if (kind === 'date') {
-    const ms = filterNow - Math.floor(random() * 10) * 86_400_000 + (random() < 0.3 ? 3_600_000 : 0);
+    const ms =
+      filterNow - Math.floor(random() * 10) * 86_400_000 + (random() < 0.3 ? 3_600_000 : 0);
     return random() < 0.5 ? ms : new Date(ms).toISOString();
   }
   if (kind === 'number') {
@@ -86,16 +95,29 @@ function valueFor(random: Random, field: string, kind: Kind, known: Known): unkn
 }
 
 /** A filter on the field, or on any. */
-export function randomFilter(random: Random, known: Known, field = randomField(random), predicate?: string): object {
+export function randomFilter(
+  random: Random,
+  known: Known,
+  field = randomField(random),
+  predicate?: string,
+): object {
   if (field === 'customFields') return randomCustomFilter(random);
   const kind = fieldKinds[field]!;
   const chosen = predicate ?? pick(random, predicatesFor(kind));
-  const values = Array.from({ length: countFor(random, chosen) }, () => valueFor(random, field, kind, known));
+  const values = Array.from({ length: countFor(random, chosen) }, () =>
+    valueFor(random, field, kind, known),
+  );
   return { field, predicate: chosen, values, ...(random() < 0.3 ? { operator: 'FILTER' } : {}) };
 }
 
 function randomField(random: Random): string {
-  return pick(random, [...Object.keys(fieldKinds), 'customFields', 'customFields', 'customFields', 'customFields']);
+  return pick(random, [
+    ...Object.keys(fieldKinds),
+    'customFields',
+    'customFields',
+    'customFields',
+    'customFields',
+  ]);
 }
 
 function randomCustomFilter(random: Random): object {
@@ -115,7 +137,9 @@ function randomCustomFilter(random: Random): object {
     valueFor(random, '', kind === 'set' ? 'text' : kind, plain),
   );
   const head = { operator: 'FILTER', field: 'customFields', customFieldName, predicate };
-  return random() < 0.5 ? { ...head, values } : { ...head, values: [], stringValues: values.map(String) };
+  return random() < 0.5
+    ? { ...head, values }
+    : { ...head, values: [], stringValues: values.map(String) };
 }
 
 /** An expression of at most three levels of lists. */

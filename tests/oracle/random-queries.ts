@@ -26,7 +26,16 @@ const periods = [Date.UTC(2026, 2, 5), Date.UTC(2026, 5, 1), Date.UTC(2026, 9, 2
 const periodDays = 27;
 const devices = ['d1', 'd2', 'd3', 'd4'];
 const topics = ['default', 'alarm'];
-const dataKeys = ['temperature', 'open', 'label', 'mixed', 'nested.level', 'dotted.key', 'sparse', 'absent'];
+const dataKeys = [
+  'temperature',
+  'open',
+  'label',
+  'mixed',
+  'nested.level',
+  'dotted.key',
+  'sparse',
+  'absent',
+];
 const zones = [
   'UTC',
   'Europe/Zurich',
@@ -103,10 +112,13 @@ export function randomQuery(random: () => number): OracleQuery {
   const around = pick(random, periods) + below(random, periodDays * dayMs);
   const precision = pick(random, [1, minuteMs, hourMs, dayMs]);
   const from = Math.floor((around - below(random, dayMs)) / precision) * precision;
-  const to = from + Math.max(precision, Math.floor((random() ** 3 * spanMax) / precision) * precision);
+  const to =
+    from + Math.max(precision, Math.floor((random() ** 3 * spanMax) / precision) * precision);
   return {
     source,
-    deviceIds: series ? [pick(random, devices)] : devices.slice(0, 1 + below(random, devices.length)),
+    deviceIds: series
+      ? [pick(random, devices)]
+      : devices.slice(0, 1 + below(random, devices.length)),
     topic: pick(random, topics),
     dataKey: pick(random, dataKeys),
     accumulator: pick(random, accumulatorNames),

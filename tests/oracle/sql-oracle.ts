@@ -74,13 +74,17 @@ function answerOf(query: OracleQuery, statement: StatementSync): OracleAnswer {
   const to = hours && query.to % hourMs > 0 ? query.to - (query.to % hourMs) + hourMs : query.to;
   const isSeries = query.bucketInterval !== undefined;
   const starts =
-    query.bucketInterval === undefined ? [from] : walkedStarts(from, to, query.bucketInterval, query.timeZone);
+    query.bucketInterval === undefined
+      ? [from]
+      : walkedStarts(from, to, query.bucketInterval, query.timeZone);
   const points = query.deviceIds.map((device) =>
     starts.map((a, i) => {
       const b = starts[i + 1] ?? to;
       const place = { device, topic: query.topic, key: query.dataKey, hours: Number(hours), a, b };
       // SQLite refuses names that a statement does not use.
-      const row = statement.get(query.accumulator === 'OCCUPANCY' ? { ...place, now: query.now } : place);
+      const row = statement.get(
+        query.accumulator === 'OCCUPANCY' ? { ...place, now: query.now } : place,
+      );
       if (isSeries && row?.['n'] === 0) return null;
       const kpi = row?.['kpi'] as number | null;
       if (query.accumulator !== 'OCCUPANCY' || kpi === null) return kpi;
@@ -103,7 +107,8 @@ function slotsBetween(a: number, b: number, hours: boolean, now: number): number
 
 function walkedStarts(from: number, to: number, interval: string, timeZone: string): number[] {
   const duration = Temporal.Duration.from(interval);
-  const zoned = (ms: number) => Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone);
+  const zoned = (ms: number) =>
+    Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone);
   if (duration.hours + duration.minutes === 0) {
     const today = zoned(from).toPlainDate();
     let date = today;

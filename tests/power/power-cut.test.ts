@@ -11,7 +11,8 @@ const folder = mkdtempSync(join(tmpdir(), 'heliograph-power-library-'));
 let library: string | undefined;
 beforeAll(() => {
   library = compilePowerCut(folder);
-  if (library === undefined) console.log('skipped: power cuts need gcc and the headers of libc (libc6-dev)');
+  if (library === undefined)
+    console.log('skipped: power cuts need gcc and the headers of libc (libc6-dev)');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -26,10 +27,14 @@ test('the library keeps what was synced and nothing else, and makes chosen calls
   const root = mkdtempSync(join(tmpdir(), 'heliograph-power-'));
   const world = powerWorld(root, library);
   const run = (script: string) =>
-    spawnSync(process.execPath, ['-e', `const fs = require('fs'); process.chdir(process.env.POWER_DATA); ${script}`], {
-      env: { PATH: process.env['PATH'] ?? '', ...world.settings },
-      encoding: 'utf8',
-    });
+    spawnSync(
+      process.execPath,
+      ['-e', `const fs = require('fs'); process.chdir(process.env.POWER_DATA); ${script}`],
+      {
+        env: { PATH: process.env['PATH'] ?? '', ...world.settings },
+        encoding: 'utf8',
+      },
+    );
   const write = `const write = (name, text, sync) => { const fd = fs.openSync(name, 'a'); fs.writeSync(fd, text);
     if (sync) fs.fsyncSync(fd); fs.closeSync(fd); };`;
   const syncFolder = `fs.fsyncSync(fs.openSync('.', 'r'));`;
@@ -45,7 +50,9 @@ test('the library keeps what was synced and nothing else, and makes chosen calls
     );
     world.cut('strict', Math.random);
     expect(readdirSync(world.data).sort()).toEqual(['c', 'd']);
-    run(`fs.truncateSync('c', 1); fs.fsyncSync(fs.openSync('c', 'r+')); ${write} write('c', '9', true);`);
+    run(
+      `fs.truncateSync('c', 1); fs.fsyncSync(fs.openSync('c', 'r+')); ${write} write('c', '9', true);`,
+    );
     world.cut('mixed', Math.random);
     expect(readFileSync(join(world.data, 'c'), 'utf8')).toBe('o9');
     world.faults(['fsync c EIO', 'write d ENOSPC']);
@@ -62,7 +69,12 @@ test('5 power cuts under load: nothing acknowledged is lost, nothing is stored t
   timeout: 240_000,
 }, async () => {
   if (library === undefined) return;
-  const report = await powerRounds(library, 5, (round) => (round % 2 === 0 ? 'strict' : 'mixed'), seeded(7));
+  const report = await powerRounds(
+    library,
+    5,
+    (round) => (round % 2 === 0 ? 'strict' : 'mixed'),
+    seeded(7),
+  );
   expect(report.violations).toEqual([]);
   expect(report.acknowledged).toBeGreaterThan(250);
   expect(report.edits).toBeGreaterThan(10);

@@ -79,7 +79,10 @@ async function startSink() {
     request.on('error', () => undefined);
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as { deviceId: string; data: { sequence: number } };
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as {
+        deviceId: string;
+        data: { sequence: number };
+      };
       const arrivals = request.url === '/fired' ? fired : delivered;
       const ofDevice = arrivals.get(body.deviceId) ?? new Set();
       arrivals.set(body.deviceId, ofDevice.add(body.data.sequence));
@@ -140,7 +143,15 @@ async function makeRecords(platform: PlatformProcess, url: string): Promise<Made
     inputs: ids.map((id) => ({ id, type: 'DEVICE' })),
     logic: {
       type: 'COMPARISON',
-      dataSources: [{ id: 's', inputIds: ids, dataTopic: 'default', dataKey: 'sequence', valueType: 'NUMERICAL' }],
+      dataSources: [
+        {
+          id: 's',
+          inputIds: ids,
+          dataTopic: 'default',
+          dataKey: 'sequence',
+          valueType: 'NUMERICAL',
+        },
+      ],
       logicBlocks: [
         {
           actionIds: [action.id],
@@ -169,7 +180,9 @@ async function loadUntilCut(
 ): Promise<void> {
   const stopping = new AbortController();
   const before = report.acknowledged;
-  const work = [...made.senders.map((sender) => keepSending(platform, sender, report, stopping.signal))];
+  const work = [
+    ...made.senders.map((sender) => keepSending(platform, sender, report, stopping.signal)),
+  ];
   work.push(keepEditing(platform, made, report, stopping.signal));
   await until(() => report.acknowledged >= before + acknowledgedEachRound);
   await delay(random() * cutDelayMsMax);
@@ -178,17 +191,31 @@ async function loadUntilCut(
   await Promise.all(work);
 }
 
-async function send(connection: HttpConnection, sender: Sender, report: PowerReport): Promise<void> {
-  const headers = { 'content-type': 'application/json', 'idempotency-key': `${sender.deviceId} ${sender.sent}` };
+async function send(
+  connection: HttpConnection,
+  sender: Sender,
+  report: PowerReport,
+): Promise<void> {
+  const headers = {
+    'content-type': 'application/json',
+    'idempotency-key': `${sender.deviceId} ${sender.sent}`,
+  };
   const body = JSON.stringify({ sequence: sender.sent });
   const answer = await connection.send(httpRequest('POST', sender.path, headers, body));
   if (answer.status !== 201) {
-    report.violations.push(`${sender.deviceId} ${sender.sent}: ${answer.status} ${answer.body.toString()}`);
+    report.violations.push(
+      `${sender.deviceId} ${sender.sent}: ${answer.status} ${answer.body.toString()}`,
+    );
   } else report.acknowledged++;
   sender.isOpen = false;
 }
 
-async function keepSending(platform: PlatformProcess, sender: Sender, report: PowerReport, stop: AbortSignal) {
+async function keepSending(
+  platform: PlatformProcess,
+  sender: Sender,
+  report: PowerReport,
+  stop: AbortSignal,
+) {
   const connection = await openConnection(platform.target);
   try {
     while (!stop.aborted) {
@@ -204,21 +231,29 @@ async function keepSending(platform: PlatformProcess, sender: Sender, report: Po
 }
 
 /** Tags come and go, devices and the rule change: none of it may cost a rule a sample. */
-async function keepEditing(platform: PlatformProcess, made: Made, report: PowerReport, stop: AbortSignal) {
+async function keepEditing(
+  platform: PlatformProcess,
+  made: Made,
+  report: PowerReport,
+  stop: AbortSignal,
+) {
   const connection = await openConnection(platform.target);
   const { workspaceId, ruleId, senders } = made;
   const ask = async (method: string, path: string, body?: object): Promise<{ id: string }> => {
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const text = body === undefined ? '' : JSON.stringify(body);
     const answer = await connection.send(httpRequest(method, path, headers, text));
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body.toString()}`);
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer.status} ${answer.body.toString()}`);
     report.edits++;
     return (answer.body.length === 0 ? {} : JSON.parse(answer.body.toString())) as { id: string };
   };
   try {
     for (let turn = 0; !stop.aborted; turn++) {
       const tag = await ask('POST', '/v3/tags', { name: `tag ${turn}`, workspaceId });
-      await ask('PUT', `/v3/devices/${senders[turn % senders.length]!.id}`, { name: `device ${turn}` });
+      await ask('PUT', `/v3/devices/${senders[turn % senders.length]!.id}`, {
+        name: `device ${turn}`,
+      });
       await ask('PUT', `/v3/rules/${ruleId}`, { name: `rule ${turn}` });
       await ask('DELETE', `/v3/tags/${tag.id}`);
     }
@@ -229,7 +264,11 @@ async function keepEditing(platform: PlatformProcess, made: Made, report: PowerR
   }
 }
 
-async function retryOpen(platform: PlatformProcess, senders: readonly Sender[], report: PowerReport): Promise<void> {
+async function retryOpen(
+  platform: PlatformProcess,
+  senders: readonly Sender[],
+  report: PowerReport,
+): Promise<void> {
   const connection = await openConnection(platform.target);
   for (const sender of senders) {
     if (!sender.isOpen) continue;
@@ -262,8 +301,10 @@ async function check(
     const wanted = Array.from({ length: sent }, (_, i) => i + 1);
     const compare = (what: string, numbers: readonly number[]): void => {
       const times = Map.groupBy(numbers, (one) => one);
-      for (const one of wanted) if (!times.has(one)) violations.push(`${deviceId} ${one}: no ${what}`);
-      for (const [one, list] of times) if (list.length > 1) violations.push(`${deviceId} ${one}: ${what} twice`);
+      for (const one of wanted)
+        if (!times.has(one)) violations.push(`${deviceId} ${one}: no ${what}`);
+      for (const [one, list] of times)
+        if (list.length > 1) violations.push(`${deviceId} ${one}: ${what} twice`);
     };
     compare(
       'sample',
@@ -276,7 +317,8 @@ async function check(
     const came = [...(delivered.get(deviceId) ?? [])];
     compare('delivery', came);
     compare('run of the rule', [...(fired.get(deviceId) ?? [])]);
-    if (came.some((one, i) => i > 0 && one < came[i - 1]!)) violations.push(`${deviceId}: deliveries out of order`);
+    if (came.some((one, i) => i > 0 && one < came[i - 1]!))
+      violations.push(`${deviceId}: deliveries out of order`);
   }
   connection.close();
 }

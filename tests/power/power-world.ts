@@ -81,7 +81,10 @@ function shadowOf(data: string, shadow: string): void {
   mkdirSync(join(shadow, 'inodes'), { recursive: true });
   cpSync(data, join(shadow, 'data'), { recursive: true });
   for (const path of filesIn(data)) {
-    linkSync(join(shadow, 'data', path), join(shadow, 'inodes', String(statSync(join(data, path)).ino)));
+    linkSync(
+      join(shadow, 'data', path),
+      join(shadow, 'inodes', String(statSync(join(data, path)).ino)),
+    );
   }
 }
 

@@ -12,7 +12,8 @@ beforeAll(async () => {
   world = await startRecordsWorld();
   world.network.tell = async ({ deviceId }, work) => {
     told.push(`${work} ${deviceId}`);
-    if (deviceId.startsWith('refused')) throw problem('invalidRequest', { reason: `the server knows no ${deviceId}` });
+    if (deviceId.startsWith('refused'))
+      throw problem('invalidRequest', { reason: `the server knows no ${deviceId}` });
   };
 });
 afterAll(async () => {
@@ -21,14 +22,21 @@ afterAll(async () => {
 });
 
 async function lora(name = `l-${count++}`, draft: object = {}): Promise<Body> {
-  const { device } = await makeDevice(world.admin, world.workspaceId, name, { connectivity: 'LORA', ...draft });
+  const { device } = await makeDevice(world.admin, world.workspaceId, name, {
+    connectivity: 'LORA',
+    ...draft,
+  });
   return device;
 }
 
 /** As a device of an integration has it, whatever makes integrations. */
 async function integrated(name = `i-${count++}`): Promise<Body> {
   const device = await lora(name);
-  await world.records.db.updateTable('devices').set({ integrationId: '06' }).where('id', '=', device.id).execute();
+  await world.records.db
+    .updateTable('devices')
+    .set({ integrationId: '06' })
+    .where('id', '=', device.id)
+    .execute();
   return device;
 }
 
@@ -43,7 +51,12 @@ async function run(work: string, deviceIds: string[]): Promise<Body> {
 const read = async (id: string) => (await world.admin('GET', `/v3/devices/${id}`)).body;
 
 test('contract 4: a new LoRa device is registered and active, another has neither', async () => {
-  expect(await lora()).toMatchObject({ registered: true, active: true, online: null, onlineState: 'UNKNOWN' });
+  expect(await lora()).toMatchObject({
+    registered: true,
+    active: true,
+    online: null,
+    onlineState: 'UNKNOWN',
+  });
   const http = await lora('h-1', { connectivity: 'HTTP' });
   expect(http).toMatchObject({ registered: null });
   expect(http).not.toHaveProperty('active');
@@ -57,14 +70,34 @@ test('contract 4: LoRa and not registered is DE_REGISTERED, in records, lists an
   expect(ended).toMatchObject({
     type: 'BULK_DEREGISTER',
     succeeded: true,
-    actions: [{ type: 'DEREGISTER', state: 'SUCCEEDED', data: { id: device.id, deviceId: device.deviceId } }],
+    actions: [
+      {
+        type: 'DEREGISTER',
+        state: 'SUCCEEDED',
+        data: { id: device.id, deviceId: device.deviceId },
+      },
+    ],
   });
   expect(told).toEqual([]);
-  expect(await read(device.id)).toMatchObject({ registered: false, online: false, onlineState: 'DE_REGISTERED' });
-  const list = await world.admin('GET', `/v3/assets?workspaceId=${world.workspaceId}&state=DE_REGISTERED`);
+  expect(await read(device.id)).toMatchObject({
+    registered: false,
+    online: false,
+    onlineState: 'DE_REGISTERED',
+  });
+  const list = await world.admin(
+    'GET',
+    `/v3/assets?workspaceId=${world.workspaceId}&state=DE_REGISTERED`,
+  );
   expect(list.body.content.map((each: Body) => each.id)).toEqual([device.id]);
-  expect(await run('register', [device.id])).toMatchObject({ type: 'BULK_REGISTER', succeeded: true });
-  expect(await read(device.id)).toMatchObject({ registered: true, onlineState: 'UNKNOWN', version: 2 });
+  expect(await run('register', [device.id])).toMatchObject({
+    type: 'BULK_REGISTER',
+    succeeded: true,
+  });
+  expect(await read(device.id)).toMatchObject({
+    registered: true,
+    onlineState: 'UNKNOWN',
+    version: 2,
+  });
 });
 
 test.each([
@@ -126,13 +159,21 @@ test('an operation that was cut off after the network server heard of it tells i
   const { id } = accepted.body;
   await world.operations.idle();
   expect((await world.admin('GET', `/v3/operations/${id}`)).body.succeeded).toBe(true);
-  await records.db.updateTable('operations').set({ completed: null, done: 0 }).where('id', '=', id).execute();
+  await records.db
+    .updateTable('operations')
+    .set({ completed: null, done: 0 })
+    .where('id', '=', id)
+    .execute();
   await records.db
     .updateTable('operationActions')
     .set({ state: 'PENDING', input: JSON.stringify({ id: devices[0].id }) })
     .where('operationId', '=', id)
     .execute();
-  await records.db.updateTable('devices').set({ registered: 1 }).where('id', '=', devices[0].id).execute();
+  await records.db
+    .updateTable('devices')
+    .set({ registered: 1 })
+    .where('id', '=', devices[0].id)
+    .execute();
   const chunk = runOperationChunk(
     records,
     id,

@@ -15,7 +15,9 @@ beforeAll(async () => {
   const { admin, workspaceId } = world;
   ({ flow } = await makeDevice(admin, workspaceId, 'first'));
   tag = (await admin('POST', '/v3/tags', { workspaceId, name: 'Roof; "east"' })).body;
-  floor = (await admin('POST', '/v3/custom-fields/meta', { workspaceId, name: 'floor', type: 'NUMBER' })).body;
+  floor = (
+    await admin('POST', '/v3/custom-fields/meta', { workspaceId, name: 'floor', type: 'NUMBER' })
+  ).body;
 });
 afterAll(async () => {
   expect(world.failures).toEqual([]);
@@ -23,7 +25,10 @@ afterAll(async () => {
 });
 
 async function run(kind: string, body: object): Promise<Body> {
-  const accepted = await world.admin('POST', `/v3/devices/bulk/${kind}`, { workspaceId: world.workspaceId, ...body });
+  const accepted = await world.admin('POST', `/v3/devices/bulk/${kind}`, {
+    workspaceId: world.workspaceId,
+    ...body,
+  });
   expect(accepted.status, JSON.stringify(accepted.body)).toBe(202);
   expect(accepted.body).toMatchObject({ actionsCompleted: 0, succeeded: null, completed: null });
   await world.operations.idle();
@@ -47,7 +52,10 @@ async function some(howMany: number): Promise<string[]> {
 const read = async (id: string) => (await world.admin('GET', `/v3/devices/${id}`)).body;
 
 test('contract 19: an operation tells what became of every device, and one that is refused stops no other', async () => {
-  const good = draft('c-1', { tags: [{ id: tag.id }], customFields: [{ fieldMetaId: floor.id, NUMBER: 3 }] });
+  const good = draft('c-1', {
+    tags: [{ id: tag.id }],
+    customFields: [{ fieldMetaId: floor.id, NUMBER: 3 }],
+  });
   const devices = [
     good,
     draft('c-1'),
@@ -68,10 +76,18 @@ test('contract 19: an operation tells what became of every device, and one that 
     actionsFailed: 3,
     succeeded: false,
     actions: [
-      { type: 'CREATE', state: 'SUCCEEDED', data: { name: 'N c-1', deviceId: 'c-1', id: expect.any(String) } },
+      {
+        type: 'CREATE',
+        state: 'SUCCEEDED',
+        data: { name: 'N c-1', deviceId: 'c-1', id: expect.any(String) },
+      },
       {
         state: 'FAILED',
-        data: { deviceId: 'c-1', errorCode: '40900_DEVICE_ID_NOT_UNIQUE', error: expect.stringContaining('c-1') },
+        data: {
+          deviceId: 'c-1',
+          errorCode: '40900_DEVICE_ID_NOT_UNIQUE',
+          error: expect.stringContaining('c-1'),
+        },
       },
       { state: 'FAILED', data: { errorCode: '40010_UNKNOWN_REFERENCE' } },
       { state: 'FAILED', data: { errorCode: '40010_UNKNOWN_REFERENCE' } },
@@ -90,7 +106,9 @@ test('contract 19: an operation tells what became of every device, and one that 
 
 test('update: each device its own changes, or the same for all that a filter finds', async () => {
   const [one, two] = await some(2);
-  const own = await run('update', { devices: [{ id: one, name: 'one' }, { id: two, name: 'two' }, { id: '02ff' }] });
+  const own = await run('update', {
+    devices: [{ id: one, name: 'one' }, { id: two, name: 'two' }, { id: '02ff' }],
+  });
   expect(own).toMatchObject({ type: 'BULK_UPDATE', actionsFailed: 1 });
   expect(own.actions[2].data).toMatchObject({ id: '02ff', errorCode: '40400_NOT_FOUND' });
   const expression = { field: 'id', predicate: 'IN', values: [one, two] };
@@ -99,7 +117,11 @@ test('update: each device its own changes, or the same for all that a filter fin
     changes: { onlineTimeout: 77, customFields: [{ fieldMetaId: floor.id, NUMBER: 9 }] },
   });
   expect(all).toMatchObject({ totalActionsRequired: 2, succeeded: true });
-  expect(await read(two!)).toMatchObject({ name: 'two', onlineTimeout: 77, customFields: [{ NUMBER: 9 }] });
+  expect(await read(two!)).toMatchObject({
+    name: 'two',
+    onlineTimeout: 77,
+    customFields: [{ NUMBER: 9 }],
+  });
 });
 
 test('tag, then delete', async () => {
@@ -117,7 +139,9 @@ test('tag, then delete', async () => {
 test('move: tags and custom fields follow by name where the other workspace has them', async () => {
   const { admin, secondWorkspace } = world;
   const elsewhere = await makeDevice(admin, secondWorkspace, 'elsewhere');
-  const theirTag = (await admin('POST', '/v3/tags', { workspaceId: secondWorkspace, name: tag.name })).body;
+  const theirTag = (
+    await admin('POST', '/v3/tags', { workspaceId: secondWorkspace, name: tag.name })
+  ).body;
   const meta = { workspaceId: secondWorkspace, name: 'floor', type: 'NUMBER' };
   const theirFloor = (await admin('POST', '/v3/custom-fields/meta', meta)).body;
   const [id] = await some(1);
@@ -151,7 +175,10 @@ test.each<[string, object, number]>([
   ['tag', { deviceIds: ['x'], addTagIds: ['x'] }, 400],
   ['update', { expression: { field: 'x' } }, 400],
 ])('bulk %s of %j is a %i', async (kind, body, status) => {
-  const answer = await world.admin('POST', `/v3/devices/bulk/${kind}`, { workspaceId: world.workspaceId, ...body });
+  const answer = await world.admin('POST', `/v3/devices/bulk/${kind}`, {
+    workspaceId: world.workspaceId,
+    ...body,
+  });
   expect(answer.status).toBe(status);
 });
 
@@ -173,12 +200,18 @@ test('an Idempotency-Key begins one operation; rows of others are 404 and 403', 
 
 const csv = { 'content-type': 'text/csv' };
 const upload = (text: string, query: string, type = csv) =>
-  world.admin('POST', `/v3/devices/import?workspaceId=${world.workspaceId}&${query}`, Buffer.from(text), type);
+  world.admin(
+    'POST',
+    `/v3/devices/import?workspaceId=${world.workspaceId}&${query}`,
+    Buffer.from(text),
+    type,
+  );
 
 test('a JSON file that nests deeper than 64 levels is refused', async () => {
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   const json = { 'content-type': 'application/json' };
-  const problemsOf = async (levels: number) => (await upload(deep(levels), 'dryRun=true', json)).body.problems;
+  const problemsOf = async (levels: number) =>
+    (await upload(deep(levels), 'dryRun=true', json)).body.problems;
   const message = 'The file is not JSON: it nests deeper than 64 levels';
   expect(await problemsOf(65)).toEqual([{ line: 1, field: null, message }]);
   expect(await problemsOf(64)).toEqual([{ line: 1, field: null, message: 'must be an object' }]);
@@ -250,7 +283,9 @@ test.each(['csv', 'json'])('what is exported as %s can be imported again', async
   const accepted = await upload(whole, 'mode=upsert', type);
   expect(accepted.status).toBe(202);
   await world.operations.idle();
-  expect((await admin('GET', `/v3/operations/${accepted.body.id}`)).body).toMatchObject({ succeeded: true });
+  expect((await admin('GET', `/v3/operations/${accepted.body.id}`)).body).toMatchObject({
+    succeeded: true,
+  });
   const after = await read(before.id);
   const kept = ({ name, description, properties, customFields }: Body) => ({
     name,

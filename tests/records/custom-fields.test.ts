@@ -17,7 +17,9 @@ beforeAll(async () => {
     expect(status).toBe(201);
     fields[type] = body;
   }
-  fields['pick'] = (await meta({ name: 'floor', type: 'STRING', selectOptions: ['1st', '2nd'] })).body;
+  fields['pick'] = (
+    await meta({ name: 'floor', type: 'STRING', selectOptions: ['1st', '2nd'] })
+  ).body;
   const values = {
     STRING: 'Größe',
     NUMBER: 4.5,
@@ -25,11 +27,18 @@ beforeAll(async () => {
     JSON: { a: [1] },
     GPS_COORDINATES: { latitude: 47.4, longitude: 8.5 },
   };
-  const customFields = Object.entries(values).map(([type, value]) => ({ fieldMetaId: fields[type].id, [type]: value }));
+  const customFields = Object.entries(values).map(([type, value]) => ({
+    fieldMetaId: fields[type].id,
+    [type]: value,
+  }));
   device = (
     await makeDevice(world.admin, world.workspaceId, 'cf-1', {
       customFields,
-      loraProperties: { carrier: 'TTN', deviceClass: 'A', actilityProperties: { deviceProfileId: 'p1' } },
+      loraProperties: {
+        carrier: 'TTN',
+        deviceClass: 'A',
+        actilityProperties: { deviceProfileId: 'p1' },
+      },
     })
   ).device;
 });
@@ -39,27 +48,41 @@ afterAll(async () => {
 });
 
 const keysOf = (body: object) => Object.keys(body).sort();
-const put = (customFields: unknown) => world.admin('PUT', `/v3/devices/${device.id}`, { customFields });
+const put = (customFields: unknown) =>
+  world.admin('PUT', `/v3/devices/${device.id}`, { customFields });
 const listed = async (query: string) =>
-  (await world.admin('GET', `/v3/assets?workspaceId=${world.workspaceId}&${query}`)).body.content.map(
-    (item: Body) => item.deviceId,
-  );
+  (
+    await world.admin('GET', `/v3/assets?workspaceId=${world.workspaceId}&${query}`)
+  ).body.content.map((item: Body) => item.deviceId);
 
 test('contract 5: a custom field has exactly its fields', async () => {
   const { body } = await world.admin('GET', `/v3/custom-fields/meta/${fields['pick'].id}`);
   expect(keysOf(body)).toEqual(
-    'created description id name required selectOptions type updated version workspaceId'.split(' '),
+    'created description id name required selectOptions type updated version workspaceId'.split(
+      ' ',
+    ),
   );
-  expect(body).toMatchObject({ selectOptions: ['1st', '2nd'], required: false, description: null, version: 0 });
+  expect(body).toMatchObject({
+    selectOptions: ['1st', '2nd'],
+    required: false,
+    description: null,
+    version: 0,
+  });
   expect(fields['NUMBER']).toMatchObject({ selectOptions: null, description: 'd' });
-  const list = await world.admin('GET', `/v3/custom-fields/meta?workspaceId=${world.workspaceId}&type=NUMBER,DATE`);
+  const list = await world.admin(
+    'GET',
+    `/v3/custom-fields/meta?workspaceId=${world.workspaceId}&type=NUMBER,DATE`,
+  );
   expect(list.body.content.map((item: Body) => item.name)).toEqual(['my DATE', 'my NUMBER']);
-  const route = world.routes.find((known) => known.path === '/v3/custom-fields/meta' && known.method === 'GET')!;
+  const route = world.routes.find(
+    (known) => known.path === '/v3/custom-fields/meta' && known.method === 'GET',
+  )!;
   expect([...Value.Errors(route.response!, list.body)]).toEqual([]);
 });
 
 test('contract 4: a value is nested with its field, under the name of its type alone', async () => {
-  const byType = (type: string) => device.customFields.find((item: Body) => item.meta.type === type);
+  const byType = (type: string) =>
+    device.customFields.find((item: Body) => item.meta.type === type);
   expect(device.customFields).toHaveLength(5);
   const { id, workspaceId, name, created, updated } = fields['STRING'];
   expect(byType('STRING')).toEqual({
@@ -74,7 +97,9 @@ test('contract 4: a value is nested with its field, under the name of its type a
   expect(byType('DATE').DATE).toBe('2026-01-31T08:00:00.000Z');
   expect(byType('JSON').JSON).toEqual({ a: [1] });
   expect(byType('GPS_COORDINATES').GPS_COORDINATES).toEqual({ latitude: 47.4, longitude: 8.5 });
-  expect((await world.admin('GET', `/v3/devices/${device.id}`)).body.customFields).toEqual(device.customFields);
+  expect((await world.admin('GET', `/v3/devices/${device.id}`)).body.customFields).toEqual(
+    device.customFields,
+  );
 });
 
 test('an update sets what it names, keeps the rest, clears with null, and takes back what was read', async () => {
@@ -88,7 +113,9 @@ test('an update sets what it names, keeps the rest, clears with null, and takes 
     changed.body.customFields.map((item: Body) => item.NUMBER ?? item.STRING ?? null),
   );
   // Old clients send all five keys, the unused ones null or empty.
-  const cleared = await put([{ fieldMetaId: fields['pick'].id, STRING: null, NUMBER: null, JSON: {}, DATE: null }]);
+  const cleared = await put([
+    { fieldMetaId: fields['pick'].id, STRING: null, NUMBER: null, JSON: {}, DATE: null },
+  ]);
   expect(cleared.body.customFields).toHaveLength(5);
 });
 
@@ -110,7 +137,9 @@ test('an unknown field, or one of another workspace, is a 400', async () => {
     type: 'STRING',
   });
   for (const fieldMetaId of ['69ffffffffffffff', other.body.id]) {
-    expect((await put([{ fieldMetaId, STRING: 'x' }])).body.errorCode).toBe('40010_UNKNOWN_REFERENCE');
+    expect((await put([{ fieldMetaId, STRING: 'x' }])).body.errorCode).toBe(
+      '40010_UNKNOWN_REFERENCE',
+    );
   }
 });
 
@@ -122,20 +151,33 @@ test('a required field is needed by new devices and cannot be cleared', async ()
   expect(made.status).toBe(201);
   const clearing = { customFields: [{ fieldMetaId: required.id, STRING: null }] };
   expect((await world.admin('PUT', `/v3/devices/${made.device.id}`, clearing)).status).toBe(400);
-  expect((await world.admin('PUT', `/v3/devices/${made.device.id}`, { name: 'other' })).status).toBe(200);
+  expect(
+    (await world.admin('PUT', `/v3/devices/${made.device.id}`, { name: 'other' })).status,
+  ).toBe(200);
   const path = `/v3/custom-fields/meta/${required.id}`;
-  expect((await world.admin('PUT', path, { required: false })).body).toMatchObject({ required: false, version: 1 });
+  expect((await world.admin('PUT', path, { required: false })).body).toMatchObject({
+    required: false,
+    version: 1,
+  });
   const inUse = await world.admin('DELETE', path);
-  expect([inUse.status, inUse.body.message]).toEqual([409, expect.stringContaining(made.device.id)]);
+  expect([inUse.status, inUse.body.message]).toEqual([
+    409,
+    expect.stringContaining(made.device.id),
+  ]);
   expect((await world.admin('DELETE', `${path}?force=true`)).status).toBe(204);
   expect((await world.admin('GET', `/v3/devices/${made.device.id}`)).body.customFields).toEqual([]);
 });
 
 test('names are unique within the workspace, types fixed, options for texts alone', async () => {
-  expect((await meta({ name: 'floor', type: 'NUMBER' })).body.errorCode).toBe('40903_NAME_NOT_UNIQUE');
+  expect((await meta({ name: 'floor', type: 'NUMBER' })).body.errorCode).toBe(
+    '40903_NAME_NOT_UNIQUE',
+  );
   const path = `/v3/custom-fields/meta/${fields['pick'].id}`;
   expect((await world.admin('PUT', path, { type: 'NUMBER' })).status).toBe(400);
-  expect((await world.admin('PUT', path, { type: 'STRING', selectOptions: ['1st', '2nd', '3rd'] })).status).toBe(200);
+  expect(
+    (await world.admin('PUT', path, { type: 'STRING', selectOptions: ['1st', '2nd', '3rd'] }))
+      .status,
+  ).toBe(200);
   expect((await meta({ name: 'x', type: 'NUMBER', selectOptions: ['1'] })).status).toBe(400);
   expect((await meta({ name: 'x', type: 'BOOLEAN' })).status).toBe(400);
 });
@@ -153,7 +195,9 @@ test.each([
   ['loraProperties.carrier=LORIOT', 0],
   ['loraProperties.actilityProperties.deviceProfileId=p1&loraProperties.deviceClass=A', 1],
   ['search=CF-1&connectivity=HTTP', 1],
-])('contract 4: %s finds %i', async (query, count) => expect(await listed(query)).toHaveLength(count));
+])('contract 4: %s finds %i', async (query, count) =>
+  expect(await listed(query)).toHaveLength(count),
+);
 
 test('contract 4: customFields.ids finds devices that have a value', async () => {
   expect(await listed(`customFields.ids=%5B${fields['NUMBER'].id}%2C%20x%5D`)).toEqual(['cf-1']);
@@ -162,19 +206,33 @@ test('contract 4: customFields.ids finds devices that have a value', async () =>
 
 test('interface 4.2: a filter form can be built from the filter options alone', async () => {
   const { admin, workspaceId, organizationId } = world;
-  const { status, body } = await admin('GET', `/v3/assets/filter-options-v2?organizationId=${organizationId}`);
+  const { status, body } = await admin(
+    'GET',
+    `/v3/assets/filter-options-v2?organizationId=${organizationId}`,
+  );
   expect(status).toBe(200);
-  const posted = await admin('POST', '/v3/assets/filter-options-v2', { organizationId, workspaceIds: [workspaceId] });
+  const posted = await admin('POST', '/v3/assets/filter-options-v2', {
+    organizationId,
+    workspaceIds: [workspaceId],
+  });
   expect(posted.body.filterOptions.length).toBeLessThan(body.filterOptions.length);
   const route = world.routes.find((known) => known.path.endsWith('filter-options-v2'))!;
   expect([...Value.Errors(route.response!, body)]).toEqual([]);
   // One filter per option and predicate, made of nothing but the options, is understood.
-  const samples: Record<string, unknown> = { NUMBER: 1, DATE: 0, BOOLEAN: true, STRING: 'x', ENUM: 'x' };
+  const samples: Record<string, unknown> = {
+    NUMBER: 1,
+    DATE: 0,
+    BOOLEAN: true,
+    STRING: 'x',
+    ENUM: 'x',
+  };
   let tried = 0;
   for (const { field, customFieldName, filterTypes, values } of body.filterOptions) {
     const type = filterTypes.find((name: string) => samples[name] !== undefined);
     const value = values?.[0]?.value ?? samples[type];
-    for (const predicate of new Set<string>(filterTypes.flatMap((name: string) => body.definitions.predicates[name]))) {
+    for (const predicate of new Set<string>(
+      filterTypes.flatMap((name: string) => body.definitions.predicates[name]),
+    )) {
       const filled = Array.from({ length: body.definitions.values[predicate].min }, () => value);
       const expression = { operator: 'FILTER', field, customFieldName, predicate, values: filled };
       const answer = await admin('POST', '/v3/assets/list', { organizationId, expression });

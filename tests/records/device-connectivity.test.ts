@@ -20,10 +20,20 @@ beforeAll(async () => {
     flows[connectivity] = await makeFlow(workspaceId, connectivity, id);
   }
   const draft = { name: 'Network', type: 'TTN', workspaceId } as const;
-  const made = await createIntegration(records, ownerIn(organizationId), draft, () => {}, world.clock.now);
+  const made = await createIntegration(
+    records,
+    ownerIn(organizationId),
+    draft,
+    () => {},
+    world.clock.now,
+  );
   flows['LORA'] = await makeFlow(workspaceId, 'LORA', made.deviceConnector.id);
   const other = { name: 'c', workspaceId: secondWorkspace, connectivity: 'HTTP' };
-  elsewhere = await makeFlow(secondWorkspace, 'HTTP', (await must('/v3/device-connectors', other)).id);
+  elsewhere = await makeFlow(
+    secondWorkspace,
+    'HTTP',
+    (await must('/v3/device-connectors', other)).id,
+  );
 });
 afterAll(async () => {
   expect(world.failures).toEqual([]);
@@ -63,46 +73,73 @@ async function upload(lines: readonly string[], query: string): Promise<Body> {
 const code = '40016_CONNECTIVITY_MISMATCH';
 const reason = (device: string, connector: string) =>
   `a device of connectivity ${device} cannot be in a data flow whose device connector is for ${connector}`;
-const refusal = (device: string, connector: string) => [400, code, `body connectivity: ${reason(device, connector)}`];
+const refusal = (device: string, connector: string) => [
+  400,
+  code,
+  `body connectivity: ${reason(device, connector)}`,
+];
 const told = ({ status, body }: Body) => [status, body.errorCode, body.message];
 
 const allowed = ['HTTP HTTP', 'MQTT MQTT', 'COAP COAP', 'LORA LORA', 'LORA HTTP'];
-const pairs = connectivities.flatMap((device) => connectivities.map((connector) => [device, connector] as const));
+const pairs = connectivities.flatMap((device) =>
+  connectivities.map((connector) => [device, connector] as const),
+);
 
-test.each(pairs)('review behaviour 27: a %s device in a flow over %s', async (device, connector) => {
-  const isAllowed = allowed.includes(`${device} ${connector}`);
-  const target = flows[connector]!;
-  const created = await world.admin('POST', '/v3/devices', draft(target, device));
-  const inherits = await must('/v3/devices', draft(target));
-  expect(inherits.connectivity).toBe(connector);
-  const changed = await change(inherits.id, { connectivity: device });
-  const ofDevice = await make(device);
-  const put = await change(ofDevice.id, { dataFlowId: target });
-  const both = await change((await make('HTTP')).id, { dataFlowId: target, connectivity: device });
-  const answers = [created, changed, put, both];
-  if (isAllowed) expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200]);
-  else for (const answer of answers) expect(told(answer)).toEqual(refusal(device, connector));
-  const { body: kept } = await world.admin('GET', `/v3/devices/${ofDevice.id}`);
-  expect([kept.connectivity, kept.dataFlowId]).toEqual([device, isAllowed ? target : flows[device]]);
+test.each(pairs)(
+  'review behaviour 27: a %s device in a flow over %s',
+  async (device, connector) => {
+    const isAllowed = allowed.includes(`${device} ${connector}`);
+    const target = flows[connector]!;
+    const created = await world.admin('POST', '/v3/devices', draft(target, device));
+    const inherits = await must('/v3/devices', draft(target));
+    expect(inherits.connectivity).toBe(connector);
+    const changed = await change(inherits.id, { connectivity: device });
+    const ofDevice = await make(device);
+    const put = await change(ofDevice.id, { dataFlowId: target });
+    const both = await change((await make('HTTP')).id, {
+      dataFlowId: target,
+      connectivity: device,
+    });
+    const answers = [created, changed, put, both];
+    if (isAllowed) expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200]);
+    else for (const answer of answers) expect(told(answer)).toEqual(refusal(device, connector));
+    const { body: kept } = await world.admin('GET', `/v3/devices/${ofDevice.id}`);
+    expect([kept.connectivity, kept.dataFlowId]).toEqual([
+      device,
+      isAllowed ? target : flows[device],
+    ]);
 
-  const moved = await make(device);
-  const stays = await make('HTTP');
-  const done = [
-    ...(await run('create', { devices: [draft(target, device)] })),
-    ...(await run('update', { devices: [{ id: moved.id, dataFlowId: target }] })),
-    ...(await run('update', { deviceIds: [stays.id], changes: { dataFlowId: target, connectivity: device } })),
-  ];
-  for (const { state, data } of done) {
-    if (isAllowed) expect(state).toBe('SUCCEEDED');
-    else expect([state, data.errorCode, data.error]).toEqual(['FAILED', code, expect.stringContaining(connector)]);
-  }
+    const moved = await make(device);
+    const stays = await make('HTTP');
+    const done = [
+      ...(await run('create', { devices: [draft(target, device)] })),
+      ...(await run('update', { devices: [{ id: moved.id, dataFlowId: target }] })),
+      ...(await run('update', {
+        deviceIds: [stays.id],
+        changes: { dataFlowId: target, connectivity: device },
+      })),
+    ];
+    for (const { state, data } of done) {
+      if (isAllowed) expect(state).toBe('SUCCEEDED');
+      else
+        expect([state, data.errorCode, data.error]).toEqual([
+          'FAILED',
+          code,
+          expect.stringContaining(connector),
+        ]);
+    }
 
-  const { deviceId } = await make(device);
-  const lines = [`new-${count++};New;${connector};${device}`, `${deviceId};;${connector};`];
-  const report = await upload(lines, 'dryRun=true&mode=upsert');
-  const problems = [2, 3].map((line) => ({ line, field: 'connectivity', message: reason(device, connector) }));
-  expect(report.problems).toEqual(isAllowed ? [] : problems);
-});
+    const { deviceId } = await make(device);
+    const lines = [`new-${count++};New;${connector};${device}`, `${deviceId};;${connector};`];
+    const report = await upload(lines, 'dryRun=true&mode=upsert');
+    const problems = [2, 3].map((line) => ({
+      line,
+      field: 'connectivity',
+      message: reason(device, connector),
+    }));
+    expect(report.problems).toEqual(isAllowed ? [] : problems);
+  },
+);
 
 test('review behaviour 27: a move to another workspace asks the same', async () => {
   const devices = await Promise.all(['HTTP', 'MQTT', 'LORA'].map(make));
@@ -124,12 +161,19 @@ test('review behaviour 27: an import with one such line takes nothing and names 
 
 test('review behaviour 27: a device that does not fit from before is changed in all else, and mended', async () => {
   const { id, deviceId } = await make('HTTP');
-  const stored = world.records.db.updateTable('devices').set({ connectivity: 'MQTT' }).where('id', '=', id);
+  const stored = world.records.db
+    .updateTable('devices')
+    .set({ connectivity: 'MQTT' })
+    .where('id', '=', id);
   await stored.execute();
   const same = { name: 'Renamed', dataFlowId: flows['HTTP'], connectivity: 'MQTT' };
   expect((await change(id, same)).body).toMatchObject(same);
-  expect((await upload([`${deviceId};Again;HTTP;MQTT`], 'dryRun=true&mode=upsert')).problems).toEqual([]);
-  expect((await run('update', { deviceIds: [id], changes: { onlineTimeout: 77 } }))[0].state).toBe('SUCCEEDED');
+  expect(
+    (await upload([`${deviceId};Again;HTTP;MQTT`], 'dryRun=true&mode=upsert')).problems,
+  ).toEqual([]);
+  expect((await run('update', { deviceIds: [id], changes: { onlineTimeout: 77 } }))[0].state).toBe(
+    'SUCCEEDED',
+  );
   expect(told(await change(id, { connectivity: 'COAP' }))).toEqual(refusal('COAP', 'HTTP'));
   expect(told(await change(id, { dataFlowId: flows['COAP'] }))).toEqual(refusal('MQTT', 'COAP'));
   expect((await change(id, { connectivity: 'HTTP' })).status).toBe(200);

@@ -32,11 +32,21 @@ test('contract 11: a credential is a public key with its SHA-1; escaped line end
   const path = `/v3/device-authorization/devices/${device.id}/credentials`;
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const pem = pemOf(publicKey);
-  const draft = { akenzaDeviceId: device.id, algorithm: 'EC256_PEM', publicKey: pem.replaceAll('\n', '\\n') };
-  const made = await world.admin('POST', path, { ...draft, name: 'key', expiration: '2030-01-01T00:00:00Z' });
+  const draft = {
+    akenzaDeviceId: device.id,
+    algorithm: 'EC256_PEM',
+    publicKey: pem.replaceAll('\n', '\\n'),
+  };
+  const made = await world.admin('POST', path, {
+    ...draft,
+    name: 'key',
+    expiration: '2030-01-01T00:00:00Z',
+  });
   expect(made.status).toBe(201);
   expect(keysOf(made.body)).toEqual(
-    words('id name akenzaDeviceId svcDeviceId deviceId algorithm publicKey fingerprint expiration created'),
+    words(
+      'id name akenzaDeviceId svcDeviceId deviceId algorithm publicKey fingerprint expiration created',
+    ),
   );
   const der = publicKey.export({ type: 'spki', format: 'der' });
   expect(made.body).toMatchObject({
@@ -47,9 +57,16 @@ test('contract 11: a credential is a public key with its SHA-1; escaped line end
     expiration: '2030-01-01T00:00:00.000Z',
   });
   fits('POST', '/v3/device-authorization/devices/:id/credentials', made.body);
-  expect((await world.admin('POST', path, draft)).body.errorCode).toBe('40904_CREDENTIAL_NOT_UNIQUE');
+  expect((await world.admin('POST', path, draft)).body.errorCode).toBe(
+    '40904_CREDENTIAL_NOT_UNIQUE',
+  );
   const list = (await world.admin('GET', path)).body;
-  expect(list).toMatchObject({ content: [made.body], pageable: 'INSTANCE', totalElements: 1, last: true });
+  expect(list).toMatchObject({
+    content: [made.body],
+    pageable: 'INSTANCE',
+    totalElements: 1,
+    last: true,
+  });
   fits('GET', '/v3/device-authorization/devices/:id/credentials', list);
   expect((await world.admin('DELETE', `${path}/99ffffffffffffff`)).status).toBe(404);
   expect((await world.admin('DELETE', `${path}/${made.body.id}`)).status).toBe(204);
@@ -75,9 +92,10 @@ test('contract 11: keys that cannot be used are refused, private ones above all'
     const { status, body } = await world.admin('POST', path, { algorithm, publicKey });
     expect([status, JSON.stringify(body).includes('PRIVATE KEY')], algorithm).toEqual([400, false]);
   }
-  expect((await world.admin('POST', path, { algorithm: 'RSA256_PEM', publicKey: pemOf(rsa.publicKey) })).status).toBe(
-    201,
-  );
+  expect(
+    (await world.admin('POST', path, { algorithm: 'RSA256_PEM', publicKey: pemOf(rsa.publicKey) }))
+      .status,
+  ).toBe(201);
   expect((await world.restricted('GET', path)).status).toBe(403);
   expect((await world.foreign('GET', path)).status).toBe(404);
 });
@@ -91,22 +109,34 @@ test('contract 12: versions count from 1 and are never given twice', async () =>
     expect([status, body.version, body.configuration]).toEqual([201, n, { n }]);
     fits('POST', '/v3/devices/:id/configuration', body);
   }
-  expect((await world.admin('GET', `${path}/2`)).body).toMatchObject({ deviceId: device.id, workspaceId, version: 2 });
+  expect((await world.admin('GET', `${path}/2`)).body).toMatchObject({
+    deviceId: device.id,
+    workspaceId,
+    version: 2,
+  });
   expect((await world.admin('DELETE', `${path}/3`)).status).toBe(204);
   expect((await world.admin('GET', `${path}/3`)).status).toBe(404);
   expect((await world.admin('GET', `${path}/latest`)).body.version).toBe(2);
   expect((await world.admin('POST', path, { configuration: {} })).body.version).toBe(4);
   const list = (await world.admin('GET', `${path}?workspaceId=${workspaceId}`)).body;
   expect(list.content.map((item: Body) => item.version)).toEqual([4, 2, 1]);
-  expect(keysOf(list.content[0])).toEqual(words('deviceId version workspaceId configuration created'));
-  const other = await world.admin('POST', path, { workspaceId: world.secondWorkspace, configuration: {} });
+  expect(keysOf(list.content[0])).toEqual(
+    words('deviceId version workspaceId configuration created'),
+  );
+  const other = await world.admin('POST', path, {
+    workspaceId: world.secondWorkspace,
+    configuration: {},
+  });
   expect(other.status).toBe(400);
   const pushed = await world.admin('POST', `${path}/push`, {});
   expect([pushed.status, pushed.body.errorCode]).toEqual([409, '40905_CONFIGURATION_NOT_PUSHABLE']);
   expect((await world.restricted('GET', path)).status).toBe(403);
 });
 
-const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(20_000, 7)]);
+const png = Buffer.concat([
+  Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+  Buffer.alloc(20_000, 7),
+]);
 
 test('contract 31: a file goes in raw or as multipart and comes out byte by byte, with safe headers', async () => {
   const { admin, workspaceId, organizationId } = world;
@@ -114,15 +144,28 @@ test('contract 31: a file goes in raw or as multipart and comes out byte by byte
     'content-type': 'image/png',
   });
   expect(raw.status).toBe(201);
-  expect(keysOf(raw.body)).toEqual(words('id name contentType size organizationId workspaceId sha256 created'));
-  expect(raw.body).toMatchObject({ name: 'x.png', contentType: 'image/png', size: png.length, workspaceId });
+  expect(keysOf(raw.body)).toEqual(
+    words('id name contentType size organizationId workspaceId sha256 created'),
+  );
+  expect(raw.body).toMatchObject({
+    name: 'x.png',
+    contentType: 'image/png',
+    size: png.length,
+    workspaceId,
+  });
   fits('POST', '/v3/blobs', raw.body);
   const head = '--b1\r\nContent-Disposition: form-data; name="note"\r\n\r\nhello\r\n--b1\r\n';
-  const part = 'Content-Disposition: form-data; name="file"; filename="größe.csv"\r\nContent-Type: text/csv\r\n\r\n';
+  const part =
+    'Content-Disposition: form-data; name="file"; filename="größe.csv"\r\nContent-Type: text/csv\r\n\r\n';
   const form = Buffer.from(`${head}${part}a,b\r\n1,2\r\n--b1--\r\n`);
   const type = { 'content-type': 'multipart/form-data; boundary=b1' };
   const posted = await admin('POST', `/v3/blobs?organizationId=${organizationId}`, form, type);
-  expect(posted.body).toMatchObject({ name: 'größe.csv', contentType: 'text/csv', size: 8, workspaceId: null });
+  expect(posted.body).toMatchObject({
+    name: 'größe.csv',
+    contentType: 'text/csv',
+    size: 8,
+    workspaceId: null,
+  });
   const { body, headers } = await admin('GET', `/v3/blobs/${raw.body.id}/content`);
   expect(Buffer.compare(body, png)).toBe(0);
   expect(headers).toMatchObject({
@@ -132,7 +175,9 @@ test('contract 31: a file goes in raw or as multipart and comes out byte by byte
     'x-content-type-options': 'nosniff',
   });
   const csv = await admin('GET', `/v3/blobs/${posted.body.id}/content`);
-  expect(csv.headers['content-disposition']).toMatch(/^attachment; filename="gr__e\.csv"|^attachment; filename="gr_/);
+  expect(csv.headers['content-disposition']).toMatch(
+    /^attachment; filename="gr__e\.csv"|^attachment; filename="gr_/,
+  );
   expect((await world.restricted('GET', `/v3/blobs/${raw.body.id}/content`)).status).toBe(403);
   expect((await world.foreign('GET', `/v3/blobs/${raw.body.id}`)).status).toBe(404);
   expect((await admin('DELETE', `/v3/blobs/${raw.body.id}`)).status).toBe(204);
@@ -149,13 +194,19 @@ test.each<[string, string, Buffer, number]>([
   ['more than 10 MiB', 'application/octet-stream', Buffer.alloc(10 * 1024 * 1024 + 100_000), 413],
 ])('contract 31: %s is refused', async (_, contentType, content, status) => {
   const path = `/v3/blobs?organizationId=${world.organizationId}`;
-  expect((await world.admin('POST', path, content, { 'content-type': contentType })).status).toBe(status);
+  expect((await world.admin('POST', path, content, { 'content-type': contentType })).status).toBe(
+    status,
+  );
 });
 
 test('contract 31: files are listed by workspace and by organization, found by name, page by page', async () => {
   const { admin, workspaceId, secondWorkspace, organizationId } = world;
   const text = { 'content-type': 'text/plain' };
-  const places = [`workspaceId=${workspaceId}`, `workspaceId=${secondWorkspace}`, `organizationId=${organizationId}`];
+  const places = [
+    `workspaceId=${workspaceId}`,
+    `workspaceId=${secondWorkspace}`,
+    `organizationId=${organizationId}`,
+  ];
   for (const [n, place] of places.entries())
     await admin('POST', `/v3/blobs?${place}&name=listed-${n}.txt`, Buffer.from('x'), text);
   const names = async (query: string, call = admin) => {
@@ -170,8 +221,12 @@ test('contract 31: files are listed by workspace and by organization, found by n
     'listed-1.txt',
     'listed-0.txt',
   ]);
-  expect(await names(`organizationId=${organizationId}&search=listed&size=1&page=1`)).toEqual(['listed-1.txt']);
-  expect(await names(`workspaceId=${secondWorkspace}&search=listed`, world.restricted)).toEqual(['listed-1.txt']);
+  expect(await names(`organizationId=${organizationId}&search=listed&size=1&page=1`)).toEqual([
+    'listed-1.txt',
+  ]);
+  expect(await names(`workspaceId=${secondWorkspace}&search=listed`, world.restricted)).toEqual([
+    'listed-1.txt',
+  ]);
   expect(await names(`workspaceId=${workspaceId}`, world.restricted)).toBe(403);
   expect(await names(`organizationId=${organizationId}`, world.restricted)).toBe(403);
   expect(await names(`workspaceId=${workspaceId}`, world.foreign)).toBe(404);
@@ -179,7 +234,8 @@ test('contract 31: files are listed by workspace and by organization, found by n
 
 test('contract 31: a restricted credential keeps files in its own workspaces alone', async () => {
   const text = { 'content-type': 'text/plain' };
-  const post = (query: string) => world.restricted('POST', `/v3/blobs?${query}`, Buffer.from('x'), text);
+  const post = (query: string) =>
+    world.restricted('POST', `/v3/blobs?${query}`, Buffer.from('x'), text);
   expect((await post(`organizationId=${world.organizationId}`)).status).toBe(403);
   expect((await post(`workspaceId=${world.workspaceId}`)).status).toBe(403);
   expect((await post(`workspaceId=${world.secondWorkspace}`)).status).toBe(201);
@@ -189,23 +245,39 @@ test('contract 31: a restricted credential keeps files in its own workspaces alo
 test('contract 32: dashboards in groups; a group in use is a 409 that names the dashboard', async () => {
   const { admin, workspaceId } = world;
   const group = (await admin('POST', '/v3/dashboard-groups', { workspaceId, name: 'Floor' })).body;
-  expect(keysOf(group)).toEqual(words('id name description workspaceId organizationId created updated version'));
+  expect(keysOf(group)).toEqual(
+    words('id name description workspaceId organizationId created updated version'),
+  );
   const configuration = { widgets: [{ type: 'line' }] };
-  const board = await admin('POST', '/v3/dashboards', { workspaceId, name: 'B', groupId: group.id, configuration });
+  const board = await admin('POST', '/v3/dashboards', {
+    workspaceId,
+    name: 'B',
+    groupId: group.id,
+    configuration,
+  });
   expect(keysOf(board.body)).toEqual(
-    words('id name description groupId workspaceId organizationId configuration created updated version'),
+    words(
+      'id name description groupId workspaceId organizationId configuration created updated version',
+    ),
   );
   fits('POST', '/v3/dashboards', board.body);
   fits('POST', '/v3/dashboard-groups', group);
   const changed = await admin('PUT', `/v3/dashboards/${board.body.id}`, { name: 'C', version: 0 });
   expect(changed.body).toMatchObject({ name: 'C', version: 1, configuration, groupId: group.id });
-  expect((await admin('PUT', `/v3/dashboards/${board.body.id}`, { name: 'D', version: 0 })).status).toBe(409);
   expect(
-    (await admin('GET', `/v3/dashboards?workspaceId=${workspaceId}&groupId=${group.id}`)).body.content,
+    (await admin('PUT', `/v3/dashboards/${board.body.id}`, { name: 'D', version: 0 })).status,
+  ).toBe(409);
+  expect(
+    (await admin('GET', `/v3/dashboards?workspaceId=${workspaceId}&groupId=${group.id}`)).body
+      .content,
   ).toHaveLength(1);
-  expect((await admin('GET', `/v3/dashboards?workspaceId=${workspaceId}&groupId=x`)).body.content).toEqual([]);
+  expect(
+    (await admin('GET', `/v3/dashboards?workspaceId=${workspaceId}&groupId=x`)).body.content,
+  ).toEqual([]);
   const foreignGroup = { workspaceId: world.secondWorkspace, name: 'E', groupId: group.id };
-  expect((await admin('POST', '/v3/dashboards', foreignGroup)).body.errorCode).toBe('40010_UNKNOWN_REFERENCE');
+  expect((await admin('POST', '/v3/dashboards', foreignGroup)).body.errorCode).toBe(
+    '40010_UNKNOWN_REFERENCE',
+  );
   const inUse = await admin('DELETE', `/v3/dashboard-groups/${group.id}`);
   expect([inUse.status, inUse.body.message]).toEqual([409, expect.stringContaining(board.body.id)]);
   expect((await world.restricted('GET', `/v3/dashboards/${board.body.id}`)).status).toBe(403);

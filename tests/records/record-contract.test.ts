@@ -38,17 +38,29 @@ const kinds: [string, 'workspace' | 'organization', Draft][] = [
   ['/v3/workspaces', 'organization', inOrganization()],
   ['/v3/tags', 'workspace', inWorkspace({ color: '#123456' })],
   ['/v3/custom-fields/meta', 'workspace', inWorkspace({ type: 'STRING', selectOptions: ['a'] })],
-  ['/v3/device-types', 'organization', inOrganization({ meta: { encoding: 'HEX' }, schemas: { default: {} } })],
+  [
+    '/v3/device-types',
+    'organization',
+    inOrganization({ meta: { encoding: 'HEX' }, schemas: { default: {} } }),
+  ],
   ['/v3/device-connectors', 'workspace', inWorkspace({ connectivity: 'MQTT' })],
   [
     '/v3/output-connectors',
     'workspace',
     inWorkspace({ type: 'WEBHOOK', webhookProperties: { uri: 'https://example.org' } }),
   ],
-  ['/v3/data-flows', 'workspace', () => ({ ...inWorkspace()(), deviceConnector: { id: connector.id } })],
+  [
+    '/v3/data-flows',
+    'workspace',
+    () => ({ ...inWorkspace()(), deviceConnector: { id: connector.id } }),
+  ],
   ['/v3/dashboard-groups', 'workspace', inWorkspace()],
   ['/v3/dashboards', 'workspace', inWorkspace({ configuration: { a: 1 } })],
-  ['/v3/devices', 'workspace', () => ({ ...inWorkspace()(), deviceId: 'rc-1', dataFlowId: flow.id })],
+  [
+    '/v3/devices',
+    'workspace',
+    () => ({ ...inWorkspace()(), deviceId: 'rc-1', dataFlowId: flow.id }),
+  ],
 ];
 
 describe.each(kinds)('%s', (path, scope, draftOf) => {

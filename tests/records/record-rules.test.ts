@@ -16,18 +16,44 @@ afterAll(async () => {
 
 test('contract 0: created, updated and version', async () => {
   const { admin, workspaceId, clock } = world;
-  const { body } = await admin('POST', '/v3/workspaces', { organizationId: world.organizationId, name: 'W' });
-  expect(body).toMatchObject({ created: '2026-01-01T00:00:00.000Z', updated: null, version: 0, properties: {} });
-  expect(body.settings).toMatchObject({ lifecycleMessages: false, timezone: null, workingHours: null });
+  const { body } = await admin('POST', '/v3/workspaces', {
+    organizationId: world.organizationId,
+    name: 'W',
+  });
+  expect(body).toMatchObject({
+    created: '2026-01-01T00:00:00.000Z',
+    updated: null,
+    version: 0,
+    properties: {},
+  });
+  expect(body.settings).toMatchObject({
+    lifecycleMessages: false,
+    timezone: null,
+    workingHours: null,
+  });
   clock.now += 1_000;
   const settings = { timezone: 'Europe/Zurich', lifecycleMessages: true };
   const updated = await admin('PUT', `/v3/workspaces/${body.id}`, { id: workspaceId, settings });
-  expect(updated.body).toMatchObject({ id: body.id, name: 'W', updated: '2026-01-01T00:00:01.000Z', version: 1 });
-  expect(updated.body.settings).toMatchObject({ timezone: 'Europe/Zurich', lifecycleMessages: true, holidays: null });
-  expect((await admin('PUT', `/v3/workspaces/${body.id}`, { settings: { timezone: 'Moon/Base' } })).status).toBe(400);
+  expect(updated.body).toMatchObject({
+    id: body.id,
+    name: 'W',
+    updated: '2026-01-01T00:00:01.000Z',
+    version: 1,
+  });
+  expect(updated.body.settings).toMatchObject({
+    timezone: 'Europe/Zurich',
+    lifecycleMessages: true,
+    holidays: null,
+  });
+  expect(
+    (await admin('PUT', `/v3/workspaces/${body.id}`, { settings: { timezone: 'Moon/Base' } }))
+      .status,
+  ).toBe(400);
   const stale = await admin('PUT', `/v3/workspaces/${body.id}`, { name: 'X', version: 0 });
   expect([stale.status, stale.body.errorCode]).toEqual([409, '40901_STALE_VERSION']);
-  expect((await admin('PUT', `/v3/workspaces/${body.id}`, { name: 'X', version: 1 })).body.version).toBe(2);
+  expect(
+    (await admin('PUT', `/v3/workspaces/${body.id}`, { name: 'X', version: 1 })).body.version,
+  ).toBe(2);
   const deleted = await admin('DELETE', `/v3/workspaces/${body.id}`);
   expect(deleted).toEqual({ status: 204, body: undefined });
   expect((await admin('GET', `/v3/workspaces/${body.id}`)).status).toBe(404);
@@ -35,13 +61,21 @@ test('contract 0: created, updated and version', async () => {
 
 test('contract 0.2: a device id that is used is a 409 that names it', async () => {
   const { admin, workspaceId } = world;
-  const draft = { name: 'again', deviceId: 'dev-1', workspaceId, dataFlowId: made.flow.id, connectivity: 'HTTP' };
+  const draft = {
+    name: 'again',
+    deviceId: 'dev-1',
+    workspaceId,
+    dataFlowId: made.flow.id,
+    connectivity: 'HTTP',
+  };
   const { status, body } = await admin('POST', '/v3/devices', draft);
   expect([status, body.errorCode]).toEqual([409, '40900_DEVICE_ID_NOT_UNIQUE']);
   expect(body.message).toContain('dev-1');
   const other = (await admin('POST', '/v3/devices', { ...draft, deviceId: 'dev-2' })).body;
   expect((await admin('PUT', `/v3/devices/${other.id}`, { deviceId: 'dev-1' })).status).toBe(409);
-  expect((await admin('PUT', `/v3/devices/${other.id}`, { deviceId: 'dev-2', name: 'B' })).body.name).toBe('B');
+  expect(
+    (await admin('PUT', `/v3/devices/${other.id}`, { deviceId: 'dev-2', name: 'B' })).body.name,
+  ).toBe('B');
   const together = await Promise.all(
     [1, 2, 3].map(() => admin('POST', '/v3/devices', { ...draft, deviceId: 'dev-3' })),
   );
@@ -59,7 +93,11 @@ test('what is used is not deleted: 409 names the users', async () => {
   expect(await refused(`/v3/device-connectors/${connector.id}`)).toContain(flow.id);
   expect(await refused(`/v3/data-flows/${flow.id}`)).toContain(device.id);
   expect(await refused(`/v3/workspaces/${workspaceId}`)).toMatch(/\d devices/);
-  for (const path of [`devices/${device.id}`, `data-flows/${flow.id}`, `device-connectors/${connector.id}`]) {
+  for (const path of [
+    `devices/${device.id}`,
+    `data-flows/${flow.id}`,
+    `device-connectors/${connector.id}`,
+  ]) {
     expect((await admin('DELETE', `/v3/${path}`)).status).toBe(204);
   }
 });
@@ -68,12 +106,18 @@ test('contract 10: pass-through under both names, true without a device type', a
   const { admin, workspaceId, organizationId } = world;
   expect(made.flow).toMatchObject({ passThrough: true, isPassThrough: true, deviceType: null });
   const type = (await admin('POST', '/v3/device-types', { organizationId, name: 'T' })).body;
-  const draft = { name: 'F', workspaceId, deviceConnector: { id: made.connector.id }, deviceType: { id: type.id } };
+  const draft = {
+    name: 'F',
+    workspaceId,
+    deviceConnector: { id: made.connector.id },
+    deviceType: { id: type.id },
+  };
   expect((await admin('POST', '/v3/data-flows', draft)).body.passThrough).toBe(false);
   const sent = await admin('POST', '/v3/data-flows', { ...draft, isPassThrough: true });
   expect(sent.body).toMatchObject({ passThrough: true, isPassThrough: true });
   expect(
-    (await admin('PUT', `/v3/data-flows/${sent.body.id}`, { deviceType: null, passThrough: false })).body.passThrough,
+    (await admin('PUT', `/v3/data-flows/${sent.body.id}`, { deviceType: null, passThrough: false }))
+      .body.passThrough,
   ).toBe(true);
 });
 
@@ -86,7 +130,11 @@ test('contract 8 and 35: uplink secrets are for those who may change data flows'
   expect(JSON.stringify(await reader('GET', `/v3/data-flows/${made.flow.id}`))).not.toContain(
     made.connector.uplinkSecret,
   );
-  const lora = await admin('POST', '/v3/device-connectors', { name: 'l', workspaceId, connectivity: 'LORA' });
+  const lora = await admin('POST', '/v3/device-connectors', {
+    name: 'l',
+    workspaceId,
+    connectivity: 'LORA',
+  });
   expect(lora.status).toBe(400);
 });
 
@@ -111,7 +159,12 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
     // Behavior 28: a plain header is shown, one that holds a credential is not.
     headers: { 'x-a': 'one', 'X-Api-Key': '********', 'x-b': '********' },
   });
-  expect(body).toMatchObject({ mailProperties: null, scope: 'DATA_FLOW', deleted: false, global: false });
+  expect(body).toMatchObject({
+    mailProperties: null,
+    scope: 'DATA_FLOW',
+    deleted: false,
+    global: false,
+  });
   const changed = { ...body.webhookProperties, method: 'PUT' };
   await admin('PUT', `/v3/output-connectors/${body.id}`, { webhookProperties: changed });
   const { findOutputConnector } = await import('../../src/records/rows/output-connectors.ts');
@@ -124,7 +177,11 @@ test('contract 35: secrets of output connectors are masked, and a mask sent back
 
 test.each([
   ['MAIL', {}, '40011_OUTPUT_NOT_AVAILABLE'],
-  ['CUSTOM_AKENZA_DATABASE', { customAkenzaDbProperties: { topic: 'x' } }, '40011_OUTPUT_NOT_AVAILABLE'],
+  [
+    'CUSTOM_AKENZA_DATABASE',
+    { customAkenzaDbProperties: { topic: 'x' } },
+    '40011_OUTPUT_NOT_AVAILABLE',
+  ],
   ['DATABASE', {}, '40001_INVALID_REQUEST'],
   ['WEBHOOK', {}, '40001_INVALID_REQUEST'],
   ['WEBHOOK', { webhookProperties: { uri: 'ftp://x' } }, '40001_INVALID_REQUEST'],
@@ -137,7 +194,9 @@ test.each([
 test('contract 34: old clients read the vendor name of the database, others the neutral one', async () => {
   const path = `/v3/output-connectors?workspaceId=${world.workspaceId}&type=DATABASE`;
   const types = async (headers: Record<string, string>) =>
-    (await world.admin('GET', path, undefined, headers)).body.content.map((item: Body) => item.type);
+    (await world.admin('GET', path, undefined, headers)).body.content.map(
+      (item: Body) => item.type,
+    );
   expect(await types({})).toEqual(['DATABASE']);
   expect(await types({ 'akenza-client': 'java' })).toEqual(['AKENZA_DATABASE']);
 });
@@ -155,7 +214,8 @@ test.each([
   ['search=100%25', []],
 ])('contract 0.1: tags with %s', async (query, names) => {
   const { admin, organizationId } = world;
-  const workspaceId = (await admin('POST', '/v3/workspaces', { organizationId, name: 'sorting' })).body.id;
+  const workspaceId = (await admin('POST', '/v3/workspaces', { organizationId, name: 'sorting' }))
+    .body.id;
   for (const name of ['B', 'c', 'a']) await admin('POST', '/v3/tags', { workspaceId, name });
   const { body } = await admin('GET', `/v3/tags?workspaceId=${workspaceId}&${query}`);
   expect(body.content.map((item: Body) => item.name)).toEqual(names);
@@ -164,7 +224,8 @@ test.each([
 test('contract 0.1: the four forms of list parameters', async () => {
   const { admin, workspaceId } = world;
   const ids: string[] = [];
-  for (const deviceId of ['l1', 'l2', 'l3']) ids.push((await makeDevice(admin, workspaceId, deviceId)).device.id);
+  for (const deviceId of ['l1', 'l2', 'l3'])
+    ids.push((await makeDevice(admin, workspaceId, deviceId)).device.id);
   const [one, two] = ids;
   for (const form of [
     `assetIds=%5B${one}%2C%20${two}%5D`,
@@ -190,11 +251,18 @@ test('interface 4.2: asset lists', async () => {
   expect(listed.body.content.map((item: Body) => item.deviceId)).toEqual(['dev-1']);
   expect((await admin('GET', `/v3/assets?organizationId=${organizationId}`)).body.size).toBe(25);
   expect((await restricted('POST', '/v3/assets/list', { organizationId })).status).toBe(403);
-  expect((await restricted('POST', '/v3/assets/list', { workspaceIds: [secondWorkspace] })).status).toBe(200);
+  expect(
+    (await restricted('POST', '/v3/assets/list', { workspaceIds: [secondWorkspace] })).status,
+  ).toBe(200);
   const empty = ['integrationId=x', 'customFields.ids=%5Bx%5D', 'type=SIM_CARD'];
   for (const query of empty)
-    expect((await admin('GET', `/v3/assets?workspaceId=${workspaceId}&${query}`)).body.content).toEqual([]);
-  const secret = await admin('GET', `/v3/assets?workspaceId=${workspaceId}&loraProperties.applicationKey=A`);
+    expect(
+      (await admin('GET', `/v3/assets?workspaceId=${workspaceId}&${query}`)).body.content,
+    ).toEqual([]);
+  const secret = await admin(
+    'GET',
+    `/v3/assets?workspaceId=${workspaceId}&loraProperties.applicationKey=A`,
+  );
   expect(secret.body.errorCode).toBe('40012_FILTER_NOT_AVAILABLE');
 });
 
@@ -204,7 +272,9 @@ test('contract 35: an Idempotency-Key makes one record', async () => {
   const first = await admin('POST', '/v3/tags', { workspaceId, name: 'once' }, headers);
   const again = await admin('POST', '/v3/tags', { workspaceId, name: 'once' }, headers);
   expect(again).toEqual(first);
-  expect((await admin('POST', '/v3/tags', { workspaceId, name: 'twice' }, headers)).status).toBe(422);
+  expect((await admin('POST', '/v3/tags', { workspaceId, name: 'twice' }, headers)).status).toBe(
+    422,
+  );
 });
 
 test.each<[string, object]>([
@@ -212,8 +282,13 @@ test.each<[string, object]>([
   ['/v3/tags', { name: '', workspaceId: 'x' }],
   ['/v3/device-connectors', { name: 'x', workspaceId: 'x', connectivity: 'PIGEON' }],
   ['/v3/devices', { name: 'x', deviceId: '', workspaceId: 'x', dataFlowId: 'x' }],
-  ['/v3/devices', { name: 'x', deviceId: 'd', workspaceId: 'x', dataFlowId: 'x', onlineTimeout: 'long' }],
-])('POST %s with %j is a 400', async (path, body) => expect((await world.admin('POST', path, body)).status).toBe(400));
+  [
+    '/v3/devices',
+    { name: 'x', deviceId: 'd', workspaceId: 'x', dataFlowId: 'x', onlineTimeout: 'long' },
+  ],
+])('POST %s with %j is a 400', async (path, body) =>
+  expect((await world.admin('POST', path, body)).status).toBe(400),
+);
 
 test.each([
   '/v3/tags',
@@ -224,4 +299,6 @@ test.each([
   '/v3/device-connectors',
   '/v3/output-connectors',
   '/v3/organizations',
-])('%s/unknown is a 404', async (path) => expect((await world.admin('GET', `${path}/unknown`)).status).toBe(404));
+])('%s/unknown is a 404', async (path) =>
+  expect((await world.admin('GET', `${path}/unknown`)).status).toBe(404),
+);

@@ -26,7 +26,12 @@ beforeAll(async () => {
     tags: [{ id: tag.id }],
     loRaProperties: { deviceEui: '0011223344556677', applicationKey: '00' },
   }));
-  flow = (await admin('PUT', `/v3/data-flows/${flow.id}`, { deviceType: { id: type.id }, isPassThrough: false })).body;
+  flow = (
+    await admin('PUT', `/v3/data-flows/${flow.id}`, {
+      deviceType: { id: type.id },
+      isPassThrough: false,
+    })
+  ).body;
 });
 afterAll(async () => {
   expect(world.failures).toEqual([]);
@@ -82,7 +87,11 @@ test.each<[string, () => string, string]>([
 });
 
 test.each<[string, () => string, string]>([
-  ['device types without details', () => `/v3/device-types?organizationId=${world.organizationId}`, typeKeys],
+  [
+    'device types without details',
+    () => `/v3/device-types?organizationId=${world.organizationId}`,
+    typeKeys,
+  ],
   [
     'device types with details',
     () => `/v3/device-types?organizationId=${world.organizationId}&details=true`,
@@ -95,7 +104,9 @@ test.each<[string, () => string, string]>([
 ])('items of the list of %s have exactly their fields', async (_, path, keys) => {
   const { body } = await world.admin('GET', path());
   expect(keysOf(body)).toEqual(
-    words('content pageable sort totalPages totalElements size number numberOfElements first last empty'),
+    words(
+      'content pageable sort totalPages totalElements size number numberOfElements first last empty',
+    ),
   );
   expect(body.content).toHaveLength(1);
   expect(keysOf(body.content[0])).toEqual(words(keys));
@@ -105,7 +116,8 @@ test('contract 10: the single flow nests whole records, the list only their name
   expect(keysOf(flow.deviceConnector)).toEqual(words(connectorKeys));
   expect(keysOf(flow.deviceType)).toEqual(words(typeDetailKeys));
   expect(keysOf(flow.outputConnectors[0])).toEqual(words(`${outputKeys} topic`));
-  const [item] = (await world.admin('GET', `/v3/data-flows?workspaceId=${world.workspaceId}`)).body.content;
+  const [item] = (await world.admin('GET', `/v3/data-flows?workspaceId=${world.workspaceId}`)).body
+    .content;
   expect(item.deviceType).toEqual({ id: type.id, name: 'T', pictureUrl: null });
   expect(item.outputConnectors).toEqual([{ id: '0900000000000000', topic: '*' }]);
 });
@@ -117,7 +129,12 @@ test('contract 4: what a device nests', async () => {
     id: flow.id,
     name: flow.name,
     deviceType: { id: type.id, name: 'T', pictureUrl: null },
-    deviceConnector: { id: connector.id, name: connector.name, authType: 'BASIC', decodingType: 'NONE' },
+    deviceConnector: {
+      id: connector.id,
+      name: connector.name,
+      authType: 'BASIC',
+      decodingType: 'NONE',
+    },
     workspaceId: world.workspaceId,
     organizationId: world.organizationId,
   });
@@ -136,7 +153,10 @@ test('contract 4: what a device nests', async () => {
   const reader = await world.keyFor(world.organizationId, undefined, { asset: ['read'] });
   const seen = (await reader('GET', `/v3/devices/${device.id}`)).body.loraProperties;
   expect(seen).toMatchObject({ deviceEui: '0011223344556677', applicationKey: null });
-  expect((await world.admin('GET', `/v3/tags/${tag.id}`)).body).toMatchObject({ taggedDevices: 1, color: '#FF00aa' });
+  expect((await world.admin('GET', `/v3/tags/${tag.id}`)).body).toMatchObject({
+    taggedDevices: 1,
+    color: '#FF00aa',
+  });
 });
 
 test('contract 4: online follows the last uplink and the time-out; metrics carry every id', async () => {
@@ -159,7 +179,11 @@ test('contract 4: online follows the last uplink and the time-out; metrics carry
   });
   const count = async (query: string) =>
     (await admin('GET', `/v3/assets?workspaceId=${world.workspaceId}&${query}`)).body.totalElements;
-  expect([await count('online=true'), await count('online=false'), await count('state=UNKNOWN')]).toEqual([1, 0, 0]);
+  expect([
+    await count('online=true'),
+    await count('online=false'),
+    await count('state=UNKNOWN'),
+  ]).toEqual([1, 0, 0]);
   clock.now += 86_400_000;
   expect(await read()).toMatchObject({ online: false, onlineState: 'OFFLINE' });
   expect([await count('online=true'), await count('state=OFFLINE')]).toEqual([0, 1]);
@@ -180,9 +204,13 @@ test('contract 7: schemas are texts, absent parts null, script versions count ch
   });
   expect(type.uplinkScript).toEqual({ code: 'function consume(event) {}', version: 0 });
   const path = `/v3/device-types/${type.id}`;
-  const same = await world.admin('PUT', path, { uplinkScript: { code: type.uplinkScript.code, version: 7 } });
+  const same = await world.admin('PUT', path, {
+    uplinkScript: { code: type.uplinkScript.code, version: 7 },
+  });
   expect(same.body.uplinkScript.version).toBe(0);
-  const changed = await world.admin('PUT', path, { uplinkScript: { code: 'function consume() {}' } });
+  const changed = await world.admin('PUT', path, {
+    uplinkScript: { code: 'function consume() {}' },
+  });
   expect(changed.body).toMatchObject({ uplinkScript: { version: 1 }, version: 2 });
   expect((await world.admin('PUT', path, { schemas: { default: 'no json' } })).status).toBe(400);
 });
@@ -221,7 +249,9 @@ test('contract 27: the processing log of a device', async () => {
   expect(await ids('?from=2026-01-01T00:02:00Z')).toEqual(['b']);
   expect(await ids('?to=2026-01-01T00:02:00Z')).toEqual(['a']);
   expect(await ids('?page=1&size=1')).toEqual(['a']);
-  expect((await world.admin('GET', `/v3/devices/${device.id}/processing-logs?from=soon`)).status).toBe(400);
+  expect(
+    (await world.admin('GET', `/v3/devices/${device.id}/processing-logs?from=soon`)).status,
+  ).toBe(400);
   expect((await world.foreign('GET', `/v3/devices/${device.id}/processing-logs`)).status).toBe(404);
 });
 
@@ -240,15 +270,25 @@ test('contract 23: an API key shows its secret once and works until it is delete
   expect(body.permissions).toEqual({ asset: ['read'], organization: ['read'] });
   const record = (await owner('GET', `/v3/api-keys/${body.id}`)).body;
   expect(keysOf(record)).toEqual(
-    words('id name description organizationId allWorkspaces workspaces permissions secretPrefix created lastUsed'),
+    words(
+      'id name description organizationId allWorkspaces workspaces permissions secretPrefix created lastUsed',
+    ),
   );
   expect(JSON.stringify(await owner('GET', '/v3/api-keys'))).not.toContain(body.secret);
   const use = async () =>
-    await stranger('GET', '/v3/workspace-access?scope=ASSET&verb=READ', undefined, { 'x-api-key': body.secret });
+    await stranger('GET', '/v3/workspace-access?scope=ASSET&verb=READ', undefined, {
+      'x-api-key': body.secret,
+    });
   expect((await use()).body).toEqual({ all: false, ids: [secondWorkspace] });
   expect((await owner('DELETE', `/v3/api-keys/${body.id}`)).status).toBe(204);
   expect((await use()).status).toBe(401);
   expect(
-    (await owner('POST', '/v3/api-keys', { name: 'k', organizationId, permissions: { moon: ['read'] } })).status,
+    (
+      await owner('POST', '/v3/api-keys', {
+        name: 'k',
+        organizationId,
+        permissions: { moon: ['read'] },
+      })
+    ).status,
   ).toBe(400);
 });

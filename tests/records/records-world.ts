@@ -90,7 +90,11 @@ export async function startRecordsWorld(available: Available = everything) {
     publicUrl: 'http://localhost',
   });
   const as = (headers: Record<string, string>) => callerOf(app, headers);
-  const keyFor = async (organizationId: string, workspaceIds: string[] | undefined, permissions: Permissions) => {
+  const keyFor = async (
+    organizationId: string,
+    workspaceIds: string[] | undefined,
+    permissions: Permissions,
+  ) => {
     const workspaces = workspaceIds?.map((id) => ({ id }));
     const key = await createApiKey(
       records,
@@ -124,22 +128,50 @@ export async function startRecordsWorld(available: Available = everything) {
 }
 
 async function makeTenants(records: OpenRecords, now: number) {
-  const settings = { adminEmail: 'a@example.org', adminPassword: 'secret', adminApiKey: adminKey, now };
+  const settings = {
+    adminEmail: 'a@example.org',
+    adminPassword: 'secret',
+    adminApiKey: adminKey,
+    now,
+  };
   const made = (await bootstrap(records, settings))!;
   const { organizationId, userId } = made;
   const otherOrganizationId = newId('organization');
   const audit = { created: now, updated: null, version: 0 };
-  const tenant = { id: otherOrganizationId, name: 'Other', description: null, logo: null, ownerId: userId };
+  const tenant = {
+    id: otherOrganizationId,
+    name: 'Other',
+    description: null,
+    logo: null,
+    ownerId: userId,
+  };
   await insertOrganization(records.db, { ...tenant, properties: null, ...audit });
   const second = await createWorkspace(records, { organizationId, name: 'Second' }, now);
-  const foreign = await createWorkspace(records, { organizationId: otherOrganizationId, name: 'Foreign' }, now);
+  const foreign = await createWorkspace(
+    records,
+    { organizationId: otherOrganizationId, name: 'Foreign' },
+    now,
+  );
   return { ...made, otherOrganizationId, secondWorkspace: second.id, foreignWorkspace: foreign.id };
 }
 
 /** Stands where sessions will: the owner, signed in. */
-function session({ userId, organizationId }: { userId: string; organizationId: string }): Authenticator {
+function session({
+  userId,
+  organizationId,
+}: {
+  userId: string;
+  organizationId: string;
+}): Authenticator {
   const permissions = everyPermission;
-  const owner = { kind: 'USER', id: userId, name: 'Owner', organizationId, workspaces: 'all', permissions } as const;
+  const owner = {
+    kind: 'USER',
+    id: userId,
+    name: 'Owner',
+    organizationId,
+    workspaces: 'all',
+    permissions,
+  } as const;
   return { header: 'x-session', authenticate: () => owner };
 }
 
@@ -189,28 +221,50 @@ function routesOf(
   return [...all, ...bulk, ...outputConnectorRoutes(parts), ...dataFlowRoutes(parts)];
 }
 
-function callerOf(app: Awaited<ReturnType<typeof createServer>>, headers: Record<string, string>): Call {
+function callerOf(
+  app: Awaited<ReturnType<typeof createServer>>,
+  headers: Record<string, string>,
+): Call {
   return async (method, path, body, more = {}) => {
     const answer = await app.inject({
       method: method as 'GET',
       url: path,
-      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
-      ...(body === undefined ? {} : { payload: body instanceof Buffer ? body : JSON.stringify(body) }),
+      headers: {
+        ...headers,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...more,
+      },
+      ...(body === undefined
+        ? {}
+        : { payload: body instanceof Buffer ? body : JSON.stringify(body) }),
     });
     const isJson = String(answer.headers['content-type']).includes('application/json');
-    const read = answer.body === '' ? undefined : isJson ? JSON.parse(answer.body) : answer.rawPayload;
+    const read =
+      answer.body === '' ? undefined : isJson ? JSON.parse(answer.body) : answer.rawPayload;
     const answered = { status: answer.statusCode, body: read };
     // Beside what most tests compare: headers differ with every request.
-    return Object.defineProperty(answered, 'headers', { value: answer.headers, enumerable: false }) as Answered;
+    return Object.defineProperty(answered, 'headers', {
+      value: answer.headers,
+      enumerable: false,
+    }) as Answered;
   };
 }
 
 export type RecordsWorld = Awaited<ReturnType<typeof startRecordsWorld>>;
 
 /** A connector, a flow with the database and a device of it; what the caller may not see is its own affair. */
-export async function makeDevice(call: Call, workspaceId: string, deviceId: string, draft: object = {}) {
+export async function makeDevice(
+  call: Call,
+  workspaceId: string,
+  deviceId: string,
+  draft: object = {},
+) {
   const connector = (
-    await call('POST', '/v3/device-connectors', { name: `c ${deviceId}`, workspaceId, connectivity: 'HTTP' })
+    await call('POST', '/v3/device-connectors', {
+      name: `c ${deviceId}`,
+      workspaceId,
+      connectivity: 'HTTP',
+    })
   ).body;
   const flow = (
     await call('POST', '/v3/data-flows', {

@@ -39,13 +39,22 @@ async function must(path: string, body: object): Promise<string> {
 /** A type, a connector of each kind, and the flow that joins them. */
 async function makeFlow(here: object) {
   const { organizationId } = world;
-  const schema = JSON.stringify({ $id: 'x', type: 'object', properties: { t: { type: 'number', title: 'T' } } });
+  const schema = JSON.stringify({
+    $id: 'x',
+    type: 'object',
+    properties: { t: { type: 'number', title: 'T' } },
+  });
   const deviceType = await must('/v3/device-types', {
     name: 'T',
     organizationId,
     type: 'manual',
     description: 'said',
-    meta: { manufacturer: 'M', encoding: 'JSON', availableSensors: ['t'], outputTopics: ['default'] },
+    meta: {
+      manufacturer: 'M',
+      encoding: 'JSON',
+      availableSensors: ['t'],
+      outputTopics: ['default'],
+    },
     schemas: { default: schema },
     uplinkScript: { code: 'function consume(event) {}', version: 0 },
     downlinkScript: { code: 'function consume(event) {}', version: 0 },
@@ -88,7 +97,10 @@ beforeAll(async () => {
   const here = { name: 'B', workspaceId, description: 'said' };
   made['/v3/organizations'] = organizationId;
   made['/v3/workspaces'] = workspaceId;
-  await admin('PUT', `/v3/workspaces/${workspaceId}`, { settings: workspaceSettings, properties: { a: 1 } });
+  await admin('PUT', `/v3/workspaces/${workspaceId}`, {
+    settings: workspaceSettings,
+    properties: { a: 1 },
+  });
   const tag = await must('/v3/tags', { ...here, color: '#A0B0C0' });
   made['/v3/tags'] = tag;
   const fields = [];
@@ -119,11 +131,22 @@ beforeAll(async () => {
   });
   made['/v3/devices'] = device;
   await saveUplinkMetrics(world.records.db, [
-    { uplinkId: 'u', deviceId: device, uplinkSize: 3, timestamp: world.clock.now, batteryLevel: 91, sqi: 3 },
+    {
+      uplinkId: 'u',
+      deviceId: device,
+      uplinkSize: 3,
+      timestamp: world.clock.now,
+      batteryLevel: 91,
+      sqi: 3,
+    },
   ]);
   const group = await must('/v3/dashboard-groups', here);
   made['/v3/dashboard-groups'] = group;
-  made['/v3/dashboards'] = await must('/v3/dashboards', { ...here, groupId: group, configuration: { w: [1] } });
+  made['/v3/dashboards'] = await must('/v3/dashboards', {
+    ...here,
+    groupId: group,
+    configuration: { w: [1] },
+  });
 });
 afterAll(async () => {
   expect(world.failures).toEqual([]);
@@ -154,7 +177,11 @@ const dialects: [string, Record<string, string>][] = [
 /** Everything but what an update moves. */
 function still(record: Body): Body {
   const { version: _, updated: __, taggedDevices: ___, ...rest } = record;
-  return JSON.parse(JSON.stringify(rest, (key, value) => (key === 'version' || key === 'updated' ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(rest, (key, value) =>
+      key === 'version' || key === 'updated' ? undefined : value,
+    ),
+  );
 }
 
 /** Objects that are kept as they are sent. */
@@ -169,7 +196,12 @@ function withStrangers(value: Body, key = ''): Body {
   if (Array.isArray(value)) return value.map((item) => withStrangers(item, key));
   if (value === null || typeof value !== 'object' || free.has(key)) return value;
   const entries = Object.entries(value).map(([name, item]) => [name, withStrangers(item, name)]);
-  return { ...Object.fromEntries(entries), strangerNull: null, strangerText: 'x', strangerObject: { a: [1] } };
+  return {
+    ...Object.fromEntries(entries),
+    strangerNull: null,
+    strangerText: 'x',
+    strangerObject: { a: [1] },
+  };
 }
 
 describe.each(dialects)('%s', (_, headers) => {
@@ -182,15 +214,25 @@ describe.each(dialects)('%s', (_, headers) => {
     expect(still(put.body)).toEqual(still(before));
   });
 
-  test.each(kinds)('%s, with members that nobody knows in every object, as well', async (...[, path]) => {
-    const before = (await world.owner('GET', path(), undefined, headers)).body;
-    const put = await world.owner('PUT', path(), withStrangers(before), headers);
-    expect([put.status, put.body.message]).toEqual([200, undefined]);
-    expect(still((await world.owner('GET', path(), undefined, headers)).body)).toEqual(still(before));
-  });
+  test.each(kinds)(
+    '%s, with members that nobody knows in every object, as well',
+    async (...[, path]) => {
+      const before = (await world.owner('GET', path(), undefined, headers)).body;
+      const put = await world.owner('PUT', path(), withStrangers(before), headers);
+      expect([put.status, put.body.message]).toEqual([200, undefined]);
+      expect(still((await world.owner('GET', path(), undefined, headers)).body)).toEqual(
+        still(before),
+      );
+    },
+  );
 
   test('a device from a list, without its version, as well', async () => {
-    const list = await world.owner('GET', `/v3/assets?workspaceId=${world.workspaceId}`, undefined, headers);
+    const list = await world.owner(
+      'GET',
+      `/v3/assets?workspaceId=${world.workspaceId}`,
+      undefined,
+      headers,
+    );
     const { version: _, ...device } = list.body.content[0];
     const put = await world.owner('PUT', `/v3/devices/${device.id}`, device, headers);
     expect(put.status).toBe(200);
@@ -223,7 +265,9 @@ test('contract 4: LoRa keys are there for who may change the device, and null fo
     await reader('GET', `/v3/devices/export?workspaceId=${world.workspaceId}&format=csv`),
   ]) {
     expect(answer.status).toBe(200);
-    const text = Buffer.isBuffer(answer.body) ? answer.body.toString() : JSON.stringify(answer.body);
+    const text = Buffer.isBuffer(answer.body)
+      ? answer.body.toString()
+      : JSON.stringify(answer.body);
     expect(text).toContain('sent-back');
     for (const secret of secrets) expect(text).not.toContain(secret);
   }

@@ -16,8 +16,16 @@ beforeAll(async () => {
   };
   const roof = await make('/v3/tags', { name: 'Roof' });
   const hall = await make('/v3/tags', { name: 'Hall, north' });
-  const hook = { type: 'WEBHOOK', scope: 'RULE_ACTION', webhookProperties: { uri: 'https://example.org' } };
-  const action = await make('/v3/output-connectors', { name: 'Alarm', sendConsecutiveAlerts: false, ...hook });
+  const hook = {
+    type: 'WEBHOOK',
+    scope: 'RULE_ACTION',
+    webhookProperties: { uri: 'https://example.org' },
+  };
+  const action = await make('/v3/output-connectors', {
+    name: 'Alarm',
+    sendConsecutiveAlerts: false,
+    ...hook,
+  });
   deviceId = (await makeDevice(admin, workspaceId, 'sensor-1')).device.id;
   const block = await make('/v3/rules/custom', {
     workspaceId: undefined,
@@ -27,10 +35,17 @@ beforeAll(async () => {
     dataSources: [{ variableName: 'a' }],
     properties: [{ variableName: 'n', type: 'NUMERICAL', defaultValue: '3' }],
   });
-  await make('/v3/rules/custom', { workspaceId: undefined, organizationId, name: 'Unused', script: 'x' });
+  await make('/v3/rules/custom', {
+    workspaceId: undefined,
+    organizationId,
+    name: 'Unused',
+    script: 'x',
+  });
   const source = { dataTopic: 'default', dataKey: 't', valueType: 'NUMERICAL' };
   const operandFirst = { type: 'DATA_SOURCE', dataSourceId: 's' };
-  const conditions = [{ operandFirst, operator: 'GT', operandSecond: { type: 'CONSTANT', value: 30 } }];
+  const conditions = [
+    { operandFirst, operator: 'GT', operandSecond: { type: 'CONSTANT', value: 30 } },
+  ];
   await make('/v3/rules', {
     name: 'Too warm',
     inputs: [{ id: deviceId, type: 'DEVICE' }],
@@ -105,7 +120,10 @@ test('rules are told by names, without ids, and with the custom logic that they 
   const document = await documentNow();
   expect(document.customLogic.map(({ name }: Body) => name)).toEqual(['Average']);
   const [fenced, mean, warm] = document.rules;
-  expect(fenced).toMatchObject({ name: 'Left the yard', inputs: [{ type: 'ASSET_TAG', tag: 'Roof' }] });
+  expect(fenced).toMatchObject({
+    name: 'Left the yard',
+    inputs: [{ type: 'ASSET_TAG', tag: 'Roof' }],
+  });
   expect(mean).toMatchObject({
     name: 'Mean',
     active: false,
@@ -116,7 +134,11 @@ test('rules are told by names, without ids, and with the custom logic that they 
     ],
     logic: {
       dataSources: [{ inputIds: ['1', '2'] }],
-      customLogic: { customLogicId: 'Average', actionIds: ['Alarm'], properties: [{ variableName: 'n', value: 5 }] },
+      customLogic: {
+        customLogicId: 'Average',
+        actionIds: ['Alarm'],
+        properties: [{ variableName: 'n', value: 5 }],
+      },
     },
     actions: [{ name: 'Alarm', configuration: { a: 1 } }],
   });
@@ -134,7 +156,10 @@ test('rules are told by names, without ids, and with the custom logic that they 
 test('the same document changes nothing, not even a version', async () => {
   const before = await rulesOf(world.workspaceId);
   const { status, body } = await world.admin('PUT', path, await documentNow());
-  expect({ status, body }).toMatchObject({ status: 200, body: { created: 0, updated: 0, notes: [] } });
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: { created: 0, updated: 0, notes: [] },
+  });
   expect(await rulesOf(world.workspaceId)).toEqual(before);
 });
 
@@ -157,8 +182,15 @@ test('elsewhere rules are made; those of devices wait with a line until the devi
   expect(mean.logic.customLogic.customLogicId).toBe(own[1].logic.customLogic.customLogicId);
   document.rules[2].inputs[0].deviceId = 'sensor-2';
   const { device } = await makeDevice(admin, other, 'sensor-2');
-  expect((await admin('PUT', there, document)).body).toMatchObject({ created: 1, updated: 0, notes: [] });
-  expect((await rulesOf(other))[2]).toMatchObject({ name: 'Too warm', inputs: [{ id: device.id }] });
+  expect((await admin('PUT', there, document)).body).toMatchObject({
+    created: 1,
+    updated: 0,
+    notes: [],
+  });
+  expect((await rulesOf(other))[2]).toMatchObject({
+    name: 'Too warm',
+    inputs: [{ id: device.id }],
+  });
 });
 
 test('a document that says only a part of a rule changes that part', async () => {
@@ -169,8 +201,15 @@ test('a document that says only a part of a rule changes that part', async () =>
   colder.logicBlocks[0].conditions[0].operandSecond.value = 25;
   const rules = [{ name, inputs, logic: colder }];
   const sent = { format: document.format, rules };
-  expect((await world.admin('PUT', path, sent)).body).toMatchObject({ created: 0, updated: 1, unchanged: 0 });
-  expect((await documentNow()).rules).toEqual([...document.rules.slice(0, 2), { ...warm, logic: colder }]);
+  expect((await world.admin('PUT', path, sent)).body).toMatchObject({
+    created: 0,
+    updated: 1,
+    unchanged: 0,
+  });
+  expect((await documentNow()).rules).toEqual([
+    ...document.rules.slice(0, 2),
+    { ...warm, logic: colder },
+  ]);
 });
 
 test('names that are not there are refused, and then nothing was changed', async () => {
@@ -184,14 +223,23 @@ test('names that are not there are refused, and then nothing was changed', async
     { ...mean, inputs: [mean.inputs[0], { ...mean.inputs[1], tags: [] }] },
   ];
   for (const rule of wrong) {
-    const answer = await world.admin('PUT', path, { ...document, tags: [{ name: 'new' }], rules: [rule] });
+    const answer = await world.admin('PUT', path, {
+      ...document,
+      tags: [{ name: 'new' }],
+      rules: [rule],
+    });
     expect({ rule, status: answer.status }).toEqual({ rule, status: 400 });
   }
   expect(await documentNow()).toEqual(document);
 });
 
 test('a document takes the permissions of rules too', async () => {
-  const permissions = { workspace: ['read'], asset: ['read'], deviceType: ['read'], dataFlow: ['read'] } as const;
+  const permissions = {
+    workspace: ['read'],
+    asset: ['read'],
+    deviceType: ['read'],
+    dataFlow: ['read'],
+  } as const;
   const reader = await world.keyFor(world.organizationId, undefined, permissions);
   expect((await reader('GET', path)).status).toBe(403);
   const rules = { ...permissions, rule: ['read'], customLogic: ['read'] } as const;

@@ -36,7 +36,10 @@ beforeAll(async () => {
     { id: '0900000000000000', topic: '*' },
     { id: output.body.id, topic: 'alarm' },
   ];
-  await admin('PUT', `/v3/data-flows/${flow.id}`, { deviceType: { id: type.body.id }, outputConnectors });
+  await admin('PUT', `/v3/data-flows/${flow.id}`, {
+    deviceType: { id: type.body.id },
+    outputConnectors,
+  });
 });
 afterAll(async () => {
   expect(world.failures).toEqual([]);
@@ -57,16 +60,35 @@ test('a document makes another workspace the same, and the same again changes no
       ],
     },
   ]);
-  expect((await admin('PUT', path, document)).body).toEqual({ created: 0, updated: 0, unchanged: 7, notes: [] });
+  expect((await admin('PUT', path, document)).body).toEqual({
+    created: 0,
+    updated: 0,
+    unchanged: 7,
+    notes: [],
+  });
   const other = (await admin('POST', '/v3/workspaces', { organizationId, name: 'copy' })).body.id;
   const there = `/v3/workspaces/${other}/configuration`;
   const first = await admin('PUT', there, document);
   // The device type belongs to the organization, so it is there already.
-  expect(first.body).toMatchObject({ created: 5, updated: 1, unchanged: 1, notes: [expect.stringContaining('Hook')] });
+  expect(first.body).toMatchObject({
+    created: 5,
+    updated: 1,
+    unchanged: 1,
+    notes: [expect.stringContaining('Hook')],
+  });
   expect((await admin('GET', there)).body).toEqual(document);
-  expect((await admin('PUT', there, document)).body).toEqual({ created: 0, updated: 0, unchanged: 7, notes: [] });
+  expect((await admin('PUT', there, document)).body).toEqual({
+    created: 0,
+    updated: 0,
+    unchanged: 7,
+    notes: [],
+  });
   document.tags[0].color = '#00FF00';
-  expect((await admin('PUT', there, document)).body).toMatchObject({ created: 0, updated: 1, unchanged: 6 });
+  expect((await admin('PUT', there, document)).body).toMatchObject({
+    created: 0,
+    updated: 1,
+    unchanged: 6,
+  });
 });
 
 test('a document that cannot be applied changes nothing', async () => {
@@ -75,7 +97,11 @@ test('a document that cannot be applied changes nothing', async () => {
   const wrong = [
     { ...before, format: 'other' },
     { ...before, tags: [{ name: 'new' }], customFields: [{ ...customFields[0], type: 'NUMBER' }] },
-    { ...before, tags: [{ name: 'new' }], dataFlows: [{ ...dataFlows[0], name: 'g', deviceConnector: 'none' }] },
+    {
+      ...before,
+      tags: [{ name: 'new' }],
+      dataFlows: [{ ...dataFlows[0], name: 'g', deviceConnector: 'none' }],
+    },
     { ...before, deviceTypes: [{ name: 'unknown', library: true }] },
     { ...before, tags: [{ color: 'red' }] },
   ];

@@ -13,8 +13,33 @@ export interface TestCertificate {
 export function makeCertificate(folder: string, name = 'localhost'): TestCertificate {
   const [certPath, keyPath] = [`${folder}/${name}.crt`, `${folder}/${name}.key`];
   const names = `subjectAltName=DNS:${name},IP:127.0.0.1`;
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', keyPath];
-  const request = ['req', '-x509', ...key, '-out', certPath, '-days', '2', '-subj', `/CN=${name}`, '-addext', names];
+  const key = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-keyout',
+    keyPath,
+  ];
+  const request = [
+    'req',
+    '-x509',
+    ...key,
+    '-out',
+    certPath,
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
+    '-addext',
+    names,
+  ];
   execFileSync('openssl', request, { stdio: 'ignore' });
-  return { certPath, keyPath, cert: readFileSync(certPath, 'utf8'), key: readFileSync(keyPath, 'utf8') };
+  return {
+    certPath,
+    keyPath,
+    cert: readFileSync(certPath, 'utf8'),
+    key: readFileSync(keyPath, 'utf8'),
+  };
 }

@@ -37,7 +37,8 @@ export async function startHttpsServer(
       const one = { method, path, headers, body: Buffer.concat(chunks).toString() };
       heard.push(one);
       const given = answer(one);
-      if (given !== undefined) response.writeHead(given.status, given.headers ?? {}).end(given.body ?? '');
+      if (given !== undefined)
+        response.writeHead(given.status, given.headers ?? {}).end(given.body ?? '');
     });
   });
   server.listen(0, '127.0.0.1');

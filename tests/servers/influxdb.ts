@@ -42,7 +42,10 @@ export async function startInfluxDb(folder: string): Promise<InfluxDb> {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   const ask = async (statement: string) => {
     const query = new URLSearchParams({ db: 'target', epoch: 'ms', q: statement });
-    const answer = await fetch(`${base}/query?${query}`, { method: 'POST', headers: { authorization } });
+    const answer = await fetch(`${base}/query?${query}`, {
+      method: 'POST',
+      headers: { authorization },
+    });
     if (!answer.ok) throw new Error(`${statement}: ${answer.status} ${await answer.text()}`);
     const { results } = (await answer.json()) as Answer;
     return (results[0]?.series ?? []).flatMap(({ columns, values }) =>

@@ -5,7 +5,13 @@ import { createServer as createTlsServer } from 'node:tls';
 import { once } from 'node:events';
 import { type KafkaRecord, recordsOf, WireReader, WireWriter } from './kafka-wire.ts';
 
-const apiKeys = { produce: 0, metadata: 3, saslHandshake: 17, apiVersions: 18, saslAuthenticate: 36 } as const;
+const apiKeys = {
+  produce: 0,
+  metadata: 3,
+  saslHandshake: 17,
+  apiVersions: 18,
+  saslAuthenticate: 36,
+} as const;
 const partitions = 3;
 const unsupportedVersion = 35;
 const unsupportedMechanism = 33;
@@ -45,7 +51,8 @@ export async function startKafkaBroker(options: KafkaOptions = {}): Promise<Kafk
     socket.on('error', () => undefined);
     serveRequests(socket, { options, produced, port: () => port });
   };
-  const server = options.tls === undefined ? createServer(serve) : createTlsServer({ ...options.tls }, serve);
+  const server =
+    options.tls === undefined ? createServer(serve) : createTlsServer({ ...options.tls }, serve);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -88,16 +95,25 @@ function serveRequests(socket: Socket, cluster: Cluster): void {
       // A broker hangs up on whoever asks before being known.
       if (answer === undefined) return void socket.destroy();
       socket.write(
-        new WireWriter().data(Buffer.concat([new WireWriter().int32(correlationId).bytes(), answer])).bytes(),
+        new WireWriter()
+          .data(Buffer.concat([new WireWriter().int32(correlationId).bytes(), answer]))
+          .bytes(),
       );
     }
   });
 }
 
-function answerTo(key: number, version: number, request: WireReader, session: Session, cluster: Cluster) {
+function answerTo(
+  key: number,
+  version: number,
+  request: WireReader,
+  session: Session,
+  cluster: Cluster,
+) {
   if (key === apiKeys.apiVersions) return apiVersions(version);
   if (key === apiKeys.saslHandshake) return handshake(request, cluster.options);
-  if (key === apiKeys.saslAuthenticate) return authenticate(request.data(), session, cluster.options);
+  if (key === apiKeys.saslAuthenticate)
+    return authenticate(request.data(), session, cluster.options);
   if (!session.isAuthenticated) return undefined;
   if (key === apiKeys.metadata && version === 5) return metadata(request, cluster);
   if (key === apiKeys.produce && version === 7) return produce(request, cluster);
@@ -120,13 +136,20 @@ function apiVersions(version: number): Buffer {
 function handshake(request: WireReader, { sasl }: KafkaOptions): Buffer {
   const isOffered = request.string() === sasl?.mechanism;
   const answer = new WireWriter().int16(isOffered ? 0 : unsupportedMechanism);
-  return answer.list(sasl === undefined ? [] : [sasl.mechanism], (mechanism) => answer.string(mechanism)).bytes();
+  return answer
+    .list(sasl === undefined ? [] : [sasl.mechanism], (mechanism) => answer.string(mechanism))
+    .bytes();
 }
 
 function authenticate(bytes: Buffer, session: Session, { sasl }: KafkaOptions): Buffer {
   const refused = () =>
-    new WireWriter().int16(authenticationFailed).string('Authentication failed').data(Buffer.alloc(0)).bytes();
-  const accepted = (text: string) => new WireWriter().int16(0).string(null).data(Buffer.from(text)).bytes();
+    new WireWriter()
+      .int16(authenticationFailed)
+      .string('Authentication failed')
+      .data(Buffer.alloc(0))
+      .bytes();
+  const accepted = (text: string) =>
+    new WireWriter().int16(0).string(null).data(Buffer.from(text)).bytes();
   if (sasl === undefined) return refused();
   if (sasl.mechanism === 'PLAIN') {
     session.isAuthenticated = bytes.toString() === `\0${sasl.username}\0${sasl.password}`;
@@ -144,7 +167,11 @@ function authenticate(bytes: Buffer, session: Session, { sasl }: KafkaOptions): 
 }
 
 /** The server's signature when the client's proof shows that it knows the password (RFC 5802). */
-function scramSignature(final: string, { first, serverFirst }: NonNullable<Session['scram']>, password: string) {
+function scramSignature(
+  final: string,
+  { first, serverFirst }: NonNullable<Session['scram']>,
+  password: string,
+) {
   const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest();
   const salted = pbkdf2Sync(password, 'salt', 4096, 32, 'sha256');
   const signed = `${first},${serverFirst},${final.replace(/,p=.*$/, '')}`;
@@ -158,8 +185,13 @@ function scramSignature(final: string, { first, serverFirst }: NonNullable<Sessi
 function metadata(request: WireReader, { options, port }: Cluster): Buffer {
   const topics = request.list(() => request.string());
   const answer = new WireWriter().int32(0);
-  const broker = { host: options.advertised?.host ?? '127.0.0.1', port: options.advertised?.port ?? port() };
-  answer.list([broker], ({ host, port: at }) => answer.int32(1).string(host).int32(at).string(null));
+  const broker = {
+    host: options.advertised?.host ?? '127.0.0.1',
+    port: options.advertised?.port ?? port(),
+  };
+  answer.list([broker], ({ host, port: at }) =>
+    answer.int32(1).string(host).int32(at).string(null),
+  );
   answer.string('test').int32(1);
   answer.list(topics, (topic) => {
     answer.int16(0).string(topic).flag(false);
@@ -182,14 +214,18 @@ function produce(request: WireReader, { options, produced }: Cluster): Buffer {
   const error = options.produceErrors?.shift() ?? 0;
   const written = request.list(() => ({
     topic: request.string(),
-    batches: request.list(() => ({ partition: request.int32(), records: recordsOf(request.data()) })),
+    batches: request.list(() => ({
+      partition: request.int32(),
+      records: recordsOf(request.data()),
+    })),
   }));
   const answer = new WireWriter();
   answer.list(written, ({ topic, batches }) => {
     answer.string(topic);
     answer.list(batches, ({ partition, records }) => {
       answer.int32(partition).int16(error).int64(BigInt(produced.length)).int64(-1n).int64(0n);
-      if (error === 0) produced.push(...records.map((record) => ({ ...record, topic, partition, acks })));
+      if (error === 0)
+        produced.push(...records.map((record) => ({ ...record, topic, partition, acks })));
     });
   });
   return answer.int32(0).bytes();

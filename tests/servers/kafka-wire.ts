@@ -102,7 +102,8 @@ export function recordsOf(batch: Buffer): KafkaRecord[] {
   reader.int32();
   if (reader.int8() !== 2) throw new Error('the batch is not of format 2');
   const checksum = reader.uint32();
-  if (checksum !== crc32c(batch.subarray(21))) throw new Error('the checksum of the batch is wrong');
+  if (checksum !== crc32c(batch.subarray(21)))
+    throw new Error('the checksum of the batch is wrong');
   const attributes = reader.int16();
   if ((attributes & 7) !== 0) throw new Error('the batch is compressed');
   // Last offset delta, two timestamps, producer id, epoch, base sequence.
@@ -113,7 +114,10 @@ export function recordsOf(batch: Buffer): KafkaRecord[] {
     reader.varint();
     reader.varint();
     const [key, value] = [reader.varText(), reader.varText()];
-    const headers = Array.from({ length: reader.varint() }, () => [reader.varText() ?? '', reader.varText()] as const);
+    const headers = Array.from(
+      { length: reader.varint() },
+      () => [reader.varText() ?? '', reader.varText()] as const,
+    );
     return { key, value, headers: Object.fromEntries(headers) };
   });
 }

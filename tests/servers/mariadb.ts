@@ -7,7 +7,10 @@ import { makeCertificate } from './certificate.ts';
 import type { SqlServer } from './postgresql.ts';
 import type { ServerProgram } from './server-tests.ts';
 
-export const mariadb: ServerProgram = { path: '/usr/sbin/mariadbd', debianPackage: 'mariadb-server' };
+export const mariadb: ServerProgram = {
+  path: '/usr/sbin/mariadbd',
+  debianPackage: 'mariadb-server',
+};
 
 /** Its database is called `target`. */
 export async function startMariadb(folder: string): Promise<SqlServer> {
@@ -21,8 +24,18 @@ export async function startMariadb(folder: string): Promise<SqlServer> {
   chmodSync(folder, 0o755);
   chmodSync(certificate.keyPath, 0o644);
   if (account !== undefined) chownSync(data, account.uid, account.gid);
-  const own = ['--no-defaults', `--datadir=${data}`, '--innodb-log-file-size=4M', '--innodb-buffer-pool-size=8M'];
-  const install = [...own, '--auth-root-authentication-method=normal', '--skip-test-db', `--skip-name-resolve`];
+  const own = [
+    '--no-defaults',
+    `--datadir=${data}`,
+    '--innodb-log-file-size=4M',
+    '--innodb-buffer-pool-size=8M',
+  ];
+  const install = [
+    ...own,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+    `--skip-name-resolve`,
+  ];
   execFileSync('/usr/bin/mariadb-install-db', install, { stdio: 'ignore', ...account, cwd: '/' });
   writeFileSync(
     `${folder}/init.sql`,

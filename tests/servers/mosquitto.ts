@@ -44,5 +44,12 @@ export async function startMosquitto(folder: string): Promise<Mosquitto> {
   const args = ['-c', `${folder}/mosquitto.conf`];
   const server = startServer({ command: mosquitto.path, args, logPath: `${folder}/log` });
   await untilListening(server, tlsPort);
-  return { port, tlsPort, caCertificate: certificate.cert, username, password, stop: () => server.stop() };
+  return {
+    port,
+    tlsPort,
+    caCertificate: certificate.cert,
+    username,
+    password,
+    stop: () => server.stop(),
+  };
 }

@@ -4,7 +4,10 @@ import { freePort, startServer, untilListening } from '../../bench/load/server-p
 import { makeCertificate } from './certificate.ts';
 import type { ServerProgram } from './server-tests.ts';
 
-export const natsServer: ServerProgram = { path: '/usr/sbin/nats-server', debianPackage: 'nats-server' };
+export const natsServer: ServerProgram = {
+  path: '/usr/sbin/nats-server',
+  debianPackage: 'nats-server',
+};
 
 export interface NatsServer {
   readonly port: number;
@@ -25,7 +28,9 @@ export async function startNatsServer(folder: string, secured = false): Promise<
       `listen: "127.0.0.1:${port}"`,
       `jetstream { store_dir: "${folder}/streams" }`,
       `authorization { users: [{ user: ${username}, password: ${password}, permissions: { publish: ${publish} } }] }`,
-      secured ? `tls { cert_file: "${certificate.certPath}", key_file: "${certificate.keyPath}" }` : '',
+      secured
+        ? `tls { cert_file: "${certificate.certPath}", key_file: "${certificate.keyPath}" }`
+        : '',
       'max_payload: 100KB',
       '',
     ].join('\n'),

@@ -11,7 +11,10 @@ const versions = '/usr/lib/postgresql';
 const version = existsSync(versions) ? (readdirSync(versions).toSorted().at(-1) ?? '15') : '15';
 const programs = `${versions}/${version}/bin`;
 
-export const postgresql: ServerProgram = { path: `${programs}/postgres`, debianPackage: 'postgresql' };
+export const postgresql: ServerProgram = {
+  path: `${programs}/postgres`,
+  debianPackage: 'postgresql',
+};
 
 export interface SqlServer {
   readonly port: number;
@@ -37,7 +40,15 @@ export async function startPostgresql(folder: string): Promise<SqlServer> {
   if (account !== undefined) {
     for (const path of [data, certificate.keyPath]) chownSync(path, account.uid, account.gid);
   }
-  const initialise = ['-D', data, '-U', username, '-A', 'scram-sha-256', `--pwfile=${folder}/password`];
+  const initialise = [
+    '-D',
+    data,
+    '-U',
+    username,
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${folder}/password`,
+  ];
   execFileSync(`${programs}/initdb`, [...initialise, '-E', 'UTF8', '--no-locale', '-N'], {
     stdio: 'ignore',
     ...account,
@@ -52,10 +63,26 @@ export async function startPostgresql(folder: string): Promise<SqlServer> {
     ssl_key_file: certificate.keyPath,
     timezone: 'Europe/Zurich',
   };
-  const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
-  const server = startServer({ command: postgresql.path, args, logPath: `${folder}/log`, stopSignal: 'SIGINT', ...as });
+  const args = [
+    '-D',
+    data,
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
+  const server = startServer({
+    command: postgresql.path,
+    args,
+    logPath: `${folder}/log`,
+    stopSignal: 'SIGINT',
+    ...as,
+  });
   await untilReady(server, async () => {
-    const client = new pg.Client({ host: '127.0.0.1', port, user: username, password, database: 'postgres' });
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port,
+      user: username,
+      password,
+      database: 'postgres',
+    });
     await client.connect();
     await client.end();
     return true;

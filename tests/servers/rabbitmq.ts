@@ -1,6 +1,11 @@
 // RabbitMQ for tests: one node with its own name server, as its system user when the tests run as root.
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
-import { freePort, type RunningServer, startServer, untilListening } from '../../bench/load/server-process.ts';
+import {
+  freePort,
+  type RunningServer,
+  startServer,
+  untilListening,
+} from '../../bench/load/server-process.ts';
 import { accountOf } from '../../bench/peers/debian-package.ts';
 import { makeCertificate } from './certificate.ts';
 import type { ServerProgram } from './server-tests.ts';
@@ -45,9 +50,19 @@ export async function startRabbitMq(folder: string): Promise<RabbitMq> {
   const home = `${folder}/home`;
   mkdirSync(home);
   if (account !== undefined) chownSync(home, account.uid, account.gid);
-  const erlang = { HOME: home, ERL_EPMD_PORT: String(nameServerPort), ERL_EPMD_ADDRESS: '127.0.0.1' };
+  const erlang = {
+    HOME: home,
+    ERL_EPMD_PORT: String(nameServerPort),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+  };
   const as = account === undefined ? {} : { account };
-  const names = startServer({ command: '/usr/bin/epmd', args: [], logPath: `${folder}/names.log`, env: erlang, ...as });
+  const names = startServer({
+    command: '/usr/bin/epmd',
+    args: [],
+    logPath: `${folder}/names.log`,
+    env: erlang,
+    ...as,
+  });
   await untilListening(names, nameServerPort);
   const env = {
     ...erlang,
@@ -64,7 +79,13 @@ export async function startRabbitMq(folder: string): Promise<RabbitMq> {
     RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '+S 1:1 +sbwt none',
     RUNNING_UNDER_SYSTEMD: '1',
   };
-  const node = startServer({ command: rabbitmq.path, args: [], logPath: `${folder}/log`, env, ...as });
+  const node = startServer({
+    command: rabbitmq.path,
+    args: [],
+    logPath: `${folder}/log`,
+    env,
+    ...as,
+  });
   try {
     await untilListening(node, tlsPort);
   } catch (error) {

@@ -21,7 +21,9 @@ export function describeWith(program: ServerProgram, title: string, tests: () =>
 const startMsMax = 90_000;
 
 /** Starts something before the tests of a block and stops it after them; it has a temporary folder of its own. */
-export function startedBefore<S extends { stop(): Promise<void> }>(start: (folder: string) => Promise<S>): () => S {
+export function startedBefore<S extends { stop(): Promise<void> }>(
+  start: (folder: string) => Promise<S>,
+): () => S {
   let running: S | undefined;
   const folder = mkdtempSync(join(tmpdir(), 'heliograph-server-'));
   beforeAll(async () => {

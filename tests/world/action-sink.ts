@@ -28,7 +28,9 @@ export async function startActionSink(): Promise<ActionSink> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      of(decodeURIComponent(request.url!.slice(1))).push(JSON.parse(Buffer.concat(chunks).toString()) as never);
+      of(decodeURIComponent(request.url!.slice(1))).push(
+        JSON.parse(Buffer.concat(chunks).toString()) as never,
+      );
       response.end('taken');
       for (const wake of [...waiting]) wake();
     });
@@ -39,7 +41,13 @@ export async function startActionSink(): Promise<ActionSink> {
     async action(world, name, more = {}) {
       const uri = `http://127.0.0.1:${port}/${encodeURIComponent(name)}`;
       const webhookProperties = { uri, method: 'POST', contentType: 'JSON', authType: 'NONE' };
-      const body = { name, workspaceId: world.workspaceId, type: 'WEBHOOK', scope: 'RULE_ACTION', webhookProperties };
+      const body = {
+        name,
+        workspaceId: world.workspaceId,
+        type: 'WEBHOOK',
+        scope: 'RULE_ACTION',
+        webhookProperties,
+      };
       return (await world.must('POST', '/v3/output-connectors', { ...body, ...more })).id;
     },
     async next(name) {

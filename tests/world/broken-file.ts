@@ -10,7 +10,8 @@ export function breakOpenFile(pathPart: string): void {
   if (descriptor === undefined) throw new Error(`no open file with ${pathPart} in its path`);
   closeSync(Number(descriptor));
   const opened = openSync('/proc/self/mem', 'r+');
-  if (opened !== Number(descriptor)) throw new Error(`descriptor ${descriptor} was taken by another file`);
+  if (opened !== Number(descriptor))
+    throw new Error(`descriptor ${descriptor} was taken by another file`);
 }
 
 function linkOf(fd: string): string {

@@ -20,7 +20,8 @@ export async function checkedFetch(
   headers: Record<string, string>,
   body?: unknown,
 ): Promise<Answered> {
-  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const sent =
+    body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
   const answer = await fetch(base + path, { method, headers, ...sent });
   const text = await answer.text();
   const contentType = answer.headers.get('content-type');

@@ -31,7 +31,8 @@ async function pong(
   id: number,
 ): Promise<void> {
   const ping = encodeMessage(emptyMessage(0, id % 65_536));
-  const isPong = (datagram: Buffer): boolean => datagram.equals(encodeMessage(emptyMessage(3, id % 65_536)));
+  const isPong = (datagram: Buffer): boolean =>
+    datagram.equals(encodeMessage(emptyMessage(3, id % 65_536)));
   for (let tries = 0; tries < pingTriesMax; tries++) {
     socket.send(ping);
     for (;;) {

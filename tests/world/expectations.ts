@@ -4,10 +4,15 @@ import { expect } from 'vitest';
 import type { Answered } from './world.ts';
 
 /** `YYYY-MM-DDTHH:mm:ss.SSSZ`, the one form of times in answers (contract 0). */
-export const anyTime: unknown = expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
-export const anyUuid: unknown = expect.stringMatching(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
+export const anyTime: unknown = expect.stringMatching(
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
+);
+export const anyUuid: unknown = expect.stringMatching(
+  /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/,
+);
 /** A record id: 16 lower-case hexadecimal characters, the first two the kind (contract 0). */
-export const anyId = (kind: string): unknown => expect.stringMatching(new RegExp(`^${kind}[0-9a-f]{14}$`));
+export const anyId = (kind: string): unknown =>
+  expect.stringMatching(new RegExp(`^${kind}[0-9a-f]{14}$`));
 
 /** The error body of interface 7 with nothing missing and nothing more than the errorCode of contract 0.2. */
 export function expectRefusal(
@@ -46,7 +51,14 @@ export function pageEnvelope(page: {
   const totalPages = Math.ceil(total / size);
   return {
     content,
-    pageable: { sort, offset: number * size, pageNumber: number, pageSize: size, paged: true, unpaged: false },
+    pageable: {
+      sort,
+      offset: number * size,
+      pageNumber: number,
+      pageSize: size,
+      paged: true,
+      unpaged: false,
+    },
     sort,
     totalPages,
     totalElements: total,

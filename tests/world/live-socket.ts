@@ -20,7 +20,9 @@ export interface LiveSocket {
 }
 
 /** Connects and takes the greeting; `url` is the whole address with its credential. */
-export async function openLive(url: string): Promise<LiveSocket & { readonly greeting: LiveMessage }> {
+export async function openLive(
+  url: string,
+): Promise<LiveSocket & { readonly greeting: LiveMessage }> {
   const socket = new WebSocket(url);
   const seen: LiveMessage[] = [];
   const waiting: (() => void)[] = [];
@@ -45,7 +47,8 @@ export async function openLive(url: string): Promise<LiveSocket & { readonly gre
     }
     return seen.shift()!;
   };
-  const send = (message: unknown) => socket.send(typeof message === 'string' ? message : JSON.stringify(message));
+  const send = (message: unknown) =>
+    socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   const greeting = await next();
   return {
     socket,

@@ -72,9 +72,14 @@ export async function loraDevice(world: World, options: LoraOptions = {}): Promi
     integrationId: integration.id,
     secret,
     webhook: (body, query = {}) =>
-      call('POST', `/v3/capture/lora/${integration.id}?${new URLSearchParams({ secret, ...query }).toString()}`, body),
+      call(
+        'POST',
+        `/v3/capture/lora/${integration.id}?${new URLSearchParams({ secret, ...query }).toString()}`,
+        body,
+      ),
     downlink: (body) => call('POST', `/v3/devices/${id}/downlink`, body),
-    downlinks: async () => (await must('GET', `/v3/devices/${id}/downlinks?size=1000`)).content.reverse(),
+    downlinks: async () =>
+      (await must('GET', `/v3/devices/${id}/downlinks?size=1000`)).content.reverse(),
     notes: async () => {
       await must('GET', `/v3/devices/${id}`);
       const log = await must('GET', `/v3/devices/${id}/processing-logs?size=1000`);

@@ -51,7 +51,10 @@ export async function startMqttWorld(
   const clients: MqttClient[] = [];
   let count = 0;
 
-  const clientWith: MqttWorld['clientWith'] = async (wanted, url = `mqtt://127.0.0.1:${mqttPort}`) => {
+  const clientWith: MqttWorld['clientWith'] = async (
+    wanted,
+    url = `mqtt://127.0.0.1:${mqttPort}`,
+  ) => {
     const client = await mqtt.connectAsync(url, { reconnectPeriod: 0, ...wanted }, false);
     // A connection that the platform cuts is what many tests are about.
     client.on('error', () => undefined);
@@ -68,7 +71,12 @@ export async function startMqttWorld(
       const { workspaceId, organizationId } = world;
       const connector =
         beside === undefined
-          ? await world.must('POST', '/v3/device-connectors', { name, workspaceId, connectivity: 'MQTT', ...fields })
+          ? await world.must('POST', '/v3/device-connectors', {
+              name,
+              workspaceId,
+              connectivity: 'MQTT',
+              ...fields,
+            })
           : { id: beside.connectorId, uplinkSecret: beside.secret };
       const uplinkScript = { code: script };
       const type =
@@ -92,7 +100,13 @@ export async function startMqttWorld(
       const deviceId = `device-${count}`;
       const draft = { name, deviceId, workspaceId, dataFlowId: flow.id, connectivity: 'MQTT' };
       const { id } = await world.must('POST', '/v3/devices', draft);
-      return { id, deviceId, connectorId: connector.id, dataFlowId: flow.id, secret: connector.uplinkSecret };
+      return {
+        id,
+        deviceId,
+        connectorId: connector.id,
+        dataFlowId: flow.id,
+        secret: connector.uplinkSecret,
+      };
     },
     client: ({ connectorId, secret }, wanted = {}, url) =>
       clientWith({ username: connectorId, password: secret, ...wanted }, url),
@@ -102,7 +116,9 @@ export async function startMqttWorld(
       const url = `${world.base}/v3/devices/${id}/export?format=ndjson&from=${from}`;
       const text = await (await fetch(url, { headers: { 'x-api-key': world.apiKey } })).text();
       const lines = text.split('\n').filter((line) => line !== '');
-      return lines.map((line) => JSON.parse(line) as { topic: string; data: Record<string, unknown> });
+      return lines.map(
+        (line) => JSON.parse(line) as { topic: string; data: Record<string, unknown> },
+      );
     },
     async close() {
       await Promise.all(clients.map((client) => client.endAsync(true)));
@@ -121,7 +137,9 @@ export function downTopic({ secret, deviceId }: MqttDevice, sub = '/#'): string 
 
 /** Resolves when the client's connection has ended. */
 export function closed(client: MqttClient): Promise<void> {
-  return client.connected ? new Promise((resolve) => client.once('close', () => resolve())) : Promise.resolve();
+  return client.connected
+    ? new Promise((resolve) => client.once('close', () => resolve()))
+    : Promise.resolve();
 }
 
 /** The return code with which the broker refused; 0 when it did not. */
@@ -146,7 +164,9 @@ export function inbox(client: MqttClient) {
   });
   return {
     messages,
-    next: async () => messages.shift() ?? new Promise<(typeof messages)[number]>((resolve) => waiting.push(resolve)),
+    next: async () =>
+      messages.shift() ??
+      new Promise<(typeof messages)[number]>((resolve) => waiting.push(resolve)),
   };
 }
 

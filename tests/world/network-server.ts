@@ -39,7 +39,12 @@ export async function startNetworkServer(): Promise<TestNetworkServer> {
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString();
       const { method = '', url = '', headers } = request;
-      const one: Asked = { method, path: url, headers, body: text === '' ? undefined : JSON.parse(text) };
+      const one: Asked = {
+        method,
+        path: url,
+        headers,
+        body: text === '' ? undefined : JSON.parse(text),
+      };
       asked.push(one);
       const { status, body, headers: more = {}, never } = answer(one);
       if (never !== true) {

@@ -34,14 +34,16 @@ export function answersAgainst(document: OpenApiDocument): CheckAnswer {
 
   const validatorAt = (pointer: string): ValidateFunction => {
     let validate = compiled.get(pointer);
-    if (validate === undefined) compiled.set(pointer, (validate = ajv.compile({ $ref: `${documentId}#${pointer}` })));
+    if (validate === undefined)
+      compiled.set(pointer, (validate = ajv.compile({ $ref: `${documentId}#${pointer}` })));
     return validate;
   };
 
   return (method, path, { status, contentType, text }) => {
     const where = `${method} ${path} answered ${status}, and the OpenAPI document`;
     // The document does not describe itself, its page and the pages of mailed links.
-    if (status < 400 && /^\/(?:(?:v3\/)?openapi\.json|docs|invitations|password-reset)/.test(path)) return;
+    if (status < 400 && /^\/(?:(?:v3\/)?openapi\.json|docs|invitations|password-reset)/.test(path))
+      return;
     // What a browser asks before it calls is of no operation, and OpenAPI documents leave it out.
     if (method === 'OPTIONS' && status === 204 && text === '') return;
     // The server takes several slashes for one.
@@ -49,7 +51,9 @@ export function answersAgainst(document: OpenApiDocument): CheckAnswer {
       .split('?', 1)[0]!
       .replaceAll(/\/{2,}/g, '/')
       .split('/');
-    const template = templates.filter((known) => matches(known.steps, steps)).sort(byFewestParameters)[0]?.path;
+    const template = templates
+      .filter((known) => matches(known.steps, steps))
+      .sort(byFewestParameters)[0]?.path;
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
     const operation = template === undefined ? undefined : document.paths[template]?.[verb];
     const [response, pointer] =
@@ -69,7 +73,9 @@ export function answersAgainst(document: OpenApiDocument): CheckAnswer {
     if (known !== 'application/json') return;
     const validate = validatorAt(`${pointer}/content/${escaped(known)}/schema`);
     if (validate(JSON.parse(text))) return;
-    throw new Error(`${where} has another body: ${ajv.errorsText(validate.errors)}: ${text.slice(0, 500)}`);
+    throw new Error(
+      `${where} has another body: ${ajv.errorsText(validate.errors)}: ${text.slice(0, 500)}`,
+    );
   };
 }
 
@@ -79,16 +85,24 @@ function responseOf(
   status: number,
   pointer: string,
 ): readonly [ResponseObject | undefined, string] {
-  const name = [String(status), `${Math.floor(status / 100)}XX`].find((known) => known in responses);
+  const name = [String(status), `${Math.floor(status / 100)}XX`].find(
+    (known) => known in responses,
+  );
   if (name === undefined) return [undefined, pointer];
   const { $ref: reference } = responses[name]!;
   if (reference === undefined) return [responses[name], `${pointer}/${name}`];
   const component = reference.split('/').at(-1)!;
-  return [document.components['responses']![component] as ResponseObject, `/components/responses/${component}`];
+  return [
+    document.components['responses']![component] as ResponseObject,
+    `/components/responses/${component}`,
+  ];
 }
 
 function matches(template: readonly string[], steps: readonly string[]): boolean {
-  return template.length === steps.length && template.every((step, at) => step.startsWith('{') || step === steps[at]);
+  return (
+    template.length === steps.length &&
+    template.every((step, at) => step.startsWith('{') || step === steps[at])
+  );
 }
 
 function byFewestParameters(a: { readonly path: string }, b: { readonly path: string }): number {
@@ -103,8 +117,13 @@ function escaped(step: string): string {
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, closed(member)]));
+  const members = Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, closed(member)]),
+  );
   const isOpen =
-    'properties' in value && !('additionalProperties' in value) && 'type' in value && value.type === 'object';
+    'properties' in value &&
+    !('additionalProperties' in value) &&
+    'type' in value &&
+    value.type === 'object';
   return isOpen ? { ...members, additionalProperties: false } : members;
 }

@@ -2,21 +2,28 @@
 import { type CoapMessage, encodeMessage } from '../../src/ingest/coap/coap-message.ts';
 
 /** A stream of datagrams; `valid` makes a request that would be accepted, of a message id. None that comes out is one. */
-export function* randomDatagrams(seed: number, valid: (id: number) => CoapMessage): Generator<Buffer> {
+export function* randomDatagrams(
+  seed: number,
+  valid: (id: number) => CoapMessage,
+): Generator<Buffer> {
   const random = mulberry(seed);
   const below = (max: number): number => Math.floor(random() * max);
-  const noise = (bytes: number): Buffer => Buffer.from(Array.from({ length: bytes }, () => below(256)));
+  const noise = (bytes: number): Buffer =>
+    Buffer.from(Array.from({ length: bytes }, () => below(256)));
   for (;;) {
     const message = valid(below(65_536));
     const whole = encodeMessage(message);
     const kind = below(7);
     if (kind === 0) yield noise(below(120));
     else if (kind === 1) yield whole.subarray(0, below(whole.length - message.payload.length));
-    else if (kind === 2) yield Buffer.concat([whole.subarray(0, 4 + below(20)), noise(1 + below(60))]);
+    else if (kind === 2)
+      yield Buffer.concat([whole.subarray(0, 4 + below(20)), noise(1 + below(60))]);
     else if (kind === 3) yield headerChanged(whole, below(256), below(256));
-    else if (kind === 4) yield encodeMessage({ ...message, options: shuffledOptions(message, below, noise) });
+    else if (kind === 4)
+      yield encodeMessage({ ...message, options: shuffledOptions(message, below, noise) });
     else if (kind === 5) yield encodeMessage({ ...message, payload: noise(below(300)) });
-    else yield Buffer.concat([Buffer.from([0x40 | below(64), below(256)]), noise(2 + below(1_200))]);
+    else
+      yield Buffer.concat([Buffer.from([0x40 | below(64), below(256)]), noise(2 + below(1_200))]);
   }
 }
 
@@ -34,7 +41,10 @@ function shuffledOptions(
   below: (max: number) => number,
   noise: (bytes: number) => Buffer,
 ): CoapMessage['options'] {
-  const cut = options.map(({ number, value }) => ({ number, value: value.subarray(0, below(value.length)) }));
+  const cut = options.map(({ number, value }) => ({
+    number,
+    value: value.subarray(0, below(value.length)),
+  }));
   const known = [12, 17, 23, 27, 28, 60, 258][below(7)]!;
   return [
     ...cut,

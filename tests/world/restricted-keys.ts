@@ -67,13 +67,31 @@ export async function makeOrganization({ db }: Records): Promise<OtherOrganizati
     proven: false,
     ...audit,
   });
-  await insertOrganization(db, { id: organizationId, name: 'Other', logo: null, ownerId, ...named });
-  const workspace = { id: workspaceId, organizationId, name: 'Elsewhere', settings: defaultWorkspaceSettings };
+  await insertOrganization(db, {
+    id: organizationId,
+    name: 'Other',
+    logo: null,
+    ownerId,
+    ...named,
+  });
+  const workspace = {
+    id: workspaceId,
+    organizationId,
+    name: 'Elsewhere',
+    settings: defaultWorkspaceSettings,
+  };
   await insertWorkspace(db, { ...workspace, ...named });
   return { organizationId, workspaceId };
 }
 
 /** A principal that holds every permission in the organization. */
 export function ownerIn(organizationId: string): Principal {
-  return { kind: 'USER', id: 'owner', name: 'Owner', organizationId, workspaces: 'all', permissions: everyPermission };
+  return {
+    kind: 'USER',
+    id: 'owner',
+    name: 'Owner',
+    organizationId,
+    workspaces: 'all',
+    permissions: everyPermission,
+  };
 }

@@ -29,7 +29,12 @@ export interface World {
   readonly workspaceId: string;
   readonly directory: string;
   readonly platform: Platform;
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answered>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answered>;
   /** A call that must succeed; its body. */
   must(method: string, path: string, body?: unknown): Promise<Answered['body']>;
   /** A device with a flow of its own; scripted when a script is given, else pass-through. */
@@ -49,7 +54,12 @@ export interface DeviceOptions {
 
 /** Starts a platform; `directory` continues on an existing data folder and leaves it in place. */
 export async function startWorld(
-  options: { directory?: string; environment?: Record<string, string>; now?: () => number; log?: Log } = {},
+  options: {
+    directory?: string;
+    environment?: Record<string, string>;
+    now?: () => number;
+    log?: Log;
+  } = {},
 ): Promise<World> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'heliograph-world-'));
   const config = readConfig({
@@ -74,7 +84,8 @@ export async function startWorld(
   };
   const must: World['must'] = async (method, path, body) => {
     const answer = await call(method, path, body);
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    if (answer.status >= 300)
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
 
@@ -135,7 +146,11 @@ export async function startWorld(
       };
     },
     capture(device, body, query = {}) {
-      const parameters = new URLSearchParams({ secret: device.secret, deviceId: device.deviceId, ...query });
+      const parameters = new URLSearchParams({
+        secret: device.secret,
+        deviceId: device.deviceId,
+        ...query,
+      });
       return call('POST', `/v3/capture?${parameters.toString()}`, body);
     },
     async close() {

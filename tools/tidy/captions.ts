@@ -13,6 +13,7 @@ export function captionOf(file: ProjectFile): string | undefined {
 /** Files whose first line is not a caption. */
 export function captionBreaches(file: ProjectFile): Breach[] {
   if (captionOf(file) !== undefined) return [];
-  const message = 'the first line is a comment that says in one sentence, with its full stop, what the file is for';
+  const message =
+    'the first line is a comment that says in one sentence, with its full stop, what the file is for';
   return [{ path: file.path, line: 1, message }];
 }

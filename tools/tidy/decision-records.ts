@@ -23,7 +23,9 @@ function recordBreaches(root: string, name: string, expectedNumber: number): Bre
   const messages = sections
     .filter((section) => !lines.includes(section))
     .map((section) => `a decision record has the section "${section}"`);
-  if (Number(number) !== expectedNumber) messages.push(`the next number is ${String(expectedNumber).padStart(4, '0')}`);
-  if (lines.length > linesMax) messages.push(`${lines.length} lines, at most ${linesMax}: a decision fits on one page`);
+  if (Number(number) !== expectedNumber)
+    messages.push(`the next number is ${String(expectedNumber).padStart(4, '0')}`);
+  if (lines.length > linesMax)
+    messages.push(`${lines.length} lines, at most ${linesMax}: a decision fits on one page`);
   return messages.map((message) => ({ path, message }));
 }

@@ -21,7 +21,8 @@ export function surroundingsBreaches(file: ProjectFile): Breach[] {
   const breaches: Breach[] = [];
   walk(file, (node) => {
     const message = environmentMessage(file, node) ?? (inStage ? stageMessage(node) : undefined);
-    if (message !== undefined) breaches.push({ path: file.path, line: lineOf(file, node), message });
+    if (message !== undefined)
+      breaches.push({ path: file.path, line: lineOf(file, node), message });
   });
   return breaches;
 }
@@ -31,8 +32,12 @@ function environmentMessage(file: ProjectFile, node: ts.Node): string | undefine
   const reads =
     (ts.isPropertyAccessExpression(node) && environment.test(node.getText())) ||
     (ts.isElementAccessExpression(node) && /^process\[['"]env['"]\]$/.test(node.getText())) ||
-    (ts.isBindingElement(node) && node.getText() === 'env' && node.parent.parent.getText().endsWith('= process')) ||
-    (ts.isImportSpecifier(node) && (node.propertyName ?? node.name).text === 'env' && importsProcess(node));
+    (ts.isBindingElement(node) &&
+      node.getText() === 'env' &&
+      node.parent.parent.getText().endsWith('= process')) ||
+    (ts.isImportSpecifier(node) &&
+      (node.propertyName ?? node.name).text === 'env' &&
+      importsProcess(node));
   return reads ? 'only src/config.ts reads the environment: take the value from Config' : undefined;
 }
 
@@ -42,7 +47,9 @@ function importsProcess(node: ts.ImportSpecifier): boolean {
 
 function stageMessage(node: ts.Node): string | undefined {
   const readsClock =
-    (ts.isNewExpression(node) && node.expression.getText() === 'Date' && (node.arguments ?? []).length === 0) ||
+    (ts.isNewExpression(node) &&
+      node.expression.getText() === 'Date' &&
+      (node.arguments ?? []).length === 0) ||
     // Named without a call too: as the default of a parameter it is read just the same.
     (ts.isPropertyAccessExpression(node) && clockCalls.has(node.getText())) ||
     (ts.isCallExpression(node) && node.expression.getText() === 'Date') ||

@@ -20,7 +20,8 @@ export function leftoverBreaches(file: ProjectFile): Breach[] {
     });
   }
   walk(file, (node) => {
-    if (!file.isTest || !ts.isPropertyAccessExpression(node) || !narrowings.has(node.name.text)) return;
+    if (!file.isTest || !ts.isPropertyAccessExpression(node) || !narrowings.has(node.name.text))
+      return;
     if (testFunction.test(node.expression.getText()))
       breaches.push({
         path: file.path,

@@ -39,7 +39,11 @@ function ownLines(file: ProjectFile, node: ts.Node): number {
 }
 
 function isNamed(node: ts.FunctionLikeDeclaration): boolean {
-  return node.name !== undefined || ts.isVariableDeclaration(node.parent) || ts.isPropertyAssignment(node.parent);
+  return (
+    node.name !== undefined ||
+    ts.isVariableDeclaration(node.parent) ||
+    ts.isPropertyAssignment(node.parent)
+  );
 }
 
 function lineCount(file: ProjectFile, node: ts.Node): number {
@@ -55,7 +59,8 @@ function isSuite(body: ts.Node): boolean {
   let found = false;
   const look = (node: ts.Node): void => {
     if (found || (node !== body && ts.isFunctionLike(node))) return;
-    if (ts.isCallExpression(node) && /^(describe|test|it)\b/.test(node.expression.getText())) found = true;
+    if (ts.isCallExpression(node) && /^(describe|test|it)\b/.test(node.expression.getText()))
+      found = true;
     else ts.forEachChild(node, look);
   };
   look(body);

@@ -1,9 +1,20 @@
 // Names: files and folders are called by the field's words, never by a bag's.
-import { importTable, rootFiles } from '../import-table.ts';
+import { compositionFolder, importTable, rootFiles } from '../import-table.ts';
 import type { Breach } from './violation.ts';
 import { folderOfSrc, type ProjectFile } from './project-files.ts';
 
-const bagWords = ['util', 'utils', 'helper', 'helpers', 'common', 'shared', 'lib', 'libs', 'misc', 'others'];
+const bagWords = [
+  'util',
+  'utils',
+  'helper',
+  'helpers',
+  'common',
+  'shared',
+  'lib',
+  'libs',
+  'misc',
+  'others',
+];
 const bagForm = new RegExp(`^(index|types|(.*[.-])?(${bagWords.join('|')}))$`);
 const nameForm = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
 
@@ -13,15 +24,27 @@ export function nameBreaches(file: ProjectFile): Breach[] {
   for (const name of file.path.split('/')) {
     const stem = name.replace(/(\.test|\.conformance)?\.(ts|js)$/, '');
     if (bagForm.test(stem))
-      breaches.push({ path: file.path, message: `"${stem}" says nothing: take a word of GLOSSARY.md` });
+      breaches.push({
+        path: file.path,
+        message: `"${stem}" says nothing: take a word of GLOSSARY.md`,
+      });
     if (!nameForm.test(stem))
-      breaches.push({ path: file.path, message: `"${name}" is not in lower-case words joined by hyphens` });
+      breaches.push({
+        path: file.path,
+        message: `"${name}" is not in lower-case words joined by hyphens`,
+      });
   }
   const folder = folderOfSrc(file);
-  if (folder !== undefined && !(folder in importTable))
-    breaches.push({ path: file.path, message: `src/${folder} has no row in tools/import-table.ts` });
+  if (folder !== undefined && folder !== compositionFolder && !(folder in importTable))
+    breaches.push({
+      path: file.path,
+      message: `src/${folder} has no row in tools/import-table.ts`,
+    });
   const rootFile = /^src\/([^/]+?)(\.test)?\.ts$/.exec(file.path)?.[1];
   if (rootFile !== undefined && !rootFiles.includes(rootFile))
-    breaches.push({ path: file.path, message: `only ${rootFiles.join(', ')} lie at the root of src` });
+    breaches.push({
+      path: file.path,
+      message: `only ${rootFiles.join(', ')} lie at the root of src`,
+    });
   return breaches;
 }

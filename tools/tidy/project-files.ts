@@ -13,7 +13,7 @@ export interface ProjectFile {
   readonly syntax: ts.SourceFile;
 }
 
-const patterns = ['{src,tests,bench,tools}/**/*.ts', 'bin/*.{js,ts}', '*.ts'];
+const patterns = ['{src,clients,tests,bench,tools}/**/*.ts', 'bin/*.{js,ts}', '*.ts'];
 
 /** Reads every file of the project at `root` that tidy has rules for, in the order of paths. */
 export function projectFiles(root: string): ProjectFile[] {

@@ -32,7 +32,11 @@ export interface StationReadings {
   /** Present when the fan of the particle sensor ran, once in half an hour. */
   readonly particulate?: { readonly pm1: number; readonly pm25: number; readonly pm10: number };
   /** Present once in an hour. */
-  readonly system?: { readonly batteryLevel: number; readonly fanHours: number; readonly co2SensorOk: boolean };
+  readonly system?: {
+    readonly batteryLevel: number;
+    readonly fanHours: number;
+    readonly co2SensorOk: boolean;
+  };
 }
 
 /** The air at a station at an instant. */
@@ -73,13 +77,23 @@ function selfTest(seed: number, at: EpochMs) {
 function encode(readings: StationReadings) {
   const { particulate, system } = readings;
   return radioFrame(10, [
-    ...section(0x01, [...bigEndian(Math.round(readings.temperature * 100), 2), Math.round(readings.humidity * 2)]),
-    ...section(0x02, [...bigEndian(Math.round(readings.co2), 2), ...bigEndian(Math.round(readings.tvoc), 2)]),
+    ...section(0x01, [
+      ...bigEndian(Math.round(readings.temperature * 100), 2),
+      Math.round(readings.humidity * 2),
+    ]),
+    ...section(0x02, [
+      ...bigEndian(Math.round(readings.co2), 2),
+      ...bigEndian(Math.round(readings.tvoc), 2),
+    ]),
     ...section(0x03, bigEndian(Math.round(readings.pressure * 10), 2)),
     ...(particulate === undefined ? [] : section(0x10, Object.values(particulate).flatMap(tenths))),
     ...(system === undefined
       ? []
-      : section(0x20, [system.batteryLevel, ...bigEndian(system.fanHours, 3), system.co2SensorOk ? 0 : 0b0000_0001])),
+      : section(0x20, [
+          system.batteryLevel,
+          ...bigEndian(system.fanHours, 3),
+          system.co2SensorOk ? 0 : 0b0000_0001,
+        ])),
   ]);
 }
 

@@ -98,7 +98,10 @@ function tripMs(place: Vehicle): number {
   return legsOf(place).reduce((sum, leg) => sum + leg.driveMs + stopMs, -stopMs);
 }
 
-function spotOnRoute(place: Vehicle, ageMs: number): { point: Point; heading: number; moving: boolean } | undefined {
+function spotOnRoute(
+  place: Vehicle,
+  ageMs: number,
+): { point: Point; heading: number; moving: boolean } | undefined {
   let rest = ageMs;
   for (const { from, to, driveMs } of legsOf(place)) {
     const heading = headingOf(from, to);
@@ -151,7 +154,14 @@ function encode({ moving, satellites, batteryLevel: level, fix }: VehicleReading
 }
 
 function vehicle(name: string, route: readonly Point[], speed: number, garage: boolean): Vehicle {
-  return { name, route, speed, garage, tags: ['Fleet', 'Outdoor'], description: 'GPS tracker behind the dashboard' };
+  return {
+    name,
+    route,
+    speed,
+    garage,
+    tags: ['Fleet', 'Outdoor'],
+    description: 'GPS tracker behind the dashboard',
+  };
 }
 
 function device(place: Vehicle, index: number): DemoDevice {
@@ -163,7 +173,10 @@ function device(place: Vehicle, index: number): DemoDevice {
     description: place.description,
     tags: place.tags,
     uplinkTimes: (from, to) =>
-      merged(periodic(seed, from, to, hourMs), periodic(seed ^ 1, from, to, 2 * minuteMs).filter(moves)),
+      merged(
+        periodic(seed, from, to, hourMs),
+        periodic(seed ^ 1, from, to, 2 * minuteMs).filter(moves),
+      ),
     payloadAt: (at) => encode(vehicleReadings(place, at)),
   };
 }

@@ -52,7 +52,10 @@ export function metersOf(place: Circuit): Meters {
       () => 1,
     );
     const sun = (at: EpochMs) => Math.max(0, sunHeight(at)) * (1 - 0.7 * weatherAt(at).cloud);
-    return { imported: standby, exported: dailyMeter((day) => place.dailyKwh * sun(day * dayMs + dayMs / 2), sun) };
+    return {
+      imported: standby,
+      exported: dailyMeter((day) => place.dailyKwh * sun(day * dayMs + dayMs / 2), sun),
+    };
   }
   const scatter = (day: number) => clamp(1 + 0.06 * gaussian(seed, day), 0.8, 1.2);
   if (place.shape === 'constant') {
@@ -64,9 +67,13 @@ export function metersOf(place: Circuit): Meters {
       exported: nothing,
     };
   }
-  const weight = (at: EpochMs) => 0.22 + officePresence(seed, at) + 0.05 * drift(seed, at, 25 * minuteMs);
+  const weight = (at: EpochMs) =>
+    0.22 + officePresence(seed, at) + 0.05 * drift(seed, at, 25 * minuteMs);
   return {
-    imported: dailyMeter((day) => place.dailyKwh * scatter(day) * (isFreeDay(day) ? 0.38 : 1), weight),
+    imported: dailyMeter(
+      (day) => place.dailyKwh * scatter(day) * (isFreeDay(day) ? 0.38 : 1),
+      weight,
+    ),
     exported: nothing,
   };
 }
@@ -109,8 +116,19 @@ function encode(readings: CircuitReadings) {
   ]);
 }
 
-function circuit(name: string, tags: readonly string[], dailyKwh: number, shape: Circuit['shape']): Circuit {
-  return { name, description: 'Three-phase meter, every 10 minutes', tags: [...tags, 'Energy'], dailyKwh, shape };
+function circuit(
+  name: string,
+  tags: readonly string[],
+  dailyKwh: number,
+  shape: Circuit['shape'],
+): Circuit {
+  return {
+    name,
+    description: 'Three-phase meter, every 10 minutes',
+    tags: [...tags, 'Energy'],
+    dailyKwh,
+    shape,
+  };
 }
 
 function device(place: Circuit, index: number): DemoDevice {

@@ -19,7 +19,9 @@ for (const { kind, device } of devices) {
   test(`${device.name}: instants ascend, do not depend on how the span is cut, and give the same payload again`, () => {
     const whole = device.uplinkTimes(from, from + 2 * dayMs);
     expect(whole).toEqual([...new Set(whole)].sort((a, b) => a - b));
-    const pieces = Array.from({ length: 48 }, (_, i) => device.uplinkTimes(from + i * hourMs, from + (i + 1) * hourMs));
+    const pieces = Array.from({ length: 48 }, (_, i) =>
+      device.uplinkTimes(from + i * hourMs, from + (i + 1) * hourMs),
+    );
     expect(pieces.flat()).toEqual(whole);
     const later = whole.map((at) => device.payloadAt(at));
     expect(whole.toReversed().map((at) => device.payloadAt(at))).toEqual(later.toReversed());

@@ -53,7 +53,8 @@ function leakTimes(place: Spot, from: EpochMs, to: EpochMs): EpochMs[] {
 function leakOf(place: Spot, week: number): { from: EpochMs; to: EpochMs } | undefined {
   const seed = seedOf(place.name);
   if (uniform(seed, week * 4) >= place.leaksPerWeek) return undefined;
-  const from = week * weekMs + Math.floor((uniform(seed, week * 4 + 1) * 6 * dayMs) / 1_000) * 1_000;
+  const from =
+    week * weekMs + Math.floor((uniform(seed, week * 4 + 1) * 6 * dayMs) / 1_000) * 1_000;
   return { from, to: from + Math.round(20 + 80 * uniform(seed, week * 4 + 2)) * minuteMs };
 }
 
@@ -66,7 +67,12 @@ function encode(readings: SpotReadings) {
 }
 
 function spot(name: string, tags: readonly string[], leaksPerWeek: number): Spot {
-  return { name, tags: [...tags, 'Safety'], leaksPerWeek, description: 'Two gold-plated probes on the floor' };
+  return {
+    name,
+    tags: [...tags, 'Safety'],
+    leaksPerWeek,
+    description: 'Two gold-plated probes on the floor',
+  };
 }
 
 function device(place: Spot, index: number): DemoDevice {

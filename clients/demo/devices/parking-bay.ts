@@ -104,7 +104,12 @@ function encode(readings: BayReadings) {
 }
 
 function bay(name: string, users: Bay['users']): Bay {
-  return { name, users, tags: ['Car Park', 'Outdoor'], description: 'Magnetic and radar sensor in the ground' };
+  return {
+    name,
+    users,
+    tags: ['Car Park', 'Outdoor'],
+    description: 'Magnetic and radar sensor in the ground',
+  };
 }
 
 function device(place: Bay, index: number): DemoDevice {
@@ -114,7 +119,8 @@ function device(place: Bay, index: number): DemoDevice {
     name: place.name,
     description: place.description,
     tags: place.tags,
-    uplinkTimes: (from, to) => merged(bayChanges(place, from, to), periodic(seed, from, to, hourMs)),
+    uplinkTimes: (from, to) =>
+      merged(bayChanges(place, from, to), periodic(seed, from, to, hourMs)),
     payloadAt: (at) => encode(bayReadings(place, at)),
   };
 }

@@ -38,12 +38,22 @@ export function roomReadings(place: Room, at: EpochMs): RoomReadings {
   const breath = place.use === 'office' ? 2.2 * officePresence(seed, at) : 0;
   const vapour = vapourPressure(outside.temperature, outside.humidity) * 1.05 + breath;
   const humidity =
-    place.use === 'cold' ? 78 + 6 * drift(seed, at, 40 * minuteMs) : relativeHumidity(temperature, vapour);
-  return { temperature, humidity: clamp(humidity, 12, 96), batteryLevel: batteryLevel(seed, at, 900) };
+    place.use === 'cold'
+      ? 78 + 6 * drift(seed, at, 40 * minuteMs)
+      : relativeHumidity(temperature, vapour);
+  return {
+    temperature,
+    humidity: clamp(humidity, 12, 96),
+    batteryLevel: batteryLevel(seed, at, 900),
+  };
 }
 
 /** The air quality station in the same building breathes the same air. */
-export function roomTemperature(place: Pick<Room, 'use' | 'glass'>, seed: number, at: EpochMs): number {
+export function roomTemperature(
+  place: Pick<Room, 'use' | 'glass'>,
+  seed: number,
+  at: EpochMs,
+): number {
   const wander = drift(seed, at, 2.5 * 60 * minuteMs);
   if (place.use === 'server') return 22.4 + 0.9 * wander + 0.5 * Math.sin(at / (11 * minuteMs));
   if (place.use === 'cold') return 3.2 + 0.5 * wander + defrost(seed, at);
@@ -51,7 +61,14 @@ export function roomTemperature(place: Pick<Room, 'use' | 'glass'>, seed: number
   const { hour } = localTime(at);
   const setback = hour > 5 && hour < 19 ? 0 : -1.1;
   const season = clamp((outside.temperature - 14) * 0.09, -0.8, 2.5);
-  return 21.2 + setback + season + 1.1 * officePresence(seed, at) + 0.0028 * place.glass * outside.sun + 0.3 * wander;
+  return (
+    21.2 +
+    setback +
+    season +
+    1.1 * officePresence(seed, at) +
+    0.0028 * place.glass * outside.sun +
+    0.3 * wander
+  );
 }
 
 // Twice a day the evaporator is heated free of ice for twenty minutes, and the air warms by three degrees.

@@ -13,7 +13,12 @@ export interface Button extends Place {
 }
 
 export const buttons: readonly Button[] = [
-  button('Service Button Restroom Ground Floor', 'Calls the cleaning service', ['Building A', 'Ground Floor'], 14),
+  button(
+    'Service Button Restroom Ground Floor',
+    'Calls the cleaning service',
+    ['Building A', 'Ground Floor'],
+    14,
+  ),
   button('Service Button Printer Floor 1', 'Asks for paper or help', ['Building A', 'Floor 1'], 5),
 ];
 
@@ -75,7 +80,12 @@ function pressTimes(place: Button, from: EpochMs, to: EpochMs): EpochMs[] {
   return instants.filter((at) => at >= from && at < to);
 }
 
-function button(name: string, description: string, tags: readonly string[], pressesPerDay: number): Button {
+function button(
+  name: string,
+  description: string,
+  tags: readonly string[],
+  pressesPerDay: number,
+): Button {
   return { name, description, tags: [...tags, 'Service'], pressesPerDay };
 }
 
@@ -86,7 +96,8 @@ function device(place: Button, index: number): DemoDevice {
     name: place.name,
     description: place.description,
     tags: place.tags,
-    uplinkTimes: (from, to) => merged(pressTimes(place, from, to), periodic(seed, from, to, 12 * hourMs)),
+    uplinkTimes: (from, to) =>
+      merged(pressTimes(place, from, to), periodic(seed, from, to, 12 * hourMs)),
     payloadAt: (at) => payloadAt(place, at),
   };
 }

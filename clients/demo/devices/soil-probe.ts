@@ -46,7 +46,8 @@ export function soil(): (place: Bed, at: EpochMs) => BedReadings {
       warmth += weight * airOf(at - hour * hourMs);
       weights += weight;
     }
-    const soilMoisture = clamp(place.driest + 0.9 * water, place.driest, 52) + 0.3 * drift(seed, at, 3 * hourMs);
+    const soilMoisture =
+      clamp(place.driest + 0.9 * water, place.driest, 52) + 0.3 * drift(seed, at, 3 * hourMs);
     return {
       soilMoisture,
       soilTemperature: warmth / weights + 1.5,
@@ -81,7 +82,13 @@ function encode(readings: BedReadings) {
 }
 
 function bed(name: string, driest: number, depthCm: number): Bed {
-  return { name, driest, depthCm, tags: ['Garden', 'Outdoor'], description: `Soil probe at ${depthCm} cm` };
+  return {
+    name,
+    driest,
+    depthCm,
+    tags: ['Garden', 'Outdoor'],
+    description: `Soil probe at ${depthCm} cm`,
+  };
 }
 
 export const soilProbe: DeviceKind = {

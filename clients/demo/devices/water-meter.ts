@@ -39,7 +39,10 @@ const hoursSent = 12;
 export function pipeMeter(place: Pipe): DailyMeter {
   const seed = seedOf(place.name);
   return dailyMeter(
-    (day) => place.dailyLitres * clamp(1 + 0.1 * gaussian(seed, day), 0.7, 1.3) * (isFreeDay(day) ? 0.15 : 1),
+    (day) =>
+      place.dailyLitres *
+      clamp(1 + 0.1 * gaussian(seed, day), 0.7, 1.3) *
+      (isFreeDay(day) ? 0.15 : 1),
     (at) => place.baseShare + officePresence(seed, at),
   );
 }

@@ -27,7 +27,11 @@ export function roofStation(): (at: EpochMs) => RoofReadings {
       today = { day, rain };
     }
     const tips = Math.floor(today.rain(at) / tipMm);
-    return { ...weatherAt(at), tips, batteryLevel: Math.round(batteryLevel(seedOf(name), at, 500)) };
+    return {
+      ...weatherAt(at),
+      tips,
+      batteryLevel: Math.round(batteryLevel(seedOf(name), at, 500)),
+    };
   };
 }
 

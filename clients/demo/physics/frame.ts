@@ -21,6 +21,9 @@ export function littleEndian(value: number, size: number): number[] {
 }
 
 /** An uplink body as LoRaWAN gateways forward it: port and payload as hex digits. */
-export function radioFrame(port: number, bytes: readonly number[]): { port: number; payloadHex: string } {
+export function radioFrame(
+  port: number,
+  bytes: readonly number[],
+): { port: number; payloadHex: string } {
   return { port, payloadHex: bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('') };
 }

@@ -18,7 +18,10 @@ test('the campus clock agrees with the time zone database at any instant', () =>
       const { day, weekday, hour } = localTime(at);
       expect(new Date(day * dayMs).toISOString().slice(0, 10)).toBe(zoned.toPlainDate().toString());
       expect(weekday).toBe(zoned.dayOfWeek - 1);
-      expect(hour).toBeCloseTo(zoned.hour + zoned.minute / 60 + (zoned.second + zoned.millisecond / 1e3) / 3_600, 9);
+      expect(hour).toBeCloseTo(
+        zoned.hour + zoned.minute / 60 + (zoned.second + zoned.millisecond / 1e3) / 3_600,
+        9,
+      );
       expect(instantOf(day, 0)).toBe(zoned.startOfDay().epochMilliseconds);
     }),
   );
@@ -30,14 +33,18 @@ for (const [date, free] of [
   ['2026-12-25', true],
   ['2027-01-01', true],
 ] as const) {
-  test(`${date} is ${free ? 'a free' : 'a working'} day`, () => expect(isFreeDay(Date.parse(date) / dayMs)).toBe(free));
+  test(`${date} is ${free ? 'a free' : 'a working'} day`, () =>
+    expect(isFreeDay(Date.parse(date) / dayMs)).toBe(free));
 }
 
 test('seeded numbers are uniform, and a Poisson count has its mean', () => {
   const numbers = Array.from({ length: 20_000 }, (_, i) => uniform(seedOf('any'), i));
   expect(numbers.reduce((sum, x) => sum + x, 0) / numbers.length).toBeCloseTo(0.5, 1);
   for (const tenth of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
-    expect(numbers.filter((x) => Math.floor(x * 10) === tenth).length / numbers.length).toBeCloseTo(0.1, 1);
+    expect(numbers.filter((x) => Math.floor(x * 10) === tenth).length / numbers.length).toBeCloseTo(
+      0.1,
+      1,
+    );
   }
   for (const mean of [0.3, 5, 80]) {
     const counts = Array.from({ length: 5_000 }, (_, i) => poisson(seedOf('crowd'), i, mean));
@@ -85,7 +92,10 @@ test('a daily meter only grows, keeps its daily amounts and agrees with its rate
     fc.property(instants, steps, (at, step) => {
       expect(meter.totalAt(at + step)).toBeGreaterThanOrEqual(meter.totalAt(at) - 1e-6);
       const { day } = localTime(at);
-      expect(meter.totalAt(instantOf(day + 1, 0)) - meter.totalAt(instantOf(day, 0))).toBeCloseTo(10 + (day % 3), 5);
+      expect(meter.totalAt(instantOf(day + 1, 0)) - meter.totalAt(instantOf(day, 0))).toBeCloseTo(
+        10 + (day % 3),
+        5,
+      );
       const slot = Math.floor(at / (15 * minuteMs)) * 15 * minuteMs;
       const grown = meter.totalAt(slot + 10 * minuteMs) - meter.totalAt(slot + 5 * minuteMs);
       expect(grown).toBeCloseTo(meter.rateAt(slot) / 12, 5);
@@ -95,7 +105,9 @@ test('a daily meter only grows, keeps its daily amounts and agrees with its rate
 
 test('batteries drain and voltages follow', () => {
   const seed = seedOf('cell');
-  const levels = Array.from({ length: 400 }, (_, day) => batteryLevel(seed, Date.UTC(2026, 0, 1) + day * dayMs, 900));
+  const levels = Array.from({ length: 400 }, (_, day) =>
+    batteryLevel(seed, Date.UTC(2026, 0, 1) + day * dayMs, 900),
+  );
   const rises = levels.filter((level, i) => i > 0 && level > levels[i - 1]!);
   expect(rises.length).toBeLessThanOrEqual(1);
   expect(alkalineVoltage(100)).toBe(3.2);

@@ -29,7 +29,10 @@ export function busyness(hours: OpeningHours, seed: number, at: EpochMs): number
   const { day, hour } = localTime(at);
   if (hour < hours.from || hour >= hours.to) return 0;
   if (isFreeDay(day) && !hours.weekend) return 0;
-  const crowd = hours.peaks.reduce((sum, peak) => sum + Math.exp(-(((hour - peak) / 0.9) ** 2)), 0.15);
+  const crowd = hours.peaks.reduce(
+    (sum, peak) => sum + Math.exp(-(((hour - peak) / 0.9) ** 2)),
+    0.15,
+  );
   return Math.min(1, crowd * Math.max(0.4, 1 + 0.15 * gaussian(seed, day)));
 }
 

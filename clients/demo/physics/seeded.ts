@@ -12,7 +12,9 @@ export function seedOf(name: string): number {
 export function uniform(seed: number, index: number): number {
   const low = index >>> 0;
   const high = Math.floor(index / 0x1_0000_0000) | 0;
-  return mixed(Math.imul(low ^ seed, 0x9e3779b1) ^ mixed(high ^ (seed + 0x7f4a7c15))) / 0x1_0000_0000;
+  return (
+    mixed(Math.imul(low ^ seed, 0x9e3779b1) ^ mixed(high ^ (seed + 0x7f4a7c15))) / 0x1_0000_0000
+  );
 }
 
 /** A standard normal number that belongs to the integer `index` (Box-Muller). */

@@ -15,7 +15,11 @@ export const countingFromDay = Date.UTC(2025, 0, 1) / 86_400_000;
  * A total that grows from slot to slot by `amountOf(slotStart)`, evenly within a slot. Sums are kept as they are
  * computed, so ask for spans of at most some thousand slots.
  */
-export function slotTotal(startedAt: EpochMs, slotLengthMs: number, amountOf: (slotStart: EpochMs) => number): TotalAt {
+export function slotTotal(
+  startedAt: EpochMs,
+  slotLengthMs: number,
+  amountOf: (slotStart: EpochMs) => number,
+): TotalAt {
   const sums: number[] = [0];
   return (at) => {
     if (at <= startedAt) return 0;
@@ -37,13 +41,17 @@ export interface DailyMeter {
  * A meter with an amount per local day, spread over the day by weights (any unit, 15-minute slots). Years of past
  * days cost one `amountOf` each, so a total far from the start is still cheap.
  */
-export function dailyMeter(amountOf: (day: number) => number, weightOf: (slotStart: EpochMs) => number): DailyMeter {
+export function dailyMeter(
+  amountOf: (day: number) => number,
+  weightOf: (slotStart: EpochMs) => number,
+): DailyMeter {
   const daySums: number[] = [0];
   const shapes = new Map<number, DayShape>();
 
   function sumBefore(day: number): number {
     const index = day - countingFromDay;
-    for (let i = daySums.length; i <= index; i++) daySums.push(daySums[i - 1]! + amountOf(countingFromDay + i - 1));
+    for (let i = daySums.length; i <= index; i++)
+      daySums.push(daySums[i - 1]! + amountOf(countingFromDay + i - 1));
     return daySums[index]!;
   }
 
@@ -76,7 +84,9 @@ interface DayShape {
 function dayShape(day: number, amount: number, weightOf: (slotStart: EpochMs) => number): DayShape {
   const start = instantOf(day, 0);
   const slots = Math.round((instantOf(day + 1, 0) - start) / slotMs);
-  const weights = Array.from({ length: slots }, (_, i) => Math.max(0, weightOf(start + i * slotMs)));
+  const weights = Array.from({ length: slots }, (_, i) =>
+    Math.max(0, weightOf(start + i * slotMs)),
+  );
   const sum = weights.reduce((a, b) => a + b, 0);
   // A day without any weight (the sun never came through) still has to add up to its amount.
   const amounts = weights.map((weight) => (sum > 0 ? (amount * weight) / sum : amount / slots));

@@ -42,14 +42,18 @@ export function weatherAt(at: EpochMs): Weather {
   // The warmest hour comes some three hours after noon, and a clear day swings more than a grey one.
   const solarHour = ((at / hourMs + campus.longitude / 15) % 24) - 15;
   const swing = (2 + (1 - cloud) * (3 + 2 * season)) * Math.cos((2 * Math.PI * solarHour) / 24);
-  const temperature = 9.5 + 9.5 * season + 4 * drift(airMassSeed, at, 5 * dayMs) + swing - Math.min(rain, 4) * 0.5;
+  const temperature =
+    9.5 + 9.5 * season + 4 * drift(airMassSeed, at, 5 * dayMs) + swing - Math.min(rain, 4) * 0.5;
   return {
     temperature,
     humidity: clamp(74 - 2.6 * swing + 14 * (cloud - 0.5) + Math.min(rain, 3) * 5, 24, 100),
     pressure: 966 + 13 * front + 2 * drift(airMassSeed, at, 0.7 * dayMs),
     cloud,
     rain,
-    windSpeed: Math.max(0, 2.1 - 1.6 * front + 1.3 * drift(gustSeed, at, 0.4 * hourMs) + rain * 0.3),
+    windSpeed: Math.max(
+      0,
+      2.1 - 1.6 * front + 1.3 * drift(gustSeed, at, 0.4 * hourMs) + rain * 0.3,
+    ),
     windDirection: (((250 + 130 * drift(windSeed, at, 0.8 * dayMs)) % 360) + 360) % 360,
     sun,
   };
@@ -61,7 +65,10 @@ export function sunHeight(at: EpochMs): number {
   const declination = -0.4093 * Math.cos((2 * Math.PI * (dayOfYear + 10)) / 365.24);
   const hourAngle = 2 * Math.PI * ((at / dayMs + campus.longitude / 360) % 1) - Math.PI;
   const latitude = (campus.latitude * Math.PI) / 180;
-  return Math.sin(latitude) * Math.sin(declination) + Math.cos(latitude) * Math.cos(declination) * Math.cos(hourAngle);
+  return (
+    Math.sin(latitude) * Math.sin(declination) +
+    Math.cos(latitude) * Math.cos(declination) * Math.cos(hourAngle)
+  );
 }
 
 /** Rain of the whole hour in which the instant lies, in millimetres. */

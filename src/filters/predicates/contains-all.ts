@@ -5,5 +5,8 @@ export const containsAll: Predicate = {
   values: someValues,
   types: ['LIST'],
   meaning: 'The list holds every one of the values',
-  question: (values) => ({ ask: 'each', tests: values.map((value) => ({ test: 'oneOf', values: [value] })) }),
+  question: (values) => ({
+    ask: 'each',
+    tests: values.map((value) => ({ test: 'oneOf', values: [value] })),
+  }),
 };

@@ -36,7 +36,13 @@ const invitation: Page = {
   button: 'Accept',
   root: '../',
 };
-const reset: Page = { kind: 'reset', title: 'New password', fields: newPassword, button: 'Set password', root: '../' };
+const reset: Page = {
+  kind: 'reset',
+  title: 'New password',
+  fields: newPassword,
+  button: 'Set password',
+  root: '../',
+};
 const forgotten: Page = {
   kind: 'forgotten',
   title: 'Forgotten password',
@@ -86,7 +92,11 @@ button { margin-top: 1rem; cursor: pointer; }
 
 /** Adds `/invitations/<token>`, `/password-reset` and `/password-reset/<token>`, with their script and style. */
 export function addAccessPages(app: FastifyInstance): void {
-  const pages = { '/invitations/:token': invitation, '/password-reset/:token': reset, '/password-reset': forgotten };
+  const pages = {
+    '/invitations/:token': invitation,
+    '/password-reset/:token': reset,
+    '/password-reset': forgotten,
+  };
   for (const [path, page] of Object.entries(pages)) serve(app, path, 'text/html', htmlOf(page));
   serve(app, '/access/page.js', 'text/javascript', pageScript);
   serve(app, '/access/page.css', 'text/css', style);

@@ -9,7 +9,10 @@ import { problem } from '../../model/problem.ts';
 import { type NamedPlaces, namedPlaces } from './named-resources.ts';
 import type { Access } from './route.ts';
 
-type Permissions = Pick<Extract<Access<never, never>, { readonly scope: Scope }>, 'scope' | 'verb' | 'also'>;
+type Permissions = Pick<
+  Extract<Access<never, never>, { readonly scope: Scope }>,
+  'scope' | 'verb' | 'also'
+>;
 
 export interface Guard {
   /** Throws Problem 401 when the headers hold no valid credential, or two. */
@@ -62,7 +65,8 @@ function authorizeAll(
   { scope, verb, also = [] }: Permissions,
   place: Place | undefined,
 ): void {
-  for (const [asked, wanted] of [[scope, verb] as const, ...also]) guard.authorize(principal, asked, wanted, place);
+  for (const [asked, wanted] of [[scope, verb] as const, ...also])
+    guard.authorize(principal, asked, wanted, place);
 }
 
 /** Counts the request and tells in headers what is left (contract 0.2). Throws Problem 429. */
@@ -80,7 +84,11 @@ export function actorOf(principal: Principal, request: FastifyRequest): Actor {
 }
 
 /** A user of several organizations acts in that of what the request names; undecided when it names nothing. */
-async function actingOn(principal: Principal, sent: unknown, { organizationOf }: Guard): Promise<Principal> {
+async function actingOn(
+  principal: Principal,
+  sent: unknown,
+  { organizationOf }: Guard,
+): Promise<Principal> {
   if ((principal.inOrganizations?.size ?? 0) < 2) return principal;
   const organizationId = await organizationOf?.(namedPlaces(sent));
   return organizationId === undefined ? principal : principalIn(principal, organizationId);

@@ -22,7 +22,9 @@ export function allowedMethods(app: FastifyInstance): (path: string) => readonly
 
 function isPathOf(route: readonly string[], steps: readonly string[]): boolean {
   if (route.at(-1) === '*')
-    return route.length <= steps.length && isPathOf(route.slice(0, -1), steps.slice(0, route.length - 1));
+    return (
+      route.length <= steps.length && isPathOf(route.slice(0, -1), steps.slice(0, route.length - 1))
+    );
   return (
     route.length === steps.length &&
     route.every((step, at) => (step.startsWith(':') ? steps[at] !== '' : step === steps[at]))

@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 
 /** The address that counts: behind trusted proxies, the nearest that is none of them. */
-export function clientAddress(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
+export function clientAddress(
+  trustedProxies: readonly string[],
+): (request: IncomingMessage) => string {
   const trusted = new BlockList();
   for (const range of trustedProxies) {
     const [address = '', bits] = range.split('/');
@@ -17,7 +19,10 @@ export function clientAddress(trustedProxies: readonly string[]): (request: Inco
   };
   return ({ socket, headers }) => {
     const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
-    const hops = [...forwarded.map((hop) => hop.trim()).filter((hop) => hop !== ''), socket.remoteAddress ?? ''];
+    const hops = [
+      ...forwarded.map((hop) => hop.trim()).filter((hop) => hop !== ''),
+      socket.remoteAddress ?? '',
+    ];
     while (hops.length > 1 && isTrusted(hops.at(-1)!)) hops.pop();
     return hops.at(-1)!;
   };

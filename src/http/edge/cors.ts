@@ -19,7 +19,10 @@ export function addCors(app: FastifyInstance, origins: readonly string[]): void 
     reply.header('access-control-allow-origin', origin);
     reply.header('access-control-expose-headers', answerHeaders);
     reply.header('cross-origin-resource-policy', 'cross-origin');
-    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined)
+    if (
+      request.method !== 'OPTIONS' ||
+      request.headers['access-control-request-method'] === undefined
+    )
       return undefined;
     reply.header('access-control-allow-methods', methods);
     reply.header('access-control-allow-headers', requestHeaders);

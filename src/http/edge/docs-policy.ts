@@ -10,11 +10,16 @@ export function addDocsPolicy(app: FastifyInstance): void {
     const isPage = String(reply.getHeader('content-type')).startsWith('text/html');
     if (!isPage || request.routeOptions.url !== '/docs/*') return;
     const scripts = ["'self'", ...inlineScripts(String(payload))].join(' ');
-    reply.header(header, String(reply.getHeader(header)).replace("script-src 'self'", `script-src ${scripts}`));
+    reply.header(
+      header,
+      String(reply.getHeader(header)).replace("script-src 'self'", `script-src ${scripts}`),
+    );
   });
 }
 
 function inlineScripts(html: string): string[] {
-  const bodies = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map((match) => match[1]!);
+  const bodies = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
+    (match) => match[1]!,
+  );
   return bodies.map((body) => `'sha256-${createHash('sha256').update(body).digest('base64')}'`);
 }

@@ -20,7 +20,8 @@ const contentSecurityPolicy = [
 export function addDocs(app: FastifyInstance, routes: readonly Route[], publicUrl: string): void {
   let page: Promise<FastifyInstance> | undefined;
   let document: string | undefined;
-  const get = (url: string, handler: RouteHandlerMethod) => app.route({ method: ['GET', 'HEAD'], url, handler });
+  const get = (url: string, handler: RouteHandlerMethod) =>
+    app.route({ method: ['GET', 'HEAD'], url, handler });
   get('/v3/openapi.json', async (_request, reply) => {
     document ??= JSON.stringify(openApiDocument(routes, publicUrl));
     return reply.type('application/json; charset=utf-8').serializer(String).send(document);

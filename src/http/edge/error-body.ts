@@ -45,13 +45,16 @@ export function errorBody(failure: Problem, request: FailedRequest, nowMs: numbe
     traceId: request.traceId,
     errorCode: failure.code,
     ...Object.fromEntries(
-      shownDetails.filter((name) => name in failure.details).map((name) => [name, failure.details[name]]),
+      shownDetails
+        .filter((name) => name in failure.details)
+        .map((name) => [name, failure.details[name]]),
     ),
   };
 }
 
 const frameworkProblems: Readonly<Record<string, (error: FrameworkError) => Problem>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: (error) => problem('payloadTooLarge', { bytesMax: error.bytesMax ?? 0 }),
+  FST_ERR_CTP_BODY_TOO_LARGE: (error) =>
+    problem('payloadTooLarge', { bytesMax: error.bytesMax ?? 0 }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: (error) =>
     problem('unsupportedMediaType', { contentType: error.contentType ?? 'none' }),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => problem('invalidJson', { reason: 'it is empty' }),
@@ -68,7 +71,10 @@ interface FrameworkError extends Error {
 }
 
 /** The Problem behind anything thrown on the way; undefined when the fault is ours. */
-export function problemOf(error: unknown, limits: { bytesMax: number; contentType: string }): Problem | undefined {
+export function problemOf(
+  error: unknown,
+  limits: { bytesMax: number; contentType: string },
+): Problem | undefined {
   if (error instanceof Problem) return error;
   if (!(error instanceof Error)) return undefined;
   const framework: FrameworkError = Object.assign(error, limits);

@@ -13,7 +13,10 @@ export function readLargeBodies(
 ): void {
   app.removeContentTypeParser(type);
   app.addContentTypeParser(type, async (request: FastifyRequest) => {
-    const bytes = await withBodyRead(bytesOf(streamedBody(request.raw, routeOf(request)?.bodyBytesMax)), request.raw);
+    const bytes = await withBodyRead(
+      bytesOf(streamedBody(request.raw, routeOf(request)?.bodyBytesMax)),
+      request.raw,
+    );
     came(request, bytes.length);
     return parseLargeJsonBody(bytes);
   });

@@ -9,7 +9,10 @@ interface PageParameters {
 
 const sortFieldsMax = 5;
 
-export function pageRequestOf(query: PageParameters, sizeDefault: number = pageSizeDefault): PageRequest {
+export function pageRequestOf(
+  query: PageParameters,
+  sizeDefault: number = pageSizeDefault,
+): PageRequest {
   const size = query.size ?? sizeDefault;
   const sorts = typeof query.sort === 'string' ? [query.sort] : (query.sort ?? []);
   return { page: query.page ?? 0, size, sort: sorts.slice(0, sortFieldsMax).flatMap(sortOrders) };
@@ -29,7 +32,9 @@ function sortOrders(text: string): SortOrder[] {
 /** A list parameter as `[a, b]`, `a,b`, repeated, or under `name[]`; undefined when none was sent. */
 export function listOf(query: object, name: string): string[] | undefined {
   const parameters = query as Readonly<Record<string, unknown>>;
-  const sent = [parameters[name], parameters[`${name}[]`]].flat().filter((value) => typeof value === 'string');
+  const sent = [parameters[name], parameters[`${name}[]`]]
+    .flat()
+    .filter((value) => typeof value === 'string');
   if (sent.length === 0) return undefined;
   const values = sent.flatMap((value) =>
     value
@@ -43,6 +48,9 @@ export function listOf(query: object, name: string): string[] | undefined {
 
 /** The workspaces a list is asked for, under either name. */
 export function listScopeOf(query: { readonly organizationId?: string | undefined }) {
-  const workspaceIds = [...(listOf(query, 'workspaceId') ?? []), ...(listOf(query, 'workspaceIds') ?? [])];
+  const workspaceIds = [
+    ...(listOf(query, 'workspaceId') ?? []),
+    ...(listOf(query, 'workspaceIds') ?? []),
+  ];
   return { organizationId: query.organizationId, workspaceIds };
 }

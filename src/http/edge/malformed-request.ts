@@ -17,7 +17,8 @@ export function refuseBrokenRequest(
 ): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const refused =
-    problemsByCode[error.code ?? '']?.() ?? problem('invalidRequest', { reason: 'The request is not valid HTTP' });
+    problemsByCode[error.code ?? '']?.() ??
+    problem('invalidRequest', { reason: 'The request is not valid HTTP' });
   const request = { path: '', requestId: randomUUID(), traceId: randomBytes(16).toString('hex') };
   const body = errorBody(refused, request, nowMs);
   const text = JSON.stringify(body);

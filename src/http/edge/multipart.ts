@@ -10,7 +10,11 @@ export interface UploadedFile {
 const headersLengthMax = 8 * 1024;
 
 /** The whole body as a file of the query's name, or the first file of a multipart body. Throws 400 when there is none. */
-export function uploadedFile(contentType: string | undefined, body: Buffer, name: string | undefined): UploadedFile {
+export function uploadedFile(
+  contentType: string | undefined,
+  body: Buffer,
+  name: string | undefined,
+): UploadedFile {
   if (!contentType?.toLowerCase().startsWith('multipart/form-data')) {
     return { name: name ?? 'blob', contentType, content: body };
   }
@@ -33,7 +37,8 @@ function firstFile(body: Buffer, mark: string): UploadedFile {
     const start = at + opening.length;
     if (body.subarray(start, start + 2).toString('latin1') === '--') break;
     const headersEnd = body.indexOf('\r\n\r\n', start);
-    if (headersEnd === -1 || headersEnd - start > headersLengthMax) throw refused('a part has no end of its headers');
+    if (headersEnd === -1 || headersEnd - start > headersLengthMax)
+      throw refused('a part has no end of its headers');
     const end = body.indexOf(next, headersEnd);
     if (end === -1) throw refused('a part has no end');
     const headers = body.subarray(start, headersEnd).toString('utf8');

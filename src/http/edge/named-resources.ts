@@ -14,7 +14,8 @@ const idsMax = 20;
 export function namedPlaces(sent: unknown): NamedPlaces {
   const members: object = typeof sent === 'object' && sent !== null ? sent : {};
   const { organizationId } = members as { readonly organizationId?: unknown };
-  const ids = (...names: string[]) => names.flatMap((name) => listOf(members, name) ?? []).slice(0, idsMax);
+  const ids = (...names: string[]) =>
+    names.flatMap((name) => listOf(members, name) ?? []).slice(0, idsMax);
   return {
     organizationId: typeof organizationId === 'string' ? organizationId : undefined,
     workspaceIds: ids('workspaceId', 'workspaceIds'),

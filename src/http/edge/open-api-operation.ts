@@ -37,14 +37,16 @@ function permissionText({ access, needsAlso }: Route): string {
   const also = needsAlso === undefined ? '' : ` ${needsAlso}`;
   if ('open' in access) return `Needs no credential: ${access.open}.${also}`;
   const who = access.userOnly ? ' Only for signed-in users, not for API keys and tokens.' : '';
-  if ('anyCredential' in access) return `Needs a valid credential: ${access.anyCredential}.${who}${also}`;
+  if ('anyCredential' in access)
+    return `Needs a valid credential: ${access.anyCredential}.${who}${also}`;
   const asked = [[access.scope, access.verb] as const, ...(access.also ?? [])];
   const needs = asked.map(([scope, verb]) => `\`${scope}\` \`${verb}\``).join(' and ');
   return `Needs ${needs}.${who}${also}`;
 }
 
 function securityOf({ access, method }: Route): Readonly<Record<string, readonly string[]>>[] {
-  if ('open' in access) return access.secret === undefined ? [] : [{ uplinkSecret: [] }, { uplinkSecretParameter: [] }];
+  if ('open' in access)
+    return access.secret === undefined ? [] : [{ uplinkSecret: [] }, { uplinkSecretParameter: [] }];
   const session = method === 'GET' ? { session: [] } : { session: [], csrf: [] };
   return access.userOnly ? [session] : [{ apiKey: [] }, { bearer: [] }, session];
 }
@@ -58,7 +60,9 @@ function parametersOf(route: Route, refer: Refer): object[] {
       parameter(name, 'query', schema, !Type.IsOptional(schema), refer),
     ),
     // Every request that makes something may be sent again (contract, decisions).
-    ...(route.method === 'POST' && route.status === 201 ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+    ...(route.method === 'POST' && route.status === 201
+      ? [{ $ref: '#/components/parameters/IdempotencyKey' }]
+      : []),
   ];
 }
 
@@ -66,23 +70,39 @@ function membersOf(schema: TSchema | undefined): Members {
   return schema !== undefined && Type.IsObject(schema) ? schema.properties : {};
 }
 
-function parameter(name: string, place: 'path' | 'query', schema: Members[string], required: boolean, refer: Refer) {
+function parameter(
+  name: string,
+  place: 'path' | 'query',
+  schema: Members[string],
+  required: boolean,
+  refer: Refer,
+) {
   const { description, ...written } = refer(schema) as { readonly description?: string };
-  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: written };
+  return {
+    name,
+    in: place,
+    required,
+    ...(description === undefined ? {} : { description }),
+    schema: written,
+  };
 }
 
 function requestBodyOf({ body, bodyShown, bodyTypes }: Route, refer: Refer): object {
   if (body === undefined && bodyTypes === undefined) return {};
   const content = bodyTypes ?? { 'application/json': bodyShown ?? body! };
   return {
-    requestBody: { required: body === undefined || !Type.IsOptional(body), content: contentOf(content, refer) },
+    requestBody: {
+      required: body === undefined || !Type.IsOptional(body),
+      content: contentOf(content, refer),
+    },
   };
 }
 
 function responsesOf(route: Route, refer: Refer): object {
   const { response, answerTypes, otherAnswers = {}, answerHeaders, refusalSchema } = route;
   const status = successStatus(route);
-  const content = answerTypes ?? (response === undefined ? undefined : { 'application/json': response });
+  const content =
+    answerTypes ?? (response === undefined ? undefined : { 'application/json': response });
   const refused = (description: string, component: string) =>
     refusalSchema === undefined
       ? { $ref: `#/components/responses/${component}` }
@@ -112,10 +132,15 @@ function successStatus({ status, response, answerTypes }: Route): number {
 }
 
 function contentOf(content: Readonly<Record<string, TSchema>>, refer: Refer): object {
-  return Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema: refer(schema) }]));
+  return Object.fromEntries(
+    Object.entries(content).map(([type, schema]) => [type, { schema: refer(schema) }]),
+  );
 }
 
 function headersOf(headers: Readonly<Record<string, string>>): object {
-  const described = ([name, description]: [string, string]) => [name, { description, schema: { type: 'string' } }];
+  const described = ([name, description]: [string, string]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ];
   return Object.fromEntries(Object.entries(headers).map(described));
 }

@@ -31,7 +31,9 @@ export function componentSchemas(): ComponentSchemas {
     refer,
     all: () =>
       Object.fromEntries(
-        [...components].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, { schema }]) => [name, schema]),
+        [...components]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, { schema }]) => [name, schema]),
       ),
   };
 }

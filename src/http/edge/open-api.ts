@@ -10,14 +10,18 @@ const description = `IoT device data platform: capture, decode, store, query and
 Samples are streamed live over the WebSocket at \`/v3/data-streams\`. Every GET is answered to HEAD as well, without a body.`;
 
 /** The whole document; throws when two routes or schemas have the same name. */
-export function openApiDocument(routes: readonly Route[], publicUrl: string): Readonly<Record<string, unknown>> {
+export function openApiDocument(
+  routes: readonly Route[],
+  publicUrl: string,
+): Readonly<Record<string, unknown>> {
   const schemas = componentSchemas();
   const paths: Record<string, Record<string, unknown>> = {};
   const ids = new Set<unknown>();
   for (const route of routes) {
     const operation = operationOf(route, schemas.refer);
     const { operationId } = operation;
-    if (ids.has(operationId)) throw new Error(`Two routes have the operation id ${String(operationId)}`);
+    if (ids.has(operationId))
+      throw new Error(`Two routes have the operation id ${String(operationId)}`);
     ids.add(operationId);
     const path = (paths[documentPath(route.path)] ??= {});
     path[route.method.toLowerCase()] = operation;
@@ -37,7 +41,10 @@ export function openApiDocument(routes: readonly Route[], publicUrl: string): Re
     components: {
       schemas: schemas.all(),
       responses: {
-        Refused: { description: 'Refused; `message` says why and `errorCode` is stable.', content: refused },
+        Refused: {
+          description: 'Refused; `message` says why and `errorCode` is stable.',
+          content: refused,
+        },
         Failed: { description: 'Failed; the same request may succeed later.', content: refused },
       },
       parameters: { IdempotencyKey: idempotencyKey },
@@ -57,7 +64,12 @@ const idempotencyKey = {
 const securitySchemes = {
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
   bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-  session: { type: 'apiKey', in: 'cookie', name: sessionCookie, description: 'Set by POST /v3/auth/login' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: sessionCookie,
+    description: 'Set by POST /v3/auth/login',
+  },
   csrf: {
     type: 'apiKey',
     in: 'header',

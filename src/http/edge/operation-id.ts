@@ -9,7 +9,8 @@ export function operationIdOf({ method, path, status, operationId }: Named): str
   const steps = path.split('/').filter((step) => step !== '' && step !== 'v3');
   const words = steps.flatMap((step, at) => {
     // A word that is its own plural does not tell one from many.
-    if (step.startsWith(':')) return steps[at - 1] === singular(steps[at - 1] ?? '') ? [`By${pascal(step)}`] : [];
+    if (step.startsWith(':'))
+      return steps[at - 1] === singular(steps[at - 1] ?? '') ? [`By${pascal(step)}`] : [];
     const isOne = steps[at + 1]?.startsWith(':') === true;
     const isMade = method === 'POST' && status === 201 && at === steps.length - 1;
     return [pascal(isOne || isMade ? singular(step) : step)];

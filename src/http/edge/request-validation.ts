@@ -50,7 +50,9 @@ function compile(schema: TSchema, part: string, converted: boolean): Check {
     const checked = converted ? unchanged(sent, Value.Convert(schema, { ...sent })) : value;
     if (validator.Check(checked)) return checked;
     const reasons = tellingErrors(validator.Errors(checked)).slice(0, reasonsMax);
-    throw problem('invalidRequest', { reason: reasons.map((error) => describe(part, error)).join('; ') });
+    throw problem('invalidRequest', {
+      reason: reasons.map((error) => describe(part, error)).join('; '),
+    });
   };
 }
 
@@ -62,9 +64,12 @@ function withoutEmpty(sent: Texts): Texts {
 // The conversion cuts fractions off: 1.5 would silently become 1 where a whole number is wanted.
 function unchanged(texts: Texts, converted: unknown): unknown {
   const entries = Object.entries(converted as Readonly<Record<string, unknown>>);
-  const isChanged = ([name, value]: [string, unknown]) => typeof value === 'number' && Number(texts[name]) !== value;
+  const isChanged = ([name, value]: [string, unknown]) =>
+    typeof value === 'number' && Number(texts[name]) !== value;
   if (!entries.some(isChanged)) return converted;
-  return Object.fromEntries(entries.map((entry) => (isChanged(entry) ? [entry[0], texts[entry[0]]] : entry)));
+  return Object.fromEntries(
+    entries.map((entry) => (isChanged(entry) ? [entry[0], texts[entry[0]]] : entry)),
+  );
 }
 
 interface SchemaError {
@@ -86,14 +91,26 @@ function tellingErrors(errors: readonly SchemaError[]): readonly SchemaError[] {
   const telling = errors.filter(
     (error) =>
       !isNoise(error) &&
-      !errors.some((inner) => !isNoise(inner) && inner.instancePath.startsWith(`${error.instancePath}/`)),
+      !errors.some(
+        (inner) => !isNoise(inner) && inner.instancePath.startsWith(`${error.instancePath}/`),
+      ),
   );
   return telling.length > 0 ? telling : errors;
 }
 
-function describe(part: string, error: { instancePath: string; message: string; params?: object }): string {
-  const where = error.instancePath === '' ? part : `${part} ${error.instancePath.slice(1).replaceAll('/', '.')}`;
+function describe(
+  part: string,
+  error: { instancePath: string; message: string; params?: object },
+): string {
+  const where =
+    error.instancePath === ''
+      ? part
+      : `${part} ${error.instancePath.slice(1).replaceAll('/', '.')}`;
   const allowed =
-    error.params !== undefined && 'allowedValues' in error.params ? error.params.allowedValues : undefined;
-  return Array.isArray(allowed) ? `${where}: ${error.message}: ${allowed.join(', ')}` : `${where}: ${error.message}`;
+    error.params !== undefined && 'allowedValues' in error.params
+      ? error.params.allowedValues
+      : undefined;
+  return Array.isArray(allowed)
+    ? `${where}: ${error.message}: ${allowed.join(', ')}`
+    : `${where}: ${error.message}`;
 }

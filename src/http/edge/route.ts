@@ -128,17 +128,24 @@ export interface Route extends RouteShape<TSchema, TSchema, TSchema, TSchema> {
   readonly handle: (input: never, principal: never) => unknown;
 }
 
-type OpenRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> = RouteShape<P, Q, B, R> & {
+type OpenRoute<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  R extends TSchema,
+> = RouteShape<P, Q, B, R> & {
   readonly access: Extract<Access<never, never>, { readonly open: string }>;
-  readonly handle: (input: RouteInput<Static<P>, Static<Q>, Static<B>>) => Output<R> | Promise<Output<R>>;
+  readonly handle: (
+    input: RouteInput<Static<P>, Static<Q>, Static<B>>,
+  ) => Output<R> | Promise<Output<R>>;
 };
 
-type GuardedRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> = RouteShape<
-  P,
-  Q,
-  B,
-  R
-> & {
+type GuardedRoute<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  R extends TSchema,
+> = RouteShape<P, Q, B, R> & {
   readonly access: Exclude<Access<Static<P>, Static<B>>, { readonly open: string }>;
   readonly handle: (
     input: RouteInput<Static<P>, Static<Q>, Static<B>>,
@@ -147,15 +154,21 @@ type GuardedRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R ext
 };
 
 /** Declares a route that needs a credential; its handler is given the principal. */
-export function guardedRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>(
-  route: GuardedRoute<P, Q, B, R>,
-): Route {
+export function guardedRoute<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  R extends TSchema,
+>(route: GuardedRoute<P, Q, B, R>): Route {
   return route;
 }
 
 /** Declares a route that anyone may call; `access.open` says why. */
-export function openRoute<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema>(
-  route: OpenRoute<P, Q, B, R>,
-): Route {
+export function openRoute<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  R extends TSchema,
+>(route: OpenRoute<P, Q, B, R>): Route {
   return route;
 }

@@ -2,7 +2,8 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 // Answers of the interface are data: nothing in them may run, load or be framed.
-const dataPolicy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const dataPolicy =
+  "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 // Pages of the console run scripts of this server alone and talk to it alone.
 const pagePolicy = [
   "default-src 'none'",
@@ -39,6 +40,7 @@ export function setSecurityHeaders(reply: FastifyReply, secure: boolean): void {
 export function addContentPolicy(app: FastifyInstance): void {
   app.addHook('onSend', async (_request, reply) => {
     if (!String(reply.getHeader('content-type') ?? '').startsWith('text/html')) return;
-    if (reply.getHeader('content-security-policy') === dataPolicy) reply.header('content-security-policy', pagePolicy);
+    if (reply.getHeader('content-security-policy') === dataPolicy)
+      reply.header('content-security-policy', pagePolicy);
   });
 }

@@ -68,7 +68,14 @@ beforeAll(async () => {
     guard: {
       identify: (headers) => {
         if (headers['x-api-key'] === undefined) throw problem('unauthorized');
-        return { kind: 'API_KEY', id: 'k', name: 'k', organizationId: 'o1', workspaces: 'all', permissions: {} };
+        return {
+          kind: 'API_KEY',
+          id: 'k',
+          name: 'k',
+          organizationId: 'o1',
+          workspaces: 'all',
+          permissions: {},
+        };
       },
       authorize: (principal, _scope, _verb, target) => {
         if (principal.name === 'k' && target?.id === 'forbidden') throw problem('permissionDenied');
@@ -90,23 +97,53 @@ const key = { 'x-api-key': 'k', ...json };
 const put = (path: string, body: string, headers: Record<string, string> = key) =>
   fetch(base + path, { method: 'PUT', headers, body });
 
-async function refusal(answer: Response): Promise<{ status: number; errorCode: string; message: string }> {
+async function refusal(
+  answer: Response,
+): Promise<{ status: number; errorCode: string; message: string }> {
   const body = (await answer.json()) as Record<string, string | number>;
   expect(Object.keys(body).sort()).toEqual(
-    ['error', 'errorCode', 'errorId', 'message', 'path', 'requestId', 'status', 'timestamp', 'traceId'].sort(),
+    [
+      'error',
+      'errorCode',
+      'errorId',
+      'message',
+      'path',
+      'requestId',
+      'status',
+      'timestamp',
+      'traceId',
+    ].sort(),
   );
   expect(body['status']).toBe(answer.status);
   expect(body['requestId']).toBe(answer.headers.get('x-request-id'));
-  return { status: answer.status, errorCode: String(body['errorCode']), message: String(body['message']) };
+  return {
+    status: answer.status,
+    errorCode: String(body['errorCode']),
+    message: String(body['message']),
+  };
 }
 
 describe('interface 7: each refusal is the one error body', () => {
   for (const [what, path, body, headers, status, message] of [
     ['no credential', '/v3/things/t1', '{"name":"a"}', json, 401, 'Unauthorized'],
-    ['a credential is asked for before a route is looked up', '/v3/nothing', '{}', json, 401, 'Unauthorized'],
+    [
+      'a credential is asked for before a route is looked up',
+      '/v3/nothing',
+      '{}',
+      json,
+      401,
+      'Unauthorized',
+    ],
     ['an unknown route under /v3', '/v3/nothing', '{}', key, 404, 'There is no PUT /v3/nothing'],
     ['an unknown path elsewhere', '/elsewhere', '{}', json, 404, 'There is no PUT /elsewhere'],
-    ['an unknown record, before the body is read', '/v3/things/t2', '{broken', key, 404, 'No thing with id t2'],
+    [
+      'an unknown record, before the body is read',
+      '/v3/things/t2',
+      '{broken',
+      key,
+      404,
+      'No thing with id t2',
+    ],
     [
       'broken JSON, with where',
       '/v3/things/t1',
@@ -116,7 +153,14 @@ describe('interface 7: each refusal is the one error body', () => {
       'The body is not valid JSON: Unexpected token',
     ],
     ['no body at all', '/v3/things/t1', '', key, 400, 'The request needs a JSON body'],
-    ['a body of another shape, with where', '/v3/things/t1', '{"name": 1}', key, 400, 'body name: must be string'],
+    [
+      'a body of another shape, with where',
+      '/v3/things/t1',
+      '{"name": 1}',
+      key,
+      400,
+      'body name: must be string',
+    ],
     [
       'a text where a number belongs is not converted',
       '/v3/things/t1',
@@ -212,7 +256,10 @@ describe('the interface reference', () => {
   test('is OpenAPI 3.1 with each route, its permission and the error body', async () => {
     const document = (await (await fetch(`${base}/v3/openapi.json`)).json()) as {
       openapi: string;
-      paths: Record<string, Record<string, { description: string; responses: Record<string, unknown> }>>;
+      paths: Record<
+        string,
+        Record<string, { description: string; responses: Record<string, unknown> }>
+      >;
     };
     expect(document.openapi).toBe('3.1.0');
     const put = document.paths['/v3/things/{thingId}']!['put']!;
@@ -223,7 +270,9 @@ describe('the interface reference', () => {
   test('is readable at /docs without any request to another host', async () => {
     const page = await fetch(`${base}/docs/`);
     expect(page.status).toBe(200);
-    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'self';.*connect-src 'self'/);
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'self';.*connect-src 'self'/,
+    );
     const script = /<script src="([^"]+)"/.exec(await page.text())![1]!;
     expect(script).not.toMatch(/^(https?:)?\/\//);
     expect((await fetch(new URL(script, `${base}/docs/`))).status).toBe(200);

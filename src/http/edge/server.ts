@@ -19,7 +19,12 @@ import { streamedBody, withRestRead } from './streamed-body.ts';
 
 const bodyBytesMaxDefault = 4 * 1024 * 1024;
 /** How long a client may take; all three are checked once a second, where Node's own default is every 30 s. */
-const standardTimeouts = { headersMs: 20_000, requestMs: 120_000, keepAliveMs: 75_000, checkMs: 1_000 } as const;
+const standardTimeouts = {
+  headersMs: 20_000,
+  requestMs: 120_000,
+  keepAliveMs: 75_000,
+  checkMs: 1_000,
+} as const;
 const retryAfterSeconds = 1;
 const accountLengthMax = 254;
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
@@ -36,7 +41,12 @@ export interface EdgeEvents {
   }): void;
   failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void;
   /** An answer 401: who asked, for which route and why it was refused. */
-  credentialRefused?(refused: { address: string; route: string; reason: string; account?: string | undefined }): void;
+  credentialRefused?(refused: {
+    address: string;
+    route: string;
+    reason: string;
+    account?: string | undefined;
+  }): void;
 }
 
 export interface ServerParts {
@@ -123,14 +133,20 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   const read = parts.routes.filter((route) => route.streamedBody === undefined);
   for (const route of read) if (!isLarge(route)) addRoute(app, route, parts);
   await app.register(async (large) => {
-    readLargeBodies(large, jsonType, routeOf, (request, bytes) => void (stateOf(request).bodyBytes = bytes));
+    readLargeBodies(
+      large,
+      jsonType,
+      routeOf,
+      (request, bytes) => void (stateOf(request).bodyBytes = bytes),
+    );
     for (const route of read) if (isLarge(route)) addRoute(large, route, parts);
   });
   for (const anyBodyType of [undefined, true] as const) {
     await app.register(async (streaming) => {
       leaveBodies(streaming, anyBodyType === true ? '*' : jsonType);
       for (const route of parts.routes) {
-        if (route.streamedBody === true && route.anyBodyType === anyBodyType) addRoute(streaming, route, parts);
+        if (route.streamedBody === true && route.anyBodyType === anyBodyType)
+          addRoute(streaming, route, parts);
       }
     });
   }
@@ -144,14 +160,20 @@ function readBodies(app: FastifyInstance): void {
     if (routeOf(request)?.form) return done(problem('formExpected'));
     readJson(request, bytes, done);
   });
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (request, body, done) => {
-    if (routeOf(request)?.form) return done(null, body);
-    if (routeOf(request)?.jsonOfAnyType && isJson(body as string)) return readJson(request, Buffer.from(body), done);
-    done(problem('unsupportedMediaType', { contentType: 'application/x-www-form-urlencoded' }));
-  });
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (request, body, done) => {
+      if (routeOf(request)?.form) return done(null, body);
+      if (routeOf(request)?.jsonOfAnyType && isJson(body as string))
+        return readJson(request, Buffer.from(body), done);
+      done(problem('unsupportedMediaType', { contentType: 'application/x-www-form-urlencoded' }));
+    },
+  );
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     const contentType = request.headers['content-type'];
-    if (contentType === undefined && routeOf(request)?.jsonOfAnyType) return readJson(request, body as Buffer, done);
+    if (contentType === undefined && routeOf(request)?.jsonOfAnyType)
+      return readJson(request, body as Buffer, done);
     done(problem('unsupportedMediaType', { contentType: contentType ?? 'none' }));
   });
 }
@@ -193,7 +215,9 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
       const input: RouteInput<unknown, unknown, unknown> = {
         params: checks.params(request.params),
         query: checks.query(request.query),
-        body: route.streamedBody ? streamedBody(request.raw, route.bodyBytesMax) : checks.body(request.body),
+        body: route.streamedBody
+          ? streamedBody(request.raw, route.bodyBytesMax)
+          : checks.body(request.body),
         headers: request.headers,
         requestId: request.id,
         ip: request.ip,
@@ -208,7 +232,9 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
       const { actAs } = parts.guard;
       const quiet = principal === undefined || actAs === undefined || route.method === 'GET';
       const handled = quiet ? handle() : actAs(actorOf(principal, request), handle);
-      const output: unknown = route.streamedBody ? await withRestRead(handled, request.raw, reply) : await handled;
+      const output: unknown = route.streamedBody
+        ? await withRestRead(handled, request.raw, reply)
+        : await handled;
       return sendOutput(reply, output, route.status ?? 200);
     },
   });
@@ -221,7 +247,8 @@ function sendOutput(reply: FastifyReply, output: unknown, status: number): Fasti
   for (const [name, value] of Object.entries(output.headers))
     reply.header(name, typeof value === 'string' ? value : [...value]);
   const { status: ownStatus, body } = output;
-  if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) return reply.code(ownStatus).send(body);
+  if (reply.request.method !== 'HEAD' || !(body instanceof Readable))
+    return reply.code(ownStatus).send(body);
   // A stream that nobody reads the bytes of is not read either.
   body.destroy();
   return reply.code(ownStatus).send();
@@ -233,7 +260,12 @@ function setEdgeHeaders(parts: ServerParts, request: FastifyRequest, reply: Fast
   setSecurityHeaders(reply, parts.publicUrl.startsWith('https:'));
 }
 
-function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function sendFailure(
+  parts: ServerParts,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const traceId = traceIdOf(single(request.headers['traceparent']));
   const limits = {
     bytesMax: request.routeOptions?.bodyLimit ?? bodyBytesMaxDefault,
@@ -242,17 +274,26 @@ function sendFailure(parts: ServerParts, error: unknown, request: FastifyRequest
   const known = problemOf(error, limits);
   if (known?.status === 401) stateOf(request).refusedBy = known.problem;
   const path = shownPath(request);
-  const body = errorBody(known ?? problem('internal'), { path, requestId: request.id, traceId }, parts.now());
-  if (known === undefined) parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
+  const body = errorBody(
+    known ?? problem('internal'),
+    { path, requestId: request.id, traceId },
+    parts.now(),
+  );
+  if (known === undefined)
+    parts.events.failed(error, { path, requestId: request.id, errorId: body.errorId });
   // A request that the framework refuses by itself has not passed the hook that sets them.
   setEdgeHeaders(parts, request, reply);
-  const wait = known?.details['retryAfterSeconds'] ?? (body.status === 503 ? retryAfterSeconds : undefined);
+  const wait =
+    known?.details['retryAfterSeconds'] ?? (body.status === 503 ? retryAfterSeconds : undefined);
   if (typeof wait === 'number') reply.header('retry-after', wait);
   if (body.status === 401) reply.header('www-authenticate', 'Bearer');
   if (typeof known?.details['allow'] === 'string') reply.header('allow', known.details['allow']);
   const shaped = routeOf(request)?.refusal?.(known ?? problem('internal'));
   if (shaped !== undefined) return sendOutput(reply, shaped, body.status);
-  return reply.code(body.status).header('content-type', 'application/json; charset=utf-8').send(body);
+  return reply
+    .code(body.status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(body);
 }
 
 /** Whom the log names for a refused credential; `account` is what was typed as e-mail address, cut to what one can be long. */

@@ -1,5 +1,10 @@
 // The two cookies of a console session: one that scripts cannot read, one that they must (contract 35).
-import { csrfCookie, csrfTokenOf, sessionCookie, sessionLifetimeMs } from '../../access/session-authenticator.ts';
+import {
+  csrfCookie,
+  csrfTokenOf,
+  sessionCookie,
+  sessionLifetimeMs,
+} from '../../access/session-authenticator.ts';
 
 /** `set-cookie` values; `secure` when the platform is reached by https. */
 export function sessionCookies(sessionToken: string, secure: boolean): string[] {

@@ -49,13 +49,19 @@ async function send(port: number, text: string): Promise<{ answer: string; ms: n
 
 test.each([
   ['headers', 'POST /things HTTP/1.1\r\nHost: a\r\n'],
-  ['a body', 'POST /things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'],
-])('review security 21: a client that never ends %s is answered 408 when its time is over', async (_, text) => {
-  const { answer, ms } = await send(await listen(), text);
-  expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-  // Node itself looks only every 30 seconds.
-  expect(ms).toBeLessThan(10_000);
-});
+  [
+    'a body',
+    'POST /things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{',
+  ],
+])(
+  'review security 21: a client that never ends %s is answered 408 when its time is over',
+  async (_, text) => {
+    const { answer, ms } = await send(await listen(), text);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    // Node itself looks only every 30 seconds.
+    expect(ms).toBeLessThan(10_000);
+  },
+);
 
 test('review security 22: two Host headers are refused with 400', async () => {
   const end = 'Connection: close\r\nContent-Length: 0\r\n\r\n';
@@ -63,5 +69,7 @@ test('review security 22: two Host headers are refused with 400', async () => {
   const two = await send(port, `POST /things HTTP/1.1\r\nHost: a\r\nhOST: b\r\n${end}`);
   expect(two.answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(two.answer).toContain('The header Host is sent twice');
-  expect((await send(port, `POST /things HTTP/1.1\r\nHost: a\r\n${end}`)).answer).toMatch(/^HTTP\/1\.1 201 /);
+  expect((await send(port, `POST /things HTTP/1.1\r\nHost: a\r\n${end}`)).answer).toMatch(
+    /^HTTP\/1\.1 201 /,
+  );
 });

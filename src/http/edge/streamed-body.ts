@@ -16,7 +16,8 @@ export async function* streamedBody(
   bytesMax: number | undefined,
 ): AsyncGenerator<Uint8Array> {
   const limit = bytesMax ?? Number.POSITIVE_INFINITY;
-  if (Number(message.headers['content-length'] ?? 0) > limit) throw problem('payloadTooLarge', { bytesMax: limit });
+  if (Number(message.headers['content-length'] ?? 0) > limit)
+    throw problem('payloadTooLarge', { bytesMax: limit });
   let bytes = 0;
   // The socket must outlive a reader that stops early: the answer goes back on it.
   for await (const chunk of message.iterator({ destroyOnReturn: false })) {
@@ -84,7 +85,8 @@ export async function bytesOf(body: BodyStream): Promise<Buffer> {
   let at = 0;
   for (const chunk of chunks) {
     whole.set(chunk, at);
-    if (Math.floor((at + chunk.length) / bytesPerTurn) > Math.floor(at / bytesPerTurn)) await nextTurn();
+    if (Math.floor((at + chunk.length) / bytesPerTurn) > Math.floor(at / bytesPerTurn))
+      await nextTurn();
     at += chunk.length;
   }
   return whole;

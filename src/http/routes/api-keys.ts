@@ -1,8 +1,18 @@
 // Routes of API keys: for signed-in users alone, because a key that makes keys could outlive its deletion (contract 23, 35).
-import { apiKeyDraft, apiKeyListQuery, apiKeySchema, createdApiKeySchema } from '../../contract/api-key.ts';
+import {
+  apiKeyDraft,
+  apiKeyListQuery,
+  apiKeySchema,
+  createdApiKeySchema,
+} from '../../contract/api-key.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { createApiKey, deleteApiKey, listApiKeys, readApiKey } from '../../inventory/members/api-keys.ts';
+import {
+  createApiKey,
+  deleteApiKey,
+  listApiKeys,
+  readApiKey,
+} from '../../inventory/members/api-keys.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { guardedRoute, type Route } from '../edge/route.ts';
 import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
@@ -21,7 +31,8 @@ export function apiKeyRoutes(parts: RecordParts): Route[] {
       access: { ...manages, place: { narrowedByHandler: true } },
       query: apiKeyListQuery,
       response: pageSchema(apiKeySchema),
-      handle: ({ query }, principal) => listApiKeys(records, principal, query, pageRequestOf(query)),
+      handle: ({ query }, principal) =>
+        listApiKeys(records, principal, query, pageRequestOf(query)),
     }),
     guardedRoute({
       method: 'POST',
@@ -33,7 +44,9 @@ export function apiKeyRoutes(parts: RecordParts): Route[] {
       status: 201,
       response: createdApiKeySchema,
       handle: (input, principal) =>
-        answeredOnce(parts, input, principal, (step) => createApiKey(step, principal, input.body, now())),
+        answeredOnce(parts, input, principal, (step) =>
+          createApiKey(step, principal, input.body, now()),
+        ),
     }),
     guardedRoute({
       method: 'GET',

@@ -33,7 +33,13 @@ export function assetRoutes({ records, now }: RecordParts): Route[] {
       query: assetListQuery,
       response: pageSchema(deviceSchema),
       handle: ({ query }, principal) =>
-        listAssets(records, principal, filterOf(query), pageRequestOf(query, pageSizeAssets), now()),
+        listAssets(
+          records,
+          principal,
+          filterOf(query),
+          pageRequestOf(query, pageSizeAssets),
+          now(),
+        ),
     }),
     guardedRoute({
       method: 'POST',
@@ -110,7 +116,8 @@ function loraFilterOf(query: object): AssetFilter['lora'] {
   for (const [name, value] of Object.entries(query)) {
     if (!name.startsWith(loraPrefix)) continue;
     const field = loraFields.find((known) => name === loraPrefix + known);
-    if (field === undefined || typeof value !== 'string') throw problem('filterNotAvailable', { filter: name });
+    if (field === undefined || typeof value !== 'string')
+      throw problem('filterNotAvailable', { filter: name });
     wanted[field] = value;
   }
   return wanted;

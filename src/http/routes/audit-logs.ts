@@ -39,7 +39,12 @@ export function auditLogRoutes({ records }: RecordParts): Route[] {
       handle: ({ query }, principal) => {
         const format = query.format ?? 'csv';
         const { format: _, ...asked } = query;
-        const lines = exportAuditLog(records, principal, { ...asked, ...listScopeOf(query) }, format);
+        const lines = exportAuditLog(
+          records,
+          principal,
+          { ...asked, ...listScopeOf(query) },
+          format,
+        );
         return new Answer(200, Readable.from(lines), {
           'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson',
           'content-disposition': `attachment; filename="audit-log.${format}"`,

@@ -1,6 +1,11 @@
 // Backfill of a device: one sample, or up to 100,000 of them read while they come in (interface 4.3, contract 28 and 35).
 import Type from 'typebox';
-import { backfillBody, backfillReceipt, bulkBackfillBody, bulkBackfillReceipt } from '../../contract/backfill.ts';
+import {
+  backfillBody,
+  backfillReceipt,
+  bulkBackfillBody,
+  bulkBackfillReceipt,
+} from '../../contract/backfill.ts';
 import { deviceParams } from '../../contract/queries.ts';
 import { type Backfill, type BackfillReceipt, backfillLimits } from '../../flows/backfill.ts';
 import type { Attempt, Once } from '../../flows/idempotency.ts';
@@ -80,7 +85,11 @@ function bulkRoute(parts: BackfillParts): Route {
     response: bulkBackfillReceipt,
     handle: async (input, principal) => {
       const { deviceId } = input.params;
-      const work = (body: BodyStream, receivedAt: EpochMs, attempt?: Attempt): Promise<BackfillReceipt> =>
+      const work = (
+        body: BodyStream,
+        receivedAt: EpochMs,
+        attempt?: Attempt,
+      ): Promise<BackfillReceipt> =>
         parts.backfill({ deviceId, groups: jsonArrayGroups(body), receivedAt, attempt });
       if (underWay >= backfillLimits.requestsMax) throw problem('intakeFull');
       underWay++;

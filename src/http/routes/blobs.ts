@@ -37,7 +37,12 @@ export function blobRoutes(parts: RecordParts): Route[] {
       query: blobListQuery,
       response: pageSchema(blobSchema),
       handle: ({ query }, principal) =>
-        listBlobs(records, principal, { ...listScopeOf(query), search: query.search }, pageRequestOf(query)),
+        listBlobs(
+          records,
+          principal,
+          { ...listScopeOf(query), search: query.search },
+          pageRequestOf(query),
+        ),
     }),
     guardedRoute({
       method: 'POST',

@@ -55,18 +55,28 @@ export function captureRoute(parts: CaptureParts): Route {
         const given = query as CaptureQuery;
         // A network server's webhook names its device in the body.
         const check = (one: DeviceConnector) =>
-          isWebhook(one, given, headers) ? undefined : parts.admit(captureRequestOf(given, headers));
+          isWebhook(one, given, headers)
+            ? undefined
+            : parts.admit(captureRequestOf(given, headers));
         const connector = parts.connectorOf(captureSecretOf(given, headers));
         return connector instanceof Promise ? connector.then(check) : check(connector);
       },
     },
     query: Type.Object({
-      secret: Type.Optional(Type.String({ description: 'Uplink secret; also header x-uplink-secret' })),
+      secret: Type.Optional(
+        Type.String({ description: 'Uplink secret; also header x-uplink-secret' }),
+      ),
       uplinkSecret: Type.Optional(Type.String({ description: 'The same as secret' })),
-      deviceId: Type.Optional(Type.String({ description: 'Physical device id; also header x-device-id' })),
-      topic: Type.Optional(Type.String({ description: 'Topic of the samples; `default` when absent' })),
+      deviceId: Type.Optional(
+        Type.String({ description: 'Physical device id; also header x-device-id' }),
+      ),
+      topic: Type.Optional(
+        Type.String({ description: 'Topic of the samples; `default` when absent' }),
+      ),
       timestamp: Type.Optional(
-        Type.String({ description: 'ISO-8601 time of the measurement; the time of receipt when absent' }),
+        Type.String({
+          description: 'ISO-8601 time of the measurement; the time of receipt when absent',
+        }),
       ),
     }),
     body: Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] }),
@@ -92,7 +102,11 @@ export function captureRoute(parts: CaptureParts): Route {
 }
 
 /** Network servers name the device in the body; with a device id it is a payload for the device of an integration. */
-function isWebhook(connector: DeviceConnector, query: CaptureQuery, headers: IncomingHttpHeaders): boolean {
+function isWebhook(
+  connector: DeviceConnector,
+  query: CaptureQuery,
+  headers: IncomingHttpHeaders,
+): boolean {
   if (connector.decodingType !== 'NONE') return true;
   return connector.integrationId !== null && captureDeviceIdOf(query, headers) === undefined;
 }

@@ -33,7 +33,11 @@ export function customFieldRoutes(parts: RecordParts): Route[] {
       query: customFieldListQuery,
       response: pageSchema(customFieldSchema),
       handle: ({ query }, principal) => {
-        const filter = { ...listScopeOf(query), search: query.search, types: listOf(query, 'type') };
+        const filter = {
+          ...listScopeOf(query),
+          search: query.search,
+          types: listOf(query, 'type'),
+        };
         return listCustomFields(records, principal, filter, pageRequestOf(query));
       },
     }),

@@ -33,7 +33,8 @@ export function customLogicRoutes(parts: RecordParts): Route[] {
       access: { scope: 'customLogic', verb: 'read', place: { narrowedByHandler: true } },
       query: customLogicListQuery,
       response: pageSchema(customLogicItemSchema),
-      handle: ({ query }, principal) => listCustomLogic(records, principal, query, pageRequestOf(query)),
+      handle: ({ query }, principal) =>
+        listCustomLogic(records, principal, query, pageRequestOf(query)),
     }),
     guardedRoute({
       method: 'POST',
@@ -67,14 +68,16 @@ export function customLogicRoutes(parts: RecordParts): Route[] {
     guardedRoute({
       method: 'PUT',
       path: '/v3/rules/custom/:id',
-      summary: 'Change a custom logic block; its data sources and properties only while no active rule uses it',
+      summary:
+        'Change a custom logic block; its data sources and properties only while no active rule uses it',
       tag,
       access: { scope: 'customLogic', verb: 'update', place },
       params: idParams,
       body: customLogicUpdate,
       bodyBytesMax: 4 * 1024 * 1024,
       response: customLogicSchema,
-      handle: ({ params, body }, principal) => updateCustomLogic(records, principal, params.id, body, now()),
+      handle: ({ params, body }, principal) =>
+        updateCustomLogic(records, principal, params.id, body, now()),
     }),
     guardedRoute({
       method: 'DELETE',

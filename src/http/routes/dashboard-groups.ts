@@ -34,7 +34,12 @@ export function dashboardGroupRoutes(parts: RecordParts): Route[] {
       query: dashboardGroupListQuery,
       response: pageSchema(dashboardGroupSchema),
       handle: ({ query }, principal) =>
-        listDashboardGroups(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+        listDashboardGroups(
+          records,
+          principal,
+          { ...query, ...listScopeOf(query) },
+          pageRequestOf(query),
+        ),
     }),
     guardedRoute({
       method: 'POST',

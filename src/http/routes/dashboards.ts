@@ -1,5 +1,10 @@
 // Routes of dashboards (contract 32).
-import { dashboardDraft, dashboardListQuery, dashboardSchema, dashboardUpdate } from '../../contract/dashboard.ts';
+import {
+  dashboardDraft,
+  dashboardListQuery,
+  dashboardSchema,
+  dashboardUpdate,
+} from '../../contract/dashboard.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import {
@@ -29,7 +34,12 @@ export function dashboardRoutes(parts: RecordParts): Route[] {
       query: dashboardListQuery,
       response: pageSchema(dashboardSchema),
       handle: ({ query }, principal) =>
-        listDashboards(records, principal, { ...query, ...listScopeOf(query) }, pageRequestOf(query)),
+        listDashboards(
+          records,
+          principal,
+          { ...query, ...listScopeOf(query) },
+          pageRequestOf(query),
+        ),
     }),
     guardedRoute({
       method: 'POST',

@@ -1,7 +1,12 @@
 // Routes of data flows (contract 10).
 import type { IncomingHttpHeaders } from 'node:http';
 import Type from 'typebox';
-import { dataFlowDraft, dataFlowItemSchema, dataFlowSchema, dataFlowUpdate } from '../../contract/data-flow.ts';
+import {
+  dataFlowDraft,
+  dataFlowItemSchema,
+  dataFlowSchema,
+  dataFlowUpdate,
+} from '../../contract/data-flow.ts';
 import { workspaceListParameters } from '../../contract/list-parameters.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
@@ -62,7 +67,8 @@ export function dataFlowRoutes(parts: RecordParts & ShowingParts): Route[] {
       access: { scope: 'dataFlow', verb: 'read', place: byId(parts, 'dataFlow') },
       params: idParams,
       response: dataFlowSchema,
-      handle: ({ params, headers }, principal) => readDataFlow(records, principal, showing(headers), params.id),
+      handle: ({ params, headers }, principal) =>
+        readDataFlow(records, principal, showing(headers), params.id),
     }),
     guardedRoute({
       method: 'PUT',

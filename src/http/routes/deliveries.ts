@@ -9,7 +9,12 @@ import {
 } from '../../contract/delivery.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { listDeliveries, type Renewed, resendDeliveries, resendDelivery } from '../../inventory/flows/deliveries.ts';
+import {
+  listDeliveries,
+  type Renewed,
+  resendDeliveries,
+  resendDelivery,
+} from '../../inventory/flows/deliveries.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
 import { guardedRoute, type Route } from '../edge/route.ts';
@@ -52,14 +57,22 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
       query: deliveryListQuery,
       response: pageSchema(deliverySchema),
       handle: ({ params, query }, principal) => {
-        const filter = { connectorId: params.id, states: listOf(query, 'state'), deviceId: query.deviceId };
-        return listDeliveries(records, principal, filter, { page: pageRequestOf(query), vendorNames });
+        const filter = {
+          connectorId: params.id,
+          states: listOf(query, 'state'),
+          deviceId: query.deviceId,
+        };
+        return listDeliveries(records, principal, filter, {
+          page: pageRequestOf(query),
+          vendorNames,
+        });
       },
     }),
     guardedRoute({
       method: 'POST',
       path: '/v3/output-connectors/:id/deliveries/resend',
-      summary: 'Send deliveries of an output connector again: the dead ones, unless the body says which',
+      summary:
+        'Send deliveries of an output connector again: the dead ones, unless the body says which',
       tag,
       access: { ...connector, verb: 'update' },
       params: idParams,
@@ -69,7 +82,12 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
       handle: ({ params, body }, principal) => {
         const states = body?.state === undefined ? undefined : [body.state];
         const deviceId = body?.deviceId ?? undefined;
-        const filter = { connectorId: params.id, states, deviceId, ids: body?.deliveryIds ?? undefined };
+        const filter = {
+          connectorId: params.id,
+          states,
+          deviceId,
+          ids: body?.deliveryIds ?? undefined,
+        };
         return resendDeliveries(records, principal, renewed, filter, now());
       },
     }),
@@ -82,7 +100,8 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
       params: idParams,
       status: 202,
       response: deliverySchema,
-      handle: ({ params }) => resendDelivery(records, renewed, params.id, { now: now(), vendorNames }),
+      handle: ({ params }) =>
+        resendDelivery(records, renewed, params.id, { now: now(), vendorNames }),
     }),
     guardedRoute({
       method: 'POST',

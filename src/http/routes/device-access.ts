@@ -17,7 +17,9 @@ export interface DeviceAccess {
   /** Where a tag lives; throws Problem `notFound`. */
   readonly placeOfTag: (tagId: string) => Place | Promise<Place>;
   /** All devices that carry the tag, in order of name, then id. */
-  readonly devicesOfTag: (tagId: string) => readonly QueriedDevice[] | Promise<readonly QueriedDevice[]>;
+  readonly devicesOfTag: (
+    tagId: string,
+  ) => readonly QueriedDevice[] | Promise<readonly QueriedDevice[]>;
   /** Throws Problem 403, or 404 for a place of another organization. */
   readonly authorize: (principal: Principal, scope: Scope, verb: Verb, place: Place) => void;
   /** Whether an answer to these headers carries the names that older clients read (contract 34). */
@@ -65,7 +67,8 @@ export async function readableDevices(
     }),
   );
   const devices = found.flat();
-  if (devices.length === 0) throw problem('notFound', { what: 'device', id: named.join(', ').slice(0, shownIdsMax) });
+  if (devices.length === 0)
+    throw problem('notFound', { what: 'device', id: named.join(', ').slice(0, shownIdsMax) });
   return devices;
 }
 

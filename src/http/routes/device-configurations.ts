@@ -42,7 +42,8 @@ export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
       params: idParams,
       query: deviceConfigurationQuery,
       response: pageSchema(deviceConfigurationSchema),
-      handle: ({ params, query }) => listDeviceConfigurations(records, params.id, pageRequestOf(query)),
+      handle: ({ params, query }) =>
+        listDeviceConfigurations(records, params.id, pageRequestOf(query)),
     }),
     guardedRoute({
       method: 'POST',

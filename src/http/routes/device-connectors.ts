@@ -1,6 +1,10 @@
 // Routes of device connectors (contract 8).
 import Type from 'typebox';
-import { deviceConnectorDraft, deviceConnectorSchema, deviceConnectorUpdate } from '../../contract/device-connector.ts';
+import {
+  deviceConnectorDraft,
+  deviceConnectorSchema,
+  deviceConnectorUpdate,
+} from '../../contract/device-connector.ts';
 import { commonSortFields, workspaceListParameters } from '../../contract/list-parameters.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
@@ -29,7 +33,12 @@ export function deviceConnectorRoutes(parts: RecordParts): Route[] {
       query: Type.Object(workspaceListParameters([...commonSortFields, 'connectivity'])),
       response: pageSchema(deviceConnectorSchema),
       handle: ({ query }, principal) =>
-        listDeviceConnectors(records, principal, { ...listScopeOf(query), search: query.search }, pageRequestOf(query)),
+        listDeviceConnectors(
+          records,
+          principal,
+          { ...listScopeOf(query), search: query.search },
+          pageRequestOf(query),
+        ),
     }),
     guardedRoute({
       method: 'POST',
@@ -68,7 +77,8 @@ export function deviceConnectorRoutes(parts: RecordParts): Route[] {
       params: idParams,
       body: deviceConnectorUpdate,
       response: deviceConnectorSchema,
-      handle: ({ params, body }, principal) => updateDeviceConnector(records, principal, params.id, body, now()),
+      handle: ({ params, body }, principal) =>
+        updateDeviceConnector(records, principal, params.id, body, now()),
     }),
     guardedRoute({
       method: 'DELETE',

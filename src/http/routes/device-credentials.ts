@@ -1,5 +1,9 @@
 // Routes of device credentials (contract 11).
-import { credentialParams, deviceCredentialDraft, deviceCredentialSchema } from '../../contract/device-credential.ts';
+import {
+  credentialParams,
+  deviceCredentialDraft,
+  deviceCredentialSchema,
+} from '../../contract/device-credential.ts';
 import { unpagedSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import {

@@ -40,10 +40,13 @@ function exportRoute({ records }: OperationParts): Route {
     answerTypes: { 'text/csv': Type.String(), 'application/json': exportedSchema },
     handle: async ({ query }, principal) => {
       const { workspaceId, format = 'csv' } = query;
-      const { organizationId } = await listReach(records, principal, { workspaceIds: [workspaceId] });
+      const { organizationId } = await listReach(records, principal, {
+        workspaceIds: [workspaceId],
+      });
       const pieces = exportDevices(records, { organizationId, workspaceId }, format);
       return new Answer(200, Readable.from(pieces), {
-        'content-type': format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
+        'content-type':
+          format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8',
         'content-disposition': `attachment; filename="devices.${format}"`,
       });
     },
@@ -59,7 +62,10 @@ function importRoute(parts: OperationParts): Route {
     tag,
     access: { scope: 'asset', verb: 'create', place: { narrowedByHandler: true } },
     query: deviceImportQuery,
-    body: Type.Unsafe<BodyStream>({ type: 'string', description: 'text/csv, application/json, or multipart with one' }),
+    body: Type.Unsafe<BodyStream>({
+      type: 'string',
+      description: 'text/csv, application/json, or multipart with one',
+    }),
     streamedBody: true,
     anyBodyType: true,
     bodyBytesMax: fileBytesMax,
@@ -105,7 +111,13 @@ function utf8Of(content: Uint8Array): Uint8Array {
   return content;
 }
 
-function formatOf({ contentType, name }: { readonly contentType: string | undefined; readonly name: string }) {
+function formatOf({
+  contentType,
+  name,
+}: {
+  readonly contentType: string | undefined;
+  readonly name: string;
+}) {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'application/json' || name.endsWith('.json')) return 'json';
   if (type === 'text/csv' || type === 'application/csv' || name.endsWith('.csv')) return 'csv';

@@ -34,7 +34,12 @@ export function deviceTypeRoutes(parts: RecordParts): Route[] {
       query: deviceTypeListQuery,
       response: pageSchema(deviceTypeItemSchema),
       handle: ({ query }, principal) =>
-        listDeviceTypes(records, principal, { ...query, types: kindsOf(query) }, pageRequestOf(query)),
+        listDeviceTypes(
+          records,
+          principal,
+          { ...query, types: kindsOf(query) },
+          pageRequestOf(query),
+        ),
     }),
     guardedRoute({
       method: 'POST',

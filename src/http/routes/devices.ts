@@ -1,9 +1,20 @@
 // Routes of devices and their processing log (contract 4, 27).
-import { deviceByDeviceIdQuery, deviceDraft, deviceSchema, deviceUpdate } from '../../contract/device.ts';
+import {
+  deviceByDeviceIdQuery,
+  deviceDraft,
+  deviceSchema,
+  deviceUpdate,
+} from '../../contract/device.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { processingLogQuery, processingLogSchema } from '../../contract/processing-log.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { createDevice, deleteDevice, readDevice, readDeviceByDeviceId, updateDevice } from '../../inventory/devices/devices.ts';
+import {
+  createDevice,
+  deleteDevice,
+  readDevice,
+  readDeviceByDeviceId,
+  updateDevice,
+} from '../../inventory/devices/devices.ts';
 import { readProcessingLog } from '../../inventory/devices/processing-log.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { guardedRoute, type Route } from '../edge/route.ts';
@@ -45,7 +56,8 @@ export function deviceRoutes(parts: DeviceParts): Route[] {
       access: { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } },
       query: deviceByDeviceIdQuery,
       response: deviceSchema,
-      handle: ({ query }, principal) => readDeviceByDeviceId(records, principal, query.deviceId, now()),
+      handle: ({ query }, principal) =>
+        readDeviceByDeviceId(records, principal, query.deviceId, now()),
     }),
     guardedRoute({
       method: 'GET',
@@ -66,7 +78,8 @@ export function deviceRoutes(parts: DeviceParts): Route[] {
       params: idParams,
       body: deviceUpdate,
       response: deviceSchema,
-      handle: ({ params, body }, principal) => updateDevice(records, principal, params.id, body, now()),
+      handle: ({ params, body }, principal) =>
+        updateDevice(records, principal, params.id, body, now()),
     }),
     guardedRoute({
       method: 'DELETE',
@@ -97,7 +110,11 @@ function processingLogRoute(parts: RecordParts): Route {
     response: pageSchema(processingLogSchema),
     handle: ({ params, query }) => {
       const { from, to, level } = query;
-      return readProcessingLog(parts.records, { deviceId: params.id, from, to, level }, pageRequestOf(query));
+      return readProcessingLog(
+        parts.records,
+        { deviceId: params.id, from, to, level },
+        pageRequestOf(query),
+      );
     },
   });
 }

@@ -17,7 +17,11 @@ const tag = 'Downlinks';
 const bodyBytesMax = 1024 * 1024;
 
 export interface DownlinkParts extends RecordParts {
-  readonly sendDownlink: (deviceId: string, command: DownlinkCommand, cause: DownlinkCause) => Promise<unknown>;
+  readonly sendDownlink: (
+    deviceId: string,
+    command: DownlinkCommand,
+    cause: DownlinkCause,
+  ) => Promise<unknown>;
   readonly newId: () => string;
   /** Resolves when what was noted so far can be read. */
   readonly settled: () => Promise<void>;
@@ -62,12 +66,17 @@ export function downlinkRoutes(parts: DownlinkParts): Route[] {
       query: downlinkListQuery,
       response: pageSchema(downlinkSchema),
       handle: ({ params, query }) =>
-        listDownlinks(parts.records, { deviceId: params.id, state: query.state }, pageRequestOf(query)),
+        listDownlinks(
+          parts.records,
+          { deviceId: params.id, state: query.state },
+          pageRequestOf(query),
+        ),
     }),
     guardedRoute({
       method: 'GET',
       path: '/v3/devices/:id/events',
-      summary: 'What happened to a device lately: the last hundred uplinks, downlinks, outputs and rules, newest first',
+      summary:
+        'What happened to a device lately: the last hundred uplinks, downlinks, outputs and rules, newest first',
       tag: 'Devices',
       access: { scope: 'asset', verb: 'read', place: byId(parts, 'device') },
       params: idParams,

@@ -7,7 +7,9 @@ const health = namedObject('Health', {
   status: Type.Union([Type.Literal('UP'), Type.Literal('DOWN')]),
   reason: Type.Optional(Type.String()),
   notes: Type.Optional(
-    Type.Array(Type.String(), { description: 'What an operator should know although requests are served.' }),
+    Type.Array(Type.String(), {
+      description: 'What an operator should know although requests are served.',
+    }),
   ),
 });
 
@@ -51,7 +53,9 @@ export function healthRoutes(parts: HealthParts): readonly Route[] {
       path: '/metrics',
       summary: 'Metrics in the text format of Prometheus',
       tag: 'Operation',
-      access: { open: 'counts and durations only; an operator who wants them hidden does so in the proxy' },
+      access: {
+        open: 'counts and durations only; an operator who wants them hidden does so in the proxy',
+      },
       answerTypes: { 'text/plain': Type.String() },
       handle: async () => {
         const { contentType, text } = await parts.metrics();

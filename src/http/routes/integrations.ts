@@ -1,6 +1,10 @@
 // Routes of integrations with LoRaWAN network servers (contract 35).
 import Type from 'typebox';
-import { integrationDraft, integrationSchema, integrationUpdate } from '../../contract/integration.ts';
+import {
+  integrationDraft,
+  integrationSchema,
+  integrationUpdate,
+} from '../../contract/integration.ts';
 import { commonSortFields, workspaceListParameters } from '../../contract/list-parameters.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
@@ -35,7 +39,12 @@ export function integrationRoutes(parts: IntegrationParts): Route[] {
       query: Type.Object(workspaceListParameters([...commonSortFields, 'type'])),
       response: pageSchema(integrationSchema),
       handle: ({ query }, principal) =>
-        listIntegrations(records, principal, { ...listScopeOf(query), search: query.search }, pageRequestOf(query)),
+        listIntegrations(
+          records,
+          principal,
+          { ...listScopeOf(query), search: query.search },
+          pageRequestOf(query),
+        ),
     }),
     guardedRoute({
       method: 'POST',
@@ -78,7 +87,8 @@ export function integrationRoutes(parts: IntegrationParts): Route[] {
       params: idParams,
       body: integrationUpdate,
       response: integrationSchema,
-      handle: ({ params, body }, principal) => updateIntegration(records, principal, params.id, body, checkHost, now()),
+      handle: ({ params, body }, principal) =>
+        updateIntegration(records, principal, params.id, body, checkHost, now()),
     }),
     guardedRoute({
       method: 'DELETE',

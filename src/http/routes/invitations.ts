@@ -1,7 +1,12 @@
 // Routes of invitations: the link is the credential (contract 35).
 import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { isPassword, newPasswordHash } from '../../access/password.ts';
-import { acceptedSchema, invitationAcceptance, invitationParams, invitationSchema } from '../../contract/member.ts';
+import {
+  acceptedSchema,
+  invitationAcceptance,
+  invitationParams,
+  invitationSchema,
+} from '../../contract/member.ts';
 import {
   acceptInvitation,
   choosesPassword,
@@ -38,13 +43,18 @@ export function invitationRoutes({ records, now, attempts, actAs }: InvitationRo
         const open = await findOpenInvitation(records, params.token, now());
         const { user, organizationName, proves } = open;
         // The inviter has the other link, and is not told whether the address has an account elsewhere.
-        return { email: user.email, organizationName, newUser: proves ? choosesPassword(open) : null };
+        return {
+          email: user.email,
+          organizationName,
+          newUser: proves ? choosesPassword(open) : null,
+        };
       },
     }),
     openRoute({
       method: 'POST',
       path: '/v3/auth/invitations/:token',
-      summary: 'Accept an invitation: a new user chooses name and password, another one gives the own password',
+      summary:
+        'Accept an invitation: a new user chooses name and password, another one gives the own password',
       tag,
       access,
       secretPath: true,

@@ -17,7 +17,13 @@ import type { Source } from '../../query/bucket-plan.ts';
 import { accumulatedKpi, deviceKpis, type QueryParts } from '../../query/kpi.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { guardedRoute, type Route } from '../edge/route.ts';
-import { type DeviceAccess, queriedDevice, readableDevices, readsDevice, readsTag } from './device-access.ts';
+import {
+  type DeviceAccess,
+  queriedDevice,
+  readableDevices,
+  readsDevice,
+  readsTag,
+} from './device-access.ts';
 
 export interface KpiQueryParts extends QueryParts, DeviceAccess {
   readonly now: () => number;
@@ -90,7 +96,13 @@ function tagAccumulatedRoute(path: string, source: Source, parts: KpiQueryParts)
     response: tagKpiSchema,
     handle: async ({ params: { tagId }, body }) => {
       const devices = await parts.devicesOfTag(tagId);
-      const { kpi, topic, dataKey } = await accumulatedKpi(devices, source, body, parts.now(), parts);
+      const { kpi, topic, dataKey } = await accumulatedKpi(
+        devices,
+        source,
+        body,
+        parts.now(),
+        parts,
+      );
       return { kpi, tagId, topic, dataKey };
     },
   });
@@ -124,7 +136,13 @@ function batchAccumulatedRoute(path: string, source: Source, parts: KpiQueryPart
     response: batchKpiSchema,
     handle: async ({ body }, principal) => {
       const devices = await readableDevices(body.deviceIds, principal, parts);
-      const { kpi, topic, dataKey } = await accumulatedKpi(devices, source, body, parts.now(), parts);
+      const { kpi, topic, dataKey } = await accumulatedKpi(
+        devices,
+        source,
+        body,
+        parts.now(),
+        parts,
+      );
       return { kpi, topic, dataKey, deviceIds: devices.map(({ id }) => id) };
     },
   });

@@ -38,7 +38,11 @@ function invitationParts(
   { publicUrl, now, sendMail }: MemberParts,
   afterwards: (task: () => void) => void,
 ): InvitationParts {
-  return { publicUrl, now: now(), sendMail: sendMail && ((mail) => afterwards(() => sendMail(mail))) };
+  return {
+    publicUrl,
+    now: now(),
+    sendMail: sendMail && ((mail) => afterwards(() => sendMail(mail))),
+  };
 }
 
 function organizationMemberRoutes(parts: MemberParts): Route[] {
@@ -57,7 +61,8 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
       params: idParams,
       query: memberListQuery,
       response: pageSchema(memberSchema),
-      handle: ({ params, query }) => listMembers(records, { organizationId: params.id }, pageRequestOf(query)),
+      handle: ({ params, query }) =>
+        listMembers(records, { organizationId: params.id }, pageRequestOf(query)),
     }),
     guardedRoute({
       method: 'POST',
@@ -71,7 +76,13 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
       response: invitedMemberSchema,
       handle: (input, principal) =>
         answeredOnce(parts, input, principal, (step, afterwards) =>
-          addOrganizationMember(step, principal, input.params.id, input.body, invitationParts(parts, afterwards)),
+          addOrganizationMember(
+            step,
+            principal,
+            input.params.id,
+            input.body,
+            invitationParts(parts, afterwards),
+          ),
         ),
     }),
     guardedRoute({
@@ -84,7 +95,13 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
       body: organizationMemberUpdate,
       response: invitedMemberSchema,
       handle: ({ params: { id, userId }, body }, principal) =>
-        changeOrganizationRole(records, principal, { organizationId: id, userId }, body.role, invitation()),
+        changeOrganizationRole(
+          records,
+          principal,
+          { organizationId: id, userId },
+          body.role,
+          invitation(),
+        ),
     }),
     guardedRoute({
       method: 'DELETE',
@@ -117,7 +134,8 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
       params: idParams,
       query: memberListQuery,
       response: pageSchema(memberSchema),
-      handle: ({ params, query }) => listMembers(records, { workspaceId: params.id }, pageRequestOf(query)),
+      handle: ({ params, query }) =>
+        listMembers(records, { workspaceId: params.id }, pageRequestOf(query)),
     }),
     guardedRoute({
       method: 'POST',
@@ -131,7 +149,13 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
       response: invitedMemberSchema,
       handle: (input, principal) =>
         answeredOnce(parts, input, principal, (step, afterwards) =>
-          addWorkspaceMember(step, principal, input.params.id, input.body, invitationParts(parts, afterwards)),
+          addWorkspaceMember(
+            step,
+            principal,
+            input.params.id,
+            input.body,
+            invitationParts(parts, afterwards),
+          ),
         ),
     }),
     guardedRoute({
@@ -144,7 +168,13 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
       body: workspaceMemberUpdate,
       response: invitedMemberSchema,
       handle: ({ params: { id, userId }, body }, principal) =>
-        changeWorkspaceRole(records, principal, { workspaceId: id, userId }, body.role, invitation()),
+        changeWorkspaceRole(
+          records,
+          principal,
+          { workspaceId: id, userId },
+          body.role,
+          invitation(),
+        ),
     }),
     guardedRoute({
       method: 'DELETE',

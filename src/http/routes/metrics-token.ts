@@ -4,7 +4,10 @@ import { problem } from '../../model/problem.ts';
 import type { Route } from '../edge/route.ts';
 
 /** The routes, of which `/metrics` asks for the token when there is one. */
-export function withMetricsToken(routes: readonly Route[], token: string | undefined): readonly Route[] {
+export function withMetricsToken(
+  routes: readonly Route[],
+  token: string | undefined,
+): readonly Route[] {
   if (token === undefined) return routes;
   return routes.map((route) =>
     route.path !== '/metrics'

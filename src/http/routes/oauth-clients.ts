@@ -33,7 +33,8 @@ export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: stri
       access: { ...manages, place: { narrowedByHandler: true } },
       query: oauthClientListQuery,
       response: oauthClientListSchema,
-      handle: ({ query }, principal) => listOAuthClients(records, principal, query.organizationId, tokenUrl),
+      handle: ({ query }, principal) =>
+        listOAuthClients(records, principal, query.organizationId, tokenUrl),
     }),
     guardedRoute({
       method: 'POST',
@@ -62,7 +63,8 @@ export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: stri
     guardedRoute({
       method: 'POST',
       path: '/v3/oauth-clients/:id/rotate-secret',
-      summary: 'Give an OAuth client a new secret; the old one is refused at once, issued tokens live on',
+      summary:
+        'Give an OAuth client a new secret; the old one is refused at once, issued tokens live on',
       tag,
       access: one,
       params: idParams,

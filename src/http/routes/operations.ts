@@ -13,8 +13,19 @@ import {
 } from '../../contract/operation.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
-import { bulkCreate, bulkDelete, bulkMove, bulkNetworkWork, bulkTag, bulkUpdate } from '../../inventory/operations/bulk.ts';
-import { listOperations, operationPieces, readOperation } from '../../inventory/operations/operations.ts';
+import {
+  bulkCreate,
+  bulkDelete,
+  bulkMove,
+  bulkNetworkWork,
+  bulkTag,
+  bulkUpdate,
+} from '../../inventory/operations/bulk.ts';
+import {
+  listOperations,
+  operationPieces,
+  readOperation,
+} from '../../inventory/operations/operations.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -41,7 +52,8 @@ export function operationRoutes(parts: OperationParts): Route[] {
       access: { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } },
       query: operationListQuery,
       response: pageSchema(operationSchema),
-      handle: ({ query }, principal) => listOperations(records, principal, listScopeOf(query), pageRequestOf(query)),
+      handle: ({ query }, principal) =>
+        listOperations(records, principal, listScopeOf(query), pageRequestOf(query)),
     }),
     guardedRoute({
       method: 'GET',
@@ -97,7 +109,11 @@ function bulkRoute(
     path: `/v3/devices/bulk/${kind}`,
     summary: `Begin to ${kind} many devices of a workspace`,
     tag,
-    access: { scope: 'asset', verb, place: { byBody: (sent) => place.byBody(sent as { workspaceId: string }) } },
+    access: {
+      scope: 'asset',
+      verb,
+      place: { byBody: (sent) => place.byBody(sent as { workspaceId: string }) },
+    },
     body,
     bodyBytesMax: bulkBytesMax,
     status: 202,

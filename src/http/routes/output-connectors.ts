@@ -43,8 +43,20 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
       response: pageSchema(outputConnectorSchema),
       handle: ({ query, headers }, principal) => {
         const { search, scope, global } = query;
-        const filter = { ...listScopeOf(query), search, scope, global, types: listOf(query, 'type') };
-        return listOutputConnectors(records, principal, showing(headers), filter, pageRequestOf(query));
+        const filter = {
+          ...listScopeOf(query),
+          search,
+          scope,
+          global,
+          types: listOf(query, 'type'),
+        };
+        return listOutputConnectors(
+          records,
+          principal,
+          showing(headers),
+          filter,
+          pageRequestOf(query),
+        );
       },
     }),
     guardedRoute({
@@ -62,7 +74,14 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
           parts,
           input,
           principal,
-          (step) => createOutputConnector(step, showing(input.headers), availableOutputs, input.body, now()),
+          (step) =>
+            createOutputConnector(
+              step,
+              showing(input.headers),
+              availableOutputs,
+              input.body,
+              now(),
+            ),
           (id) => readOutputConnector(records, showing(input.headers), id),
         ),
     }),

@@ -1,8 +1,16 @@
 // Routes of password resets: asked for by address, done with the link that was mailed (contract 36).
 import { buckets } from '../../access/token-buckets.ts';
 import { networkOf } from '../../access/network-of.ts';
-import { type PasswordResetMail, preparePasswordReset, resetPassword } from '../../access/password-reset.ts';
-import { invitationParams, passwordResetBody, passwordResetRequest } from '../../contract/member.ts';
+import {
+  type PasswordResetMail,
+  preparePasswordReset,
+  resetPassword,
+} from '../../access/password-reset.ts';
+import {
+  invitationParams,
+  passwordResetBody,
+  passwordResetRequest,
+} from '../../contract/member.ts';
 import { auditDeed } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
@@ -39,7 +47,8 @@ export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
     openRoute({
       method: 'POST',
       path: '/v3/auth/password-reset',
-      summary: 'Ask for a mail with a link that sets a new password; the answer is the same for every address',
+      summary:
+        'Ask for a mail with a link that sets a new password; the answer is the same for every address',
       tag,
       access: { open: 'who forgot the password has no credential' },
       body: passwordResetRequest,
@@ -69,7 +78,9 @@ export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
         const user = await resetPassword(records, params.token, body.password, now());
         const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
         for (const organizationId of await organizationsOf(records, user.id)) {
-          await auditDeed(records, actor, organizationId, 'UPDATE', user, [{ field: 'password', secret: true }]);
+          await auditDeed(records, actor, organizationId, 'UPDATE', user, [
+            { field: 'password', secret: true },
+          ]);
         }
         return undefined;
       },

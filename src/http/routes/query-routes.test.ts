@@ -15,7 +15,12 @@ import { sampleQueryRoutes } from './sample-queries.ts';
 import { seriesQueryRoutes } from './series-queries.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00Z');
-const workspaces: Readonly<Record<string, string>> = { d1: 'w1', d2: 'w1', empty: 'w1', foreign: 'w2' };
+const workspaces: Readonly<Record<string, string>> = {
+  d1: 'w1',
+  d2: 'w1',
+  empty: 'w1',
+  foreign: 'w2',
+};
 const calendar = { timezone: null, workingHours: null, holidays: null, holidayRegion: null };
 const samples: readonly Sample[] = ['d1', 'd2', 'foreign'].flatMap((deviceId, d) =>
   Array.from(
@@ -29,7 +34,13 @@ const samples: readonly Sample[] = ['d1', 'd2', 'foreign'].flatMap((deviceId, d)
   ),
 );
 const interval = { from: '2026-03-01T12:00:00Z', to: '2026-03-01T13:00:00Z' };
-const common = { topic: 'default', dataKey: 'value', accumulator: 'SUM', interval, bucketInterval: 'PT30M' };
+const common = {
+  topic: 'default',
+  dataKey: 'value',
+  accumulator: 'SUM',
+  interval,
+  bucketInterval: 'PT30M',
+};
 
 let base: string;
 let close: () => Promise<void>;
@@ -106,10 +117,21 @@ describe('interface 4.4: samples', () => {
     const asked = { topic: '*', timestamp: { gt: '2026-03-01T12:10:00Z' }, limit: 2, skip: 1 };
     const posted = await call('/v3/devices/d1/query', asked);
     expect(posted.status).toBe(200);
-    expect(posted.body.map((s: { data: unknown }) => s.data)).toEqual([{ value: 14 }, { value: 13 }]);
-    const got = await call('/v3/devices/d1/query?topic=*&timestamp.gt=2026-03-01T12:10:00Z&limit=2&skip=1');
+    expect(posted.body.map((s: { data: unknown }) => s.data)).toEqual([
+      { value: 14 },
+      { value: 13 },
+    ]);
+    const got = await call(
+      '/v3/devices/d1/query?topic=*&timestamp.gt=2026-03-01T12:10:00Z&limit=2&skip=1',
+    );
     expect(got.body).toEqual(posted.body);
-    expect(Object.keys(got.body[0])).toEqual(['timestamp', 'deviceId', 'svcDeviceId', 'topic', 'data']);
+    expect(Object.keys(got.body[0])).toEqual([
+      'timestamp',
+      'deviceId',
+      'svcDeviceId',
+      'topic',
+      'data',
+    ]);
   });
 
   test('contract 34: the alias of the device id goes to the clients that read it', async () => {
@@ -119,8 +141,12 @@ describe('interface 4.4: samples', () => {
 
   test('topics, latest sample, and 404 without any', async () => {
     expect((await call('/v3/devices/d1/query/topics')).body).toEqual(['alarm', 'default']);
-    expect((await call('/v3/devices/d1/query/latest-sample')).body).toMatchObject({ topic: 'alarm' });
-    expect((await call('/v3/devices/d1/query/latest-sample?topic=default')).body.data).toEqual({ value: 14 });
+    expect((await call('/v3/devices/d1/query/latest-sample')).body).toMatchObject({
+      topic: 'alarm',
+    });
+    expect((await call('/v3/devices/d1/query/latest-sample?topic=default')).body.data).toEqual({
+      value: 14,
+    });
     const none = await call('/v3/devices/empty/query/latest-sample');
     expect([none.status, none.body.errorCode]).toEqual([404, '40430_NO_SAMPLE']);
     expect((await call('/v3/devices/empty/query', {})).body).toEqual([]);
@@ -132,7 +158,9 @@ describe('interface 4.4: samples', () => {
     [{ limit: 1.5 }, 400],
     [{ topic: 5 }, 400],
     [[], 400],
-  ])('%j is refused', async (body, status) => expect((await call('/v3/devices/d1/query', body)).status).toBe(status));
+  ])('%j is refused', async (body, status) =>
+    expect((await call('/v3/devices/d1/query', body)).status).toBe(status),
+  );
 });
 
 describe('interface 4.4: kpi and series', () => {
@@ -141,7 +169,10 @@ describe('interface 4.4: kpi and series', () => {
     ['aggregated/hourly', '2026-03-01T12:00:00.000Z'],
   ])('%s/kpi ignores bucketInterval', async (source) => {
     const { status, body } = await call(`/v3/devices/d1/query/${source}/kpi`, common);
-    expect([status, body]).toEqual([200, { deviceId: 'd1', topic: 'default', dataKey: 'value', kpi: 60 }]);
+    expect([status, body]).toEqual([
+      200,
+      { deviceId: 'd1', topic: 'default', dataKey: 'value', kpi: 60 },
+    ]);
   });
 
   test('raw and hourly series', async () => {
@@ -157,7 +188,11 @@ describe('interface 4.4: kpi and series', () => {
   });
 
   test('contract 21: both older forms', async () => {
-    const raw = { topic: 'default', dataKey: 'value', timestamp: { gte: interval.from, lte: '2026-03-01T12:10:00Z' } };
+    const raw = {
+      topic: 'default',
+      dataKey: 'value',
+      timestamp: { gte: interval.from, lte: '2026-03-01T12:10:00Z' },
+    };
     expect((await call('/v3/devices/d1/query/time-series', raw)).body).toEqual({
       dataPoints: [
         [10, '2026-03-01T12:00:00.000Z'],
@@ -200,10 +235,22 @@ describe('interface 4.5: tags and batches', () => {
 
   test('a tag is answered as a page of 20 with one item per device', async () => {
     const { body } = await call('/v3/tags/office/query/raw/kpi', common);
-    expect(body).toMatchObject({ totalElements: 3, size: 20, number: 0, totalPages: 1, last: true, empty: false });
+    expect(body).toMatchObject({
+      totalElements: 3,
+      size: 20,
+      number: 0,
+      totalPages: 1,
+      last: true,
+      empty: false,
+    });
     expect(body.content).toEqual([kpi('d1', 60), kpi('d2', 110), kpi('empty', null)]);
-    const second = (await call('/v3/tags/office/query/aggregated/hourly/kpi?page=1&size=2', common)).body;
-    expect([second.content, second.first, second.last]).toEqual([[kpi('empty', null)], false, true]);
+    const second = (await call('/v3/tags/office/query/aggregated/hourly/kpi?page=1&size=2', common))
+      .body;
+    expect([second.content, second.first, second.last]).toEqual([
+      [kpi('empty', null)],
+      false,
+      true,
+    ]);
   });
 
   test.each(['raw', 'aggregated/hourly'])('%s/accumulated-kpi sums the devices', async (source) => {
@@ -213,21 +260,32 @@ describe('interface 4.5: tags and batches', () => {
       ...common,
       deviceIds: ['d2', 'd1', 'd2'],
     });
-    expect(listed.body).toEqual({ kpi: 170, topic: 'default', dataKey: 'value', deviceIds: ['d2', 'd1'] });
+    expect(listed.body).toEqual({
+      kpi: 170,
+      topic: 'default',
+      dataKey: 'value',
+      deviceIds: ['d2', 'd1'],
+    });
   });
 
   test.each(['', '/raw/kpi', '/aggregated/hourly/kpi'])(
     'contract 21: batch%s is a page in the order asked',
     async (path) => {
-      const { body } = await call(`/v3/devices/query/batch${path}?size=1`, { ...common, deviceIds: ['d2', 'd1'] });
+      const { body } = await call(`/v3/devices/query/batch${path}?size=1`, {
+        ...common,
+        deviceIds: ['d2', 'd1'],
+      });
       expect([body.content, body.totalElements, body.totalPages]).toEqual([[kpi('d2', 110)], 2, 2]);
     },
   );
 
   test('contract 36: unknown devices are left out of a batch, a forbidden one refuses it', async () => {
-    const batch = (deviceIds: string[]) => call('/v3/devices/query/batch/raw/kpi', { ...common, deviceIds });
+    const batch = (deviceIds: string[]) =>
+      call('/v3/devices/query/batch/raw/kpi', { ...common, deviceIds });
     const unknown = await batch(['d1', 'nobody']);
-    expect(unknown.body.content.map(({ deviceId }: { deviceId: string }) => deviceId)).toEqual(['d1']);
+    expect(unknown.body.content.map(({ deviceId }: { deviceId: string }) => deviceId)).toEqual([
+      'd1',
+    ]);
     const none = await batch(['nobody']);
     expect([none.status, none.body.message]).toEqual([404, 'No device with id nobody']);
     expect((await batch(['d1', 'foreign'])).status).toBe(403);
@@ -239,12 +297,17 @@ describe('interface 4.5: tags and batches', () => {
 test('interface 4.1: infer-schema', async () => {
   const { body } = await call('/v3/devices/d1/infer-schema');
   expect(Object.keys(body)).toEqual(['alarm', 'default']);
-  expect(body.default.properties).toEqual({ value: { title: 'value', type: 'number', inferred: true } });
+  expect(body.default.properties).toEqual({
+    value: { title: 'value', type: 'number', inferred: true },
+  });
 });
 
 test('exports are downloads of all topics, or of one, in the range', async () => {
   const all = await call('/v3/devices/d1/export');
-  expect([all.status, all.headers.get('content-type')]).toEqual([200, 'application/x-ndjson; charset=utf-8']);
+  expect([all.status, all.headers.get('content-type')]).toEqual([
+    200,
+    'application/x-ndjson; charset=utf-8',
+  ]);
   expect(all.body.trimEnd().split('\n')).toHaveLength(6);
   const csv = await call(
     `/v3/devices/d1/export?format=csv&topic=default&from=${interval.from}&to=2026-03-01T12:20:00Z`,
@@ -280,14 +343,20 @@ test('whatever is sent, no query route fails: it answers or refuses', async () =
     'query/raw/time-series',
     'query/time-series',
   ];
-  const endless = { ...common, interval: { from: '0000-01-01T00:00:00Z', to: '9999-12-31T23:59:59Z' } };
+  const endless = {
+    ...common,
+    interval: { from: '0000-01-01T00:00:00Z', to: '9999-12-31T23:59:59Z' },
+  };
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...paths),
       fc.dictionary(field, value),
       fc.boolean(),
       async (path, change, long) => {
-        const { status, body } = await call(`/v3/devices/d1/${path}`, { ...(long ? endless : common), ...change });
+        const { status, body } = await call(`/v3/devices/d1/${path}`, {
+          ...(long ? endless : common),
+          ...change,
+        });
         if (status !== 200 && status !== 400) throw new Error(`${status}: ${JSON.stringify(body)}`);
       },
     ),

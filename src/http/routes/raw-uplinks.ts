@@ -1,7 +1,12 @@
 // Routes of raw uplinks: what a device sent, and a decoder tried on it (contract: raw uplinks, replay; access by contract 35).
 import type { Static } from 'typebox';
 import { pageSchema } from '../../contract/page-envelope.ts';
-import { rawUplinkQuery, rawUplinkSchema, replayRequest, replaySchema } from '../../contract/raw-uplink.ts';
+import {
+  rawUplinkQuery,
+  rawUplinkSchema,
+  replayRequest,
+  replaySchema,
+} from '../../contract/raw-uplink.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import { listRawUplinks } from '../../flows/raw-uplink-list.ts';
 import { replayLimits, type ReplayReport, type ReplayRequest } from '../../flows/decoder-test.ts';
@@ -17,7 +22,9 @@ import { byId, type RecordParts } from './record-parts.ts';
 // A source of 1 MiB, escaped in JSON at worst sixfold, still fits.
 const bodyBytesMax = 8 * 1024 * 1024;
 
-export interface RawUplinkParts extends RecordParts, Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
+export interface RawUplinkParts
+  extends RecordParts,
+    Pick<DeviceAccess, 'placeOfDevice' | 'authorize'> {
   readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
 }
@@ -33,12 +40,14 @@ export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
       params: idParams,
       query: rawUplinkQuery,
       response: pageSchema(rawUplinkSchema),
-      handle: ({ params, query }) => listRawUplinks(params.id, query, pageRequestOf(query), parts.list),
+      handle: ({ params, query }) =>
+        listRawUplinks(params.id, query, pageRequestOf(query), parts.list),
     }),
     guardedRoute({
       method: 'POST',
       path: '/v3/device-types/:id/replay',
-      summary: 'Try a decoder on the last real uplinks: old and new samples side by side, nothing is stored',
+      summary:
+        'Try a decoder on the last real uplinks: old and new samples side by side, nothing is stored',
       tag: 'Device types',
       access: { scope: 'deviceType', verb: 'read', place: byId(parts, 'deviceType') },
       params: idParams,
@@ -52,7 +61,11 @@ export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
           await devicesOf(parts, params.id, body, principal),
         ];
         const { from, to, limit } = body;
-        const uplinks = { from: from ?? undefined, to: to ?? undefined, limit: limit ?? replayLimits.uplinksDefault };
+        const uplinks = {
+          from: from ?? undefined,
+          to: to ?? undefined,
+          limit: limit ?? replayLimits.uplinksDefault,
+        };
         return parts.replay({ code, deviceIds, ...uplinks });
       },
     }),
@@ -61,7 +74,11 @@ export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
 
 type Body = Static<typeof replayRequest>;
 
-async function codeOf({ records }: RawUplinkParts, typeId: string, { uplinkScript }: Body): Promise<string | null> {
+async function codeOf(
+  { records }: RawUplinkParts,
+  typeId: string,
+  { uplinkScript }: Body,
+): Promise<string | null> {
   if (typeof uplinkScript === 'string') return uplinkScript;
   if (uplinkScript !== undefined && uplinkScript !== null) return uplinkScript.code;
   return (await readDeviceType(records, typeId)).uplinkScript?.code ?? null;
@@ -76,5 +93,7 @@ async function devicesOf(
 ): Promise<readonly string[]> {
   const named = deviceId === undefined ? deviceIds : [deviceId, ...deviceIds];
   for (const id of named) authorize(principal, 'asset', 'update', await placeOfDevice(id));
-  return named.length > 0 ? named : devicesOfType(records, principal, typeId, replayLimits.devicesMax);
+  return named.length > 0
+    ? named
+    : devicesOfType(records, principal, typeId, replayLimits.devicesMax);
 }

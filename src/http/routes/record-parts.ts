@@ -22,7 +22,10 @@ export function byId({ records }: RecordParts, kind: Kind) {
 
 /** The place of what will be made in the workspace of the body. */
 export function byWorkspace({ records }: RecordParts) {
-  return { byBody: ({ workspaceId }: { readonly workspaceId: string }) => placeInWorkspace(records, workspaceId) };
+  return {
+    byBody: ({ workspaceId }: { readonly workspaceId: string }) =>
+      placeInWorkspace(records, workspaceId),
+  };
 }
 
 /** The place of what will be made in the organization of the body; an unknown one is a 404 like any foreign one. */
@@ -64,7 +67,9 @@ export async function answeredOnce<T extends object>(
   make: Make<T>,
 ): Promise<T> {
   const { sealer } = parts.records;
-  const once = await madeOnce(parts, input, principal, make, (made) => sealer.seal(JSON.stringify(made)));
+  const once = await madeOnce(parts, input, principal, make, (made) =>
+    sealer.seal(JSON.stringify(made)),
+  );
   return once.made ?? (JSON.parse(sealer.open(once.kept)) as T);
 }
 

@@ -26,7 +26,10 @@ const runSortKeys = {
 export interface RuleRunParts extends RecordParts {
   /** Newest first. */
   readonly runsOf: (ruleId: string) => Promise<readonly unknown[]>;
-  readonly simulate: (ruleId: string, range: { readonly from: EpochMs; readonly to: EpochMs }) => Promise<unknown>;
+  readonly simulate: (
+    ruleId: string,
+    range: { readonly from: EpochMs; readonly to: EpochMs },
+  ) => Promise<unknown>;
 }
 
 export function ruleRunRoutes(parts: RuleRunParts): Route[] {
@@ -46,13 +49,18 @@ export function ruleRunRoutes(parts: RuleRunParts): Route[] {
         const page = pageRequestOf(query);
         const newest = (await runsOf(params.id)) as readonly Run[];
         const runs = inSortOrder(newest, page.sort, runSortKeys);
-        return pageOf(runs.slice(page.page * page.size, (page.page + 1) * page.size), runs.length, page);
+        return pageOf(
+          runs.slice(page.page * page.size, (page.page + 1) * page.size),
+          runs.length,
+          page,
+        );
       },
     }),
     guardedRoute({
       method: 'POST',
       path: '/v3/rules/:id/simulate',
-      summary: 'What the rule would have done over stored samples; nothing is sent and nothing is changed',
+      summary:
+        'What the rule would have done over stored samples; nothing is sent and nothing is changed',
       tag,
       access: { scope: 'rule', verb: 'read', also: [['asset', 'read']], place },
       params: idParams,

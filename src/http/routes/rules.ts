@@ -3,7 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import { ruleDraft, ruleListQuery, ruleSchema, ruleUpdate } from '../../contract/rule.ts';
-import { createRule, deleteRule, listRules, readRule, updateRule } from '../../inventory/rules/rules.ts';
+import {
+  createRule,
+  deleteRule,
+  listRules,
+  readRule,
+  updateRule,
+} from '../../inventory/rules/rules.ts';
 import type { RuleUpdate } from '../../inventory/rules/rule-draft.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
@@ -27,7 +33,10 @@ export function ruleRoutes(parts: RecordParts & ShowingParts): Route[] {
       query: ruleListQuery,
       response: pageSchema(ruleSchema),
       handle: ({ query, headers }, principal) => {
-        const ids = [...(listOf(query, 'customLogicBlockId') ?? []), ...(listOf(query, 'inputIds') ?? [])];
+        const ids = [
+          ...(listOf(query, 'customLogicBlockId') ?? []),
+          ...(listOf(query, 'inputIds') ?? []),
+        ];
         const filter = {
           ...listScopeOf(query),
           search: query.search,
@@ -41,7 +50,12 @@ export function ruleRoutes(parts: RecordParts & ShowingParts): Route[] {
       path: '/v3/rules',
       summary: 'Make a rule',
       tag,
-      access: { scope: 'rule', verb: 'create', also: [['asset', 'read']], place: byWorkspace(parts) },
+      access: {
+        scope: 'rule',
+        verb: 'create',
+        also: [['asset', 'read']],
+        place: byWorkspace(parts),
+      },
       body: ruleDraft,
       status: 201,
       response: ruleSchema,

@@ -26,7 +26,9 @@ export function runScriptRoute(parts: RunScriptParts): Route {
     body: Type.Object({
       script: Type.String({ description: 'JavaScript source with a function consume(event)' }),
       event: Type.Optional(
-        Type.Unsafe<Json>({ description: 'What consume is called with, usually {data, timestamp}' }),
+        Type.Unsafe<Json>({
+          description: 'What consume is called with, usually {data, timestamp}',
+        }),
       ),
     }),
     response: Type.Array(Type.Object({ type: Type.String(), event: Type.Unsafe<Json>({}) })),

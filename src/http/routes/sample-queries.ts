@@ -57,7 +57,8 @@ export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
       params,
       body: sampleQueryBody,
       response,
-      handle: ({ params: { deviceId }, body, headers }) => samples(deviceId, body, parts.aliased(headers)),
+      handle: ({ params: { deviceId }, body, headers }) =>
+        samples(deviceId, body, parts.aliased(headers)),
     }),
     guardedRoute({
       method: 'GET',
@@ -99,7 +100,8 @@ function topicsRoute(parts: SampleQueryParts): Route {
     access: readsDevice(parts),
     params: deviceParams,
     response: Type.Array(Type.String()),
-    handle: async ({ params: { deviceId } }) => (await parts.store.topics(deviceId)).map(({ topic }) => topic),
+    handle: async ({ params: { deviceId } }) =>
+      (await parts.store.topics(deviceId)).map(({ topic }) => topic),
   });
 }
 
@@ -115,7 +117,11 @@ function latestSampleRoute(parts: SampleQueryParts): Route {
     response: latestSampleSchema,
     handle: async ({ params: { deviceId }, query: { topic }, headers }) => {
       const { unreadable, isIncomplete, refuse, answer } = completeness();
-      const sample = await parts.store.latestSample(deviceId, topicOf(topic ?? everyTopic).topic, unreadable);
+      const sample = await parts.store.latestSample(
+        deviceId,
+        topicOf(topic ?? everyTopic).topic,
+        unreadable,
+      );
       if (sample === undefined) {
         refuse();
         throw problem('noSample', { deviceId });
@@ -153,7 +159,10 @@ function exportRoute(parts: SampleQueryParts): Route {
     params: deviceParams,
     query: exportParameters,
     answerTypes: { 'application/x-ndjson': Type.String(), 'text/csv': Type.String() },
-    handle: async ({ params: { deviceId }, query: { format = 'ndjson', topic = everyTopic, ...sent } }) => {
+    handle: async ({
+      params: { deviceId },
+      query: { format = 'ndjson', topic = everyTopic, ...sent },
+    }) => {
       const [from, to] = [timeOf(sent.from), timeOf(sent.to)];
       const bounds = { gte: from, lt: to };
       if (from !== null && to !== null && parseBound('from', from) >= parseBound('to', to)) {

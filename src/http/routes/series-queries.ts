@@ -86,7 +86,9 @@ function tagSeriesRoute(path: string, source: Source, parts: SeriesQueryParts): 
     response: pageSchema(seriesSchema),
     handle: async ({ params: { tagId }, query, body }) => {
       const devices = await parts.devicesOfTag(tagId);
-      return devicePage(devices, query, (shown) => seriesOfDevices(shown, source, body, parts.now(), parts));
+      return devicePage(devices, query, (shown) =>
+        seriesOfDevices(shown, source, body, parts.now(), parts),
+      );
     },
   });
 }
@@ -101,11 +103,16 @@ function rawSeriesRoute(parts: SeriesQueryParts): Route {
     params: deviceParams,
     body: rawSeriesBody,
     response: rawSeriesSchema,
-    answerHeaders: { 'X-Thinned': 'true when points were left out: there are more than 250,000 in the range' },
+    answerHeaders: {
+      'X-Thinned': 'true when points were left out: there are more than 250,000 in the range',
+    },
     handle: async ({ params: { deviceId }, body, signal }) => {
       const series = await rawSeries(deviceId, body, parts.store, signal);
       const thinned = series.thinned ? { 'x-thinned': 'true' } : {};
-      return new Answer<never>(200, Readable.from(seriesText(series, body.dataKey)), { ...jsonAnswer, ...thinned });
+      return new Answer<never>(200, Readable.from(seriesText(series, body.dataKey)), {
+        ...jsonAnswer,
+        ...thinned,
+      });
     },
   });
 }

@@ -26,7 +26,10 @@ import { Answer, guardedRoute, openRoute, type Route, type RouteInput } from '..
 import { clearedCookies, sessionCookies } from '../edge/session-cookies.ts';
 
 const tag = 'Sign-in';
-const ownAccount = { anyCredential: 'a user may always see to the own account', userOnly: true } as const;
+const ownAccount = {
+  anyCredential: 'a user may always see to the own account',
+  userOnly: true,
+} as const;
 
 export interface SignInParts {
   readonly records: Inventory;
@@ -58,7 +61,10 @@ function loginRoute({ records, now, attempts, secure }: SignInParts): Route {
       const { sessionToken, session } = await startSession(records, user, now(), organizationId);
       const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
       await auditDeed(records, actor, session.organizationId, 'LOGIN', user);
-      const seen = await readAccount(records.db, { id: user.id, organizationId: session.organizationId });
+      const seen = await readAccount(records.db, {
+        id: user.id,
+        organizationId: session.organizationId,
+      });
       const answer = { ...seen, csrfToken: csrfTokenOf(sessionToken) };
       return new Answer(200, answer, { 'set-cookie': sessionCookies(sessionToken, secure) });
     },
@@ -131,7 +137,13 @@ function accountRoutes({ records, now, attempts }: SignInParts): Route[] {
         const work = () => changePassword(records, principal, body, now());
         const changed = await attempts.run({ ip, account: principal.id }, work, (right) => !right);
         if (!changed) throw problem('wrongPassword');
-        const actor = { type: 'USER', id: principal.id, name: principal.name, requestId, ip } as const;
+        const actor = {
+          type: 'USER',
+          id: principal.id,
+          name: principal.name,
+          requestId,
+          ip,
+        } as const;
         await auditDeed(records, actor, principal.organizationId, 'UPDATE', principal, [
           { field: 'password', secret: true },
         ]);

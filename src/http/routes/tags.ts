@@ -4,7 +4,13 @@ import { workspaceListParameters } from '../../contract/list-parameters.ts';
 import { pageSchema } from '../../contract/page-envelope.ts';
 import { idParams } from '../../contract/record-fields.ts';
 import { tagDraft, tagSchema, tagUpdate } from '../../contract/tag.ts';
-import { createTag, deleteTag, listTags, readTag, updateTag } from '../../inventory/devices/tags.ts';
+import {
+  createTag,
+  deleteTag,
+  listTags,
+  readTag,
+  updateTag,
+} from '../../inventory/devices/tags.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
@@ -23,7 +29,12 @@ export function tagRoutes(parts: RecordParts): Route[] {
       query: Type.Object(workspaceListParameters()),
       response: pageSchema(tagSchema),
       handle: ({ query }, principal) =>
-        listTags(records, principal, { ...listScopeOf(query), search: query.search }, pageRequestOf(query)),
+        listTags(
+          records,
+          principal,
+          { ...listScopeOf(query), search: query.search },
+          pageRequestOf(query),
+        ),
     }),
     guardedRoute({
       method: 'POST',

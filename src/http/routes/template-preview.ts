@@ -41,7 +41,12 @@ export function templatePreviewRoute(parts: TemplatePreviewParts): Route {
     response: templatePreviewSchema,
     handle: ({ body }, principal) => {
       const { template, place = 'json', deviceId, topic, context } = body;
-      const wanted = { template, place, deviceId: deviceId ?? undefined, topic: topic ?? undefined };
+      const wanted = {
+        template,
+        place,
+        deviceId: deviceId ?? undefined,
+        topic: topic ?? undefined,
+      };
       return parts.preview({ ...wanted, context: context ?? undefined }, principal);
     },
   });

@@ -1,6 +1,11 @@
 // The token service: token endpoint, discovery and published keys (interface 4.10, contract 25, RFC 6749).
 import { tokenRefusal } from '../../contract/error.ts';
-import { discoverySchema, issuedTokenSchema, keySetSchema, tokenForm } from '../../contract/token.ts';
+import {
+  discoverySchema,
+  issuedTokenSchema,
+  keySetSchema,
+  tokenForm,
+} from '../../contract/token.ts';
 import type { SigningKeys } from '../../access/signing-keys.ts';
 import { tokenPaths, type TokenService } from '../../access/token-service.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -42,18 +47,31 @@ function tokenRoute({ tokens, attempt }: TokenRouteParts): Route {
     handle: async ({ headers, body, ip }) => {
       const form = typeof body === 'string' ? body : '';
       const work = () => tokens.issue(form, headers.authorization);
-      const outcome = await attempt({ ip }, work, (tried) => 'error' in tried && tried.error === 'invalid_client');
+      const outcome = await attempt(
+        { ip },
+        work,
+        (tried) => 'error' in tried && tried.error === 'invalid_client',
+      );
       if (!('error' in outcome)) return new Answer(200, outcome, uncached);
       const { status, error, description, basic } = outcome;
-      const challenge = basic && status === 401 ? { 'www-authenticate': 'Basic realm="api-keys"' } : {};
-      return new Answer(status, { error, error_description: description } as never, { ...uncached, ...challenge });
+      const challenge =
+        basic && status === 401 ? { 'www-authenticate': 'Basic realm="api-keys"' } : {};
+      return new Answer(status, { error, error_description: description } as never, {
+        ...uncached,
+        ...challenge,
+      });
     },
   });
 }
 
 /** What the edge refuses before the handler, in the words of RFC 6749. */
 function refusalOf(refused: Problem): Answer<unknown> {
-  const error = refused.status >= 500 ? 'server_error' : refused.status === 429 ? 'slow_down' : 'invalid_request';
+  const error =
+    refused.status >= 500
+      ? 'server_error'
+      : refused.status === 429
+        ? 'slow_down'
+        : 'invalid_request';
   // The standard has one status for every malformed request.
   const status = error === 'invalid_request' ? 400 : refused.status;
   return new Answer(status, { error, error_description: refused.message }, uncached);

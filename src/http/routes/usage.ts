@@ -17,11 +17,13 @@ export function usageRoute({ records, usage, quotas }: UsageParts): Route {
   return guardedRoute({
     method: 'GET',
     path: '/v3/usage',
-    summary: 'Stored samples and the bytes they take, by workspace, and the quotas of the organization',
+    summary:
+      'Stored samples and the bytes they take, by workspace, and the quotas of the organization',
     tag: 'Workspaces',
     access: { scope: 'workspace', verb: 'read', place: { narrowedByHandler: true } },
     query: usageQuery,
     response: usageSchema,
-    handle: ({ query }, principal) => readUsage(records, principal, listScopeOf(query), usage, quotas),
+    handle: ({ query }, principal) =>
+      readUsage(records, principal, listScopeOf(query), usage, quotas),
   });
 }

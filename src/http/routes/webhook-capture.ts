@@ -3,7 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import Type from 'typebox';
 import type { CaptureReceipt } from '../../flows/capture.ts';
 import type { Webhook } from '../../flows/network-server-capture.ts';
-import { type CaptureQuery, captureSecretOf, webhookBodyOf } from '../../ingest/http/capture-request.ts';
+import {
+  type CaptureQuery,
+  captureSecretOf,
+  webhookBodyOf,
+} from '../../ingest/http/capture-request.ts';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
@@ -29,12 +33,20 @@ export function webhookRoute(parts: WebhookParts): Route {
       secret: 'uplinkSecret',
       admit: (headers, query) => connectorOf(query, headers),
     },
-    params: Type.Object({ integrationId: Type.String({ description: 'Record id of the integration' }) }),
+    params: Type.Object({
+      integrationId: Type.String({ description: 'Record id of the integration' }),
+    }),
     query: Type.Object({
-      secret: Type.Optional(Type.String({ description: 'Uplink secret; also header x-uplink-secret' })),
+      secret: Type.Optional(
+        Type.String({ description: 'Uplink secret; also header x-uplink-secret' }),
+      ),
       uplinkSecret: Type.Optional(Type.String({ description: 'The same as secret' })),
-      topic: Type.Optional(Type.String({ description: 'Topic of the samples; `default` when absent' })),
-      event: Type.Optional(Type.String({ description: 'The kind of event, as some servers name it' })),
+      topic: Type.Optional(
+        Type.String({ description: 'Topic of the samples; `default` when absent' }),
+      ),
+      event: Type.Optional(
+        Type.String({ description: 'The kind of event, as some servers name it' }),
+      ),
     }),
     body: Type.Unsafe<JsonObject>({ type: 'object' }),
     status: 201,
@@ -45,7 +57,9 @@ export function webhookRoute(parts: WebhookParts): Route {
       if (connector.integrationId !== params.integrationId) {
         throw problem('secretNotOfIntegration', { integrationId: params.integrationId });
       }
-      return receiptView(await parts.captureWebhook({ connector, body: webhookBodyOf(body), bodyBytes, query }));
+      return receiptView(
+        await parts.captureWebhook({ connector, body: webhookBodyOf(body), bodyBytes, query }),
+      );
     },
   });
 }

@@ -37,7 +37,8 @@ export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts):
     guardedRoute({
       method: 'PUT',
       path,
-      summary: 'Make the workspace what the document says; nothing is deleted, and the same again changes nothing',
+      summary:
+        'Make the workspace what the document says; nothing is deleted, and the same again changes nothing',
       tag,
       access: { scope: 'workspace', verb: 'update', place },
       params: idParams,

@@ -38,7 +38,8 @@ export function workspaceRoutes(parts: RecordParts): Route[] {
       access: { scope: 'workspace', verb: 'read', place: { narrowedByHandler: true } },
       query: workspaceListQuery,
       response: pageSchema(workspaceSchema),
-      handle: ({ query }, principal) => listWorkspaces(records, principal, query, pageRequestOf(query)),
+      handle: ({ query }, principal) =>
+        listWorkspaces(records, principal, query, pageRequestOf(query)),
     }),
     guardedRoute({
       method: 'POST',
@@ -131,12 +132,14 @@ export async function checkHolidayRegion(
 function scopeNamed(name: string): Scope {
   const plain = (text: string) => text.replace(/[._]/g, '').toLowerCase();
   const scope = scopes.find((known) => plain(known) === plain(name));
-  if (scope === undefined) throw problem('invalidRequest', { reason: `query scope: there is no scope ${name}` });
+  if (scope === undefined)
+    throw problem('invalidRequest', { reason: `query scope: there is no scope ${name}` });
   return scope;
 }
 
 function verbNamed(name: string): Verb {
   const verb = verbs.find((known) => known === name.toLowerCase());
-  if (verb === undefined) throw problem('invalidRequest', { reason: `query verb: there is no verb ${name}` });
+  if (verb === undefined)
+    throw problem('invalidRequest', { reason: `query verb: there is no verb ${name}` });
   return verb;
 }

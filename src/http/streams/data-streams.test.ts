@@ -6,7 +6,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createFanOut, type FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
-import { type Received, storedSample, type TestLog, testLog, testPrincipal } from '../../live/testing-session.ts';
+import {
+  type Received,
+  storedSample,
+  type TestLog,
+  testLog,
+  testPrincipal,
+} from '../../live/testing-session.ts';
 import { problem } from '../../model/problem.ts';
 import { attachDataStreams, type DataStreams, dataStreamLimits } from './data-streams.ts';
 import type { StreamCredentials } from './stream-credentials.ts';
@@ -23,7 +29,8 @@ async function authenticate({ apiKey, accessToken, cookie }: StreamCredentials) 
   if (accessToken === 'expired') throw problem('invalidToken');
   if (apiKey === 'forbidden') throw problem('permissionDenied');
   if (apiKey === 'broken') throw new Error('database gone');
-  if (revoked || !(apiKey === 'key' || accessToken === 'jwt' || cookie === 'session=1')) throw problem('unauthorized');
+  if (revoked || !(apiKey === 'key' || accessToken === 'jwt' || cookie === 'session=1'))
+    throw problem('unauthorized');
   return { ...testPrincipal, id: apiKey ?? accessToken ?? 'user' };
 }
 
@@ -80,9 +87,12 @@ function open(query = '?xApiKey=key', options: WebSocket.ClientOptions = {}): Cl
   return {
     webSocket,
     closed,
-    send: (message) => webSocket.send(typeof message === 'string' ? message : JSON.stringify(message)),
+    send: (message) =>
+      webSocket.send(typeof message === 'string' ? message : JSON.stringify(message)),
     next: () =>
-      messages.length > 0 ? Promise.resolve(messages.shift()!) : new Promise((resolve) => waiting.push(resolve)),
+      messages.length > 0
+        ? Promise.resolve(messages.shift()!)
+        : new Promise((resolve) => waiting.push(resolve)),
   };
 }
 
@@ -113,7 +123,10 @@ function handshake(
       response.on('data', (chunk: Buffer) => (text += chunk.toString()));
       response.on('end', () => {
         expect(response.headers['content-type']).toContain('application/json');
-        resolve({ status: response.statusCode!, body: JSON.parse(text) as Record<string, unknown> });
+        resolve({
+          status: response.statusCode!,
+          body: JSON.parse(text) as Record<string, unknown>,
+        });
       });
     });
     asked.on('error', reject);
@@ -140,7 +153,12 @@ describe('handshake', () => {
     [`${path}?access_token=expired`, {}, 401, 'invalid token'],
     [`${path}?xApiKey=forbidden`, {}, 403, 'Permission denied'],
     [`${path}?xApiKey=key&access_token=jwt`, {}, 401, 'Two authentication headers received'],
-    [path, { 'x-api-key': 'key', authorization: 'Bearer jwt' }, 401, 'Two authentication headers received'],
+    [
+      path,
+      { 'x-api-key': 'key', authorization: 'Bearer jwt' },
+      401,
+      'Two authentication headers received',
+    ],
     [path, { cookie: 'session=1', origin: 'https://evil.example' }, 401, 'Unauthorized'],
     [path, { cookie: 'session=1' }, 401, 'Unauthorized'],
     ['/v3/other?xApiKey=key', {}, 404, 'There is no GET /v3/other'],
@@ -162,7 +180,10 @@ describe('handshake', () => {
     });
 
   test("the console's cookie counts from a page of the same host", async () => {
-    const answer = await handshake(path, { cookie: 'session=1', origin: `http://127.0.0.1:${port}` });
+    const answer = await handshake(path, {
+      cookie: 'session=1',
+      origin: `http://127.0.0.1:${port}`,
+    });
     expect(answer.status).toBe(101);
   });
 });
@@ -178,7 +199,10 @@ describe('messages', () => {
   test('contract 30: 100 items in a frame, sent at once in many frames, all answered in order', async () => {
     const client = await opened();
     for (let frame = 0; frame < 50; frame++) {
-      const subscriptions = Array.from({ length: 100 }, (_, i) => ({ assetId: `02${frame * 100 + i}`, topic: '*' }));
+      const subscriptions = Array.from({ length: 100 }, (_, i) => ({
+        assetId: `02${frame * 100 + i}`,
+        topic: '*',
+      }));
       client.send({ type: 'subscribe', id: frame, subscriptions });
     }
     for (let frame = 0; frame < 50; frame++) {
@@ -187,13 +211,17 @@ describe('messages', () => {
       expect(ack.subscriptions).toHaveLength((frame + 1) * 100);
     }
     for (let i = 0; i < 5_000; i++) fanOut.publish([storedSample(i + 1, `02${i}`)], 0);
-    for (let i = 0; i < 5_000; i++) expect((await client.next()).cursor).toBe(storedSample(i + 1, '02').cursor);
+    for (let i = 0; i < 5_000; i++)
+      expect((await client.next()).cursor).toBe(storedSample(i + 1, '02').cursor);
   });
 
   test('contract 30: frames of 1 MiB are read; larger than the limit is an error and the connection stays open', async () => {
     const client = await opened();
     const item = { assetId: 'unknown', topic: 't'.repeat(200) };
-    const subscriptions = Array.from({ length: Math.ceil(1_048_576 / (JSON.stringify(item).length + 1)) }, () => item);
+    const subscriptions = Array.from(
+      { length: Math.ceil(1_048_576 / (JSON.stringify(item).length + 1)) },
+      () => item,
+    );
     const text = JSON.stringify({ type: 'subscribe', id: 1, subscriptions });
     expect(text.length).toBeGreaterThan(1_048_576);
     client.send(text);
@@ -218,7 +246,9 @@ describe('messages', () => {
     await client.next();
     const lengths = [0, 1, 60, 120, 126, 65_300, 65_536, 300_000];
     fanOut.publish(
-      lengths.map((length, i) => storedSample(i + 1, '02a', 'default', { text: 'ü'.repeat(length) })),
+      lengths.map((length, i) =>
+        storedSample(i + 1, '02a', 'default', { text: 'ü'.repeat(length) }),
+      ),
       0,
     );
     for (const length of lengths) {
@@ -238,7 +268,11 @@ describe('messages', () => {
     const client = await opened();
     revoked = true;
     client.send({ type: 'subscribe', id: 1, subscriptions: [{ assetId: '02a' }] });
-    expect(await client.next()).toMatchObject({ type: 'error', replyTo: 1, errorCode: 'UNAUTHORIZED' });
+    expect(await client.next()).toMatchObject({
+      type: 'error',
+      replyTo: 1,
+      errorCode: 'UNAUTHORIZED',
+    });
   });
 
   test('resume after a lost connection: nothing is missing, nothing comes twice', async () => {
@@ -273,7 +307,8 @@ describe('readers that fail', () => {
     let sent = 0;
     while (streams.sessions === 2) {
       const data = { n: sent, padding };
-      for (let i = 0; i < 100; i++) fanOut.publish([storedSample(++sent, '02a', 'default', data)], 0);
+      for (let i = 0; i < 100; i++)
+        fanOut.publish([storedSample(++sent, '02a', 'default', data)], 0);
       for (let i = sent - 99; i <= sent; i++) expect(Number((await good.next()).cursor)).toBe(i);
     }
     fanOut.publish([storedSample(999_999, '02a')], 0);

@@ -38,7 +38,11 @@ export interface DataStreamsOptions {
   /** Proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[];
   /** Told each handshake without a valid credential. */
-  readonly refused?: (refused: { readonly address: string; readonly route: string; readonly reason: string }) => void;
+  readonly refused?: (refused: {
+    readonly address: string;
+    readonly route: string;
+    readonly reason: string;
+  }) => void;
   /** Told each connection that is ended because its reader takes nothing. */
   readonly cut?: (reason: string) => void;
 }
@@ -76,9 +80,12 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
   let stopping = false;
   let allGone: (() => void) | undefined;
 
-  async function admitted(request: IncomingMessage): Promise<{ principal: Principal; credentials: StreamCredentials }> {
+  async function admitted(
+    request: IncomingMessage,
+  ): Promise<{ principal: Principal; credentials: StreamCredentials }> {
     const path = pathOf(request);
-    if (path !== dataStreamLimits.path) throw problem('noSuchRoute', { method: request.method ?? 'GET', path });
+    if (path !== dataStreamLimits.path)
+      throw problem('noSuchRoute', { method: request.method ?? 'GET', path });
     if (stopping) throw problem('stopping');
     if (sockets.size >= dataStreamLimits.sessionsMax) throw problem('intakeFull');
     const credentials = streamCredentials(request);
@@ -116,7 +123,11 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
       const errorId = refuseHandshake(request, socket, refused, options.now());
       if (refused !== thrown) options.failed(errorId, thrown);
       if (refused.status === 401)
-        options.refused?.({ address: addressOf(request), route: dataStreamLimits.path, reason: refused.problem });
+        options.refused?.({
+          address: addressOf(request),
+          route: dataStreamLimits.path,
+          reason: refused.problem,
+        });
     }
   }
 

@@ -6,10 +6,19 @@ import type { Problem } from '../../model/problem.ts';
 import { errorBody, traceIdOf } from '../edge/error-body.ts';
 
 /** Answers the upgrade request with the problem's status and JSON body and closes the connection. Returns the body's `errorId`. */
-export function refuseHandshake(request: IncomingMessage, socket: Duplex, refused: Problem, nowMs: number): string {
+export function refuseHandshake(
+  request: IncomingMessage,
+  socket: Duplex,
+  refused: Problem,
+  nowMs: number,
+): string {
   const { traceparent } = request.headers;
   const traceId = traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
-  const body = errorBody(refused, { path: pathOf(request), requestId: randomUUID(), traceId }, nowMs);
+  const body = errorBody(
+    refused,
+    { path: pathOf(request), requestId: randomUUID(), traceId },
+    nowMs,
+  );
   const text = JSON.stringify(body);
   const head = [
     `HTTP/1.1 ${refused.status} ${STATUS_CODES[refused.status]}`,

@@ -35,8 +35,13 @@ export function attachMqttSocket(server: Server, options: MqttSocketOptions): ()
   const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => {
     if (pathOf(request) !== mqttSocketPath) return;
     const offered = request.headers['sec-websocket-protocol'];
-    if (offered !== undefined && !offered.split(',').some((one) => subprotocols.includes(one.trim()))) {
-      const refused = problem('invalidRequest', { reason: `The WebSocket subprotocol must be ${subprotocols[0]}` });
+    if (
+      offered !== undefined &&
+      !offered.split(',').some((one) => subprotocols.includes(one.trim()))
+    ) {
+      const refused = problem('invalidRequest', {
+        reason: `The WebSocket subprotocol must be ${subprotocols[0]}`,
+      });
       refuseHandshake(request, socket, refused, options.now());
       return;
     }

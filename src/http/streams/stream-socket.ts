@@ -63,7 +63,8 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
     items: options.counts.subscriptionItems,
     outbox,
     newErrorId: randomUUID,
-    authorize: (accessToken) => options.authenticate(accessToken === undefined ? options.credentials : { accessToken }),
+    authorize: (accessToken) =>
+      options.authenticate(accessToken === undefined ? options.credentials : { accessToken }),
     end: (reason) => end(1013, reason),
     idle: readOn,
   });
@@ -87,7 +88,10 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
   }
 
   function isBusy(): boolean {
-    return session.waiting > liveLimits.waitingMessagesPause || readInTick > liveLimits.messagesPerTickMax;
+    return (
+      session.waiting > liveLimits.waitingMessagesPause ||
+      readInTick > liveLimits.messagesPerTickMax
+    );
   }
 
   // Asked when the session has handled everything, and every tick.

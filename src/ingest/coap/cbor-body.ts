@@ -21,27 +21,34 @@ function decoded(bytes: Uint8Array): unknown {
     return decode(bytes, { useMaps: true, rejectDuplicateMapKeys: true, tags });
   } catch (error) {
     // A body that nests without end overflows the decoder's stack, which is the sender's fault too.
-    const reason = error instanceof RangeError ? `it nests deeper than ${depthMax} levels` : (error as Error).message;
+    const reason =
+      error instanceof RangeError
+        ? `it nests deeper than ${depthMax} levels`
+        : (error as Error).message;
     throw problem('invalidCbor', { reason });
   }
 }
 
 function jsonOf(value: unknown, depth: number): Json {
-  if (depth > depthMax) throw problem('invalidCbor', { reason: `it nests deeper than ${depthMax} levels` });
+  if (depth > depthMax)
+    throw problem('invalidCbor', { reason: `it nests deeper than ${depthMax} levels` });
   if (typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
   if (Array.isArray(value)) return value.map((item) => jsonOf(item, depth + 1));
   if (value instanceof Map) {
-    return Object.fromEntries([...value].map(([key, item]) => [keyOf(key), jsonOf(item, depth + 1)]));
+    return Object.fromEntries(
+      [...value].map(([key, item]) => [keyOf(key), jsonOf(item, depth + 1)]),
+    );
   }
   return null;
 }
 
 function keyOf(key: unknown): string {
   if (typeof key === 'string') return key;
-  if (typeof key === 'number' || typeof key === 'bigint' || typeof key === 'boolean') return String(key);
+  if (typeof key === 'number' || typeof key === 'bigint' || typeof key === 'boolean')
+    return String(key);
   if (key instanceof Uint8Array) return Buffer.from(key).toString('hex');
   throw problem('invalidCbor', { reason: 'a key is neither text nor a number' });
 }

@@ -55,7 +55,11 @@ function codeOfStatus(status: number): number {
   return codesByStatus[status] ?? (status < 500 ? coapCodes.badRequest : coapCodes.internal);
 }
 
-export function jsonAnswer(code: number, body: unknown, options: readonly CoapOption[] = []): CoapAnswer {
+export function jsonAnswer(
+  code: number,
+  body: unknown,
+  options: readonly CoapOption[] = [],
+): CoapAnswer {
   const format = uintOption('contentFormat', contentFormats.json);
   return { code, options: [format, ...options], payload: Buffer.from(JSON.stringify(body)) };
 }
@@ -66,7 +70,10 @@ export function plainAnswer(code: number, text = ''): CoapAnswer {
 }
 
 /** `body` is the error body of the interface. A body that is too large is told how large it may be (RFC 7959 section 2.9.3). */
-export function refusalAnswer(refused: Problem | undefined, body: { readonly status: number }): CoapAnswer {
+export function refusalAnswer(
+  refused: Problem | undefined,
+  body: { readonly status: number },
+): CoapAnswer {
   const code = codeOfStatus(body.status);
   const options: CoapOption[] = [];
   if (code === coapCodes.unavailable) options.push(uintOption('maxAge', retryAfterSeconds));
@@ -93,7 +100,8 @@ export function shortened(answer: CoapAnswer, payloadBytesMax: number): CoapAnsw
     { status, errorCode, message },
     { status, errorCode },
   ].map((body) => Buffer.from(JSON.stringify(body)));
-  const fitting = errorCode === undefined ? undefined : shorter.find(({ length }) => length <= payloadBytesMax);
+  const fitting =
+    errorCode === undefined ? undefined : shorter.find(({ length }) => length <= payloadBytesMax);
   if (fitting !== undefined) return { ...answer, payload: fitting };
   return { ...answer, options: answer.options.filter(isNoFormat), payload: Buffer.alloc(0) };
 }
@@ -108,12 +116,19 @@ const isNoFormat = ({ number }: CoapOption): boolean => number !== formatNumber;
 export const blockBytesMax = 1024;
 
 /** One block of an answer; undefined when the answer has no such block. Answers that fit and were not asked in blocks stay whole. */
-export function blockOfAnswer(answer: CoapAnswer, asked: Block | undefined): CoapAnswer | undefined {
+export function blockOfAnswer(
+  answer: CoapAnswer,
+  asked: Block | undefined,
+): CoapAnswer | undefined {
   const bytes = asked?.bytes ?? blockBytesMax;
   const from = (asked?.number ?? 0) * bytes;
   const { length } = answer.payload;
   if (from > 0 && from >= length) return undefined;
   if (length <= bytes && asked === undefined) return answer;
   const block = blockOption('block2', { number: from / bytes, more: from + bytes < length, bytes });
-  return { ...answer, options: [...answer.options, block], payload: answer.payload.subarray(from, from + bytes) };
+  return {
+    ...answer,
+    options: [...answer.options, block],
+    payload: answer.payload.subarray(from, from + bytes),
+  };
 }

@@ -54,7 +54,8 @@ export function createBlockBodies(limits: BlockLimits): BlockBodies {
   const resumed = (key: string, block: Block): Transfer | undefined => {
     const transfer = transfers.get(key);
     transfers.delete(key);
-    if (block.number > 0) return transfer?.bytes === block.number * block.bytes ? transfer : undefined;
+    if (block.number > 0)
+      return transfer?.bytes === block.number * block.bytes ? transfer : undefined;
     // A first block begins the body anew, whatever came before.
     bytes -= transfer?.bytes ?? 0;
     return { parts: [], bytes: 0, touchedAt: 0 };
@@ -73,7 +74,8 @@ export function createBlockBodies(limits: BlockLimits): BlockBodies {
         return result;
       };
       // Every block but the last is full, else what follows would not fit.
-      if (block.more ? payload.length !== block.bytes : payload.length > block.bytes) return give('incomplete');
+      if (block.more ? payload.length !== block.bytes : payload.length > block.bytes)
+        return give('incomplete');
       if (transfer.bytes + payload.length > limits.bodyBytesMax) return give('tooLarge');
       if (!block.more) return give(Buffer.concat([...transfer.parts, payload]));
       makeRoom(now, payload.length);
@@ -100,7 +102,9 @@ export interface KeptAnswers<A> {
 }
 
 /** Answers whose further blocks may be asked for; beyond the limit the oldest are forgotten. */
-export function createKeptAnswers<A>(limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>): KeptAnswers<A> {
+export function createKeptAnswers<A>(
+  limits: Pick<BlockLimits, 'transfersMax' | 'idleMs'>,
+): KeptAnswers<A> {
   const answers = new Map<string, { readonly answer: A; readonly keptAt: EpochMs }>();
   return {
     keep(key, answer, now) {

@@ -21,7 +21,12 @@ describe('RFC 7959: blocks of a body', () => {
             const part = Buffer.from(body.subarray(number * bytes, (number + 1) * bytes));
             expect(bodies.add('k', block(number, true, bytes), part, 0)).toBe('more');
           }
-          const whole = bodies.add('k', block(last, false, bytes), Buffer.from(body.subarray(last * bytes)), 0);
+          const whole = bodies.add(
+            'k',
+            block(last, false, bytes),
+            Buffer.from(body.subarray(last * bytes)),
+            0,
+          );
           expect(whole).toEqual(Buffer.from(body));
           expect([bodies.size, bodies.bytes]).toEqual([0, 0]);
         },
@@ -31,7 +36,9 @@ describe('RFC 7959: blocks of a body', () => {
   test('a smaller size may be agreed on under way', () => {
     const bodies = createBlockBodies(blockLimits);
     bodies.add('k', block(0, true, 32), Buffer.alloc(32, 'a'), 0);
-    expect(bodies.add('k', block(2, false, 16), Buffer.from('b'), 0)).toEqual(Buffer.from(`${'a'.repeat(32)}b`));
+    expect(bodies.add('k', block(2, false, 16), Buffer.from('b'), 0)).toEqual(
+      Buffer.from(`${'a'.repeat(32)}b`),
+    );
   });
   test('a missing block, a short block and a block of nothing begun end the transfer', () => {
     const bodies = createBlockBodies(blockLimits);
@@ -46,10 +53,17 @@ describe('RFC 7959: blocks of a body', () => {
     bodies.add('k', block(0, true), full, 0);
     bodies.add('k', block(0, true), full, 0);
     expect(bodies.bytes).toBe(16);
-    expect(bodies.add('k', block(1, false), Buffer.from('b'), 0)).toEqual(Buffer.from(`${'a'.repeat(16)}b`));
+    expect(bodies.add('k', block(1, false), Buffer.from('b'), 0)).toEqual(
+      Buffer.from(`${'a'.repeat(16)}b`),
+    );
   });
   test('beyond the body, the bytes, the transfers and the time: refused or the oldest given up', () => {
-    const bodies = createBlockBodies({ bodyBytesMax: 40, transfersMax: 3, bytesMax: 64, idleMs: 100 });
+    const bodies = createBlockBodies({
+      bodyBytesMax: 40,
+      transfersMax: 3,
+      bytesMax: 64,
+      idleMs: 100,
+    });
     bodies.add('a', block(0, true), full, 0);
     bodies.add('a', block(1, true), full, 1);
     expect(bodies.add('a', block(2, true), full, 2)).toBe('tooLarge');

@@ -17,7 +17,13 @@ import {
 } from './coap-answer.ts';
 import { blockLimits, createBlockBodies, createKeptAnswers } from './coap-blocks.ts';
 import type { CoapMessage } from './coap-message.ts';
-import { blockOption, type CoapRequest, coapRequestOf, contentFormats, optionNumbers } from './coap-request.ts';
+import {
+  blockOption,
+  type CoapRequest,
+  coapRequestOf,
+  contentFormats,
+  optionNumbers,
+} from './coap-request.ts';
 
 const capturePath = '/v3/capture';
 
@@ -33,7 +39,9 @@ export interface CoapCaptureParts {
   /** Throws Problem for a wrong secret or device, so that strangers cannot make the server keep blocks. */
   readonly admit: (request: CaptureRequest) => unknown;
   /** Resolves when the payload is durable. */
-  readonly capture: (input: CoapCapture) => Promise<{ readonly id: string; readonly receivedAt: EpochMs }>;
+  readonly capture: (
+    input: CoapCapture,
+  ) => Promise<{ readonly id: string; readonly receivedAt: EpochMs }>;
   /** Throws Problem `invalidJson`; undefined for an empty text. */
   readonly parseJson: (text: string) => Json | undefined;
   /** The error body of interface 7; undefined instead of a Problem is a failure of our own. */
@@ -48,7 +56,12 @@ export function coapCapture(
   const bodies = createBlockBodies(blockLimits);
   const keptAnswers = createKeptAnswers<CoapAnswer>(blockLimits);
 
-  const capture = async (request: CoapRequest, key: string, payload: Buffer, duplicateKey: string) => {
+  const capture = async (
+    request: CoapRequest,
+    key: string,
+    payload: Buffer,
+    duplicateKey: string,
+  ) => {
     const asked = checkedRequest(request);
     await parts.admit(asked);
     const body = await wholeBody(request, key, payload);
@@ -60,10 +73,18 @@ export function coapCapture(
       duplicateKey,
     });
     const { id, receivedAt } = done;
-    return jsonAnswer(coapCodes.created, { id, timestamp: formatInstant(receivedAt), message: 'uplink received' });
+    return jsonAnswer(coapCodes.created, {
+      id,
+      timestamp: formatInstant(receivedAt),
+      message: 'uplink received',
+    });
   };
 
-  const wholeBody = async ({ block1, size1 }: CoapRequest, key: string, payload: Buffer): Promise<Buffer | 'more'> => {
+  const wholeBody = async (
+    { block1, size1 }: CoapRequest,
+    key: string,
+    payload: Buffer,
+  ): Promise<Buffer | 'more'> => {
     const { bodyBytesMax } = blockLimits;
     if ((size1 ?? 0) > bodyBytesMax) throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
     if (block1 === undefined) return payload;
@@ -74,7 +95,9 @@ export function coapCapture(
   };
 
   const parsed = (body: Buffer, contentFormat: number | undefined): Json | undefined =>
-    contentFormat === contentFormats.cbor ? parseCborBody(body) : parts.parseJson(body.toString('utf8'));
+    contentFormat === contentFormats.cbor
+      ? parseCborBody(body)
+      : parts.parseJson(body.toString('utf8'));
 
   return async (message, sender, duplicateKey) => {
     const request = coapRequestOf(message);
@@ -88,13 +111,20 @@ export function coapCapture(
       return firstBlock(await capture(request, key, message.payload, duplicateKey), request, key);
     } catch (error) {
       const refused = error instanceof Problem ? error : undefined;
-      return firstBlock(refusalAnswer(refused, parts.errorBody(error, request.path, sender)), request, key);
+      return firstBlock(
+        refusalAnswer(refused, parts.errorBody(error, request.path, sender)),
+        request,
+        key,
+      );
     }
   };
 
   function firstBlock(whole: CoapAnswer, request: CoapRequest, key: string): CoapAnswer {
     const { block1, block2 } = request;
-    const ended = block1 === undefined || whole.code === coapCodes.continue ? [] : [blockOption('block1', block1)];
+    const ended =
+      block1 === undefined || whole.code === coapCodes.continue
+        ? []
+        : [blockOption('block1', block1)];
     const answer = { ...whole, options: [...whole.options, ...ended] };
     // Refusals go out in one message, however small: nothing is kept for whom they are.
     if (codeClass(answer.code) >= 4) return shortened(answer, block2?.bytes ?? blockBytesMax);
@@ -112,9 +142,14 @@ export function coapCapture(
 }
 
 function checkedRequest({ query, accept, contentFormat }: CoapRequest): CaptureRequest {
-  if (accept !== undefined && accept !== contentFormats.json) throw problem('coapAcceptUnsupported', { accept });
+  if (accept !== undefined && accept !== contentFormats.json)
+    throw problem('coapAcceptUnsupported', { accept });
   // Small devices leave the format out; JSON is what they mean then, and what is not JSON is refused as such.
-  if (contentFormat !== undefined && contentFormat !== contentFormats.json && contentFormat !== contentFormats.cbor) {
+  if (
+    contentFormat !== undefined &&
+    contentFormat !== contentFormats.json &&
+    contentFormat !== contentFormats.cbor
+  ) {
     throw problem('coapFormatUnsupported', { contentFormat });
   }
   return captureRequestOf(query, {});

@@ -17,7 +17,8 @@ function started(limits: Partial<CoapLimits> = {}) {
   const waiting: { finish: (answer: CoapAnswer) => void; key: string }[] = [];
   let clock = 0;
   const endpoint = createCoapEndpoint({
-    handle: (_message, _sender, key) => new Promise((resolve) => waiting.push({ finish: resolve, key })),
+    handle: (_message, _sender, key) =>
+      new Promise((resolve) => waiting.push({ finish: resolve, key })),
     send: (datagram) => sent.push(parseMessage(datagram) as CoapMessage),
     schedule: (task, delayMs) => {
       const entry = { task, dueAt: clock + delayMs };
@@ -35,7 +36,10 @@ function started(limits: Partial<CoapLimits> = {}) {
   const request = (id: number, more: Partial<CoapMessage> = {}, from = sender): void => {
     const token = Buffer.from([id]);
     const payload = Buffer.from('{"t":1}');
-    endpoint.receive(encodeMessage({ type: 0, code: 2, id, token, options: [], payload, ...more }), from);
+    endpoint.receive(
+      encodeMessage({ type: 0, code: 2, id, token, options: [], payload, ...more }),
+      from,
+    );
   };
   const finish = async (answer: CoapAnswer = ok) => {
     waiting.shift()!.finish(answer);
@@ -45,7 +49,9 @@ function started(limits: Partial<CoapLimits> = {}) {
   const pass = (ms: number): void => {
     const until = clock + ms;
     for (;;) {
-      const due = tasks.filter(({ dueAt }) => dueAt <= until).toSorted((one, other) => one.dueAt - other.dueAt)[0];
+      const due = tasks
+        .filter(({ dueAt }) => dueAt <= until)
+        .toSorted((one, other) => one.dueAt - other.dueAt)[0];
       if (due === undefined) break;
       tasks.splice(tasks.indexOf(due), 1);
       clock = due.dueAt;
@@ -63,7 +69,9 @@ describe('a confirmable request', () => {
     const { request, finish, sent } = started();
     request(5);
     await finish();
-    expect(sent).toEqual([{ type: 2, code: 0x41, id: 5, token: Buffer.from([5]), ...optionsAndPayload(ok) }]);
+    expect(sent).toEqual([
+      { type: 2, code: 0x41, id: 5, token: Buffer.from([5]), ...optionsAndPayload(ok) },
+    ]);
   });
   test('repeated while under way: done once; repeated later: the same bytes again', async () => {
     const { request, finish, sent, waiting, ignored } = started();
@@ -117,7 +125,14 @@ describe('a confirmable request', () => {
     pass(2_500);
     expect(shapes(sent).slice(1)).toEqual([shapes(sent)[1], shapes(sent)[1]]);
     endpoint.receive(
-      encodeMessage({ ...sent[1]!, type: 2, code: 0, token: Buffer.alloc(0), options: [], payload: Buffer.alloc(0) }),
+      encodeMessage({
+        ...sent[1]!,
+        type: 2,
+        code: 0,
+        token: Buffer.alloc(0),
+        options: [],
+        payload: Buffer.alloc(0),
+      }),
       sender,
     );
     expect(tasks).toEqual([]);
@@ -183,7 +198,9 @@ describe('limits', () => {
     for (const id of [1, 2, 3]) request(id);
     request(4, { type: 1 });
     expect(waiting.length).toBe(2);
-    expect(sent).toMatchObject([{ type: 2, code: 0xa3, id: 3, options: [{ number: 14 }], payload: Buffer.alloc(0) }]);
+    expect(sent).toMatchObject([
+      { type: 2, code: 0xa3, id: 3, options: [{ number: 14 }], payload: Buffer.alloc(0) },
+    ]);
     expect(ignored).toEqual(['tooMany', 'tooMany']);
     await finish();
     request(3);
@@ -202,7 +219,11 @@ describe('limits', () => {
     expect(waiting.length).toBe(0);
   });
   test('a refusal has at most three times the bytes of its request', async () => {
-    const body = { status: 401, message: 'm'.repeat(300), errorCode: '40104_UPLINK_SECRET_UNKNOWN' };
+    const body = {
+      status: 401,
+      message: 'm'.repeat(300),
+      errorCode: '40104_UPLINK_SECRET_UNKNOWN',
+    };
     for (const [payloadBytes, expected] of [
       [300, body],
       [40, { status: 401, errorCode: body.errorCode }],

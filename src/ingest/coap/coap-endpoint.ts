@@ -1,7 +1,13 @@
 // The CoAP endpoint without its socket: datagrams in, datagrams out; each request done once, answered in time, all of it bounded.
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
-import { type CoapAnswer, codeClass, coapCodes, refusalAnswer, withinMeasure } from './coap-answer.ts';
+import {
+  type CoapAnswer,
+  codeClass,
+  coapCodes,
+  refusalAnswer,
+  withinMeasure,
+} from './coap-answer.ts';
 import { createExchanges, type ExchangeLimits } from './coap-exchanges.ts';
 import {
   type CoapMessage,
@@ -33,7 +39,11 @@ export interface CoapEvents {
 
 export interface CoapEndpointParts {
   /** Never rejects. */
-  readonly handle: (message: CoapMessage, sender: string, duplicateKey: string) => Promise<CoapAnswer>;
+  readonly handle: (
+    message: CoapMessage,
+    sender: string,
+    duplicateKey: string,
+  ) => Promise<CoapAnswer>;
   readonly send: (datagram: Buffer, sender: CoapSender) => void;
   /** Runs the task later; the function it returns calls it off. */
   readonly schedule: (task: () => void, delayMs: number) => () => void;
@@ -90,7 +100,8 @@ export function createCoapEndpoint(parts: CoapEndpointParts): CoapEndpoint {
     if (exchanges.open > parts.limits.openMax) {
       exchanges.forget(asked.key);
       events.ignored('tooMany');
-      if (asked.message.type === coapTypes.confirmable) send(replyTo(asked, busyAnswer), asked.sender);
+      if (asked.message.type === coapTypes.confirmable)
+        send(replyTo(asked, busyAnswer), asked.sender);
       return;
     }
     const done = answer(asked, digest).catch((error: unknown) => {
@@ -114,7 +125,11 @@ export function createCoapEndpoint(parts: CoapEndpointParts): CoapEndpoint {
           }, acknowledgeAfterMs)
         : () => undefined;
     const from = `${sender.address} ${sender.port}`;
-    const whole = await parts.handle(message, from, `coap ${from} ${message.id} ${digest.toString(36)}`);
+    const whole = await parts.handle(
+      message,
+      from,
+      `coap ${from} ${message.id} ${digest.toString(36)}`,
+    );
     callOff();
     const fitting = withinMeasure(whole, asked.bytes);
     events.answered(fitting.code, now() - startedAt);

@@ -1,7 +1,13 @@
 // CoAP messages: whatever is written is read back, and no bytes whatever break the reader.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CoapMessage, type CoapType, emptyMessage, encodeMessage, parseMessage } from './coap-message.ts';
+import {
+  type CoapMessage,
+  type CoapType,
+  emptyMessage,
+  encodeMessage,
+  parseMessage,
+} from './coap-message.ts';
 
 const bytes = (max: number) => fc.uint8Array({ maxLength: max }).map((array) => Buffer.from(array));
 
@@ -11,7 +17,9 @@ const messages: fc.Arbitrary<CoapMessage> = fc.record({
   id: fc.integer({ min: 0, max: 65_535 }),
   token: bytes(8),
   options: fc
-    .array(fc.record({ number: fc.integer({ min: 0, max: 65_535 }), value: bytes(400) }), { maxLength: 12 })
+    .array(fc.record({ number: fc.integer({ min: 0, max: 65_535 }), value: bytes(400) }), {
+      maxLength: 12,
+    })
     .map((options) => options.toSorted((one, other) => one.number - other.number)),
   payload: bytes(600),
 });
@@ -48,7 +56,8 @@ describe('RFC 7252 section 3', () => {
     ['three bytes', '400200'],
     ['another version', '80020001'],
   ] as const)
-    test(`${what}: not for us`, () => expect(parseMessage(Buffer.from(hex, 'hex'))).toBe('foreign'));
+    test(`${what}: not for us`, () =>
+      expect(parseMessage(Buffer.from(hex, 'hex'))).toBe('foreign'));
 
   for (const [what, hex] of [
     ['a token of 9 bytes', '49020001010203040506070809'],
@@ -63,7 +72,11 @@ describe('RFC 7252 section 3', () => {
     ['65 options', `40020001${'00'.repeat(65)}`],
   ] as const)
     test(`${what}: malformed, with type and id for the reset`, () =>
-      expect(parseMessage(Buffer.from(hex, 'hex'))).toEqual({ malformed: expect.any(String), type: 0, id: 1 }));
+      expect(parseMessage(Buffer.from(hex, 'hex'))).toEqual({
+        malformed: expect.any(String),
+        type: 0,
+        id: 1,
+      }));
 
   test('an empty message is four bytes', () =>
     expect(encodeMessage(emptyMessage(3, 7)).toString('hex')).toBe('70000007'));

@@ -1,6 +1,11 @@
 // CoAP messages on the wire (RFC 7252 section 3): bytes to message and back; what is malformed is said, never thrown.
 
-export const coapTypes = { confirmable: 0, nonConfirmable: 1, acknowledgement: 2, reset: 3 } as const;
+export const coapTypes = {
+  confirmable: 0,
+  nonConfirmable: 1,
+  acknowledgement: 2,
+  reset: 3,
+} as const;
 export type CoapType = (typeof coapTypes)[keyof typeof coapTypes];
 
 export interface CoapOption {
@@ -20,7 +25,9 @@ export interface CoapMessage {
 }
 
 /** A datagram that is no message: `foreign` is to be ignored, a malformed one has a type and id and is answered by a reset when confirmable. */
-export type Unreadable = 'foreign' | { readonly malformed: string; readonly type: CoapType; readonly id: number };
+export type Unreadable =
+  | 'foreign'
+  | { readonly malformed: string; readonly type: CoapType; readonly id: number };
 
 /** No request of a device needs more, and each costs an object. */
 const optionsMax = 64;
@@ -37,7 +44,8 @@ export function parseMessage(datagram: Buffer): CoapMessage | Unreadable {
   const malformed = (reason: string): Unreadable => ({ malformed: reason, type, id });
   const tokenBytes = datagram[0]! & 15;
   if (tokenBytes > tokenBytesMax) return malformed('the token is longer than 8 bytes');
-  if (code === 0 && datagram.length > headerBytes) return malformed('an empty message has more than its header');
+  if (code === 0 && datagram.length > headerBytes)
+    return malformed('an empty message has more than its header');
   const tokenEnd = headerBytes + tokenBytes;
   if (tokenEnd > datagram.length) return malformed('the token is cut off');
   const rest = parseOptions(datagram, tokenEnd);
@@ -45,7 +53,10 @@ export function parseMessage(datagram: Buffer): CoapMessage | Unreadable {
   return { type, code, id, token: datagram.subarray(headerBytes, tokenEnd), ...rest };
 }
 
-function parseOptions(datagram: Buffer, from: number): Pick<CoapMessage, 'options' | 'payload'> | string {
+function parseOptions(
+  datagram: Buffer,
+  from: number,
+): Pick<CoapMessage, 'options' | 'payload'> | string {
   const options: CoapOption[] = [];
   let at = from;
   let number = 0;
@@ -70,17 +81,25 @@ function parseOptions(datagram: Buffer, from: number): Pick<CoapMessage, 'option
 }
 
 /** The value of a four-bit field with its extension; undefined for the reserved 15 and for an extension that is cut off. */
-function extended(bytes: Buffer, at: number, nibble: number): { value: number; end: number } | undefined {
+function extended(
+  bytes: Buffer,
+  at: number,
+  nibble: number,
+): { value: number; end: number } | undefined {
   if (nibble < 13) return { value: nibble, end: at };
   if (nibble === 13) return at < bytes.length ? { value: bytes[at]! + 13, end: at + 1 } : undefined;
-  if (nibble === 14) return at + 1 < bytes.length ? { value: bytes.readUInt16BE(at) + 269, end: at + 2 } : undefined;
+  if (nibble === 14)
+    return at + 1 < bytes.length ? { value: bytes.readUInt16BE(at) + 269, end: at + 2 } : undefined;
   return undefined;
 }
 
 /** The bytes of a message; its options must be in ascending order of their numbers. */
 export function encodeMessage(message: CoapMessage): Buffer {
   const { type, code, id, token, options, payload } = message;
-  const parts: Buffer[] = [Buffer.from([0x40 | (type << 4) | token.length, code, id >> 8, id & 0xff]), token];
+  const parts: Buffer[] = [
+    Buffer.from([0x40 | (type << 4) | token.length, code, id >> 8, id & 0xff]),
+    token,
+  ];
   let before = 0;
   for (const { number, value } of options) {
     parts.push(optionHeader(number - before, value.length), value);

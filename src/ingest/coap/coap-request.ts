@@ -68,16 +68,25 @@ export function coapRequestOf(message: CoapMessage): CoapRequest | OptionRefusal
   if (values.has(optionNumbers.proxyUri) || values.has(optionNumbers.proxyScheme)) {
     return { refused: 'proxyingNotSupported', reason: 'This server is no proxy' };
   }
-  const unknown = message.options.find(({ number }) => number % 2 === 1 && !criticalKnown.has(number));
+  const unknown = message.options.find(
+    ({ number }) => number % 2 === 1 && !criticalKnown.has(number),
+  );
   if (unknown !== undefined) {
-    return { refused: 'badOption', reason: `Option ${unknown.number} is critical and not known here` };
+    return {
+      refused: 'badOption',
+      reason: `Option ${unknown.number} is critical and not known here`,
+    };
   }
   const block1 = blockOf(values.get(optionNumbers.block1)?.[0]);
   const block2 = blockOf(values.get(optionNumbers.block2)?.[0]);
-  if (block1 === 'bad' || block2 === 'bad') return { refused: 'badOption', reason: 'A block option cannot be read' };
+  if (block1 === 'bad' || block2 === 'bad')
+    return { refused: 'badOption', reason: 'A block option cannot be read' };
   const number = (name: keyof typeof optionNumbers) => uintOf(values.get(optionNumbers[name])?.[0]);
   return {
-    path: (values.get(optionNumbers.uriPath) ?? []).map((part) => `/${part.toString('utf8')}`).join('') || '/',
+    path:
+      (values.get(optionNumbers.uriPath) ?? [])
+        .map((part) => `/${part.toString('utf8')}`)
+        .join('') || '/',
     query: queryOf(values.get(optionNumbers.uriQuery) ?? []),
     contentFormat: number('contentFormat'),
     accept: number('accept'),

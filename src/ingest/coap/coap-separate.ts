@@ -43,7 +43,8 @@ export function createSeparateResponses({ send, schedule }: SeparateParts): Sepa
       const datagram = make(lastId);
       send(datagram, sender);
       const key = keyOf(sender, lastId);
-      if (mustArrive && waiting.size < waitingMax && !waiting.has(key)) repeat(key, datagram, sender, 0);
+      if (mustArrive && waiting.size < waitingMax && !waiting.has(key))
+        repeat(key, datagram, sender, 0);
       return datagram;
     },
     settle(sender, id) {

@@ -16,7 +16,11 @@ export interface CoapServerParts {
   readonly host: string;
   /** 0 is any free one. */
   readonly port: number;
-  readonly handle: (message: CoapMessage, sender: string, duplicateKey: string) => Promise<CoapAnswer>;
+  readonly handle: (
+    message: CoapMessage,
+    sender: string,
+    duplicateKey: string,
+  ) => Promise<CoapAnswer>;
   readonly events: CoapEvents;
   readonly now: () => EpochMs;
 }
@@ -32,7 +36,10 @@ export interface CoapServer {
 /** Resolves when the port is bound; rejects with the system's error when it cannot be. */
 export async function startCoapServer(parts: CoapServerParts): Promise<CoapServer> {
   const { events, handle, now } = parts;
-  const socket = createSocket({ type: isIPv6(parts.host) ? 'udp6' : 'udp4', recvBufferSize: receiveBufferBytes });
+  const socket = createSocket({
+    type: isIPv6(parts.host) ? 'udp6' : 'udp4',
+    recvBufferSize: receiveBufferBytes,
+  });
   const endpoint = createCoapEndpoint({
     handle,
     // A sender that is gone is its own loss: an error of sending has nobody to tell.
@@ -65,7 +72,10 @@ export async function startCoapServer(parts: CoapServerParts): Promise<CoapServe
   };
 }
 
-async function bound(socket: Socket, { host, port }: Pick<CoapServerParts, 'host' | 'port'>): Promise<void> {
+async function bound(
+  socket: Socket,
+  { host, port }: Pick<CoapServerParts, 'host' | 'port'>,
+): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
     socket.bind({ port, address: host, exclusive: true }, () => {

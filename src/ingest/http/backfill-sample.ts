@@ -39,7 +39,8 @@ export function readBackfillSample(element: Json, now: EpochMs): BackfillSample 
   if (topic !== undefined && topic !== null && typeof topic !== 'string') return topicNotText;
   if (meta !== undefined && meta !== null && !isJsonObject(meta)) return metaNotAnObject;
   const at = timestamp === undefined || timestamp === null ? now : instantOf(timestamp);
-  if (at === undefined) return refusalOf(problem('timestampInvalid', { value: shortText(timestamp!) }));
+  if (at === undefined)
+    return refusalOf(problem('timestampInvalid', { value: shortText(timestamp!) }));
   return { topic: topic ?? defaultTopic, timestamp: at, data, meta: meta ?? undefined };
 }
 
@@ -48,7 +49,13 @@ function instantOf(timestamp: Json): EpochMs | undefined {
   return typeof ms === 'number' && Number.isInteger(ms) && isInstant(ms) ? ms : undefined;
 }
 
-function refusalOf({ code, message }: { readonly code: string; readonly message: string }): SampleRefusal {
+function refusalOf({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message: string;
+}): SampleRefusal {
   return { errorCode: code, message };
 }
 

@@ -8,16 +8,24 @@ describe('contract 18: where secret and device id may stand', () => {
   for (const [name, query, headers] of [
     ['query secret and deviceId', full, {}],
     ['query uplinkSecret', { uplinkSecret: 's1', deviceId: 'd1' }, {}],
-    ['headers x-uplink-secret and x-device-id', {}, { 'x-uplink-secret': 's1', 'x-device-id': 'd1' }],
+    [
+      'headers x-uplink-secret and x-device-id',
+      {},
+      { 'x-uplink-secret': 's1', 'x-device-id': 'd1' },
+    ],
     ['old headers secret and deviceId', {}, { secret: 's1', deviceid: 'd1' }],
     ['secret in a header, device in the query', { deviceId: 'd1' }, { 'x-uplink-secret': 's1' }],
     ['the query wins over headers', full, { 'x-uplink-secret': 's2', 'x-device-id': 'd2' }],
   ] as const) {
-    test(name, () => expect(captureRequestOf(query, headers)).toEqual({ ...full, topic: null, timestamp: null }));
+    test(name, () =>
+      expect(captureRequestOf(query, headers)).toEqual({ ...full, topic: null, timestamp: null }),
+    );
   }
 
-  test('no secret: 401', () => expect(() => captureRequestOf({ deviceId: 'd1' }, {})).toThrow(/No uplink secret/));
-  test('no device id: 400', () => expect(() => captureRequestOf({ secret: 's1' }, {})).toThrow(/No device id/));
+  test('no secret: 401', () =>
+    expect(() => captureRequestOf({ deviceId: 'd1' }, {})).toThrow(/No uplink secret/));
+  test('no device id: 400', () =>
+    expect(() => captureRequestOf({ secret: 's1' }, {})).toThrow(/No device id/));
 });
 
 describe('contract 18: the timestamp parameter', () => {
@@ -28,12 +36,16 @@ describe('contract 18: the timestamp parameter', () => {
     ['1767323045000', '2026-01-02T03:04:05.000Z'],
   ] as const) {
     test(`${text} is read`, () => {
-      expect(new Date(captureRequestOf({ ...full, timestamp: text }, {}).timestamp ?? 0).toISOString()).toBe(iso);
+      expect(
+        new Date(captureRequestOf({ ...full, timestamp: text }, {}).timestamp ?? 0).toISOString(),
+      ).toBe(iso);
     });
   }
   for (const text of ['yesterday', '2026-02-31T00:00:00Z', '12', '2026-01-02T25:00:00Z']) {
     test(`${text}: 400 naming it`, () => {
-      expect(() => captureRequestOf({ ...full, timestamp: text }, {})).toThrow(`The timestamp ${text} is not`);
+      expect(() => captureRequestOf({ ...full, timestamp: text }, {})).toThrow(
+        `The timestamp ${text} is not`,
+      );
     });
   }
 });
@@ -41,5 +53,6 @@ describe('contract 18: the timestamp parameter', () => {
 test('contract 18: the body is an object or an array', () => {
   expect(captureBodyOf([1])).toEqual([1]);
   expect(captureBodyOf({ a: 1 })).toEqual({ a: 1 });
-  for (const body of [1, 'x', null, true, undefined]) expect(() => captureBodyOf(body)).toThrow(/object or array/);
+  for (const body of [1, 'x', null, true, undefined])
+    expect(() => captureBodyOf(body)).toThrow(/object or array/);
 });

@@ -16,7 +16,10 @@ export interface CaptureRequest {
 export type CaptureQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** Throws Problem: 401 without a secret, 400 without a device id or with a timestamp that is no ISO-8601 date-time. */
-export function captureRequestOf(query: CaptureQuery, headers: IncomingHttpHeaders): CaptureRequest {
+export function captureRequestOf(
+  query: CaptureQuery,
+  headers: IncomingHttpHeaders,
+): CaptureRequest {
   const secret = captureSecretOf(query, headers);
   const deviceId = captureDeviceIdOf(query, headers);
   if (deviceId === undefined) throw problem('deviceIdMissing');
@@ -30,13 +33,21 @@ export function captureRequestOf(query: CaptureQuery, headers: IncomingHttpHeade
 }
 
 /** The physical device id, by whatever name it comes. */
-export function captureDeviceIdOf(query: CaptureQuery, headers: IncomingHttpHeaders): string | undefined {
+export function captureDeviceIdOf(
+  query: CaptureQuery,
+  headers: IncomingHttpHeaders,
+): string | undefined {
   return first(query['deviceId'], headers['x-device-id'], headers['deviceid']);
 }
 
 /** The uplink secret, by whatever name it comes. Throws Problem 401 without one. */
 export function captureSecretOf(query: CaptureQuery, headers: IncomingHttpHeaders): string {
-  const secret = first(query['secret'], query['uplinkSecret'], headers['x-uplink-secret'], headers['secret']);
+  const secret = first(
+    query['secret'],
+    query['uplinkSecret'],
+    headers['x-uplink-secret'],
+    headers['secret'],
+  );
   if (secret === undefined) throw problem('uplinkSecretMissing');
   return secret;
 }

@@ -2,7 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../model/json.ts';
-import { BrokenJsonArray, type JsonArrayLimits, jsonArrayGroups, jsonArrayLimits } from './json-array.ts';
+import {
+  BrokenJsonArray,
+  type JsonArrayLimits,
+  jsonArrayGroups,
+  jsonArrayLimits,
+} from './json-array.ts';
 
 async function* cut(bytes: Buffer, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   const places = [...new Set(cuts.map((each) => each % (bytes.length + 1)))].sort((a, b) => a - b);
@@ -27,7 +32,10 @@ async function read(
   const elements: Json[] = [];
   let groups = 0;
   try {
-    for await (const group of jsonArrayGroups(cut(Buffer.from(text), cuts), { ...jsonArrayLimits, ...limits })) {
+    for await (const group of jsonArrayGroups(cut(Buffer.from(text), cuts), {
+      ...jsonArrayLimits,
+      ...limits,
+    })) {
       expect(group.length).toBeGreaterThan(0);
       elements.push(...group);
       groups++;
@@ -76,24 +84,34 @@ test('an array that is broken at a random place is refused exactly when JSON.par
     instead: fc.constantFrom('', ',', '"', '[', ']', '{', '}', '\\', ' ', '1', 'x', '\u0001'),
   });
   await fc.assert(
-    fc.asyncProperty(arrayText, damage, cuts, groupElementsMax, async (whole, { at, length, instead }, places, max) => {
-      const place = at % (whole.length + 1);
-      // As bytes tell it: half a character becomes the replacement character.
-      const text = Buffer.from(whole.slice(0, place) + instead + whole.slice(place + length)).toString();
-      const { elements, broken } = await read(text, places, { groupElementsMax: max });
-      const value = parsed(text);
-      if (Array.isArray(value)) {
-        expect(broken).toBeUndefined();
-        expect(elements).toEqual(value);
-        return;
-      }
-      expect(broken).toBeInstanceOf(BrokenJsonArray);
-      expect(broken!.index).toBe(elements.length);
-      expect(broken!.byte).toBeLessThanOrEqual(Buffer.byteLength(text));
-      // What was given out is what stands before the break.
-      if (elements.length > 0)
-        expect(parsed(`[${elements.map((each) => JSON.stringify(each)).join()}]`)).toEqual(elements);
-    }),
+    fc.asyncProperty(
+      arrayText,
+      damage,
+      cuts,
+      groupElementsMax,
+      async (whole, { at, length, instead }, places, max) => {
+        const place = at % (whole.length + 1);
+        // As bytes tell it: half a character becomes the replacement character.
+        const text = Buffer.from(
+          whole.slice(0, place) + instead + whole.slice(place + length),
+        ).toString();
+        const { elements, broken } = await read(text, places, { groupElementsMax: max });
+        const value = parsed(text);
+        if (Array.isArray(value)) {
+          expect(broken).toBeUndefined();
+          expect(elements).toEqual(value);
+          return;
+        }
+        expect(broken).toBeInstanceOf(BrokenJsonArray);
+        expect(broken!.index).toBe(elements.length);
+        expect(broken!.byte).toBeLessThanOrEqual(Buffer.byteLength(text));
+        // What was given out is what stands before the break.
+        if (elements.length > 0)
+          expect(parsed(`[${elements.map((each) => JSON.stringify(each)).join()}]`)).toEqual(
+            elements,
+          );
+      },
+    ),
     { numRuns: 3_000 },
   );
 });
@@ -129,13 +147,20 @@ describe('the place of a break is told', () => {
     test(JSON.stringify(text), async () => {
       const { elements, broken } = await read(text, [1, 2, 3, 5, 8]);
       expect(elements).toHaveLength(count);
-      expect(broken).toMatchObject({ index: count, byte, message: expect.stringContaining(reason) });
+      expect(broken).toMatchObject({
+        index: count,
+        byte,
+        message: expect.stringContaining(reason),
+      });
     });
 });
 
 test('a byte order mark and white space around the array are passed over', async () => {
   for (const places of [[], [1, 2, 3, 4, 5, 6]])
-    expect(await read('\ufeff\r\n [ 1 , 2 ] \n', places)).toMatchObject({ elements: [1, 2], broken: undefined });
+    expect(await read('\ufeff\r\n [ 1 , 2 ] \n', places)).toMatchObject({
+      elements: [1, 2],
+      broken: undefined,
+    });
   expect((await read(' \ufeff[1]')).broken).toMatchObject({ index: 0, byte: 1 });
 });
 
@@ -143,7 +168,10 @@ test('an element beyond its limit, and one nested too deep, break the array afte
   const long = await read(`[1,"${'x'.repeat(200)}",2]`, [60, 90, 150], { elementBytesMax: 50 });
   expect(long).toMatchObject({ elements: [1], broken: { index: 1, byte: 3 } });
   const deep = await read(`[1,${'['.repeat(100)}`);
-  expect(deep).toMatchObject({ elements: [1], broken: { index: 1, message: 'it nests deeper than 64 levels' } });
+  expect(deep).toMatchObject({
+    elements: [1],
+    broken: { index: 1, message: 'it nests deeper than 64 levels' },
+  });
 });
 
 test('groups are bounded by count and by bytes', async () => {

@@ -82,7 +82,8 @@ class ArrayReader {
   add(chunk: Uint8Array): void {
     const start = this.#groupStart;
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    this.#held = start === this.#held.length ? bytes : Buffer.concat([this.#held.subarray(start), bytes]);
+    this.#held =
+      start === this.#held.length ? bytes : Buffer.concat([this.#held.subarray(start), bytes]);
     this.#dropped += start;
     this.#at -= start;
     this.#elementStart -= start;
@@ -97,7 +98,10 @@ class ArrayReader {
     if (group !== undefined) return group;
     if (this.#ended) this.#findStart();
     else if (this.#held.length - this.#elementStart > this.#limits.elementBytesMax)
-      return this.#breakOff(`it is longer than ${this.#limits.elementBytesMax} bytes`, this.#elementStart);
+      return this.#breakOff(
+        `it is longer than ${this.#limits.elementBytesMax} bytes`,
+        this.#elementStart,
+      );
     return undefined;
   }
 
@@ -121,9 +125,13 @@ class ArrayReader {
         this.#elementStart = this.#at;
         return true;
       }
-      const passed = isJsonWhitespace(byte) || (place < byteOrderMark.length && byte === byteOrderMark[place]);
+      const passed =
+        isJsonWhitespace(byte) || (place < byteOrderMark.length && byte === byteOrderMark[place]);
       if (!passed)
-        throw this.#error(this.#ended ? 'there is more behind the array' : 'it must be a JSON array', this.#at);
+        throw this.#error(
+          this.#ended ? 'there is more behind the array' : 'it must be a JSON array',
+          this.#at,
+        );
       this.#at++;
     }
     this.#groupStart = this.#held.length;
@@ -145,7 +153,8 @@ class ArrayReader {
       const byte = held[at++]!;
       if (byte === quote) this.#inString = true;
       else if (byte === openBrace || byte === openBracket) {
-        if (++depth > depthMax) return this.#breakOff(`it nests deeper than ${depthMax} levels`, at - 1);
+        if (++depth > depthMax)
+          return this.#breakOff(`it nests deeper than ${depthMax} levels`, at - 1);
       } else if (byte === closeBrace || byte === closeBracket) {
         if (--depth === 0) return this.#endArray(at, byte);
       } else if (byte === comma && depth === 1) {
@@ -190,7 +199,8 @@ class ArrayReader {
     this.#ended = true;
     if (byte !== closeBracket) return this.#breakOff('it is closed by a brace', at - 1);
     const isBlank = this.#held.subarray(this.#elementStart, at - 1).every(isJsonWhitespace);
-    if (isBlank && this.#given + this.#inGroup > 0) return this.#breakOff('there is nothing behind the comma', at - 1);
+    if (isBlank && this.#given + this.#inGroup > 0)
+      return this.#breakOff('there is nothing behind the comma', at - 1);
     if (isBlank) {
       this.#groupStart = at;
       return undefined;
@@ -216,7 +226,8 @@ class ArrayReader {
     } catch {
       elements = undefined;
     }
-    if (elements === undefined || elements.length !== this.#inGroup) elements = this.#soundElements(start, end);
+    if (elements === undefined || elements.length !== this.#inGroup)
+      elements = this.#soundElements(start, end);
     this.#given += elements.length;
     this.#inGroup = 0;
     this.#groupStart = end + 1;
@@ -242,7 +253,10 @@ class ArrayReader {
     const parsed = / in JSON at position (\d+)/.exec(message);
     const reason = message.replace(/ in JSON at position .*$/s, '');
     const text = this.#held.toString('utf8', from, to);
-    const within = parsed === null ? leadingWhitespace(text) : Buffer.byteLength(text.slice(0, Number(parsed[1])));
+    const within =
+      parsed === null
+        ? leadingWhitespace(text)
+        : Buffer.byteLength(text.slice(0, Number(parsed[1])));
     return new BrokenJsonArray(reason, this.#given + inGroup, this.#dropped + from + within);
   }
 
@@ -252,7 +266,11 @@ class ArrayReader {
 }
 
 /** Where the elements between the places begin and end; the bytes were scanned before, so brackets and strings are whole. */
-function* elementBounds(held: Buffer, start: number, end: number): Generator<[from: number, to: number]> {
+function* elementBounds(
+  held: Buffer,
+  start: number,
+  end: number,
+): Generator<[from: number, to: number]> {
   let from = start;
   let depth = 0;
   let inString = false;

@@ -22,7 +22,11 @@ export type CheckedToken =
   | { readonly refused: string };
 
 /** The audiences that tokens of a device may name. */
-export function tokenAudiences(root: string, vendorAliases: 'header' | 'always' | 'off', deviceId: string): string[] {
+export function tokenAudiences(
+  root: string,
+  vendorAliases: 'header' | 'always' | 'off',
+  deviceId: string,
+): string[] {
   const roots = vendorAliases === 'off' ? [root] : [root, 'https://akenza.io'];
   return roots.map((one) => `${one.replace(/\/+$/, '')}/devices/${deviceId}`);
 }
@@ -37,13 +41,17 @@ function algorithmOf(algorithm: CredentialAlgorithm): 'RS256' | 'ES256' {
 }
 
 function keyOf({ algorithm, publicKey }: DeviceCredential): KeyObject {
-  return algorithm.includes('X509') ? new X509Certificate(publicKey).publicKey : createPublicKey(publicKey);
+  return algorithm.includes('X509')
+    ? new X509Certificate(publicKey).publicKey
+    : createPublicKey(publicKey);
 }
 
 /** The credential that signed the token. Each key is only ever used with its own algorithm, whatever the token's header says. */
 export async function checkDeviceToken(token: string, check: TokenCheck): Promise<CheckedToken> {
   if (token.length > tokenLengthMax) return { refused: 'the token is too long' };
-  const usable = check.credentials.filter(({ expiration }) => expiration === null || expiration > check.now);
+  const usable = check.credentials.filter(
+    ({ expiration }) => expiration === null || expiration > check.now,
+  );
   if (usable.length === 0) return { refused: 'the device has no valid credential' };
   const alg = algorithmIn(token);
   const fitting = usable.filter(({ algorithm }) => algorithmOf(algorithm) === alg);
@@ -64,7 +72,11 @@ function algorithmIn(token: string): string {
   }
 }
 
-async function checkWith(credential: DeviceCredential, token: string, check: TokenCheck): Promise<CheckedToken> {
+async function checkWith(
+  credential: DeviceCredential,
+  token: string,
+  check: TokenCheck,
+): Promise<CheckedToken> {
   try {
     const { payload } = await jwtVerify(token, keyOf(credential), {
       algorithms: [algorithmOf(credential.algorithm)],

@@ -8,7 +8,13 @@ import { mqttLimits } from './mqtt-limits.ts';
 import type { Login, LoginOutcome } from './mqtt-login.ts';
 import { type LoginDesk, loginDesk } from './mqtt-login-limiter.ts';
 import { type PublishParts, publishOf, willOf } from './mqtt-publish.ts';
-import { abandon, type DeviceSubscription, type MqttSession, newSession, unheardOf } from './mqtt-session.ts';
+import {
+  abandon,
+  type DeviceSubscription,
+  type MqttSession,
+  newSession,
+  unheardOf,
+} from './mqtt-session.ts';
 import { type SessionStore, sessionStore } from './mqtt-session-store.ts';
 import { topicFilterOf } from './mqtt-topic.ts';
 import { type RoutedDevice, routeOf } from './mqtt-route.ts';
@@ -43,7 +49,9 @@ export interface MqttBroker {
 type Done<T> = (error: Error | null, answer: T | null) => void;
 
 /** Starts the broker; it has no port of its own. */
-export async function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<R>): Promise<MqttBroker> {
+export async function openMqttBroker<R extends RoutedDevice>(
+  parts: BrokerParts<R>,
+): Promise<MqttBroker> {
   // Loaded with the first connection: an installation without MQTT devices saves its memory.
   const { Aedes: Broker } = await import('aedes');
   const sessions = new Map<Client, MqttSession>();
@@ -85,7 +93,10 @@ export async function openMqttBroker<R extends RoutedDevice>(parts: BrokerParts<
       client.emit('error', new Error(why));
     });
     const client = aedes.handle(conn, request);
-    const session = newSession(client, conn, passage, { address, isWebSocket: request !== undefined });
+    const session = newSession(client, conn, passage, {
+      address,
+      isWebSocket: request !== undefined,
+    });
     sessions.set(client, session);
     conn.once('close', () => {
       passage.close();
@@ -142,8 +153,14 @@ function answerClients<R extends RoutedDevice>(
     if (session === undefined) return done(nobody, false);
     done(desk.greet(session, packet), true);
   };
-  const logIn = async (session: MqttSession, userName: string, password: string, done: Done<boolean>) => {
-    const refused = (await desk.check(session, userName, password)) ?? (await will.refusalOf(session));
+  const logIn = async (
+    session: MqttSession,
+    userName: string,
+    password: string,
+    done: Done<boolean>,
+  ) => {
+    const refused =
+      (await desk.check(session, userName, password)) ?? (await will.refusalOf(session));
     done(refused ?? null, refused === undefined);
   };
   aedes.authenticate = (client, userName, password, done) => {
@@ -167,10 +184,14 @@ function answerClients<R extends RoutedDevice>(
   answerSubscriptions(aedes, sessions, deliveries, store, parts);
   aedes.on('clientError', (client, error) => {
     const session = sessions.get(client);
-    if (session !== undefined && session.endedBecause === undefined) parts.ended(error.message, about(session));
+    if (session !== undefined && session.endedBecause === undefined)
+      parts.ended(error.message, about(session));
   });
   aedes.on('connectionError', (client, error) => {
-    parts.refused('malformed', { reason: error.message, address: sessions.get(client)?.address ?? '' });
+    parts.refused('malformed', {
+      reason: error.message,
+      address: sessions.get(client)?.address ?? '',
+    });
   });
 }
 
@@ -181,15 +202,23 @@ function answerSubscriptions<R extends RoutedDevice>(
   store: SessionStore,
   parts: BrokerParts<R>,
 ): void {
-  async function subscriptionOf(session: MqttSession, { topic, qos }: Subscription): Promise<DeviceSubscription> {
+  async function subscriptionOf(
+    session: MqttSession,
+    { topic, qos }: Subscription,
+  ): Promise<DeviceSubscription> {
     const filter = topicFilterOf(topic);
     if (filter === undefined) throw new Error('not a topic of one device');
-    if (session.subscriptions.size >= mqttLimits.subscriptionsPerClientMax) throw new Error('too many subscriptions');
+    if (session.subscriptions.size >= mqttLimits.subscriptionsPerClientMax)
+      throw new Error('too many subscriptions');
     const { device } = await routeOf(session, filter, parts.findRoute);
     return { filter, id: device.id, qos: qos > 0 ? 1 : 0 };
   }
 
-  const subscribe = async (session: MqttSession, wanted: Subscription, done: Done<Subscription>) => {
+  const subscribe = async (
+    session: MqttSession,
+    wanted: Subscription,
+    done: Done<Subscription>,
+  ) => {
     try {
       const subscription = await subscriptionOf(session, wanted);
       if (!session.client.closed) deliveries.add(session, wanted.topic, subscription);
@@ -215,13 +244,15 @@ function answerSubscriptions<R extends RoutedDevice>(
     const session = sessions.get(client);
     if (session === undefined) return;
     for (const { topic, qos } of subscriptions) {
-      if (!client.clean && session.subscriptions.has(topic)) store.subscribed(client.id, { topic, qos });
+      if (!client.clean && session.subscriptions.has(topic))
+        store.subscribed(client.id, { topic, qos });
       begin(session, topic, false);
     }
   });
   aedes.on('clientReady', (client) => {
     const session = sessions.get(client);
-    if (session !== undefined) for (const topic of [...session.subscriptions.keys()]) begin(session, topic, true);
+    if (session !== undefined)
+      for (const topic of [...session.subscriptions.keys()]) begin(session, topic, true);
   });
   aedes.on('unsubscribe', (topics, client) => {
     const session = sessions.get(client);

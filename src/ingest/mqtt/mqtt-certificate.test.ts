@@ -19,7 +19,11 @@ test('review reliability 19: certificate files that change are read again on the
   const files = { cert: join(folder, 'used.crt'), key: join(folder, 'used.key') };
   const inUse = { cert: Buffer.from(first.cert), key: Buffer.from(first.key) };
   const accepted: Socket[] = [];
-  const listener = await listenMqtt({ host: '127.0.0.1', port: 0 }, inUse, (socket) => void accepted.push(socket));
+  const listener = await listenMqtt(
+    { host: '127.0.0.1', port: 0 },
+    inUse,
+    (socket) => void accepted.push(socket),
+  );
   const told: string[] = [];
   const look = certificateWatch(files, inUse, {
     renew: (found) => listener.renew(found),

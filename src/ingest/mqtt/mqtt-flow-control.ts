@@ -38,7 +38,8 @@ export function createGate(limits: GateLimits = mqttLimits): Gate {
   const drainWaiters: (() => void)[] = [];
 
   let isClosed = false;
-  const isFull = () => isClosed || inFlight >= limits.inFlightMax || inFlightBytes >= inFlightBytesMax;
+  const isFull = () =>
+    isClosed || inFlight >= limits.inFlightMax || inFlightBytes >= inFlightBytesMax;
 
   function letIn(): void {
     for (const read of held) {

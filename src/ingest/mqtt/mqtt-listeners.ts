@@ -1,6 +1,10 @@
 // The ports of MQTT: plain TCP, and TLS when there is a certificate.
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type Server as TlsServer, type TLSSocket } from 'node:tls';
+import {
+  createServer as createTlsServer,
+  type Server as TlsServer,
+  type TLSSocket,
+} from 'node:tls';
 import { mqttLimits } from './mqtt-limits.ts';
 
 export interface Certificate {
@@ -34,7 +38,12 @@ export async function listenMqtt(
     certificate === undefined
       ? createServer(options, taken)
       : createTlsServer(
-          { ...options, ...certificate, minVersion: 'TLSv1.2', handshakeTimeout: mqttLimits.connectWithinMs },
+          {
+            ...options,
+            ...certificate,
+            minVersion: 'TLSv1.2',
+            handshakeTimeout: mqttLimits.connectWithinMs,
+          },
           (socket) => {
             endCleanly(socket);
             taken(socket);
@@ -53,7 +62,8 @@ export async function listenMqtt(
   const port = typeof address === 'object' && address !== null ? address.port : where.port;
   return {
     port,
-    renew: (renewed) => (server as TlsServer).setSecureContext({ ...renewed, minVersion: 'TLSv1.2' }),
+    renew: (renewed) =>
+      (server as TlsServer).setSecureContext({ ...renewed, minVersion: 'TLSv1.2' }),
     close: () => void server.close(),
   };
 }

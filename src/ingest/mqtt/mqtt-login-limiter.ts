@@ -15,7 +15,11 @@ export interface LoginDesk {
   /** Reads what the CONNECT says besides the credential; an error ends the connection without an answer. */
   greet(session: MqttSession, packet: ConnectPacket): Error | null;
   /** Makes the session that of its identity; else how it is refused. Never rejects. */
-  check(session: MqttSession, userName: string, password: string): Promise<LoginRefusal | undefined>;
+  check(
+    session: MqttSession,
+    userName: string,
+    password: string,
+  ): Promise<LoginRefusal | undefined>;
 }
 
 export function loginDesk(parts: {
@@ -38,7 +42,11 @@ export function loginDesk(parts: {
     }
   }
 
-  async function check(session: MqttSession, userName: string, password: string): Promise<LoginRefusal | undefined> {
+  async function check(
+    session: MqttSession,
+    userName: string,
+    password: string,
+  ): Promise<LoginRefusal | undefined> {
     const { address, clientId } = session;
     // Whoever left while waiting needs no answer, and must not be counted.
     if (session.client.closed) return loginRefusal(returnCodes.serverUnavailable, 'gone');
@@ -51,30 +59,43 @@ export function loginDesk(parts: {
     if (session.client.closed) return loginRefusal(returnCodes.serverUnavailable, 'gone');
     if (session.isWebSocket && !parts.countWebSocket(identity.organizationId, session.conn)) {
       const { organizationId } = identity;
-      parts.refused('quotaReached', { address, clientId, organizationId, reason: 'limit webSockets' });
+      parts.refused('quotaReached', {
+        address,
+        clientId,
+        organizationId,
+        reason: 'limit webSockets',
+      });
       return loginRefusal(returnCodes.serverUnavailable, 'too many connections');
     }
     session.identity = identity;
     session.passage.loggedIn();
     // Client ids are only unique within a connector; without this, tenants could end each other's connections.
-    session.client.id = identity.mode === 'token' ? identity.id : `${identity.connectorId}/${session.client.id}`;
+    session.client.id =
+      identity.mode === 'token' ? identity.id : `${identity.connectorId}/${session.client.id}`;
     return undefined;
   }
 
   return {
     greet(session, packet) {
-      if (packet.clientId.length > mqttLimits.clientIdLengthMax) return new Error('the client id is too long');
+      if (packet.clientId.length > mqttLimits.clientIdLengthMax)
+        return new Error('the client id is too long');
       session.clientId = packet.clientId;
       session.willTopic = packet.will?.topic;
       const { keepaliveSecondsMin, keepaliveSecondsMax } = mqttLimits;
-      packet.keepalive = packet.keepalive ? Math.max(packet.keepalive, keepaliveSecondsMin) : keepaliveSecondsMax;
+      packet.keepalive = packet.keepalive
+        ? Math.max(packet.keepalive, keepaliveSecondsMin)
+        : keepaliveSecondsMax;
       return null;
     },
     check: (session, userName, password) =>
       inTurn(() => check(session, userName, password)).catch((error: unknown) => {
         // Too many attempts, or our own fault: neither says anything about the credential.
         const reason = error instanceof Problem ? error.problem : 'loginFailed';
-        parts.refused(reason, { address: session.address, clientId: session.clientId, reason: String(error) });
+        parts.refused(reason, {
+          address: session.address,
+          clientId: session.clientId,
+          reason: String(error),
+        });
         return loginRefusal(returnCodes.serverUnavailable, 'server unavailable');
       }),
   };

@@ -8,7 +8,12 @@ import { checkDeviceToken, looksLikeToken } from './device-token.ts';
 
 /** Whom a connection speaks for. */
 export type MqttIdentity =
-  | { readonly mode: 'secret'; readonly connectorId: string; readonly organizationId: string; readonly secret: string }
+  | {
+      readonly mode: 'secret';
+      readonly connectorId: string;
+      readonly organizationId: string;
+      readonly secret: string;
+    }
   | {
       readonly mode: 'token';
       /** Service device id. */
@@ -65,16 +70,30 @@ async function byToken({ clientId, password }: Login, parts: LoginParts): Promis
       continue;
     }
     const { credential, expiresAt } = checked;
-    return { identity: { mode: 'token', id, deviceId, credentialId: credential.id, organizationId, expiresAt } };
+    return {
+      identity: {
+        mode: 'token',
+        id,
+        deviceId,
+        credentialId: credential.id,
+        organizationId,
+        expiresAt,
+      },
+    };
   }
   return { refused };
 }
 
 /** Why the identity no longer holds; undefined while it does. */
-export async function lapseOf(identity: MqttIdentity, parts: LoginParts): Promise<string | undefined> {
+export async function lapseOf(
+  identity: MqttIdentity,
+  parts: LoginParts,
+): Promise<string | undefined> {
   if (identity.mode === 'secret') {
     const connector = await parts.findConnector(identity.connectorId);
-    return connector?.uplinkSecret === identity.secret ? undefined : 'the device connector or its secret is gone';
+    return connector?.uplinkSecret === identity.secret
+      ? undefined
+      : 'the device connector or its secret is gone';
   }
   const device = await parts.findDevice(identity.id);
   if (device?.deviceId !== identity.deviceId) return 'the device is gone or has another id';

@@ -1,7 +1,12 @@
 // Messages to devices: who is subscribed to topics of which device, sending, and waiting for the acknowledgement (contract 17).
 import { mqttLimits } from './mqtt-limits.ts';
 import type { Retained } from './mqtt-retained.ts';
-import { type DeliveryOutcome, type DeviceSubscription, type MqttSession, nextNumber } from './mqtt-session.ts';
+import {
+  type DeliveryOutcome,
+  type DeviceSubscription,
+  type MqttSession,
+  nextNumber,
+} from './mqtt-session.ts';
 import { levelsMatch, topicText } from './mqtt-topic.ts';
 
 export interface OutboundMessage {
@@ -19,7 +24,11 @@ export interface Deliveries {
   /** To everybody who is subscribed to it; the best that became of it. */
   send(id: string, message: OutboundMessage): Promise<DeliveryOutcome>;
   /** To one session, by the best subscription of it. Undefined when none matches. */
-  sendTo(session: MqttSession, id: string, message: OutboundMessage): Promise<DeliveryOutcome> | undefined;
+  sendTo(
+    session: MqttSession,
+    id: string,
+    message: OutboundMessage,
+  ): Promise<DeliveryOutcome> | undefined;
   /** What a device published, to those who subscribed to that topic of the device. */
   echo(id: string, message: OutboundMessage): void;
   /** What was retained before, to a session that has just subscribed. */
@@ -37,7 +46,11 @@ export function createDeliveries(retained: Retained, schedule: Schedule): Delive
     if (sessions?.size === 0) byDevice.delete(id);
   }
 
-  function write(session: MqttSession, topic: string, message: OutboundMessage): Promise<DeliveryOutcome> {
+  function write(
+    session: MqttSession,
+    topic: string,
+    message: OutboundMessage,
+  ): Promise<DeliveryOutcome> {
     const { payload, qos, retain } = message;
     const number = qos === 0 ? 0 : nextNumber(session);
     if (number === undefined || session.client.closed) return Promise.resolve('offline');
@@ -59,7 +72,11 @@ export function createDeliveries(retained: Retained, schedule: Schedule): Delive
     });
   }
 
-  function bestOf(session: MqttSession, id: string, levels: readonly string[]): DeviceSubscription | undefined {
+  function bestOf(
+    session: MqttSession,
+    id: string,
+    levels: readonly string[],
+  ): DeviceSubscription | undefined {
     let best: DeviceSubscription | undefined;
     for (const subscription of session.subscriptions.values()) {
       if (subscription.id !== id || !levelsMatch(subscription.filter.levels, levels)) continue;
@@ -68,7 +85,11 @@ export function createDeliveries(retained: Retained, schedule: Schedule): Delive
     return best;
   }
 
-  function sendTo(session: MqttSession, id: string, message: OutboundMessage): Promise<DeliveryOutcome> | undefined {
+  function sendTo(
+    session: MqttSession,
+    id: string,
+    message: OutboundMessage,
+  ): Promise<DeliveryOutcome> | undefined {
     const subscription = bestOf(session, id, message.levels);
     if (subscription === undefined) return undefined;
     const qos = Math.min(message.qos, subscription.qos) as 0 | 1;
@@ -109,9 +130,18 @@ export function createDeliveries(retained: Retained, schedule: Schedule): Delive
       if (message.retain) retained.keep(id, 'up', message);
       for (const session of byDevice.get(id) ?? []) {
         for (const { id: subscribed, filter, qos } of session.subscriptions.values()) {
-          if (subscribed !== id || filter.direction !== 'up' || !levelsMatch(filter.levels, message.levels)) continue;
+          if (
+            subscribed !== id ||
+            filter.direction !== 'up' ||
+            !levelsMatch(filter.levels, message.levels)
+          )
+            continue;
           const lower = Math.min(message.qos, qos) as 0 | 1;
-          void write(session, topicText(filter, message.levels), { ...message, qos: lower, retain: false });
+          void write(session, topicText(filter, message.levels), {
+            ...message,
+            qos: lower,
+            retain: false,
+          });
           break;
         }
       }
@@ -119,7 +149,11 @@ export function createDeliveries(retained: Retained, schedule: Schedule): Delive
     sendRetained(session, { id, filter, qos }) {
       for (const message of retained.of(id, filter)) {
         const lower = Math.min(message.qos, qos) as 0 | 1;
-        void write(session, topicText(filter, message.levels), { ...message, qos: lower, retain: true });
+        void write(session, topicText(filter, message.levels), {
+          ...message,
+          qos: lower,
+          retain: true,
+        });
       }
     },
   };

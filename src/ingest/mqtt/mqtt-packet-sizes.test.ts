@@ -16,17 +16,23 @@ function packetOf(length: number, header = 0x30): Buffer {
 test('any packets up to the limit pass, cut anywhere; what is held is what has come of the last', () => {
   const lengths = fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 8 });
   fc.assert(
-    fc.property(lengths, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), (sizes, cuts) => {
-      const stream = Buffer.concat(sizes.map((size) => packetOf(size)));
-      const ends = sizes.map((_, i) => Buffer.concat(sizes.slice(0, i + 1).map((size) => packetOf(size))).length);
-      const watched = packetSizes(300);
-      for (let at = 0, i = 0; at < stream.length; i++) {
-        const next = at + cuts[i % cuts.length]!;
-        expect(watched.accept(stream.subarray(at, next))).toBeUndefined();
-        at = Math.min(next, stream.length);
-        expect(watched.held).toBe(at - Math.max(0, ...ends.filter((end) => end <= at)));
-      }
-    }),
+    fc.property(
+      lengths,
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+      (sizes, cuts) => {
+        const stream = Buffer.concat(sizes.map((size) => packetOf(size)));
+        const ends = sizes.map(
+          (_, i) => Buffer.concat(sizes.slice(0, i + 1).map((size) => packetOf(size))).length,
+        );
+        const watched = packetSizes(300);
+        for (let at = 0, i = 0; at < stream.length; i++) {
+          const next = at + cuts[i % cuts.length]!;
+          expect(watched.accept(stream.subarray(at, next))).toBeUndefined();
+          at = Math.min(next, stream.length);
+          expect(watched.held).toBe(at - Math.max(0, ...ends.filter((end) => end <= at)));
+        }
+      },
+    ),
   );
 });
 

@@ -30,7 +30,9 @@ export interface PublishParts<R extends RoutedDevice> {
   readonly refused: (reason: string, about: Readonly<Record<string, string>>) => void;
 }
 
-type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'retain' | 'dup'> & { readonly messageId?: number };
+type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'retain' | 'dup'> & {
+  readonly messageId?: number;
+};
 
 /** Takes the publishes of all sessions. An error as answer ends the connection, and the packet stays unacknowledged. */
 export function publishOf<R extends RoutedDevice>(parts: PublishParts<R>, deliveries: Deliveries) {
@@ -45,7 +47,12 @@ export function publishOf<R extends RoutedDevice>(parts: PublishParts<R>, delive
     };
     const failed = (error: unknown) => over(refusalOf(session, packet.qos, error, parts));
     const store = (route: R) => {
-      const echo = { levels: up!.levels, payload, qos: packet.qos === 0 ? 0 : 1, retain: packet.retain } as const;
+      const echo = {
+        levels: up!.levels,
+        payload,
+        qos: packet.qos === 0 ? 0 : 1,
+        retain: packet.retain,
+      } as const;
       // An empty retained message is no payload: it only takes back the one before (MQTT-3.3.1-10).
       const isPayload = !(packet.retain && payload.length === 0);
       const handedOn = payloadOf(session, packet, up!, payload);
@@ -104,7 +111,11 @@ function refusalOf<R extends RoutedDevice>(
   const { address, clientId } = session;
   const isForeign = error instanceof ForeignTopic;
   const reason = isForeign ? 'foreignTopic' : error instanceof Problem ? error.problem : 'internal';
-  parts.refused(reason, { address, clientId, reason: error instanceof Error ? error.message : String(error) });
+  parts.refused(reason, {
+    address,
+    clientId,
+    reason: error instanceof Error ? error.message : String(error),
+  });
   return isForeign || qos > 0 ? new Error(reason) : 'done';
 }
 
@@ -112,11 +123,22 @@ function bufferOf(payload: string | Buffer): Buffer {
   return typeof payload === 'string' ? Buffer.from(payload) : payload;
 }
 
-function payloadOf({ client }: MqttSession, packet: Incoming, up: UpTopic, payload: Buffer): MqttPayload {
+function payloadOf(
+  { client }: MqttSession,
+  packet: Incoming,
+  up: UpTopic,
+  payload: Buffer,
+): MqttPayload {
   const topic = up.levels.length === 0 ? null : up.levels.join('.');
-  if (packet.qos === 0 || packet.messageId === undefined) return { topic, payload, isRepeated: false };
+  if (packet.qos === 0 || packet.messageId === undefined)
+    return { topic, payload, isRepeated: false };
   const text = `${client.id}\n${packet.messageId}\n${packet.topic}\n${payload.toString('latin1')}`;
-  return { topic, payload, duplicateKey: `mqtt ${hash('sha1', text, 'base64url')}`, isRepeated: packet.dup };
+  return {
+    topic,
+    payload,
+    duplicateKey: `mqtt ${hash('sha1', text, 'base64url')}`,
+    isRepeated: packet.dup,
+  };
 }
 
 /** What a device left to be published when its connection breaks. */
@@ -129,11 +151,18 @@ export function willOf<R extends RoutedDevice>(parts: PublishParts<R>) {
         await routeOf(session, upTopicOf(session.willTopic), parts.findRoute);
         return undefined;
       } catch (error) {
-        parts.refused('foreignTopic', { address: session.address, clientId: session.clientId, reason: String(error) });
+        parts.refused('foreignTopic', {
+          address: session.address,
+          clientId: session.clientId,
+          reason: String(error),
+        });
         return loginRefusal(returnCodes.notAuthorized, 'the will is on a foreign topic');
       }
     },
-    async publish(session: MqttSession, will: Pick<Incoming, 'topic' | 'payload' | 'retain'>): Promise<void> {
+    async publish(
+      session: MqttSession,
+      will: Pick<Incoming, 'topic' | 'payload' | 'retain'>,
+    ): Promise<void> {
       try {
         const up = upTopicOf(will.topic);
         const route = await routeOf(session, up, parts.findRoute);

@@ -42,7 +42,8 @@ export function retainedMessages(): Retained {
       // The device that retained something last is forgotten last.
       devices.delete(id);
       devices.set(id, messages);
-      if (messages.size >= mqttLimits.retainedPerDeviceMax) remove(id, messages.keys().next().value!);
+      if (messages.size >= mqttLimits.retainedPerDeviceMax)
+        remove(id, messages.keys().next().value!);
       devices.set(id, messages);
       messages.set(topic, message);
       bytes += message.payload.length;
@@ -51,7 +52,10 @@ export function retainedMessages(): Retained {
     of(id, { direction, levels }) {
       const messages = [...(devices.get(id)?.entries() ?? [])];
       return messages
-        .filter(([topic, message]) => topic.startsWith(`${direction}/`) && levelsMatch(levels, message.levels))
+        .filter(
+          ([topic, message]) =>
+            topic.startsWith(`${direction}/`) && levelsMatch(levels, message.levels),
+        )
         .map(([, message]) => message);
     },
     forget,

@@ -23,7 +23,12 @@ export interface RevocationParts {
   readonly failed: (error: unknown) => void;
 }
 
-export function mqttRevocation({ broker, login, findRoute, failed }: RevocationParts): MqttRevocation {
+export function mqttRevocation({
+  broker,
+  login,
+  findRoute,
+  failed,
+}: RevocationParts): MqttRevocation {
   const due = new Set<MqttSession>();
   let underWay: Promise<void> | undefined;
 
@@ -38,7 +43,8 @@ export function mqttRevocation({ broker, login, findRoute, failed }: RevocationP
   async function foreignOf(session: MqttSession): Promise<string | undefined> {
     for (const { filter, id } of session.subscriptions.values()) {
       try {
-        if ((await routeOf(session, filter, findRoute)).device.id !== id) return 'the device is another one now';
+        if ((await routeOf(session, filter, findRoute)).device.id !== id)
+          return 'the device is another one now';
       } catch {
         return 'the device is gone or belongs to another connector';
       }
@@ -67,14 +73,18 @@ export function mqttRevocation({ broker, login, findRoute, failed }: RevocationP
       const open = broker();
       for (const session of open?.sessions.values() ?? []) {
         const { identity } = session;
-        if (identity?.mode === 'token' && identity.expiresAt <= now) open?.end(session, 'the token has expired');
+        if (identity?.mode === 'token' && identity.expiresAt <= now)
+          open?.end(session, 'the token has expired');
       }
     },
     settled: async () => underWay,
   };
 }
 
-function concerns({ kind, id, action }: RecordChange, { identity, subscriptions }: MqttSession): boolean {
+function concerns(
+  { kind, id, action }: RecordChange,
+  { identity, subscriptions }: MqttSession,
+): boolean {
   if (identity === undefined) return false;
   if (kind === 'device') {
     if (identity.mode === 'token') return identity.id === id;

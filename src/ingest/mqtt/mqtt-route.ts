@@ -9,7 +9,10 @@ export interface RoutedDevice {
 }
 
 /** Throws when there is no such device, or when it is another's. */
-export type FindRoute<R extends RoutedDevice> = (identity: MqttIdentity, deviceId: string) => R | Promise<R>;
+export type FindRoute<R extends RoutedDevice> = (
+  identity: MqttIdentity,
+  deviceId: string,
+) => R | Promise<R>;
 
 /** Throws or rejects for a topic that is not the connection's. */
 export function routeOf<R extends RoutedDevice>(

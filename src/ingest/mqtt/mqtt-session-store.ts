@@ -33,7 +33,11 @@ export function sessionStore(
   const nothing = async () => undefined;
 
   function keep(clientId: string): Kept {
-    const kept = sessions.get(clientId) ?? { subscriptions: new Map(), halfReceived: new Set(), usedAt: now() };
+    const kept = sessions.get(clientId) ?? {
+      subscriptions: new Map(),
+      halfReceived: new Set(),
+      usedAt: now(),
+    };
     sessions.delete(clientId);
     if (sessions.size >= mqttLimits.sessionsKeptMax) sessions.delete(sessions.keys().next().value!);
     kept.usedAt = now();

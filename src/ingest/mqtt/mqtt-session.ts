@@ -79,7 +79,10 @@ export function newSession(
 }
 
 /** Reserves the next answer; the returned function gives it, once those before it were given. */
-export function takeTurn(session: MqttSession, answer: Turn['answer']): (outcome: Error | 'done') => void {
+export function takeTurn(
+  session: MqttSession,
+  answer: Turn['answer'],
+): (outcome: Error | 'done') => void {
   const turn: Turn = { answer, outcome: undefined };
   session.turns.push(turn);
   return (outcome) => {

@@ -21,11 +21,27 @@ for (const [topic, expected] of [
 ] as const) {
   test(`contract 18: a publish on "${topic}" is ${expected === undefined ? 'of no device' : 'read'}`, () => {
     const parsed = upTopicOf(topic);
-    expect(parsed && { key: parsed.key, deviceId: parsed.deviceId, levels: parsed.levels }).toEqual(expected);
+    expect(parsed && { key: parsed.key, deviceId: parsed.deviceId, levels: parsed.levels }).toEqual(
+      expected,
+    );
   });
 }
 
-const level = fc.constantFrom('up', 'down', 'id', 'device', 's', 'd', 'e', 'a', '+', '#', '', '+a', '$SYS');
+const level = fc.constantFrom(
+  'up',
+  'down',
+  'id',
+  'device',
+  's',
+  'd',
+  'e',
+  'a',
+  '+',
+  '#',
+  '',
+  '+a',
+  '$SYS',
+);
 const anyFilter = fc.array(level, { minLength: 1, maxLength: 8 }).map((levels) => levels.join('/'));
 
 /** What MQTT says of a filter and a topic (4.7), written as a search. */
@@ -67,10 +83,17 @@ test('a filter that is granted matches topics of its own device only', () => {
 test('matching levels is matching topics', () => {
   const some = fc.array(fc.constantFrom('a', 'b', '+'), { maxLength: 4 });
   fc.assert(
-    fc.property(some, fc.boolean(), fc.array(fc.constantFrom('a', 'b'), { maxLength: 5 }), (levels, open, topic) => {
-      const filter = open ? [...levels, '#'] : levels;
-      expect(levelsMatch(filter, topic)).toBe(matches(['x', ...filter].join('/'), ['x', ...topic].join('/')));
-    }),
+    fc.property(
+      some,
+      fc.boolean(),
+      fc.array(fc.constantFrom('a', 'b'), { maxLength: 5 }),
+      (levels, open, topic) => {
+        const filter = open ? [...levels, '#'] : levels;
+        expect(levelsMatch(filter, topic)).toBe(
+          matches(['x', ...filter].join('/'), ['x', ...topic].join('/')),
+        );
+      },
+    ),
   );
 });
 

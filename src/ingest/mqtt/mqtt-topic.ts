@@ -46,7 +46,8 @@ export function topicFilterOf(filter: string): TopicFilter | undefined {
 function parse(text: string): TopicFilter | undefined {
   const slash = text.startsWith('/') ? '/' : '';
   const [direction, key, id, deviceId, ...levels] = text.slice(slash.length).split('/');
-  if ((direction !== 'up' && direction !== 'down') || id !== 'id' || !key || !deviceId) return undefined;
+  if ((direction !== 'up' && direction !== 'down') || id !== 'id' || !key || !deviceId)
+    return undefined;
   return { direction, slash, key, deviceId, levels };
 }
 
@@ -62,10 +63,14 @@ export function levelsMatch(filter: readonly string[], topic: readonly string[])
 /** The levels of a topic that the platform sends on; a leading slash is left out. Undefined for one that cannot be sent on. */
 export function downLevelsOf(topic: string, levelsMax: number): readonly string[] | undefined {
   const levels = topic.replace(/^\/+/, '').split('/');
-  return /[+#\0]/.test(topic) || levels.length > levelsMax || topic.length > 1_024 ? undefined : levels;
+  return /[+#\0]/.test(topic) || levels.length > levelsMax || topic.length > 1_024
+    ? undefined
+    : levels;
 }
 
 /** The whole topic of a message that a filter matched, in the form in which the client subscribed. */
 export function topicText(filter: TopicFilter, levels: readonly string[]): string {
-  return [`${filter.slash}${filter.direction}`, filter.key, 'id', filter.deviceId, ...levels].join('/');
+  return [`${filter.slash}${filter.direction}`, filter.key, 'id', filter.deviceId, ...levels].join(
+    '/',
+  );
 }

@@ -4,7 +4,11 @@ import { formatInstant, parseInstant } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { type AuditFilter, auditEntriesBefore, listAuditEntries } from '../../records/rows/audit-log.ts';
+import {
+  type AuditFilter,
+  auditEntriesBefore,
+  listAuditEntries,
+} from '../../records/rows/audit-log.ts';
 import type { Records } from '../../records/records.ts';
 import { resourceTypeOf } from './audit.ts';
 import { type ListScope, ownOrganization } from '../list-scope.ts';
@@ -42,7 +46,8 @@ function filterOf(principal: Principal, query: AuditQuery): AuditFilter {
 /** A credential for single workspaces reads what happened there. Throws 403. */
 function refuseOutOfReach({ workspaces }: Principal, asked: readonly string[]): void {
   if (workspaces === 'all') return;
-  if (asked.length === 0 || !asked.every((id) => workspaces.has(id))) throw problem('permissionDenied');
+  if (asked.length === 0 || !asked.every((id) => workspaces.has(id)))
+    throw problem('permissionDenied');
 }
 
 function boundOf(bound: string, value: string | undefined): number | undefined {
@@ -74,14 +79,19 @@ export function exportAuditLog(
   return exported(records, filterOf(principal, query), format);
 }
 
-async function* exported(records: Records, filter: AuditFilter, format: 'csv' | 'ndjson'): AsyncGenerator<string> {
+async function* exported(
+  records: Records,
+  filter: AuditFilter,
+  format: 'csv' | 'ndjson',
+): AsyncGenerator<string> {
   if (format === 'csv') yield `${csvColumns.join(',')}\r\n`;
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const entries = await auditEntriesBefore(records.db, filter, before, exportBatch);
     if (entries.length === 0) return;
     before = entries.at(-1)!.sequence;
-    const lineOf = format === 'csv' ? csvLine : (entry: AuditEntry) => `${JSON.stringify(view(entry))}\n`;
+    const lineOf =
+      format === 'csv' ? csvLine : (entry: AuditEntry) => `${JSON.stringify(view(entry))}\n`;
     yield entries.map(lineOf).join('');
   }
 }

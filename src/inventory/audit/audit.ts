@@ -12,10 +12,11 @@ import type { Records } from '../../records/records.ts';
 /** A longer value is told by its length and hash: a script may have a mebibyte. */
 const valueLengthMax = 2_000;
 
-const actions = { created: 'CREATE', updated: 'UPDATE', deleted: 'DELETE' } as const satisfies Record<
-  RecordChange['action'],
-  AuditAction
->;
+const actions = {
+  created: 'CREATE',
+  updated: 'UPDATE',
+  deleted: 'DELETE',
+} as const satisfies Record<RecordChange['action'], AuditAction>;
 
 /** Kinds that are not records of an organization; what happens to them is told as logins and memberships. */
 const untold = new Set<RecordChange['kind']>(['session', 'user', 'invitation']);
@@ -69,7 +70,13 @@ export async function auditDeed(
   changes: readonly FieldChange[] = [],
 ): Promise<void> {
   const about = { organizationId, workspaceId: null, resourceType: 'USER', resourceId: user.id };
-  const entry = { ...entryOf(actor, records.now()), ...about, action, resourceName: user.name, changes };
+  const entry = {
+    ...entryOf(actor, records.now()),
+    ...about,
+    action,
+    resourceName: user.name,
+    changes,
+  };
   await insertAuditEntries(records.db, [entry]);
 }
 
@@ -78,9 +85,15 @@ export function resourceTypeOf(kind: string): string {
   return kind.replace(/[a-z](?=[A-Z])/g, '$&_').toUpperCase();
 }
 
-function fieldChanges(before: AuditedRow | undefined, after: AuditedRow | undefined): FieldChange[] {
+function fieldChanges(
+  before: AuditedRow | undefined,
+  after: AuditedRow | undefined,
+): FieldChange[] {
   const changes: FieldChange[] = [];
-  for (const field of new Set([...(before?.fields.keys() ?? []), ...(after?.fields.keys() ?? [])])) {
+  for (const field of new Set([
+    ...(before?.fields.keys() ?? []),
+    ...(after?.fields.keys() ?? []),
+  ])) {
     const [was, is] = [before?.fields.get(field), after?.fields.get(field)];
     if (JSON.stringify(was ?? null) === JSON.stringify(is ?? null)) continue;
     changes.push({

@@ -51,14 +51,18 @@ export async function deviceFilterOf(
   filter: AssetFilter,
 ): Promise<DeviceFilter> {
   if (filter.organizationId === undefined && (filter.workspaceIds ?? []).length === 0) {
-    throw problem('invalidRequest', { reason: 'One of organizationId, workspaceId and workspaceIds is needed' });
+    throw problem('invalidRequest', {
+      reason: 'One of organizationId, workspaceId and workspaceIds is needed',
+    });
   }
   const reach = await listReach(records, principal, filter);
   const { type, assetIds, expression, workspaceIds: _, organizationId: __, ...rest } = filter;
   // Every asset is a device.
   const ids = type !== undefined && type !== 'DEVICE' ? [] : assetIds;
   const condition =
-    expression === undefined || expression === null ? undefined : await conditionOf(records, reach, expression);
+    expression === undefined || expression === null
+      ? undefined
+      : await conditionOf(records, reach, expression);
   return { ...rest, ...reach, ids, condition };
 }
 

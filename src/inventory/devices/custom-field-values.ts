@@ -19,7 +19,8 @@ export function customFieldsFrom(
 ): Map<CustomFieldMeta, Json> {
   const values = new Map<CustomFieldMeta, Json>();
   for (const item of sent ?? []) {
-    if (!isJsonObject(item)) throw problem('customFieldInvalid', { field: 'every item', reason: 'must be an object' });
+    if (!isJsonObject(item))
+      throw problem('customFieldInvalid', { field: 'every item', reason: 'must be an object' });
     const field = fieldOf(item, fields);
     const value = item[field.type] ?? null;
     if (value === null) refuseOtherType(item, field);
@@ -31,7 +32,9 @@ export function customFieldsFrom(
 /** A value under another type's name would be lost without a word; nulls and `{}` are what older clients fill in. */
 function refuseOtherType(item: JsonObject, field: CustomFieldMeta): void {
   const isFilled = (value: Json | undefined) =>
-    value !== undefined && value !== null && !(isJsonObject(value) && Object.keys(value).length === 0);
+    value !== undefined &&
+    value !== null &&
+    !(isJsonObject(value) && Object.keys(value).length === 0);
   const other = customFieldTypes.find((type) => type !== field.type && isFilled(item[type]));
   if (other === undefined) return;
   const reason = `has the type ${field.type}: send its value under ${field.type}, not under ${other}`;
@@ -47,7 +50,8 @@ export function checkRequired(
   for (const field of fields) {
     const value = values.get(field);
     const isThere = value === undefined ? kept === 'all' || kept.has(field.id) : value !== null;
-    if (field.required && !isThere) throw problem('customFieldInvalid', { field: field.name, reason: 'is required' });
+    if (field.required && !isThere)
+      throw problem('customFieldInvalid', { field: field.name, reason: 'is required' });
   }
 }
 
@@ -56,7 +60,9 @@ function fieldOf(item: JsonObject, fields: readonly CustomFieldMeta[]): CustomFi
   const { fieldMetaId, fieldMetaName, meta } = item as Readonly<Record<string, Json | undefined>>;
   const id = fieldMetaId ?? (isJsonObject(meta) ? meta['id'] : undefined);
   const name = fieldMetaName ?? (isJsonObject(meta) ? meta['name'] : undefined);
-  const found = fields.find((field) => (id === undefined || id === null ? field.name === name : field.id === id));
+  const found = fields.find((field) =>
+    id === undefined || id === null ? field.name === name : field.id === id,
+  );
   if (found !== undefined) return found;
   throw problem('unknownReference', {
     field: 'body customFields',
@@ -75,12 +81,18 @@ function valueOf(field: CustomFieldMeta, value: Json): Json {
     case 'STRING':
       return textOf(field, value, refuse);
     case 'DATE': {
-      const ms = typeof value === 'string' ? parseInstant(value) : typeof value === 'number' ? value : undefined;
+      const ms =
+        typeof value === 'string'
+          ? parseInstant(value)
+          : typeof value === 'number'
+            ? value
+            : undefined;
       if (ms === undefined || !isInstant(ms)) throw refuse('must be an ISO-8601 date-time');
       return formatInstant(ms);
     }
     case 'JSON':
-      if (JSON.stringify(value).length > jsonLengthMax) throw refuse(`is larger than ${jsonLengthMax} characters`);
+      if (JSON.stringify(value).length > jsonLengthMax)
+        throw refuse(`is larger than ${jsonLengthMax} characters`);
       return value;
     case 'GPS_COORDINATES':
       return coordinatesOf(value, refuse);
@@ -131,11 +143,23 @@ interface CustomFieldView {
 }
 
 /** The field, and the value under the name of its type. */
-export function customFieldValueView({ meta, value, created, updated }: CustomFieldValue): CustomFieldView {
+export function customFieldValueView({
+  meta,
+  value,
+  created,
+  updated,
+}: CustomFieldValue): CustomFieldView {
   const time = (ms: number | null) => (ms === null ? null : formatInstant(ms));
   const { id, workspaceId, name, type } = meta;
   return {
-    meta: { id, workspaceId, name, type, created: formatInstant(meta.created), updated: time(meta.updated) },
+    meta: {
+      id,
+      workspaceId,
+      name,
+      type,
+      created: formatInstant(meta.created),
+      updated: time(meta.updated),
+    },
     fieldMetaId: id,
     fieldMetaName: name,
     created: formatInstant(created),

@@ -1,5 +1,9 @@
 // Custom fields of a workspace: create, read, list, update, delete (contract 5).
-import { type CustomFieldMeta, type CustomFieldType, customFieldTypes } from '../../model/custom-field.ts';
+import {
+  type CustomFieldMeta,
+  type CustomFieldType,
+  customFieldTypes,
+} from '../../model/custom-field.ts';
 import { newId } from '../../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -49,10 +53,15 @@ function view(record: CustomFieldMeta) {
   return { ...meta, ...auditView(record) };
 }
 
-function optionsFrom(type: CustomFieldType, sent: readonly string[] | null): readonly string[] | null {
+function optionsFrom(
+  type: CustomFieldType,
+  sent: readonly string[] | null,
+): readonly string[] | null {
   if (sent === null || sent.length === 0) return null;
   if (type !== 'STRING') {
-    throw problem('invalidRequest', { reason: `body selectOptions: only fields of type STRING have them` });
+    throw problem('invalidRequest', {
+      reason: `body selectOptions: only fields of type STRING have them`,
+    });
   }
   const options = [...new Set(sent)];
   if (options.length > optionsMax) {
@@ -68,13 +77,19 @@ async function checkName(step: Step, record: CustomFieldMeta): Promise<void> {
     throw problem('nameNotUnique', { what: 'custom field', name });
   }
   if (fields.length >= fieldsPerWorkspaceMax && !fields.some((field) => field.id === record.id)) {
-    throw problem('invalidRequest', { reason: `A workspace has at most ${fieldsPerWorkspaceMax} custom fields` });
+    throw problem('invalidRequest', {
+      reason: `A workspace has at most ${fieldsPerWorkspaceMax} custom fields`,
+    });
   }
 }
 
 export async function createCustomField(records: Records, draft: CustomFieldDraft, now: number) {
   const record = await change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, draft.workspaceId),
+      'workspace',
+      draft.workspaceId,
+    );
     const meta: CustomFieldMeta = {
       id: newId('customFieldMeta'),
       organizationId,
@@ -101,32 +116,51 @@ export async function readCustomField(records: Records, id: string) {
 export async function listCustomFields(
   records: Records,
   principal: Principal,
-  filter: ListScope & { readonly search?: string | undefined; readonly types?: readonly string[] | undefined },
+  filter: ListScope & {
+    readonly search?: string | undefined;
+    readonly types?: readonly string[] | undefined;
+  },
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof view>>> {
   const reach = await listReach(records, principal, filter);
   const types = filter.types?.map((type) => type.toUpperCase());
   const unknown = types?.find((type) => !(customFieldTypes as readonly string[]).includes(type));
   if (unknown !== undefined) {
-    throw problem('invalidRequest', { reason: `query type: ${unknown} is none of ${customFieldTypes.join(', ')}` });
+    throw problem('invalidRequest', {
+      reason: `query type: ${unknown} is none of ${customFieldTypes.join(', ')}`,
+    });
   }
-  const { rows, total } = await listRows(records.db, { ...reach, search: filter.search, types }, page);
+  const { rows, total } = await listRows(
+    records.db,
+    { ...reach, search: filter.search, types },
+    page,
+  );
   return pageOf(rows.map(view), total, page);
 }
 
 /** The type is fixed: a body may repeat it, another one is refused. */
-export async function updateCustomField(records: Records, id: string, sent: CustomFieldUpdate, now: number) {
+export async function updateCustomField(
+  records: Records,
+  id: string,
+  sent: CustomFieldUpdate,
+  now: number,
+) {
   const saved = await change(records, async (step) => {
     const current = found(await findCustomField(step.db, id), 'custom field', id);
     if (sent.type && sent.type !== current.type) {
-      throw problem('invalidRequest', { reason: `body type: the type ${current.type} of a custom field is fixed` });
+      throw problem('invalidRequest', {
+        reason: `body type: the type ${current.type} of a custom field is fixed`,
+      });
     }
     const record: CustomFieldMeta = {
       ...current,
       name: orCurrent(sent.name, current.name),
       description: orCurrent(sent.description, current.description),
       required: sent.required ?? current.required,
-      selectOptions: optionsFrom(current.type, orCurrent(sent.selectOptions, current.selectOptions)),
+      selectOptions: optionsFrom(
+        current.type,
+        orCurrent(sent.selectOptions, current.selectOptions),
+      ),
       ...nextVersion(current, sent.version, now),
     };
     await checkName(step, record);
@@ -138,10 +172,15 @@ export async function updateCustomField(records: Records, id: string, sent: Cust
 }
 
 /** A field that devices have values in is a 409 that names some of them; `force` removes the values with it. */
-export async function deleteCustomField(records: Records, id: string, force: boolean): Promise<void> {
+export async function deleteCustomField(
+  records: Records,
+  id: string,
+  force: boolean,
+): Promise<void> {
   await change(records, async (step) => {
     found(await findCustomField(step.db, id), 'custom field', id);
-    if (!force) refuseWhenUsed('custom field', await devicesUsingCustomField(step.db, id, usersNamedMax));
+    if (!force)
+      refuseWhenUsed('custom field', await devicesUsingCustomField(step.db, id, usersNamedMax));
     await removeCustomField(step.db, id);
     step.announce({ kind: 'customFieldMeta', id, action: 'deleted' });
   });

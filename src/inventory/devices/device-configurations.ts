@@ -40,10 +40,18 @@ export async function createDeviceConfiguration(
   return change(records, async (step) => {
     const { workspaceId } = found(await findDevice(step, deviceId), 'device', deviceId);
     if (sent.workspaceId && sent.workspaceId !== workspaceId) {
-      throw problem('invalidRequest', { reason: `body workspaceId: the device is in workspace ${workspaceId}` });
+      throw problem('invalidRequest', {
+        reason: `body workspaceId: the device is in workspace ${workspaceId}`,
+      });
     }
     const version = await nextConfigurationVersion(step.db, deviceId);
-    const record = { deviceId, version, workspaceId, configuration: sent.configuration, created: now };
+    const record = {
+      deviceId,
+      version,
+      workspaceId,
+      configuration: sent.configuration,
+      created: now,
+    };
     await insertDeviceConfiguration(step.db, record);
     step.announce({ kind: 'deviceConfiguration', id: configurationId(record), action: 'created' });
     return view(record);
@@ -51,21 +59,37 @@ export async function createDeviceConfiguration(
 }
 
 /** Newest first. */
-export async function listDeviceConfigurations(records: Records, deviceId: string, page: PageRequest) {
+export async function listDeviceConfigurations(
+  records: Records,
+  deviceId: string,
+  page: PageRequest,
+) {
   const { rows, total } = await listRows(records.db, deviceId, page);
   return pageOf(rows.map(view), total, page);
 }
 
-export async function readDeviceConfiguration(records: Records, deviceId: string, version: number | 'latest') {
+export async function readDeviceConfiguration(
+  records: Records,
+  deviceId: string,
+  version: number | 'latest',
+) {
   const record = await findDeviceConfiguration(records.db, deviceId, version);
   return view(found(record, 'configuration', `${version}`));
 }
 
-export async function deleteDeviceConfiguration(records: Records, deviceId: string, version: number): Promise<void> {
+export async function deleteDeviceConfiguration(
+  records: Records,
+  deviceId: string,
+  version: number,
+): Promise<void> {
   await change(records, async (step) => {
     found(await findDeviceConfiguration(step.db, deviceId, version), 'configuration', `${version}`);
     await removeDeviceConfiguration(step.db, deviceId, version);
-    step.announce({ kind: 'deviceConfiguration', id: configurationId({ deviceId, version }), action: 'deleted' });
+    step.announce({
+      kind: 'deviceConfiguration',
+      id: configurationId({ deviceId, version }),
+      action: 'deleted',
+    });
   });
 }
 
@@ -76,7 +100,11 @@ export async function pushDeviceConfiguration(
   push: PushConfiguration | undefined,
 ): Promise<{ readonly message: string }> {
   const device = found(await findDevice(records, deviceId), 'device', deviceId);
-  const latest = found(await findDeviceConfiguration(records.db, deviceId, 'latest'), 'configuration', 'latest');
+  const latest = found(
+    await findDeviceConfiguration(records.db, deviceId, 'latest'),
+    'configuration',
+    'latest',
+  );
   if (device.connectivity !== 'MQTT') {
     throw problem('configurationNotPushable', {
       reason: `it is a ${device.connectivity} device, and only MQTT takes it`,

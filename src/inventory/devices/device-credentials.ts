@@ -52,11 +52,16 @@ function keyIn(pem: string, isCertificate: boolean): KeyObject {
 }
 
 /** Throws 400 unless the key is one that RS256 or ES256 can be checked with. */
-function publicKeyFrom(algorithm: CredentialAlgorithm, sent: string): { pem: string; fingerprint: string } {
+function publicKeyFrom(
+  algorithm: CredentialAlgorithm,
+  sent: string,
+): { pem: string; fingerprint: string } {
   // Some clients escape line ends twice.
   const pem = sent.replaceAll('\\n', '\n').trim();
   if (pem.includes('PRIVATE KEY')) {
-    throw problem('invalidRequest', { reason: 'body publicKey: is a private key; never send it to anybody' });
+    throw problem('invalidRequest', {
+      reason: 'body publicKey: is a private key; never send it to anybody',
+    });
   }
   const key = keyIn(pem, algorithm.includes('X509'));
   const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
@@ -64,8 +69,12 @@ function publicKeyFrom(algorithm: CredentialAlgorithm, sent: string): { pem: str
     ? key.asymmetricKeyType === 'rsa' && modulusLength >= rsaBitsMin
     : key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1';
   if (!fits) {
-    const wanted = algorithm.startsWith('RSA') ? `RSA of at least ${rsaBitsMin} bits` : 'an elliptic curve, P-256';
-    throw problem('invalidRequest', { reason: `body publicKey: ${algorithm} needs a key of ${wanted}` });
+    const wanted = algorithm.startsWith('RSA')
+      ? `RSA of at least ${rsaBitsMin} bits`
+      : 'an elliptic curve, P-256';
+    throw problem('invalidRequest', {
+      reason: `body publicKey: ${algorithm} needs a key of ${wanted}`,
+    });
   }
   const der = key.export({ type: 'spki', format: 'der' });
   return { pem, fingerprint: createHash('sha1').update(der).digest('hex') };
@@ -74,7 +83,8 @@ function publicKeyFrom(algorithm: CredentialAlgorithm, sent: string): { pem: str
 function expirationFrom(sent: string | null | undefined): number | null {
   if (sent === undefined || sent === null) return null;
   const ms = parseInstant(sent);
-  if (ms === undefined) throw problem('invalidRequest', { reason: 'body expiration: is no ISO-8601 date-time' });
+  if (ms === undefined)
+    throw problem('invalidRequest', { reason: 'body expiration: is no ISO-8601 date-time' });
   return ms;
 }
 
@@ -93,7 +103,9 @@ export async function createDeviceCredential(
       throw problem('credentialNotUnique', { fingerprint });
     }
     if (known.length >= credentialsPerDeviceMax) {
-      throw problem('invalidRequest', { reason: `A device has at most ${credentialsPerDeviceMax} credentials` });
+      throw problem('invalidRequest', {
+        reason: `A device has at most ${credentialsPerDeviceMax} credentials`,
+      });
     }
     const record: DeviceCredential = {
       id: newId('deviceCredential'),
@@ -118,7 +130,11 @@ export async function listDeviceCredentials(records: Records, deviceId: string) 
   return unpagedOf(credentials.map((credential) => view(credential, device)));
 }
 
-export async function deleteDeviceCredential(records: Records, deviceId: string, id: string): Promise<void> {
+export async function deleteDeviceCredential(
+  records: Records,
+  deviceId: string,
+  id: string,
+): Promise<void> {
   await change(records, async (step) => {
     const known = await findDeviceCredentials(step.db, deviceId);
     found(

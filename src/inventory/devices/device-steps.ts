@@ -5,10 +5,20 @@ import { type Device, firstRegistration, onlineTimeoutSecondsDefault } from '../
 import { newId } from '../../model/ids.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
-import { customFieldsOfDevices, findCustomFields, saveCustomFieldValues } from '../../records/rows/custom-fields.ts';
+import {
+  customFieldsOfDevices,
+  findCustomFields,
+  saveCustomFieldValues,
+} from '../../records/rows/custom-fields.ts';
 import { findDataFlow } from '../../records/rows/data-flows.ts';
 import { findDeviceConnector } from '../../records/rows/device-connectors.ts';
-import { findDevice, findDeviceByDeviceId, insertDevice, removeDevice, saveDevice } from '../../records/rows/devices.ts';
+import {
+  findDevice,
+  findDeviceByDeviceId,
+  insertDevice,
+  removeDevice,
+  saveDevice,
+} from '../../records/rows/devices.ts';
 import { findPlace } from '../../records/rows/resource-refs.ts';
 import { findTags, findTagsNamed, saveDeviceTags, tagsOfDevices } from '../../records/rows/tags.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
@@ -49,7 +59,8 @@ export interface DeviceDraft extends DeviceUpdate {
 /** What a device names must be of its workspace, and its connectivity of its data flow's. */
 async function checkReferences(step: Step, device: Device, before: Device | null): Promise<void> {
   const flow = await findDataFlow(step.db, device.dataFlowId);
-  if (flow?.workspaceId !== device.workspaceId) throw unknown('dataFlowId', 'data flow', device.dataFlowId);
+  if (flow?.workspaceId !== device.workspaceId)
+    throw unknown('dataFlowId', 'data flow', device.dataFlowId);
   if (device.integrationId !== null) {
     const integration = await findPlace(step.db, 'integration', device.integrationId);
     if (integration?.workspaceId !== device.workspaceId) {
@@ -57,7 +68,8 @@ async function checkReferences(step: Step, device: Device, before: Device | null
     }
   }
   const other = await findDeviceByDeviceId(step, device.organizationId, device.deviceId);
-  if (other !== undefined && other.id !== device.id) throw problem('deviceIdNotUnique', { deviceId: device.deviceId });
+  if (other !== undefined && other.id !== device.id)
+    throw problem('deviceIdNotUnique', { deviceId: device.deviceId });
   await checkConnectivity(step, device, before);
 }
 
@@ -73,15 +85,23 @@ async function checkConnectivity(step: Step, device: Device, before: Device | nu
 async function saveTags(step: Step, device: Device, sent: DeviceUpdate['tags']): Promise<void> {
   if (sent === undefined) return;
   const ids = [...new Set((sent ?? []).map((tag) => tag.id))];
-  if (ids.length > tagsMax) throw problem('invalidRequest', { reason: `body tags: more than ${tagsMax}` });
-  const own = (await findTags(step.db, ids)).filter((tag) => tag.workspaceId === device.workspaceId);
+  if (ids.length > tagsMax)
+    throw problem('invalidRequest', { reason: `body tags: more than ${tagsMax}` });
+  const own = (await findTags(step.db, ids)).filter(
+    (tag) => tag.workspaceId === device.workspaceId,
+  );
   const missing = ids.find((id) => !own.some((tag) => tag.id === id));
   if (missing !== undefined) throw unknown('tags', 'tag', missing);
   await saveDeviceTags(step.db, device.id, ids);
 }
 
 /** Sets the sent values; a new device needs one in every required field. */
-async function saveCustomFields(step: Step, device: Device, sent: DeviceUpdate, isNew: boolean): Promise<void> {
+async function saveCustomFields(
+  step: Step,
+  device: Device,
+  sent: DeviceUpdate,
+  isNew: boolean,
+): Promise<void> {
   if (!isNew && !sent.customFields) return;
   const { organizationId, workspaceId, id } = device;
   const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [workspaceId] });
@@ -95,14 +115,25 @@ function unknown(field: string, what: string, id: string) {
 }
 
 /** What a device has of its data flow's connector, unless the request says otherwise. */
-async function connectorOfFlow(step: Step, dataFlowId: string): Promise<DeviceConnector | undefined> {
+async function connectorOfFlow(
+  step: Step,
+  dataFlowId: string,
+): Promise<DeviceConnector | undefined> {
   const flow = await findDataFlow(step.db, dataFlowId);
   return flow && (await findDeviceConnector(step, flow.deviceConnectorId));
 }
 
 /** Throws 400 or 409 for what cannot be made. */
-export async function createDeviceStep(step: Step, draft: DeviceDraft, now: number): Promise<Device> {
-  const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+export async function createDeviceStep(
+  step: Step,
+  draft: DeviceDraft,
+  now: number,
+): Promise<Device> {
+  const { organizationId } = found(
+    await findWorkspace(step.db, draft.workspaceId),
+    'workspace',
+    draft.workspaceId,
+  );
   const connector = await connectorOfFlow(step, draft.dataFlowId);
   const connectivity = draft.connectivity ?? connector?.connectivity ?? 'HTTP';
   const device: Device = {
@@ -132,15 +163,26 @@ export async function createDeviceStep(step: Step, draft: DeviceDraft, now: numb
 }
 
 /** The sent one; without any, that of a new data flow's connector. */
-async function integrationAfter(step: Step, current: Device, sent: DeviceUpdate): Promise<string | null> {
+async function integrationAfter(
+  step: Step,
+  current: Device,
+  sent: DeviceUpdate,
+): Promise<string | null> {
   if (sent.integrationId) return sent.integrationId;
   const isMoved = sent.dataFlowId !== undefined && sent.dataFlowId !== current.dataFlowId;
   if (!isMoved && sent.integrationId === undefined) return current.integrationId;
-  return (await connectorOfFlow(step, sent.dataFlowId ?? current.dataFlowId))?.integrationId ?? null;
+  return (
+    (await connectorOfFlow(step, sent.dataFlowId ?? current.dataFlowId))?.integrationId ?? null
+  );
 }
 
 /** Throws 404, 400 or 409. */
-export async function updateDeviceStep(step: Step, id: string, sent: DeviceUpdate, now: number): Promise<Device> {
+export async function updateDeviceStep(
+  step: Step,
+  id: string,
+  sent: DeviceUpdate,
+  now: number,
+): Promise<Device> {
   const current = found(await findDevice(step, id), 'device', id);
   const connectivity = sent.connectivity ?? current.connectivity;
   const lora = sent.loraProperties === undefined ? sent.loRaProperties : sent.loraProperties;
@@ -155,7 +197,8 @@ export async function updateDeviceStep(step: Step, id: string, sent: DeviceUpdat
     description: orCurrent(sent.description, current.description),
     properties: orCurrent(sent.properties, current.properties) ?? {},
     onlineTimeoutSeconds: sent.onlineTimeout ?? current.onlineTimeoutSeconds,
-    excludeFromLifecycleReport: sent.excludeFromLifecycleReport ?? current.excludeFromLifecycleReport,
+    excludeFromLifecycleReport:
+      sent.excludeFromLifecycleReport ?? current.excludeFromLifecycleReport,
     loraProperties: loraPropertiesFrom(current.loraProperties, lora),
     ...nextVersion(current, sent.version, now),
   };
@@ -183,7 +226,9 @@ export async function tagDeviceStep(
   now: number,
 ): Promise<Device> {
   const current = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.id);
-  const tags = [...new Set([...current, ...tagIds.add])].filter((tag) => !tagIds.remove.includes(tag));
+  const tags = [...new Set([...current, ...tagIds.add])].filter(
+    (tag) => !tagIds.remove.includes(tag),
+  );
   return updateDeviceStep(step, id, { tags: tags.map((tag) => ({ id: tag })) }, now);
 }
 
@@ -208,7 +253,10 @@ export async function moveDeviceStep(
   const names = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.name);
   const kept = (await customFieldsOfDevices(step.db, [id])).get(id) ?? [];
   const { organizationId } = record;
-  const fields = await findCustomFields(step.db, { organizationId, workspaceIds: [target.workspaceId] });
+  const fields = await findCustomFields(step.db, {
+    organizationId,
+    workspaceIds: [target.workspaceId],
+  });
   const values = new Map<CustomFieldMeta, Json>();
   for (const { meta, value } of kept) {
     const field = fields.find(({ name, type }) => name === meta.name && type === meta.type);

@@ -24,7 +24,9 @@ import { uplinkMetricsView } from './uplink-metrics-view.ts';
 interface Surroundings {
   readonly flow: DataFlow | undefined;
   readonly connector: DeviceConnector | undefined;
-  readonly type: { readonly id: string; readonly name: string; readonly pictureUrl: string | null } | undefined;
+  readonly type:
+    | { readonly id: string; readonly name: string; readonly pictureUrl: string | null }
+    | undefined;
   readonly integration: Integration | undefined;
   readonly tags: readonly Tag[];
   readonly customFields: readonly CustomFieldValue[];
@@ -32,14 +34,25 @@ interface Surroundings {
 }
 
 /** The devices in full, in their order; `now` decides who is online. */
-export async function deviceViews(records: Records, principal: Principal, devices: readonly Device[], now: number) {
+export async function deviceViews(
+  records: Records,
+  principal: Principal,
+  devices: readonly Device[],
+  now: number,
+) {
   const ids = devices.map((device) => device.id);
-  const flows = await findDataFlows(records.db, [...new Set(devices.map((device) => device.dataFlowId))]);
+  const flows = await findDataFlows(records.db, [
+    ...new Set(devices.map((device) => device.dataFlowId)),
+  ]);
   const flowList = [...flows.values()];
-  const connectors = await findDeviceConnectors(records, [...new Set(flowList.map((flow) => flow.deviceConnectorId))]);
+  const connectors = await findDeviceConnectors(records, [
+    ...new Set(flowList.map((flow) => flow.deviceConnectorId)),
+  ]);
   const typeIds = [...new Set(flowList.flatMap((flow) => flow.deviceTypeId ?? []))];
   const types = await findDeviceTypeNames(records.db, typeIds);
-  const integrations = await findIntegrations(records, [...new Set(devices.flatMap((one) => one.integrationId ?? []))]);
+  const integrations = await findIntegrations(records, [
+    ...new Set(devices.flatMap((one) => one.integrationId ?? [])),
+  ]);
   const tags = await tagsOfDevices(records.db, ids);
   const customFields = await customFieldsOfDevices(records.db, ids);
   const metrics = await findUplinkMetrics(records.db, ids);
@@ -69,7 +82,12 @@ function view(device: Device, around: Surroundings, keysShown: boolean, now: num
     organizationId: device.organizationId,
     connectivity: device.connectivity,
     onlineTimeout: device.onlineTimeoutSeconds,
-    ...onlineStateOf(device.registered, around.metrics?.timestamp ?? null, device.onlineTimeoutSeconds, now),
+    ...onlineStateOf(
+      device.registered,
+      around.metrics?.timestamp ?? null,
+      device.onlineTimeoutSeconds,
+      now,
+    ),
     registered: device.registered,
     // Beyond the contract, so it is there only where it says something.
     ...(device.active === null ? {} : { active: device.active }),
@@ -88,7 +106,8 @@ function view(device: Device, around: Surroundings, keysShown: boolean, now: num
 }
 
 function flowView({ flow, connector, type }: Surroundings) {
-  if (flow === undefined || connector === undefined) throw new Error('The data flow of a device is missing');
+  if (flow === undefined || connector === undefined)
+    throw new Error('The data flow of a device is missing');
   const { id, name, workspaceId, organizationId } = flow;
   const { authType, decodingType } = connector;
   return {

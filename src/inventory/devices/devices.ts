@@ -14,7 +14,12 @@ import {
 } from './device-steps.ts';
 import { deviceViews } from './device-view.ts';
 
-export async function createDevice(records: Records, principal: Principal, draft: DeviceDraft, now: number) {
+export async function createDevice(
+  records: Records,
+  principal: Principal,
+  draft: DeviceDraft,
+  now: number,
+) {
   const record = await change(records, (step) => createDeviceStep(step, draft, now));
   return one(records, principal, record, now);
 }
@@ -30,8 +35,17 @@ export async function readDevice(records: Records, principal: Principal, id: str
 }
 
 /** By the physical id; 404 in another organization, 403 in another workspace. */
-export async function readDeviceByDeviceId(records: Records, principal: Principal, deviceId: string, now: number) {
-  const device = found(await findDeviceByDeviceId(records, principal.organizationId, deviceId), 'device', deviceId);
+export async function readDeviceByDeviceId(
+  records: Records,
+  principal: Principal,
+  deviceId: string,
+  now: number,
+) {
+  const device = found(
+    await findDeviceByDeviceId(records, principal.organizationId, deviceId),
+    'device',
+    deviceId,
+  );
   if (principal.workspaces !== 'all' && !principal.workspaces.has(device.workspaceId))
     throw problem('permissionDenied');
   return one(records, principal, device, now);

@@ -13,7 +13,8 @@ import {
 } from '../../records/rows/downlinks.ts';
 
 function view(downlink: Downlink) {
-  const { id, created, updated, state, port, confirmed, payloadHex, topic, payload, error } = downlink;
+  const { id, created, updated, state, port, confirmed, payloadHex, topic, payload, error } =
+    downlink;
   return {
     id,
     created: formatInstant(created),
@@ -56,7 +57,12 @@ export async function addDownlinks(
     if (waiting.length - replaced.length + downlinks.length > waitingPerDeviceMax) {
       throw problem('downlinkQueueFull', { deviceId, waitingMax: waitingPerDeviceMax });
     }
-    const over = { state: 'FAILED', error: 'replaced by a later downlink', nextTryAt: null, updated: now } as const;
+    const over = {
+      state: 'FAILED',
+      error: 'replaced by a later downlink',
+      nextTryAt: null,
+      updated: now,
+    } as const;
     for (const downlink of replaced) await saveDownlink(step, { ...downlink, ...over }, 'QUEUED');
     await insertDownlinks(step, downlinks);
   });

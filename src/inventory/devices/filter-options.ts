@@ -1,7 +1,12 @@
 // What assets can be filtered by: enough to build a filter form from it alone (interface 4.2, contract 4).
 import { type AssetField, assetFields, type AssetFieldName } from '../../filters/asset-fields.ts';
 import { expressionLimits } from '../../filters/expression.ts';
-import { type PredicateName, predicateNames, predicates, predicatesOf } from '../../filters/predicate-table.ts';
+import {
+  type PredicateName,
+  predicateNames,
+  predicates,
+  predicatesOf,
+} from '../../filters/predicate-table.ts';
 import type { CustomFieldMeta } from '../../model/custom-field.ts';
 import { type FilterType, filterTypes } from '../../model/filter-type.ts';
 import type { Principal } from '../../model/principal.ts';
@@ -22,7 +27,9 @@ interface FilterOption {
 const choicesMax = 1_000;
 
 /** The types of a custom field's filters: those of its values besides being set or not. */
-export function valueTypeOf({ type }: Pick<CustomFieldMeta, 'type'>): 'STRING' | 'NUMBER' | 'DATE' | undefined {
+export function valueTypeOf({
+  type,
+}: Pick<CustomFieldMeta, 'type'>): 'STRING' | 'NUMBER' | 'DATE' | undefined {
   return type === 'JSON' || type === 'GPS_COORDINATES' ? undefined : type;
 }
 
@@ -36,7 +43,12 @@ export async function filterOptions(records: Records, principal: Principal, scop
   const fields = (Object.keys(assetFields) as AssetFieldName[]).map((name): FilterOption => {
     const field: AssetField = assetFields[name];
     const values = field.values?.map((value) => ({ value, label: value })) ?? choices[name];
-    return { field: name, label: field.label, filterTypes: field.types, ...(values === undefined ? {} : { values }) };
+    return {
+      field: name,
+      label: field.label,
+      filterTypes: field.types,
+      ...(values === undefined ? {} : { values }),
+    };
   });
   const customFields = await findCustomFields(records.db, reach);
   return { filterOptions: [...fields, ...customFieldOptions(customFields)], definitions };
@@ -52,7 +64,10 @@ function customFieldOptions(fields: readonly CustomFieldMeta[]): FilterOption[] 
       ...(known?.filterTypes ?? ['CUSTOM_FIELD']),
       ...(type === undefined ? [] : [type]),
     ]);
-    const values = [...(known?.values ?? []), ...(field.selectOptions ?? []).map((value) => ({ value, label: value }))];
+    const values = [
+      ...(known?.values ?? []),
+      ...(field.selectOptions ?? []).map((value) => ({ value, label: value })),
+    ];
     const unique = [...new Map(values.map((choice) => [choice.value, choice])).values()];
     options.set(field.name, {
       field: 'customFields',
@@ -66,11 +81,14 @@ function customFieldOptions(fields: readonly CustomFieldMeta[]): FilterOption[] 
 }
 
 const definitions = {
-  predicates: Object.fromEntries(filterTypes.map((type) => [type, predicatesOf([type])])) as Readonly<
-    Record<string, readonly PredicateName[]>
-  >,
+  predicates: Object.fromEntries(
+    filterTypes.map((type) => [type, predicatesOf([type])]),
+  ) as Readonly<Record<string, readonly PredicateName[]>>,
   values: Object.fromEntries(
-    predicateNames.map((name) => [name, { ...predicates[name].values, meaning: predicates[name].meaning }]),
+    predicateNames.map((name) => [
+      name,
+      { ...predicates[name].values, meaning: predicates[name].meaning },
+    ]),
   ),
   operators: ['AND', 'OR'],
   maxDepth: expressionLimits.depthMax,

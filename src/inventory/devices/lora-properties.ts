@@ -4,7 +4,14 @@ import type { Carrier } from '../../model/integration.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 
-const openFields = ['carrier', 'activationMode', 'loraVersion', 'deviceClass', 'deviceEui', 'deviceAddress'] as const;
+const openFields = [
+  'carrier',
+  'activationMode',
+  'loraVersion',
+  'deviceClass',
+  'deviceEui',
+  'deviceAddress',
+] as const;
 const identityFields = ['applicationEui', 'joinEui'] as const;
 const keyFields = [
   'applicationKey',
@@ -30,7 +37,9 @@ export function loraPropertiesFrom(
     if (!fields.includes(name)) continue;
     const wanted = (objectFields as readonly string[]).includes(name) ? 'object' : 'string';
     if (value !== null && (typeof value !== wanted || Array.isArray(value))) {
-      throw problem('invalidRequest', { reason: `body loraProperties.${name}: must be of type ${wanted}` });
+      throw problem('invalidRequest', {
+        reason: `body loraProperties.${name}: must be of type ${wanted}`,
+      });
     }
     properties[name] = value as Json;
   }
@@ -90,7 +99,11 @@ export function loraPropertiesView(
 }
 
 /** The stored object over the defaults; null when there is none and none is needed. */
-function filled(stored: Json | undefined, defaults: JsonObject, isNeeded: boolean): JsonObject | null {
+function filled(
+  stored: Json | undefined,
+  defaults: JsonObject,
+  isNeeded: boolean,
+): JsonObject | null {
   if (!isJsonObject(stored)) return isNeeded ? defaults : null;
   const said = Object.entries(stored).filter(([, value]) => value !== null);
   return { ...defaults, ...Object.fromEntries(said) };

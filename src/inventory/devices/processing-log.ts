@@ -36,6 +36,7 @@ export async function readProcessingLog(
 function instant(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseInstant(plusRestored(text));
-  if (ms === undefined) throw problem('invalidRequest', { reason: `query ${name}: ${text} is no ISO-8601 date-time` });
+  if (ms === undefined)
+    throw problem('invalidRequest', { reason: `query ${name}: ${text} is no ISO-8601 date-time` });
   return ms;
 }

@@ -28,7 +28,9 @@ function isNetworkWork(work: string): work is NetworkWork {
 }
 
 function isSo(device: Device, work: NetworkWork): boolean {
-  return Object.entries(wanted[work]).every(([name, value]) => device[name as keyof Device] === value);
+  return Object.entries(wanted[work]).every(
+    ([name, value]) => device[name as keyof Device] === value,
+  );
 }
 
 /** Asks about one device after the other until the time is up. Undefined for operations that no network server hears of. */
@@ -45,14 +47,20 @@ export async function askNetworkServers(
   for (const { id, input } of actions) {
     const device = await findDevice(records, String(input?.['id']));
     const isAsked =
-      device?.workspaceId === operation.workspaceId && device.integrationId !== null && !isSo(device, work);
+      device?.workspaceId === operation.workspaceId &&
+      device.integrationId !== null &&
+      !isSo(device, work);
     answers.set(id, isAsked ? await answerOf(tell, device, work) : undefined);
     if (isTimeUp()) break;
   }
   return answers;
 }
 
-async function answerOf(tell: TellNetworkServer, device: Device, work: NetworkWork): Promise<Problem | undefined> {
+async function answerOf(
+  tell: TellNetworkServer,
+  device: Device,
+  work: NetworkWork,
+): Promise<Problem | undefined> {
   try {
     await tell(device, work);
     return undefined;
@@ -63,7 +71,12 @@ async function answerOf(tell: TellNetworkServer, device: Device, work: NetworkWo
 }
 
 /** A device that is as wanted already stays as it is. Throws 409 for a device that no network server could know. */
-export async function registrationStep(step: Step, id: string, work: NetworkWork, now: number): Promise<Device> {
+export async function registrationStep(
+  step: Step,
+  id: string,
+  work: NetworkWork,
+  now: number,
+): Promise<Device> {
   const device = found(await findDevice(step, id), 'device', id);
   const { connectivity, deviceId } = device;
   if (connectivity !== 'LORA') throw problem('notRegistrable', { deviceId, connectivity, work });

@@ -11,13 +11,20 @@ function ttnPropertiesOf({ loraProperties }: Pick<Device, 'loraProperties'>): Js
 }
 
 /** Writes only a name that is new; the record's version stays, because nobody changed the device. */
-export async function learnServerDeviceId(records: Records, device: Device, serverDeviceId: string): Promise<void> {
+export async function learnServerDeviceId(
+  records: Records,
+  device: Device,
+  serverDeviceId: string,
+): Promise<void> {
   if (ttnPropertiesOf(device)['deviceId'] === serverDeviceId) return;
   await change(records, async (step) => {
     const current = await findDevice(step, device.id);
     if (current === undefined) return;
     const ttnProperties = { ...ttnPropertiesOf(current), deviceId: serverDeviceId };
-    await saveDevice(step, { ...current, loraProperties: { ...current.loraProperties, ttnProperties } });
+    await saveDevice(step, {
+      ...current,
+      loraProperties: { ...current.loraProperties, ttnProperties },
+    });
     step.announce({ kind: 'device', id: device.id, action: 'updated' });
   });
 }

@@ -51,7 +51,11 @@ function checkColor(color: string | null): string | null {
 
 export async function createTag(records: Records, draft: TagDraft, now: number) {
   const record = await change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, draft.workspaceId),
+      'workspace',
+      draft.workspaceId,
+    );
     const tag: Tag = {
       id: newId('tag'),
       organizationId,

@@ -28,10 +28,14 @@ export function uplinkMetricsView(metrics: UplinkMetrics | undefined) {
     numberOfGateways: metrics.numberOfGateways ?? null,
     esp: metrics.esp ?? null,
     sqi: sqi ?? null,
-    sqiTimestamp: sqi === undefined ? null : formatInstant(metrics.sqiTimestamp ?? metrics.timestamp),
+    sqiTimestamp:
+      sqi === undefined ? null : formatInstant(metrics.sqiTimestamp ?? metrics.timestamp),
     signalQuality: sqi === undefined ? null : (signalQualities[sqi - 1] ?? null),
     batteryLevel: batteryLevel ?? null,
-    batteryTimestamp: batteryLevel === undefined ? null : formatInstant(metrics.batteryTimestamp ?? metrics.timestamp),
+    batteryTimestamp:
+      batteryLevel === undefined
+        ? null
+        : formatInstant(metrics.batteryTimestamp ?? metrics.timestamp),
     batteryLevelStatus: batteryLevel === undefined ? null : batteryStatus(batteryLevel),
   };
 }

@@ -50,8 +50,22 @@ beforeAll(async () => {
   });
   uplinks = uplinkDirectory({ ...records, db });
   const audit = { created: now, updated: null, version: 0 };
-  await insertUser(records.db, { id: 'u', name: 'u', email: 'u', proven: false, passwordHash: '', ...audit });
-  const tenant = { id: 'o', name: 'o', description: null, logo: null, ownerId: 'u', properties: null };
+  await insertUser(records.db, {
+    id: 'u',
+    name: 'u',
+    email: 'u',
+    proven: false,
+    passwordHash: '',
+    ...audit,
+  });
+  const tenant = {
+    id: 'o',
+    name: 'o',
+    description: null,
+    logo: null,
+    ownerId: 'u',
+    properties: null,
+  };
   await insertOrganization(records.db, { ...tenant, ...audit });
   await insertOutputConnector(records, {
     id: databaseConnectorId,
@@ -82,7 +96,12 @@ afterAll(async () => {
 });
 
 const make = (deviceId: string, more: object = {}) =>
-  createDevice(records, principal, { name: deviceId, deviceId, workspaceId, dataFlowId: flowId, ...more }, now);
+  createDevice(
+    records,
+    principal,
+    { name: deviceId, deviceId, workspaceId, dataFlowId: flowId, ...more },
+    now,
+  );
 const statusOf = async (work: () => unknown) => {
   try {
     await work();
@@ -110,7 +129,9 @@ test('a route holds device, flow, connector, type, outputs and tags', async () =
   expect(route.flow.id).toBe(flowId);
   expect(route.connector.uplinkSecret).toBe(secret);
   expect(route.type).toBeNull();
-  expect(route.outputs.map(({ connector, topic }) => [connector.type, topic])).toEqual([['DATABASE', 'alarm']]);
+  expect(route.outputs.map(({ connector, topic }) => [connector.type, topic])).toEqual([
+    ['DATABASE', 'alarm'],
+  ]);
   expect(route.tags.map(({ name }) => name)).toEqual(['Roof']);
   await deleteTag(records, tag.id);
   expect((await uplinks.byDevice(id)).tags).toEqual([]);
@@ -119,7 +140,11 @@ test('a route holds device, flow, connector, type, outputs and tags', async () =
 test('every change is seen by the next look', async () => {
   const { id } = await make('d3');
   await uplinks.bySecret(secret, 'd3');
-  const type = await createDeviceType(records, { organizationId: 'o', name: 't', uplinkScript: { code: 'one' } }, now);
+  const type = await createDeviceType(
+    records,
+    { organizationId: 'o', name: 't', uplinkScript: { code: 'one' } },
+    now,
+  );
   await updateDataFlow(records, principal, showing, flowId, { deviceType: { id: type.id } }, now);
   expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('one');
   await updateDeviceType(records, type.id, { uplinkScript: { code: 'two' } }, now);
@@ -156,7 +181,8 @@ test('review bug B4: a change costs reads for what it concerns, and none for any
   const theirs = (await createWorkspace(records, { organizationId: 'o', name: 'theirs' }, now)).id;
   const tag = await createTag(records, { workspaceId, name: 'Ours' }, now);
   const ids: string[] = [];
-  for (let n = 0; n < 50; n++) ids.push((await make(`b4-${n}`, n === 0 ? { tags: [{ id: tag.id }] } : {})).id);
+  for (let n = 0; n < 50; n++)
+    ids.push((await make(`b4-${n}`, n === 0 ? { tags: [{ id: tag.id }] } : {})).id);
   await readsFor(ids);
   const connector = { name: 'c', workspaceId: theirs, connectivity: 'HTTP' } as const;
   const made: readonly (readonly [string, () => Promise<unknown>])[] = [

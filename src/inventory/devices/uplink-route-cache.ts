@@ -11,10 +11,16 @@ import { UnreadableRecord } from '../../model/unreadable-record.ts';
 import { customFieldsOfDevices } from '../../records/rows/custom-fields.ts';
 import { findDataFlow } from '../../records/rows/data-flows.ts';
 import type { Records } from '../../records/records.ts';
-import { findDeviceConnector, findDeviceConnectorBySecret } from '../../records/rows/device-connectors.ts';
+import {
+  findDeviceConnector,
+  findDeviceConnectorBySecret,
+} from '../../records/rows/device-connectors.ts';
 import { findDeviceType } from '../../records/rows/device-types.ts';
 import { findDevice, findDeviceByDeviceId, findDeviceByEui } from '../../records/rows/devices.ts';
-import { findOpenOutputConnectors, type OpenOutputConnector } from '../../records/rows/output-connectors.ts';
+import {
+  findOpenOutputConnectors,
+  type OpenOutputConnector,
+} from '../../records/rows/output-connectors.ts';
 import { tagsOfDevices } from '../../records/rows/tags.ts';
 import { cacheByPart } from '../cache-by-part.ts';
 import { customFieldMap } from './custom-field-values.ts';
@@ -111,17 +117,29 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
     return flow;
   };
 
-  const keep = async (tagged: TaggedDevice, labels: readonly string[], changesBefore: number): Promise<UplinkRoute> => {
+  const keep = async (
+    tagged: TaggedDevice,
+    labels: readonly string[],
+    changesBefore: number,
+  ): Promise<UplinkRoute> => {
     const { device } = tagged;
     const flow = await sharedFlow(device.dataFlowId);
     const route = { ...flow.route, ...tagged };
     if (changes !== changesBefore || flow.isStale) return route;
     devices.set(device.id, { tagged, labels, flow, route }, labels);
-    remember(serviceIds, physicalKey(device.organizationId, device.deviceId), device.id, directoryLimits.devicesMax);
+    remember(
+      serviceIds,
+      physicalKey(device.organizationId, device.deviceId),
+      device.id,
+      directoryLimits.devicesMax,
+    );
     return route;
   };
 
-  const routeOf = async (read: () => Promise<Device | undefined>, id: string): Promise<UplinkRoute> => {
+  const routeOf = async (
+    read: () => Promise<Device | undefined>,
+    id: string,
+  ): Promise<UplinkRoute> => {
     const changesBefore = changes;
     const device = await read();
     if (device === undefined) throw problem('notFound', { what: 'device', id });
@@ -140,27 +158,40 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
 
   const connectorOf = async (secret: string): Promise<DeviceConnector> => {
     const changesBefore = changes;
-    const connector = connectors.get(secret) ?? (await findDeviceConnectorBySecret(records, secret));
+    const connector =
+      connectors.get(secret) ?? (await findDeviceConnectorBySecret(records, secret));
     if (connector === undefined) throw problem('uplinkSecretUnknown');
-    if (changes === changesBefore) remember(connectors, secret, connector, directoryLimits.secretsMax);
+    if (changes === changesBefore)
+      remember(connectors, secret, connector, directoryLimits.secretsMax);
     return connector;
   };
 
   const secondLook = async (secret: string, deviceId: string): Promise<UplinkRoute> => {
     const connector = await connectorOf(secret);
     const { organizationId } = connector;
-    const route = await routeOf(() => findDeviceByDeviceId(records, organizationId, deviceId), deviceId);
+    const route = await routeOf(
+      () => findDeviceByDeviceId(records, organizationId, deviceId),
+      deviceId,
+    );
     return ofConnector(route, connector);
   };
 
   const euiKey = ({ id }: DeviceConnector, deviceEui: string) => `${id} eui ${deviceEui}`;
 
-  const lookForEui = async (connector: DeviceConnector, deviceEui: string): Promise<UplinkRoute> => {
+  const lookForEui = async (
+    connector: DeviceConnector,
+    deviceEui: string,
+  ): Promise<UplinkRoute> => {
     const changesBefore = changes;
     const device = await findDeviceByEui(records, connector, deviceEui);
     const route = await routeOf(async () => device, deviceEui);
     if (changes === changesBefore) {
-      remember(serviceIds, euiKey(connector, deviceEui), route.device.id, directoryLimits.devicesMax);
+      remember(
+        serviceIds,
+        euiKey(connector, deviceEui),
+        route.device.id,
+        directoryLimits.devicesMax,
+      );
     }
     return ofConnector(route, connector);
   };
@@ -201,7 +232,8 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
       else if (kind === 'dataFlow') flows.forget(id);
       else flows.forgetPart(id);
       if (kind !== 'deviceConnector') return;
-      for (const [secret, connector] of connectors) if (connector.id === id) connectors.delete(secret);
+      for (const [secret, connector] of connectors)
+        if (connector.id === id) connectors.delete(secret);
     },
   };
 }
@@ -209,7 +241,10 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
 /** Whether the device still has the EUI, as its physical id or among its LoRa properties. */
 function isNamed({ deviceId, loraProperties }: Device, deviceEui: string): boolean {
   const own = loraProperties?.['deviceEui'];
-  return deviceId.toLowerCase() === deviceEui || (typeof own === 'string' && own.toLowerCase() === deviceEui);
+  return (
+    deviceId.toLowerCase() === deviceEui ||
+    (typeof own === 'string' && own.toLowerCase() === deviceEui)
+  );
 }
 
 function ofConnector(route: UplinkRoute, connector: DeviceConnector): UplinkRoute {
@@ -222,10 +257,16 @@ async function readFlow(records: Records, id: string): Promise<FlowRoute> {
   const flow = await findDataFlow(records.db, id);
   if (flow === undefined) throw new UnreadableRecord(`Data flow ${id} of a device is missing`);
   const connector = await findDeviceConnector(records, flow.deviceConnectorId);
-  if (connector === undefined) throw new UnreadableRecord(`The device connector of data flow ${id} is missing`);
-  const type = flow.deviceTypeId === null ? null : ((await findDeviceType(records.db, flow.deviceTypeId)) ?? null);
+  if (connector === undefined)
+    throw new UnreadableRecord(`The device connector of data flow ${id} is missing`);
+  const type =
+    flow.deviceTypeId === null
+      ? null
+      : ((await findDeviceType(records.db, flow.deviceTypeId)) ?? null);
   const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
-  const found = new Map((await findOpenOutputConnectors(records.db, ids)).map((output) => [output.id, output]));
+  const found = new Map(
+    (await findOpenOutputConnectors(records.db, ids)).map((output) => [output.id, output]),
+  );
   const outputs = flow.outputs.flatMap(({ outputConnectorId, topic }) => {
     const output = found.get(outputConnectorId);
     return output === undefined ? [] : [{ connector: output, topic }];

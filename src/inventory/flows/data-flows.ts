@@ -86,15 +86,23 @@ async function checkReferences(step: Step, flow: DataFlow): Promise<void> {
   }
   if (flow.deviceTypeId !== null) {
     const type = await findPlace(step.db, 'deviceType', flow.deviceTypeId);
-    if (type === undefined || (type.organizationId !== null && type.organizationId !== flow.organizationId)) {
+    if (
+      type === undefined ||
+      (type.organizationId !== null && type.organizationId !== flow.organizationId)
+    ) {
       throw unknown('deviceType', 'device type', flow.deviceTypeId, 'organization');
     }
   }
   const ids = [...new Set(flow.outputs.map((output) => output.outputConnectorId))];
-  const outputs = new Map((await findOutputConnectors(step, ids)).map((output) => [output.id, output]));
+  const outputs = new Map(
+    (await findOutputConnectors(step, ids)).map((output) => [output.id, output]),
+  );
   for (const id of ids) {
     const output = outputs.get(id);
-    if (output === undefined || (output.organizationId !== null && output.workspaceId !== flow.workspaceId)) {
+    if (
+      output === undefined ||
+      (output.organizationId !== null && output.workspaceId !== flow.workspaceId)
+    ) {
       throw unknown('outputConnectors', 'output connector', id, 'workspace');
     }
     if (output.scope !== 'DATA_FLOW') {
@@ -111,7 +119,8 @@ function unknown(field: string, what: string, id: string, place: 'workspace' | '
 
 function head(flow: DataFlow, connector: DeviceConnector | undefined, principal: Principal) {
   const { id, name, description, workspaceId, organizationId, passThrough, retentionDays } = flow;
-  if (connector === undefined) throw new Error(`The device connector of data flow ${id} is missing`);
+  if (connector === undefined)
+    throw new Error(`The device connector of data flow ${id} is missing`);
   return {
     id,
     ...auditView(flow),
@@ -128,9 +137,12 @@ function head(flow: DataFlow, connector: DeviceConnector | undefined, principal:
 
 async function detail(records: Records, principal: Principal, showing: Showing, flow: DataFlow) {
   const connectors = await findDeviceConnectors(records, [flow.deviceConnectorId]);
-  const type = flow.deviceTypeId === null ? undefined : await findDeviceType(records.db, flow.deviceTypeId);
+  const type =
+    flow.deviceTypeId === null ? undefined : await findDeviceType(records.db, flow.deviceTypeId);
   const ids = flow.outputs.map((output) => output.outputConnectorId);
-  const outputs = new Map((await findOutputConnectors(records, ids)).map((output) => [output.id, output]));
+  const outputs = new Map(
+    (await findOutputConnectors(records, ids)).map((output) => [output.id, output]),
+  );
   return {
     ...head(flow, connectors.get(flow.deviceConnectorId), principal),
     deviceType: type === undefined ? null : typeFor(principal, type),
@@ -144,7 +156,9 @@ async function detail(records: Records, principal: Principal, showing: Showing, 
 }
 
 function typeFor(principal: Principal, type: DeviceType) {
-  return holds(principal, 'deviceType', 'read', null) ? deviceTypeView(type) : deviceTypeWithoutScripts(type);
+  return holds(principal, 'deviceType', 'read', null)
+    ? deviceTypeView(type)
+    : deviceTypeWithoutScripts(type);
 }
 
 export async function createDataFlow(
@@ -155,7 +169,11 @@ export async function createDataFlow(
   now: number,
 ) {
   const record = await change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, draft.workspaceId),
+      'workspace',
+      draft.workspaceId,
+    );
     const deviceTypeId = draft.deviceType?.id ?? null;
     const flow: DataFlow = {
       id: newId('dataFlow'),
@@ -178,8 +196,18 @@ export async function createDataFlow(
   return detail(records, principal, showing, record);
 }
 
-export async function readDataFlow(records: Records, principal: Principal, showing: Showing, id: string) {
-  return detail(records, principal, showing, found(await findDataFlow(records.db, id), 'data flow', id));
+export async function readDataFlow(
+  records: Records,
+  principal: Principal,
+  showing: Showing,
+  id: string,
+) {
+  return detail(
+    records,
+    principal,
+    showing,
+    found(await findDataFlow(records.db, id), 'data flow', id),
+  );
 }
 
 /** Items name device type and outputs only; the single record shows them whole. */
@@ -243,9 +271,12 @@ export async function updateDataFlow(
 ) {
   const saved = await change(records, async (step) => {
     const current = found(await findDataFlow(step.db, id), 'data flow', id);
-    const deviceTypeId = sent.deviceType === undefined ? current.deviceTypeId : (sent.deviceType?.id ?? null);
+    const deviceTypeId =
+      sent.deviceType === undefined ? current.deviceTypeId : (sent.deviceType?.id ?? null);
     const passThrough =
-      sent.passThrough ?? sent.isPassThrough ?? (current.deviceTypeId !== null && current.passThrough);
+      sent.passThrough ??
+      sent.isPassThrough ??
+      (current.deviceTypeId !== null && current.passThrough);
     const record: DataFlow = {
       ...current,
       name: orCurrent(sent.name, current.name),
@@ -254,7 +285,10 @@ export async function updateDataFlow(
       outputs:
         sent.outputConnectors === undefined
           ? current.outputs
-          : [...outputsFrom(sent.outputConnectors ?? []), ...(await hiddenOutputs(step, showing, current, sent))],
+          : [
+              ...outputsFrom(sent.outputConnectors ?? []),
+              ...(await hiddenOutputs(step, showing, current, sent)),
+            ],
       passThrough: deviceTypeId === null || passThrough,
       retentionDays: orCurrent(sent.retentionDays, current.retentionDays),
       ...nextVersion(current, sent.version, now),

@@ -20,7 +20,8 @@ const resentMax = 10_000;
 
 /** `vendorNames` is false to leave aliases out of the default payload (contract 34). */
 export function deliveryView(delivery: Delivery, vendorNames: boolean) {
-  const { id, connectorId, workspaceId, deviceId, state, tries, cause, ruleId, correlationId } = delivery;
+  const { id, connectorId, workspaceId, deviceId, state, tries, cause, ruleId, correlationId } =
+    delivery;
   return {
     id,
     outputConnectorId: connectorId,
@@ -34,7 +35,10 @@ export function deliveryView(delivery: Delivery, vendorNames: boolean) {
     cause,
     ruleId: ruleId ?? null,
     correlationId,
-    payload: (delivery.payload ?? defaultPayload(delivery.context, vendorNames)).slice(0, payloadShownMax),
+    payload: (delivery.payload ?? defaultPayload(delivery.context, vendorNames)).slice(
+      0,
+      payloadShownMax,
+    ),
     answer: delivery.answer,
     reason: delivery.reason,
   };
@@ -58,7 +62,10 @@ export async function listDeliveries(
   return pageOf(views, total, page);
 }
 
-function filterOf(principal: Principal, { connectorId, states, deviceId }: DeliveryListFilter): DeliveryFilter {
+function filterOf(
+  principal: Principal,
+  { connectorId, states, deviceId }: DeliveryListFilter,
+): DeliveryFilter {
   const { organizationId, workspaces } = principal;
   return {
     connectorId,
@@ -72,7 +79,9 @@ function filterOf(principal: Principal, { connectorId, states, deviceId }: Deliv
 function stateOf(text: string): DeliveryState {
   const state = deliveryStates.find((one) => one === text.toUpperCase());
   if (state === undefined)
-    throw problem('invalidRequest', { reason: `query state: must be ${deliveryStates.join(', ')}` });
+    throw problem('invalidRequest', {
+      reason: `query state: must be ${deliveryStates.join(', ')}`,
+    });
   return state;
 }
 
@@ -86,7 +95,9 @@ export async function resendDelivery(
   id: string,
   { now, vendorNames }: { readonly now: number; readonly vendorNames: boolean },
 ) {
-  const sequences = await records.db.transaction().execute((step) => renewDeliveries(step, { id }, now, 1));
+  const sequences = await records.db
+    .transaction()
+    .execute((step) => renewDeliveries(step, { id }, now, 1));
   await renewed(sequences);
   return deliveryView(found(await findDelivery(records.db, { id }), 'delivery', id), vendorNames);
 }
@@ -101,7 +112,9 @@ export async function resendDeliveries(
 ) {
   const states = filter.states ?? (filter.ids === undefined ? ['DEAD'] : undefined);
   const which = { ...filterOf(principal, { ...filter, states }), ids: filter.ids };
-  const sequences = await records.db.transaction().execute((step) => renewDeliveries(step, which, now, resentMax));
+  const sequences = await records.db
+    .transaction()
+    .execute((step) => renewDeliveries(step, which, now, resentMax));
   await renewed(sequences);
   return { resent: sequences.length };
 }

@@ -1,6 +1,11 @@
 // Device connectors: create, read, list, update, delete (contract 8).
 import { randomBytes } from 'node:crypto';
-import type { Connectivity, ConnectorAuthType, DecodingType, DeviceConnector } from '../../model/connector.ts';
+import type {
+  Connectivity,
+  ConnectorAuthType,
+  DecodingType,
+  DeviceConnector,
+} from '../../model/connector.ts';
 import { newId } from '../../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import { holds, type Principal } from '../../model/principal.ts';
@@ -80,10 +85,16 @@ export async function createDeviceConnector(
   }
   const authType = draft.authType ?? 'BASIC';
   if (authType === 'DEVICE_CREDENTIALS' && draft.connectivity === 'HTTP') {
-    throw problem('invalidRequest', { reason: 'body authType: DEVICE_CREDENTIALS is for MQTT; HTTP has BASIC' });
+    throw problem('invalidRequest', {
+      reason: 'body authType: DEVICE_CREDENTIALS is for MQTT; HTTP has BASIC',
+    });
   }
   const record = await change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, draft.workspaceId),
+      'workspace',
+      draft.workspaceId,
+    );
     const connector: DeviceConnector = {
       id: newId('deviceConnector'),
       organizationId,
@@ -108,7 +119,10 @@ export async function createDeviceConnector(
 }
 
 export async function readDeviceConnector(records: Records, principal: Principal, id: string) {
-  return deviceConnectorView(found(await findDeviceConnector(records, id), 'device connector', id), principal);
+  return deviceConnectorView(
+    found(await findDeviceConnector(records, id), 'device connector', id),
+    principal,
+  );
 }
 
 export async function listDeviceConnectors(
@@ -140,7 +154,8 @@ export async function updateDeviceConnector(
       ...current,
       name: orCurrent(sent.name, current.name),
       description: orCurrent(sent.description, current.description),
-      pushConfigurationAutomatically: sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
+      pushConfigurationAutomatically:
+        sent.pushConfigurationAutomatically ?? current.pushConfigurationAutomatically,
       ...nextVersion(current, sent.version, now),
     };
     await saveDeviceConnector(step, record);
@@ -156,7 +171,10 @@ export async function deleteDeviceConnector(records: Records, id: string): Promi
     // It goes with its integration, which without it could take no webhook.
     if (integrationId !== null)
       throw problem('inUse', { what: 'device connector', users: [`integration ${integrationId}`] });
-    refuseWhenUsed('device connector', await dataFlowsUsing(step.db, { deviceConnectorId: id }, usersNamedMax));
+    refuseWhenUsed(
+      'device connector',
+      await dataFlowsUsing(step.db, { deviceConnectorId: id }, usersNamedMax),
+    );
     await removeDeviceConnector(step.db, id);
     step.announce({ kind: 'deviceConnector', id, action: 'deleted' });
   });

@@ -1,5 +1,11 @@
 // Device types: create, read, list, update, delete (contract 7).
-import type { DeviceType, DeviceTypeKind, DeviceTypeMeta, PayloadEncoding, Script } from '../../model/device-type.ts';
+import type {
+  DeviceType,
+  DeviceTypeKind,
+  DeviceTypeMeta,
+  PayloadEncoding,
+  Script,
+} from '../../model/device-type.ts';
 import { newId } from '../../model/ids.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
@@ -73,7 +79,9 @@ function metaFrom(current: DeviceTypeMeta, sent: DeviceTypeUpdate['meta']): Devi
   }
   const { encoding } = meta;
   if (encoding !== null && !(['HEX', 'JSON'] satisfies PayloadEncoding[]).includes(encoding)) {
-    throw problem('invalidRequest', { reason: `body meta.encoding: ${encoding} is neither HEX nor JSON` });
+    throw problem('invalidRequest', {
+      reason: `body meta.encoding: ${encoding} is neither HEX nor JSON`,
+    });
   }
   return meta;
 }
@@ -107,7 +115,9 @@ function scriptFrom(current: Script | null, sent: ScriptDraft, field: string): S
   const code = sent?.code ?? null;
   if (code === null) return null;
   if (Buffer.byteLength(code) > scriptBytesMax) {
-    throw problem('invalidRequest', { reason: `body ${field}.code: larger than ${scriptBytesMax} bytes` });
+    throw problem('invalidRequest', {
+      reason: `body ${field}.code: larger than ${scriptBytesMax} bytes`,
+    });
   }
   if (current !== null && current.code === code) return current;
   return { code, version: current === null ? 0 : current.version + 1 };
@@ -121,7 +131,14 @@ function summary(record: DeviceType) {
 /** The whole record; also nested in data flows. */
 export function deviceTypeView(record: DeviceType) {
   const { schemas, sampleData, uplinkScript, downlinkScript } = record;
-  return { ...summary(record), schemas, typedSchemas: null, sampleData, uplinkScript, downlinkScript };
+  return {
+    ...summary(record),
+    schemas,
+    typedSchemas: null,
+    sampleData,
+    uplinkScript,
+    downlinkScript,
+  };
 }
 
 /** As `deviceTypeView`, for those who may read data flows but not device types: without the scripts. */
@@ -178,7 +195,12 @@ export async function listDeviceTypes(
   return pageOf(rows.map(filter.details ? deviceTypeView : summary), total, page);
 }
 
-export async function updateDeviceType(records: Records, id: string, sent: DeviceTypeUpdate, now: number) {
+export async function updateDeviceType(
+  records: Records,
+  id: string,
+  sent: DeviceTypeUpdate,
+  now: number,
+) {
   const saved = await change(records, async (step) => {
     const current = found(await findDeviceType(step.db, id), 'device type', id);
     const record: DeviceType = {
@@ -203,7 +225,10 @@ export async function updateDeviceType(records: Records, id: string, sent: Devic
 export async function deleteDeviceType(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await findDeviceType(step.db, id), 'device type', id);
-    refuseWhenUsed('device type', await dataFlowsUsing(step.db, { deviceTypeId: id }, usersNamedMax));
+    refuseWhenUsed(
+      'device type',
+      await dataFlowsUsing(step.db, { deviceTypeId: id }, usersNamedMax),
+    );
     await removeDeviceType(step.db, id);
     step.announce({ kind: 'deviceType', id, action: 'deleted' });
   });

@@ -14,10 +14,16 @@ export async function devicesOfType(
   max: number,
 ): Promise<string[]> {
   const { organizationId, workspaces } = principal;
-  const candidates = await findDevicesOfType(records.db, organizationId, deviceTypeId, candidatesMax);
+  const candidates = await findDevicesOfType(
+    records.db,
+    organizationId,
+    deviceTypeId,
+    candidatesMax,
+  );
   const inReach = candidates.filter(
     ({ workspaceId }) =>
-      (workspaces === 'all' || workspaces.has(workspaceId)) && holds(principal, 'asset', 'update', workspaceId),
+      (workspaces === 'all' || workspaces.has(workspaceId)) &&
+      holds(principal, 'asset', 'update', workspaceId),
   );
   return inReach.slice(0, max).map(({ id }) => id);
 }

@@ -75,7 +75,8 @@ export async function placeOfNewIntegration(
 ): Promise<Place> {
   const organizationId = draft.organizationId ?? principal.organizationId;
   const workspaceId = draft.workspaceId ?? (await oldestWorkspaceOf(records.db, organizationId));
-  if (workspaceId === undefined) throw problem('notFound', { what: 'workspace of organization', id: organizationId });
+  if (workspaceId === undefined)
+    throw problem('notFound', { what: 'workspace of organization', id: organizationId });
   const place = await placeInWorkspace(records, workspaceId);
   if (draft.organizationId && place.organizationId !== draft.organizationId) {
     throw problem('notFound', { what: 'workspace', id: workspaceId });
@@ -96,7 +97,9 @@ function propertiesFrom(
   if (sent === undefined || sent === null) return stored;
   const entries = Object.entries(sent);
   if (entries.length > integrationLimits.propertiesMax) {
-    throw problem('invalidRequest', { reason: `body properties: more than ${integrationLimits.propertiesMax}` });
+    throw problem('invalidRequest', {
+      reason: `body properties: more than ${integrationLimits.propertiesMax}`,
+    });
   }
   const properties: Record<string, string> = {};
   for (const [name, value] of entries) {
@@ -110,21 +113,29 @@ function propertiesFrom(
     const kept = isKept ? stored[name] : text;
     if (kept !== undefined) properties[name] = kept;
   }
-  if (properties['baseUrl'] !== undefined) properties['baseUrl'] = baseUrlFrom(properties['baseUrl'], checkHost);
+  if (properties['baseUrl'] !== undefined)
+    properties['baseUrl'] = baseUrlFrom(properties['baseUrl'], checkHost);
   return properties;
 }
 
 function baseUrlFrom(text: string, checkHost: CheckHost): string {
-  const url = URL.canParse(text) ? new URL(text) : refuse('baseUrl', 'must be an http or https URL');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('baseUrl', 'must be an http or https URL');
-  if (url.username !== '' || url.password !== '') refuse('baseUrl', 'must hold no user name and password');
+  const url = URL.canParse(text)
+    ? new URL(text)
+    : refuse('baseUrl', 'must be an http or https URL');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    refuse('baseUrl', 'must be an http or https URL');
+  if (url.username !== '' || url.password !== '')
+    refuse('baseUrl', 'must hold no user name and password');
   checkHost(url.hostname);
   return text.replace(/\/+$/, '');
 }
 
 function shownProperties(properties: Integration['properties']): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(properties).map(([name, value]) => [name, integrationSecrets.includes(name) ? secretMask : value]),
+    Object.entries(properties).map(([name, value]) => [
+      name,
+      integrationSecrets.includes(name) ? secretMask : value,
+    ]),
   );
 }
 
@@ -133,9 +144,15 @@ export function nestedIntegration({ id, name, type, provider }: Integration) {
   return { id, name, type, global: false, deleted: false, readOnly: false, provider };
 }
 
-async function view(records: Records, principal: Principal, record: Integration, connector?: DeviceConnector) {
+async function view(
+  records: Records,
+  principal: Principal,
+  record: Integration,
+  connector?: DeviceConnector,
+) {
   const made = connector ?? (await findConnectorOfIntegration(records, record.id));
-  if (made === undefined) throw new Error(`The device connector of integration ${record.id} is missing`);
+  if (made === undefined)
+    throw new Error(`The device connector of integration ${record.id} is missing`);
   const { description, organizationId, workspaceId } = record;
   return {
     ...nestedIntegration(record),
@@ -178,7 +195,11 @@ export async function createIntegration(
 ) {
   const { workspaceId } = await placeOfNewIntegration(records, principal, draft);
   return change(records, async (step) => {
-    const { id, organizationId } = found(await findWorkspace(step.db, workspaceId!), 'workspace', workspaceId!);
+    const { id, organizationId } = found(
+      await findWorkspace(step.db, workspaceId!),
+      'workspace',
+      workspaceId!,
+    );
     const integration: Integration = {
       id: newId('integration'),
       organizationId,
@@ -256,8 +277,14 @@ export async function deleteIntegration(records: Records, id: string): Promise<v
   });
 }
 
-async function usersOf(step: Step, id: string, connector: DeviceConnector | undefined): Promise<string[]> {
+async function usersOf(
+  step: Step,
+  id: string,
+  connector: DeviceConnector | undefined,
+): Promise<string[]> {
   const flows =
-    connector === undefined ? [] : await dataFlowsUsing(step.db, { deviceConnectorId: connector.id }, usersNamedMax);
+    connector === undefined
+      ? []
+      : await dataFlowsUsing(step.db, { deviceConnectorId: connector.id }, usersNamedMax);
   return [...flows, ...(await devicesOfIntegration(step.db, id, usersNamedMax))];
 }

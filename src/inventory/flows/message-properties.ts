@@ -29,7 +29,8 @@ export function readCustomDatabase(sent: PropertyReader): CustomDatabaseProperti
 export function readWebhook(sent: PropertyReader): WebhookProperties {
   const uri = sent.needed('uri');
   const url = URL.parse(uri);
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') sent.refuse('uri', 'must be an http or https URL');
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    sent.refuse('uri', 'must be an http or https URL');
   const webhook: WebhookProperties = {
     uri,
     method: sent.oneOf('method', webhookMethods, 'POST'),
@@ -47,12 +48,14 @@ export function readWebhook(sent: PropertyReader): WebhookProperties {
     useCustomPayload: sent.flag('useCustomPayload'),
   };
   const { authType, bearerToken, basicCredentials, oauth2, hmacHeader } = webhook;
-  if (authType === 'BEARER' && bearerToken === null) sent.refuse('bearerToken', 'is needed for BEARER');
+  if (authType === 'BEARER' && bearerToken === null)
+    sent.refuse('bearerToken', 'is needed for BEARER');
   if (authType === 'BASIC' && !basicCredentials?.includes(':')) {
     sent.refuse('basicCredentials', 'must be user:password for BASIC');
   }
   if (authType === 'OAUTH2' && oauth2 === null) sent.refuse('oauth2', 'is needed for OAUTH2');
-  if (!/^[A-Za-z0-9-]{1,100}$/.test(hmacHeader)) sent.refuse('hmacHeader', 'must be the name of a header');
+  if (!/^[A-Za-z0-9-]{1,100}$/.test(hmacHeader))
+    sent.refuse('hmacHeader', 'must be the name of a header');
   return webhook;
 }
 
@@ -68,7 +71,8 @@ function readClientCredentials(sent: PropertyReader | undefined): ClientCredenti
 
 export function readMail(sent: PropertyReader): MailProperties {
   const recipients = sent.list('recipients', recipientsMax).map((recipient, i) => {
-    const isAddress = typeof recipient === 'string' && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(recipient);
+    const isAddress =
+      typeof recipient === 'string' && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(recipient);
     return isAddress ? recipient : sent.refuse(`recipients.${i}`, 'must be an e-mail address');
   });
   return {

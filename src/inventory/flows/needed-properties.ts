@@ -6,7 +6,10 @@ type Needed = (sent: JsonObject) => readonly string[];
 
 /** The order is that in which they are named. */
 export const neededMembers: Readonly<Partial<Record<OutputConnectorType, Needed>>> = {
-  CUSTOM_DATABASE: ({ useCurrentDevice }) => ['topic', ...(useCurrentDevice === false ? ['targetDeviceId'] : [])],
+  CUSTOM_DATABASE: ({ useCurrentDevice }) => [
+    'topic',
+    ...(useCurrentDevice === false ? ['targetDeviceId'] : []),
+  ],
   WEBHOOK: ({ authType }) => ['uri', ...neededFor(authType, webhookCredentials)],
   MAIL: () => ['subjectTemplate', 'messageTemplate', 'recipients'],
   SMS: () => ['messageText', 'recipientPhones'],
@@ -17,11 +20,18 @@ export const neededMembers: Readonly<Partial<Record<OutputConnectorType, Needed>
   AZURE: () => ['connectionString'],
   GCP: () => ['pubSubTopic'],
   AMAZON_KINESIS: () => ['iamAccessKeyId', 'kinesisArn', 'iamSecretAccessKey'],
-  INFLUX_DB: ({ version }) => ['uri', ...(version === 'V1' ? [] : ['token', 'orgId']), 'bucket', 'measurementName'],
+  INFLUX_DB: ({ version }) => [
+    'uri',
+    ...(version === 'V1' ? [] : ['token', 'orgId']),
+    'bucket',
+    'measurementName',
+  ],
   KAFKA: ({ securityProtocol }) => [
     'kafkaTopic',
     'kafkaBootstrapServers',
-    ...(securityProtocol === 'PLAINTEXT' || securityProtocol === 'SSL' ? [] : ['saslJaasUsername', 'saslJaasPassword']),
+    ...(securityProtocol === 'PLAINTEXT' || securityProtocol === 'SSL'
+      ? []
+      : ['saslJaasUsername', 'saslJaasPassword']),
   ],
   MS_TEAMS: () => ['message', 'notificationUrl'],
   SLACK: () => ['message', 'webhookUrl'],

@@ -41,7 +41,10 @@ const vendorTypes: ReadonlySet<OutputConnectorType> = new Set([
 ]);
 
 /** Whether a client that is shown this knows the type. */
-export function isKnownTo(showing: Pick<Showing, 'vendorNames'>, type: OutputConnectorType): boolean {
+export function isKnownTo(
+  showing: Pick<Showing, 'vendorNames'>,
+  type: OutputConnectorType,
+): boolean {
   return !showing.vendorNames || vendorTypes.has(type);
 }
 
@@ -55,11 +58,14 @@ export function typeName(type: OutputConnectorType, showing: Pick<Showing, 'vend
   return showing.vendorNames ? (vendorNames[type] ?? type) : type;
 }
 
-type PropertyObjects = { readonly [K in PropertiesKey | typeof customDatabaseAlias]: JsonObject | null };
+type PropertyObjects = {
+  readonly [K in PropertiesKey | typeof customDatabaseAlias]: JsonObject | null;
+};
 
 function propertyObjects(record: OutputConnector, showing: Showing): PropertyObjects {
   const { type, properties } = record;
-  const shown = properties === null || showing.connectorSecrets ? properties : masked(type, properties);
+  const shown =
+    properties === null || showing.connectorSecrets ? properties : masked(type, properties);
   const of = (wanted: OutputConnectorType) => (wanted === type ? shown : null);
   return {
     [customDatabaseAlias]: of('CUSTOM_DATABASE'),
@@ -84,8 +90,16 @@ function propertyObjects(record: OutputConnector, showing: Showing): PropertyObj
 
 /** The whole record; also nested in data flows. */
 export function outputConnectorView(record: OutputConnector, showing: Showing) {
-  const { id, name, workspaceId, scope, sendConsecutiveAlerts, invokeRuleEngine, useCustomPayload, customPayload } =
-    record;
+  const {
+    id,
+    name,
+    workspaceId,
+    scope,
+    sendConsecutiveAlerts,
+    invokeRuleEngine,
+    useCustomPayload,
+    customPayload,
+  } = record;
   return {
     id,
     ...auditView(record),
@@ -104,7 +118,10 @@ export function outputConnectorView(record: OutputConnector, showing: Showing) {
 }
 
 /** The properties a request sends for the type, under its own key or the alias. */
-export function sentProperties(type: OutputConnectorType, sent: Readonly<Record<string, unknown>>): unknown {
+export function sentProperties(
+  type: OutputConnectorType,
+  sent: Readonly<Record<string, unknown>>,
+): unknown {
   if (!(type in propertiesKeys)) return undefined;
   const key = propertiesKeys[type as keyof typeof propertiesKeys];
   return sent[key] ?? (type === 'CUSTOM_DATABASE' ? sent[customDatabaseAlias] : undefined);

@@ -23,8 +23,22 @@ import {
 } from '../../records/rows/output-connectors.ts';
 import { namesOfRulesUsing } from '../../records/rows/rules.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
-import { change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed, usersNamedMax } from '../record-change.ts';
-import { isKnownTo, outputConnectorView, type Showing, sentProperties, typeNamed } from './output-connector-view.ts';
+import {
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+  usersNamedMax,
+} from '../record-change.ts';
+import {
+  isKnownTo,
+  outputConnectorView,
+  type Showing,
+  sentProperties,
+  typeNamed,
+} from './output-connector-view.ts';
 import { checkDownlink, checkTargetDevices } from './output-references.ts';
 import { hasPropertyRules, readProperties } from './output-properties.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
@@ -45,12 +59,18 @@ export interface OutputConnectorDraft extends OutputConnectorUpdate {
   readonly scope?: OutputScope | null | undefined;
 }
 
-function properties(type: OutputConnectorType, sent: object, stored: JsonObject | null): JsonObject | null {
+function properties(
+  type: OutputConnectorType,
+  sent: object,
+  stored: JsonObject | null,
+): JsonObject | null {
   const value = sentProperties(type, sent as Readonly<Record<string, unknown>>);
   if (value === undefined && stored !== null) return stored;
   if (!isJsonObject(value)) {
     const key = propertiesKeys[type as keyof typeof propertiesKeys];
-    throw problem('invalidRequest', { reason: `body ${key}: is needed for an output connector of type ${type}` });
+    throw problem('invalidRequest', {
+      reason: `body ${key}: is needed for an output connector of type ${type}`,
+    });
   }
   return readProperties(type, value, stored);
 }
@@ -77,13 +97,19 @@ export async function createOutputConnector(
     throw problem('outputNotAvailable', { type: draft.type, available: available.types });
   }
   const record = await change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, draft.workspaceId),
+      'workspace',
+      draft.workspaceId,
+    );
     const connector: OutputConnector = {
       id: newId('outputConnector'),
       organizationId,
       workspaceId: draft.workspaceId,
       name: draft.name,
-      scope: draft.scope ?? (type === 'CUSTOM_DATABASE' || type === 'DOWNLINK' ? 'RULE_ACTION' : 'DATA_FLOW'),
+      scope:
+        draft.scope ??
+        (type === 'CUSTOM_DATABASE' || type === 'DOWNLINK' ? 'RULE_ACTION' : 'DATA_FLOW'),
       type,
       sendConsecutiveAlerts: draft.sendConsecutiveAlerts ?? false,
       invokeRuleEngine: draft.invokeRuleEngine ?? false,
@@ -103,7 +129,10 @@ export async function createOutputConnector(
 }
 
 export async function readOutputConnector(records: Records, showing: Showing, id: string) {
-  return outputConnectorView(found(await findOutputConnector(records, id), 'output connector', id), showing);
+  return outputConnectorView(
+    found(await findOutputConnector(records, id), 'output connector', id),
+    showing,
+  );
 }
 
 /** Those of the workspaces and the global database connector. */
@@ -122,7 +151,9 @@ export async function listOutputConnectors(
   const reach = await listReach(records, principal, filter);
   const wanted = filter.types?.map(typeNamed) as OutputConnectorType[] | undefined;
   const known = outputConnectorTypes.filter((type) => isKnownTo(showing, type));
-  const types = showing.vendorNames ? (wanted ?? known).filter((type) => known.includes(type)) : wanted;
+  const types = showing.vendorNames
+    ? (wanted ?? known).filter((type) => known.includes(type))
+    : wanted;
   const { scope, search, global } = filter;
   const { rows, total } = await listRows(records, { ...reach, scope, search, global, types }, page);
   return pageOf(
@@ -166,8 +197,14 @@ export async function updateOutputConnector(
 export async function deleteOutputConnector(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await findOutputConnector(step, id), 'output connector', id);
-    refuseWhenUsed('output connector', await dataFlowsUsing(step.db, { outputConnectorId: id }, usersNamedMax));
-    refuseWhenUsed('output connector', await namesOfRulesUsing(step.db, 'outputConnector', id, usersNamedMax));
+    refuseWhenUsed(
+      'output connector',
+      await dataFlowsUsing(step.db, { outputConnectorId: id }, usersNamedMax),
+    );
+    refuseWhenUsed(
+      'output connector',
+      await namesOfRulesUsing(step.db, 'outputConnector', id, usersNamedMax),
+    );
     await removeOutputConnector(step.db, id);
     step.announce({ kind: 'outputConnector', id, action: 'deleted' });
   });

@@ -3,7 +3,14 @@ import { type OutputConnectorType, propertiesKeys } from '../../model/connector.
 import { readDownlinkAction } from '../../model/downlink-action.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
-import { readCustomDatabase, readMail, readMsTeams, readSlack, readSms, readWebhook } from './message-properties.ts';
+import {
+  readCustomDatabase,
+  readMail,
+  readMsTeams,
+  readSlack,
+  readSms,
+  readWebhook,
+} from './message-properties.ts';
 import { neededMembers } from './needed-properties.ts';
 import { type PropertyReader, propertyReader } from './property-parser.ts';
 import { targetProperties } from './target-properties.ts';
@@ -24,14 +31,21 @@ interface OutputProperties {
 }
 
 /** Names of headers that carry credentials; any other header is shown, because people look there for mistakes. */
-const secretName = /auth|key|token|secret|password|passwd|credential|cookie|session|signature|sign$|bearer|jwt/i;
+const secretName =
+  /auth|key|token|secret|password|passwd|credential|cookie|session|signature|sign$|bearer|jwt/i;
 
 /** Types without a row are not known well enough to be made. */
 const rows: Readonly<Partial<Record<OutputConnectorType, OutputProperties>>> = {
   CUSTOM_DATABASE: { read: readCustomDatabase, secrets: [] },
   WEBHOOK: {
     read: readWebhook,
-    secrets: ['authHeaders', 'basicCredentials', 'bearerToken', 'oauth2.clientSecret', 'hmacSecret'],
+    secrets: [
+      'authHeaders',
+      'basicCredentials',
+      'bearerToken',
+      'oauth2.clientSecret',
+      'hmacSecret',
+    ],
     secretsByName: ['headers'],
   },
   DOWNLINK: { read: ({ sent, refuse }) => readDownlinkAction(sent, refuse), secrets: [] },
@@ -48,14 +62,22 @@ export function hasPropertyRules(type: OutputConnectorType): boolean {
 }
 
 /** The properties as they are stored; `stored` are those that masks stand for. Throws 400. */
-export function readProperties(type: OutputConnectorType, sent: JsonObject, stored: JsonObject | null): JsonObject {
+export function readProperties(
+  type: OutputConnectorType,
+  sent: JsonObject,
+  stored: JsonObject | null,
+): JsonObject {
   const row = rows[type];
-  if (row === undefined) throw new Error(`Output connectors of type ${type} have no rule for their properties`);
+  if (row === undefined)
+    throw new Error(`Output connectors of type ${type} have no rule for their properties`);
   const where = propertiesKeys[type as keyof typeof propertiesKeys];
   const properties = unmasked(type, sent, stored);
-  const missing = neededMembers[type]?.(properties).filter((name) => isMissing(properties[name])) ?? [];
+  const missing =
+    neededMembers[type]?.(properties).filter((name) => isMissing(properties[name])) ?? [];
   if (missing.length > 0) {
-    throw problem('invalidRequest', { reason: missing.map((name) => `body ${where}.${name}: is needed`).join('; ') });
+    throw problem('invalidRequest', {
+      reason: missing.map((name) => `body ${where}.${name}: is needed`).join('; '),
+    });
   }
   return row.read(propertyReader(properties, where));
 }
@@ -70,9 +92,16 @@ export function masked(type: OutputConnectorType, properties: JsonObject): JsonO
 }
 
 /** The sent properties with every mask replaced by the secret it stands for; masks that stand for none stay. */
-function unmasked(type: OutputConnectorType, sent: JsonObject, stored: JsonObject | null): JsonObject {
+function unmasked(
+  type: OutputConnectorType,
+  sent: JsonObject,
+  stored: JsonObject | null,
+): JsonObject {
   return mapSecrets(type, sent, (secret, path) => {
-    const kept = secret === secretMask ? path.reduce<Json | undefined>(memberOf, stored ?? undefined) : undefined;
+    const kept =
+      secret === secretMask
+        ? path.reduce<Json | undefined>(memberOf, stored ?? undefined)
+        : undefined;
     return typeof kept === 'string' ? kept : secret;
   });
 }
@@ -83,9 +112,14 @@ function memberOf(value: Json | undefined, name: string): Json | undefined {
 
 type Replace = (secret: string, path: readonly string[]) => string;
 
-function mapSecrets(type: OutputConnectorType, properties: JsonObject, replace: Replace): JsonObject {
+function mapSecrets(
+  type: OutputConnectorType,
+  properties: JsonObject,
+  replace: Replace,
+): JsonObject {
   let mapped = properties;
-  for (const name of rows[type]?.secrets ?? []) mapped = mapMember(mapped, name.split('.'), [], replace);
+  for (const name of rows[type]?.secrets ?? [])
+    mapped = mapMember(mapped, name.split('.'), [], replace);
   for (const name of rows[type]?.secretsByName ?? []) {
     mapped = mapMember(mapped, [name], [], (value, path) =>
       isSecret(path.at(-1)!, value) ? replace(value, path) : value,
@@ -114,7 +148,9 @@ function mapMember(
   const here = [...above, name];
   const value = object[name];
   if (rest.length > 0)
-    return isJsonObject(value) ? { ...object, [name]: mapMember(value, rest, here, replace) } : object;
+    return isJsonObject(value)
+      ? { ...object, [name]: mapMember(value, rest, here, replace) }
+      : object;
   if (typeof value === 'string') return { ...object, [name]: replace(value, here) };
   if (!isJsonObject(value)) return object;
   const texts = Object.entries(value).map(([key, text]) => [

@@ -46,11 +46,15 @@ export function propertyReader(sent: JsonObject, where: string): PropertyReader 
     oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
       const value = text(name);
       if (value === null) return fallback;
-      return allowed.find((one) => one === value) ?? refuse(name, `must be one of ${allowed.join(', ')}`);
+      return (
+        allowed.find((one) => one === value) ?? refuse(name, `must be one of ${allowed.join(', ')}`)
+      );
     },
     number<T extends number>(name: string, allowed: readonly T[], fallback: T): T {
       const value = sent[name] ?? fallback;
-      return allowed.find((one) => one === value) ?? refuse(name, `must be one of ${allowed.join(', ')}`);
+      return (
+        allowed.find((one) => one === value) ?? refuse(name, `must be one of ${allowed.join(', ')}`)
+      );
     },
     texts(name) {
       const value = sent[name] ?? {};
@@ -62,13 +66,18 @@ export function propertyReader(sent: JsonObject, where: string): PropertyReader 
     },
     list(name, max) {
       const value = sent[name];
-      if (!Array.isArray(value) || value.length === 0) return refuse(name, 'must be a list with at least one element');
-      return value.length > max ? refuse(name, `has at most ${max} elements`) : (value as readonly Json[]);
+      if (!Array.isArray(value) || value.length === 0)
+        return refuse(name, 'must be a list with at least one element');
+      return value.length > max
+        ? refuse(name, `has at most ${max} elements`)
+        : (value as readonly Json[]);
     },
     nested(name) {
       const value = sent[name] ?? null;
       if (value === null) return undefined;
-      return isJsonObject(value) ? propertyReader(value, `${where}.${name}`) : refuse(name, 'must be an object');
+      return isJsonObject(value)
+        ? propertyReader(value, `${where}.${name}`)
+        : refuse(name, 'must be an object');
     },
   };
 }

@@ -61,14 +61,16 @@ export const targetProperties = {
 
 function readUser(sent: PropertyReader): UserProperties {
   const user = { username: sent.text('username'), password: sent.text('password') };
-  if (user.password !== null && user.username === null) sent.refuse('username', 'is needed with a password');
+  if (user.password !== null && user.username === null)
+    sent.refuse('username', 'is needed with a password');
   return user;
 }
 
 function readTls(sent: PropertyReader): TlsProperties {
   const certificate = (name: 'caCertificate' | 'clientCertificate'): string | null => {
     const text = sent.text(name);
-    if (text !== null && !can(() => new X509Certificate(text))) sent.refuse(name, 'must be a certificate in PEM');
+    if (text !== null && !can(() => new X509Certificate(text)))
+      sent.refuse(name, 'must be a certificate in PEM');
     return text;
   };
   const clientKey = sent.text('clientKey');
@@ -81,7 +83,10 @@ function readTls(sent: PropertyReader): TlsProperties {
     clientKey,
   };
   if ((tls.clientCertificate === null) !== (clientKey === null)) {
-    sent.refuse(clientKey === null ? 'clientKey' : 'clientCertificate', 'is needed with the other one');
+    sent.refuse(
+      clientKey === null ? 'clientKey' : 'clientCertificate',
+      'is needed with the other one',
+    );
   }
   return tls;
 }
@@ -96,11 +101,17 @@ function can(read: () => unknown): boolean {
 }
 
 /** `ports` has the schemes that are meant; a path is allowed for `mayHavePath`. */
-function readUri(sent: PropertyReader, ports: Readonly<Record<string, number>>, mayHavePath = false): string {
+function readUri(
+  sent: PropertyReader,
+  ports: Readonly<Record<string, number>>,
+  mayHavePath = false,
+): string {
   const uri = sent.needed('uri');
   const target = targetUri(uri, ports);
   if (target === undefined || (target.path !== '' && !mayHavePath)) {
-    const forms = Object.keys(ports).map((scheme) => `${scheme}://host:port${mayHavePath ? '/path' : ''}`);
+    const forms = Object.keys(ports).map(
+      (scheme) => `${scheme}://host:port${mayHavePath ? '/path' : ''}`,
+    );
     sent.refuse('uri', `must be ${forms.join(' or ')}, without user and password`);
   }
   return uri;
@@ -123,8 +134,10 @@ function readMqtt(sent: PropertyReader): MqttProperties {
 function readAmqp(sent: PropertyReader): AmqpProperties {
   const exchange = sent.text('exchange') ?? '';
   const routingKey = sent.text('routingKey') ?? '';
-  if (Buffer.byteLength(exchange) > exchangeBytesMax) sent.refuse('exchange', `has at most ${exchangeBytesMax} bytes`);
-  if (exchange === '' && routingKey === '') sent.refuse('routingKey', 'is needed for the default exchange');
+  if (Buffer.byteLength(exchange) > exchangeBytesMax)
+    sent.refuse('exchange', `has at most ${exchangeBytesMax} bytes`);
+  if (exchange === '' && routingKey === '')
+    sent.refuse('routingKey', 'is needed for the default exchange');
   return {
     uri: readUri(sent, amqpPorts, true),
     ...readUser(sent),
@@ -138,7 +151,10 @@ function readAmqp(sent: PropertyReader): AmqpProperties {
 
 function readNats(sent: PropertyReader): NatsProperties {
   const credentials = sent.text('credentials');
-  if (credentials !== null && !/-----BEGIN NATS USER JWT-----[^]*-----BEGIN USER NKEY SEED-----/.test(credentials)) {
+  if (
+    credentials !== null &&
+    !/-----BEGIN NATS USER JWT-----[^]*-----BEGIN USER NKEY SEED-----/.test(credentials)
+  ) {
     sent.refuse('credentials', 'must be the text of a credentials file');
   }
   return {
@@ -176,9 +192,11 @@ function readKafka(sent: PropertyReader): KafkaProperties {
 
 function readInflux(sent: PropertyReader): InfluxProperties {
   const version = sent.oneOf('version', influxVersions, 'V2');
-  const versionText = (name: string): string | null => (version === 'V2' ? sent.needed(name) : sent.text(name));
+  const versionText = (name: string): string | null =>
+    version === 'V2' ? sent.needed(name) : sent.text(name);
   const token = versionText('token');
-  if (token !== null && /[^\x21-\x7e]/.test(token)) sent.refuse('token', 'must be printable characters without spaces');
+  if (token !== null && /[^\x21-\x7e]/.test(token))
+    sent.refuse('token', 'must be printable characters without spaces');
   const measurementName = sent.needed('measurementName');
   // Lines that begin so are comments and would be dropped.
   if (measurementName.startsWith('#')) sent.refuse('measurementName', 'must not begin with #');
@@ -196,11 +214,15 @@ function readInflux(sent: PropertyReader): InfluxProperties {
 function readSql(sent: PropertyReader): SqlProperties {
   const jdbcUrl = sent.needed('jdbcUrl');
   if (sqlAddress(jdbcUrl) === undefined) {
-    const forms = ['postgresql', 'mariadb', 'mysql'].map((dialect) => `jdbc:${dialect}://host:port/database`);
+    const forms = ['postgresql', 'mariadb', 'mysql'].map(
+      (dialect) => `jdbc:${dialect}://host:port/database`,
+    );
     sent.refuse('jdbcUrl', `must be ${forms.join(' or ')}, without parameters`);
   }
   const columns = sent.list('columns', columnsMax).map((column, i) => readColumn(sent, column, i));
-  const repeated = columns.findIndex(({ column }, i) => columns.findIndex((other) => other.column === column) < i);
+  const repeated = columns.findIndex(
+    ({ column }, i) => columns.findIndex((other) => other.column === column) < i,
+  );
   if (repeated >= 0) sent.refuse(`columns.${repeated}.column`, 'is there twice');
   const schema = sent.text('schema');
   return {
@@ -217,10 +239,15 @@ function readSql(sent: PropertyReader): SqlProperties {
 }
 
 function readColumn(sent: PropertyReader, value: Json, i: number): SqlColumn {
-  const { column, path, type = path === 'timestamp' ? 'TIMESTAMP' : 'AUTO' } = isJsonObject(value) ? value : {};
+  const {
+    column,
+    path,
+    type = path === 'timestamp' ? 'TIMESTAMP' : 'AUTO',
+  } = isJsonObject(value) ? value : {};
   if (typeof path !== 'string' || path === '') return sent.refuse(`columns.${i}.path`, 'is needed');
   const known = sqlColumnTypes.find((one) => one === type);
-  if (known === undefined) return sent.refuse(`columns.${i}.type`, `must be one of ${sqlColumnTypes.join(', ')}`);
+  if (known === undefined)
+    return sent.refuse(`columns.${i}.type`, `must be one of ${sqlColumnTypes.join(', ')}`);
   return { column: identifier(sent, `columns.${i}.column`, column), path, type: known };
 }
 
@@ -242,7 +269,8 @@ function readAzure(sent: PropertyReader): AzureProperties {
 
 function readGcp(sent: PropertyReader): GcpProperties {
   const pubSubTopic = sent.needed('pubSubTopic');
-  if (!pubSubTopicForm.test(pubSubTopic)) sent.refuse('pubSubTopic', 'must be projects/project/topics/topic');
+  if (!pubSubTopicForm.test(pubSubTopic))
+    sent.refuse('pubSubTopic', 'must be projects/project/topics/topic');
   const serviceAccountKey = sent.text('serviceAccountKey') || null;
   const account = serviceAccountKey === null ? undefined : serviceAccount(serviceAccountKey);
   const isKey = account !== undefined && can(() => createPrivateKey(account.privateKey));
@@ -254,7 +282,8 @@ function readGcp(sent: PropertyReader): GcpProperties {
 
 function readKinesis(sent: PropertyReader): AmazonKinesisProperties {
   const iamAccessKeyId = sent.needed('iamAccessKeyId');
-  if (!/^\w{16,128}$/.test(iamAccessKeyId)) sent.refuse('iamAccessKeyId', 'must be the id of an access key');
+  if (!/^\w{16,128}$/.test(iamAccessKeyId))
+    sent.refuse('iamAccessKeyId', 'must be the id of an access key');
   const kinesisArn = sent.needed('kinesisArn');
   if (kinesisStream(kinesisArn) === undefined) {
     sent.refuse('kinesisArn', 'must be arn:aws:kinesis:region:account:stream/name');

@@ -15,9 +15,14 @@ export async function* exportDevices(
   format: 'csv' | 'json',
 ): AsyncGenerator<string> {
   const { organizationId, workspaceId } = place;
-  const fields = await findCustomFields(records.db, { organizationId, workspaceIds: [workspaceId] });
+  const fields = await findCustomFields(records.db, {
+    organizationId,
+    workspaceIds: [workspaceId],
+  });
   const names = fields.map((field) => field.name);
-  const flows = new Map((await findWorkspaceDataFlows(records.db, workspaceId)).map(({ id, name }) => [id, name]));
+  const flows = new Map(
+    (await findWorkspaceDataFlows(records.db, workspaceId)).map(({ id, name }) => [id, name]),
+  );
   yield format === 'csv' ? csvHead(names) : '[';
   let separator = '\n';
   let after = '';
@@ -30,7 +35,12 @@ export async function* exportDevices(
     let text = '';
     for (const device of devices) {
       const flowName = flows.get(device.dataFlowId) ?? device.dataFlowId;
-      const inFull = { device, flowName, tags: tags.get(device.id) ?? [], customFields: values.get(device.id) ?? [] };
+      const inFull = {
+        device,
+        flowName,
+        tags: tags.get(device.id) ?? [],
+        customFields: values.get(device.id) ?? [],
+      };
       if (format === 'csv') {
         text += csvDeviceLine(fileDevice(inFull), names);
       } else {

@@ -42,7 +42,10 @@ export interface DeviceFile {
 }
 
 /** A JSON array of objects, or lines of CSV under a line of column names, in UTF-8. The bytes may not be used any more afterwards. */
-export async function readDeviceFile(bytes: Uint8Array, format: 'csv' | 'json'): Promise<DeviceFile> {
+export async function readDeviceFile(
+  bytes: Uint8Array,
+  format: 'csv' | 'json',
+): Promise<DeviceFile> {
   return format === 'csv' ? fromCsv(new TextDecoder().decode(bytes)) : fromJson(bytes);
 }
 
@@ -56,7 +59,10 @@ async function fromJson(bytes: Uint8Array): Promise<DeviceFile> {
     return { devices: [], problems: [{ line: 1, field: null, message }] };
   }
   if (!Array.isArray(parsed)) {
-    return { devices: [], problems: [{ line: 1, field: null, message: 'The file must hold a list of devices' }] };
+    return {
+      devices: [],
+      problems: [{ line: 1, field: null, message: 'The file must hold a list of devices' }],
+    };
   }
   const problems: FileProblem[] = [];
   const devices: FileDevice[] = [];
@@ -73,15 +79,20 @@ async function fromCsv(text: string): Promise<DeviceFile> {
   const rows = csvRows(text, separatorOf(text, [',', ';']));
   const head = rows.next().value as CsvRow | undefined;
   if (head === undefined) {
-    return { devices: [], problems: [{ line: 1, field: null, message: 'The file has no line of column names' }] };
+    return {
+      devices: [],
+      problems: [{ line: 1, field: null, message: 'The file has no line of column names' }],
+    };
   }
   const columns = head.cells.map((name) => name.trim());
   if (head.fault !== undefined) {
     return { devices: [], problems: [{ line: head.line, field: null, message: head.fault }] };
   }
   const problems: FileProblem[] = columns.flatMap((name, at) => {
-    if (columns.indexOf(name) !== at) return [{ line: head.line, field: name, message: 'is the name of two columns' }];
-    const isKnown = (fileColumns as readonly string[]).includes(name) || name.startsWith(customFieldPrefix);
+    if (columns.indexOf(name) !== at)
+      return [{ line: head.line, field: name, message: 'is the name of two columns' }];
+    const isKnown =
+      (fileColumns as readonly string[]).includes(name) || name.startsWith(customFieldPrefix);
     return isKnown
       ? []
       : [
@@ -96,21 +107,32 @@ async function fromCsv(text: string): Promise<DeviceFile> {
   for (const { line, cells, fault } of rows) {
     if (fault !== undefined) problems.push({ line, field: null, message: fault });
     else if (cells.length > columns.length) {
-      problems.push({ line, field: null, message: `has ${cells.length} cells under ${columns.length} columns` });
+      problems.push({
+        line,
+        field: null,
+        message: `has ${cells.length} cells under ${columns.length} columns`,
+      });
     }
-    if (fault === undefined) devices.push({ line, values: csvDevice(columns, cells, line, problems) });
+    if (fault === undefined)
+      devices.push({ line, values: csvDevice(columns, cells, line, problems) });
     if (devices.length % devicesPerTurn === 0) await nextTurn();
   }
   return { devices, problems };
 }
 
-function csvDevice(columns: readonly string[], cells: readonly string[], line: number, problems: FileProblem[]) {
+function csvDevice(
+  columns: readonly string[],
+  cells: readonly string[],
+  line: number,
+  problems: FileProblem[],
+) {
   const values: Record<string, Json> = {};
   const customFields: Record<string, Json> = {};
   for (const [at, name] of columns.entries()) {
     const cell = cellText(cells[at] ?? '');
     if (cell === '') continue;
-    if (name.startsWith(customFieldPrefix)) customFields[name.slice(customFieldPrefix.length)] = cell;
+    if (name.startsWith(customFieldPrefix))
+      customFields[name.slice(customFieldPrefix.length)] = cell;
     else if (name === 'tags') values[name] = cell.split(';').map((tag) => tag.trim());
     else if (name === 'onlineTimeout') values[name] = Number(cell);
     else if (name === 'excludeFromLifecycleReport') values[name] = cell.toLowerCase() === 'true';

@@ -12,7 +12,13 @@ import type { Records } from '../../records/records.ts';
 import { type KnownDevice, serviceIdsOf } from '../../records/rows/devices.ts';
 import { findWorkspaceTags } from '../../records/rows/tags.ts';
 import { checkRequired, customFieldsFrom } from '../devices/custom-field-values.ts';
-import { type DeviceFile, devicesPerTurn, type FileDevice, type FileProblem, fileColumns } from './device-file.ts';
+import {
+  type DeviceFile,
+  devicesPerTurn,
+  type FileDevice,
+  type FileProblem,
+  fileColumns,
+} from './device-file.ts';
 import { acceptOperation, operationLimits, type OperationItem } from '../operations/operations.ts';
 
 const textLengthMax = 10_000;
@@ -57,11 +63,15 @@ async function checkFile(
   file: DeviceFile,
 ): Promise<{ readonly items: OperationItem[]; readonly problems: FileProblem[] }> {
   if (file.devices.length > operationLimits.itemsMax) {
-    throw problem('invalidRequest', { reason: `A file holds at most ${operationLimits.itemsMax} devices` });
+    throw problem('invalidRequest', {
+      reason: `A file holds at most ${operationLimits.itemsMax} devices`,
+    });
   }
   const { workspaceId, mode } = place;
   const { organizationId } = principal;
-  const deviceIds = file.devices.map((device) => device.values['deviceId']).filter((id) => typeof id === 'string');
+  const deviceIds = file.devices
+    .map((device) => device.values['deviceId'])
+    .filter((id) => typeof id === 'string');
   const around: Surroundings = {
     flows: byNameAndId(await findWorkspaceDataFlows(records.db, workspaceId)),
     tags: byNameAndId(await findWorkspaceTags(records.db, workspaceId)),
@@ -84,7 +94,10 @@ async function checkFile(
 function byNameAndId<Row extends { readonly id: string; readonly name: string }>(
   rows: readonly Row[],
 ): Map<string, Row> {
-  return new Map([...rows.map((row) => [row.name, row] as const), ...rows.map((row) => [row.id, row] as const)]);
+  return new Map([
+    ...rows.map((row) => [row.name, row] as const),
+    ...rows.map((row) => [row.id, row] as const),
+  ]);
 }
 
 /** The input of one device; undefined when something about it is wrong. */
@@ -95,10 +108,12 @@ function itemOf(
   problems: FileProblem[],
 ): OperationItem | undefined {
   const before = problems.length;
-  const refuse = (field: string | null, message: string) => void problems.push({ line, field, message });
+  const refuse = (field: string | null, message: string) =>
+    void problems.push({ line, field, message });
   const deviceId = identityOf(values, seen, line, refuse);
   const known = deviceId === undefined ? undefined : around.known.get(deviceId);
-  if (known !== undefined && around.mode === 'create') refuse('deviceId', `${deviceId} is used by another device`);
+  if (known !== undefined && around.mode === 'create')
+    refuse('deviceId', `${deviceId} is used by another device`);
   else if (known !== undefined && known.workspaceId !== around.workspaceId) {
     refuse('deviceId', `${deviceId} is a device of another workspace`);
   }
@@ -137,7 +152,12 @@ function checkConnectivity(
 
 type Refuse = (field: string | null, message: string) => void;
 
-function identityOf(values: JsonObject, seen: Map<string, number>, line: number, refuse: Refuse): string | undefined {
+function identityOf(
+  values: JsonObject,
+  seen: Map<string, number>,
+  line: number,
+  refuse: Refuse,
+): string | undefined {
   const { deviceId } = values as Readonly<Record<string, Json | undefined>>;
   if (typeof deviceId !== 'string' || deviceId === '' || deviceId.length > deviceIdLengthMax) {
     refuse('deviceId', `must be a text of 1 to ${deviceIdLengthMax} characters`);
@@ -149,7 +169,8 @@ function identityOf(values: JsonObject, seen: Map<string, number>, line: number,
   return deviceId;
 }
 
-const isText = (max: number) => (value: Json) => typeof value === 'string' && value.length > 0 && value.length <= max;
+const isText = (max: number) => (value: Json) =>
+  typeof value === 'string' && value.length > 0 && value.length <= max;
 const checks: Readonly<Record<string, readonly [(value: Json) => boolean, string]>> = {
   name: [isText(nameLengthMax), `must be a text of 1 to ${nameLengthMax} characters`],
   description: [isText(textLengthMax), `must be a text of at most ${textLengthMax} characters`],
@@ -158,7 +179,8 @@ const checks: Readonly<Record<string, readonly [(value: Json) => boolean, string
     `must be one of ${connectivities.join(', ')}`,
   ],
   onlineTimeout: [
-    (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= onlineTimeoutMax,
+    (value) =>
+      Number.isInteger(value) && (value as number) >= 1 && (value as number) <= onlineTimeoutMax,
     `must be a whole number of seconds from 1 to ${onlineTimeoutMax}`,
   ],
   excludeFromLifecycleReport: [(value) => typeof value === 'boolean', 'must be true or false'],
@@ -167,7 +189,8 @@ const checks: Readonly<Record<string, readonly [(value: Json) => boolean, string
 const fileFields: readonly string[] = [...fileColumns, 'customFields'];
 
 function plainValues(values: JsonObject, refuse: Refuse): JsonObject {
-  for (const name of Object.keys(values)) if (!fileFields.includes(name)) refuse(name, 'is no field of a device here');
+  for (const name of Object.keys(values))
+    if (!fileFields.includes(name)) refuse(name, 'is no field of a device here');
   const plain: Record<string, Json> = {};
   for (const [name, [isRight, message]] of Object.entries(checks)) {
     const value = values[name];
@@ -183,7 +206,8 @@ function lookedUp(values: JsonObject, { flows, tags }: Surroundings, refuse: Ref
   const { dataFlow, tags: names } = values as Readonly<Record<string, Json | undefined>>;
   if (dataFlow !== undefined && dataFlow !== null) {
     const id = flows.get(String(dataFlow))?.id;
-    if (id === undefined) refuse('dataFlow', `there is no data flow ${String(dataFlow)} in the workspace`);
+    if (id === undefined)
+      refuse('dataFlow', `there is no data flow ${String(dataFlow)} in the workspace`);
     else found['dataFlowId'] = id;
   }
   if (names !== undefined && names !== null) {
@@ -212,8 +236,11 @@ function customFieldValues(
   }
   const items = Object.entries(sent ?? {}).flatMap(([name, value]) => {
     const field = fields.find((known) => known.name === name);
-    if (field === undefined) refuse(`customFields.${name}`, 'there is no such custom field in the workspace');
-    return field === undefined ? [] : [{ fieldMetaId: field.id, [field.type]: typed(field, value) }];
+    if (field === undefined)
+      refuse(`customFields.${name}`, 'there is no such custom field in the workspace');
+    return field === undefined
+      ? []
+      : [{ fieldMetaId: field.id, [field.type]: typed(field, value) }];
   });
   try {
     checkRequired(fields, customFieldsFrom(items, fields), isNew ? new Set() : 'all');
@@ -243,7 +270,13 @@ export async function importReport(
 ): Promise<ImportReport> {
   const { items, problems } = await checkFile(records, principal, place, file);
   const creates = items.filter((item) => item.type === 'CREATE').length;
-  return { dryRun: true, total: file.devices.length, creates, updates: items.length - creates, problems };
+  return {
+    dryRun: true,
+    total: file.devices.length,
+    creates,
+    updates: items.length - creates,
+    problems,
+  };
 }
 
 /** An operation; a file with any problem is refused whole. */
@@ -260,6 +293,10 @@ export async function importDevices(
     const { line, field, message } = first;
     throw problem('importInvalid', { count: problems.length, line, field, message });
   }
-  const draft = { workspaceId: place.workspaceId, type: 'BULK_CREATE', plan: { work: 'import' } } as const;
+  const draft = {
+    workspaceId: place.workspaceId,
+    type: 'BULK_CREATE',
+    plan: { work: 'import' },
+  } as const;
   return acceptOperation(records, principal, draft, items, now);
 }

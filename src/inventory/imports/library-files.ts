@@ -86,7 +86,9 @@ export async function readLibrary(files: LibraryFiles): Promise<Library> {
     const folder = folderOf(path);
     if (path !== folder + metaName) continue;
     const told: LibraryNote[] = [];
-    await rest((schemasOf.get(folder) ?? []).reduce((sum, name) => sum + files.get(name)!.length, 0));
+    await rest(
+      (schemasOf.get(folder) ?? []).reduce((sum, name) => sum + files.get(name)!.length, 0),
+    );
     try {
       const meta = documents.get(path);
       if (meta instanceof NoDocument) throw meta;
@@ -116,7 +118,8 @@ function turnsOf(): (characters: number) => Promise<void> {
 }
 
 function parsed(text: string): Json | NoDocument {
-  if (text.length > documentLengthMax) return new TooLong(`has more than ${documentLengthMax} characters`);
+  if (text.length > documentLengthMax)
+    return new TooLong(`has more than ${documentLengthMax} characters`);
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
@@ -182,11 +185,15 @@ function typeIn(
   };
   for (const name of required) if (!text(name)) throw new Error(`${name} is missing`);
   const encoding = text('encoding')!.toUpperCase();
-  if (encoding !== 'HEX' && encoding !== 'JSON') throw new Error(`encoding ${encoding} is neither HEX nor JSON`);
+  if (encoding !== 'HEX' && encoding !== 'JSON')
+    throw new Error(`encoding ${encoding} is neither HEX nor JSON`);
   const outputTopics = texts('outputTopics');
   for (const topic of outputTopics) {
     if (Object.hasOwn(schemas, topic)) continue;
-    told.push({ path: folder + metaName, message: `the output topic ${topic} has no ${topic}${schemaSuffix}` });
+    told.push({
+      path: folder + metaName,
+      message: `the output topic ${topic} has no ${topic}${schemaSuffix}`,
+    });
   }
   const loraDeviceClass = text('loraDeviceClass');
   return {
@@ -197,7 +204,10 @@ function typeIn(
       manufacturer: text('manufacturer')!,
       url: text('url'),
       author: text('author')!,
-      properties: { version: text('version'), ...(loraDeviceClass === null ? {} : { loraDeviceClass }) },
+      properties: {
+        version: text('version'),
+        ...(loraDeviceClass === null ? {} : { loraDeviceClass }),
+      },
       firmwareVersion: text('firmwareVersion'),
       encoding,
       connectivity: text('connectivity')!,
@@ -211,7 +221,12 @@ function typeIn(
 }
 
 /** A schema belongs to the topic that its file is named after, whatever else it says. */
-function schemasIn(paths: readonly string[], documents: Documents, models: DataModels, told: LibraryNote[]) {
+function schemasIn(
+  paths: readonly string[],
+  documents: Documents,
+  models: DataModels,
+  told: LibraryNote[],
+) {
   const schemas: Record<string, string> = {};
   for (const path of paths) {
     const warn = (message: string): void => void told.push({ path, message });
@@ -229,14 +244,20 @@ function schemasIn(paths: readonly string[], documents: Documents, models: DataM
     const { topic, processingType } = document as Readonly<Record<string, Json | undefined>>;
     if (processingType === 'downlink_encoder') warn('describes downlinks, not samples');
     else if (topic !== undefined && topic !== name) {
-      warn(`names the topic ${JSON.stringify(topic)} and is taken for ${name}, as its file is named`);
+      warn(
+        `names the topic ${JSON.stringify(topic)} and is taken for ${name}, as its file is named`,
+      );
     }
     schemas[name] = JSON.stringify(expandedOrAsSent(document, models, warn));
   }
   return schemas;
 }
 
-function expandedOrAsSent(document: JsonObject, models: DataModels, warn: (message: string) => void): JsonObject {
+function expandedOrAsSent(
+  document: JsonObject,
+  models: DataModels,
+  warn: (message: string) => void,
+): JsonObject {
   try {
     return expandedSchema(document, models);
   } catch (error) {

@@ -3,9 +3,19 @@ import type { DeviceType, Script } from '../../model/device-type.ts';
 import { newId } from '../../model/ids.ts';
 import { Problem, problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
-import { findLibraryTypes, insertDeviceType, saveDeviceType } from '../../records/rows/device-types.ts';
+import {
+  findLibraryTypes,
+  insertDeviceType,
+  saveDeviceType,
+} from '../../records/rows/device-types.ts';
 import { change, firstVersion, nextVersion, type Step } from '../record-change.ts';
-import { identityOf, type LibraryFiles, type LibraryNote, type LibraryType, readLibrary } from './library-files.ts';
+import {
+  identityOf,
+  type LibraryFiles,
+  type LibraryNote,
+  type LibraryType,
+  readLibrary,
+} from './library-files.ts';
 import { type LibraryPictures, pictureOf, picturesByFolder } from './library-pictures.ts';
 
 const scriptBytesMax = 1024 * 1024;
@@ -84,12 +94,19 @@ export async function importLibrary(
     const known = new Map(stored.map((type) => [identityOf(type.libraryPath ?? ''), type]));
     for (const type of types) {
       const current = known.get(identityOf(type.libraryPath));
-      const warn = (path: string, message: string): void => void told.warnings.push({ path, message });
+      const warn = (path: string, message: string): void =>
+        void told.warnings.push({ path, message });
       try {
         const own = byFolder.get(type.libraryPath);
         // A refused type must leave no picture behind.
         const content = contentOf(type, organizationId, current, current?.pictureUrl ?? null);
-        const pictureUrl = await pictureOf(step, { organizationId, current: content.pictureUrl, own, warn, now });
+        const pictureUrl = await pictureOf(step, {
+          organizationId,
+          current: content.pictureUrl,
+          own,
+          warn,
+          now,
+        });
         counts[await save(step, { ...content, pictureUrl }, current, now)] += 1;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
@@ -113,7 +130,11 @@ async function save(
     return 'created';
   }
   if (isSame(current, content)) return 'unchanged';
-  await saveDeviceType(step.db, { ...current, ...content, ...nextVersion(current, undefined, now) });
+  await saveDeviceType(step.db, {
+    ...current,
+    ...content,
+    ...nextVersion(current, undefined, now),
+  });
   step.announce({ kind: 'deviceType', id: current.id, action: 'updated' });
   return 'updated';
 }

@@ -98,5 +98,7 @@ async function refusalOf(
     throw error;
   }
   const bytes = (await blobBytesOf(step.db, organizationId)) + content.length;
-  return bytes > blobLimits.organizationBytesMax ? "the organization's space for blobs is used up" : undefined;
+  return bytes > blobLimits.organizationBytesMax
+    ? "the organization's space for blobs is used up"
+    : undefined;
 }

@@ -11,13 +11,17 @@ const membersMax = 20_000;
 export function expandedSchema(schema: JsonObject, models: DataModels): JsonObject {
   let members = 0;
   const expand = (value: Json, root: JsonObject, depth: number): Json => {
-    if (depth > depthMax) throw new Error(`the schema nests deeper than ${depthMax} levels, or refers to itself`);
+    if (depth > depthMax)
+      throw new Error(`the schema nests deeper than ${depthMax} levels, or refers to itself`);
     if (++members > membersMax)
       throw new Error(`the schema has more than ${membersMax} members once it is written out`);
-    if (Array.isArray(value)) return (value as readonly Json[]).map((item) => expand(item, root, depth + 1));
+    if (Array.isArray(value))
+      return (value as readonly Json[]).map((item) => expand(item, root, depth + 1));
     if (!isJsonObject(value)) return value;
     const { $ref, ...others } = value as Readonly<Record<string, Json>>;
-    const own = Object.fromEntries(Object.entries(others).map(([name, item]) => [name, expand(item, root, depth + 1)]));
+    const own = Object.fromEntries(
+      Object.entries(others).map(([name, item]) => [name, expand(item, root, depth + 1)]),
+    );
     if (typeof $ref !== 'string') return own;
     const [base = '', pointer = ''] = $ref.split('#', 2);
     const document = base === '' ? root : models.get(base);

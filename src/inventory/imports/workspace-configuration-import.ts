@@ -23,7 +23,11 @@ import {
   knownSections,
   type SectionName,
 } from './workspace-configuration.ts';
-import { type ConfiguredRule, missingDevices, ruleFromConfigured } from './workspace-configuration-rules.ts';
+import {
+  type ConfiguredRule,
+  missingDevices,
+  ruleFromConfigured,
+} from './workspace-configuration-rules.ts';
 import { targetsFromConfigured } from './workspace-configuration-targets.ts';
 import { readWorkspace, updateWorkspace, type WorkspaceUpdate } from '../workspaces/workspaces.ts';
 
@@ -44,7 +48,11 @@ interface Making {
 }
 
 /** Makes the item, or changes the one of that id; returns its id. */
-type Maker = (making: Making, item: ConfigurationItem, id: string | undefined) => Promise<{ readonly id: string }>;
+type Maker = (
+  making: Making,
+  item: ConfigurationItem,
+  id: string | undefined,
+) => Promise<{ readonly id: string }>;
 
 const makers: Readonly<Record<SectionName, Maker>> = {
   customFields: ({ step, workspaceId, now }, item, id) =>
@@ -52,9 +60,13 @@ const makers: Readonly<Record<SectionName, Maker>> = {
       ? createCustomField(step, { ...item, workspaceId } as never, now)
       : updateCustomField(step, id, item, now),
   tags: ({ step, workspaceId, now }, item, id) =>
-    id === undefined ? createTag(step, { ...item, workspaceId }, now) : updateTag(step, id, item, now),
+    id === undefined
+      ? createTag(step, { ...item, workspaceId }, now)
+      : updateTag(step, id, item, now),
   deviceTypes: ({ step, organizationId, now }, { library: _, ...item }, id) =>
-    id === undefined ? createDeviceType(step, { ...item, organizationId }, now) : updateDeviceType(step, id, item, now),
+    id === undefined
+      ? createDeviceType(step, { ...item, organizationId }, now)
+      : updateDeviceType(step, id, item, now),
   deviceConnectors: ({ step, principal, workspaceId, now }, item, id) =>
     id === undefined
       ? createDeviceConnector(step, principal, { ...item, workspaceId } as never, now)
@@ -62,17 +74,29 @@ const makers: Readonly<Record<SectionName, Maker>> = {
   outputConnectors: async ({ step, workspaceId, organizationId, available, now }, told, id) => {
     const { item } = await targetsFromConfigured(step, { organizationId, workspaceId }, told);
     return id === undefined
-      ? createOutputConnector(step, configurationShowing, available, { ...item, workspaceId } as never, now)
+      ? createOutputConnector(
+          step,
+          configurationShowing,
+          available,
+          { ...item, workspaceId } as never,
+          now,
+        )
       : updateOutputConnector(step, configurationShowing, available, id, item, now);
   },
   dataFlows: ({ step, principal, workspaceId, now, idOf }, item, id) => {
     const { deviceConnector, deviceType, outputConnectors, ...rest } = item;
-    const outputs = (outputConnectors ?? []) as readonly { readonly name: string; readonly topic: string }[];
+    const outputs = (outputConnectors ?? []) as readonly {
+      readonly name: string;
+      readonly topic: string;
+    }[];
     const flow = {
       ...rest,
       deviceConnector: { id: idOf('deviceConnectors', String(deviceConnector)) },
       deviceType: deviceType ? { id: idOf('deviceTypes', String(deviceType)) } : null,
-      outputConnectors: outputs.map(({ name, topic }) => ({ id: idOf('outputConnectors', name), topic })),
+      outputConnectors: outputs.map(({ name, topic }) => ({
+        id: idOf('outputConnectors', name),
+        topic,
+      })),
     };
     return id === undefined
       ? createDataFlow(step, principal, configurationShowing, { ...flow, workspaceId }, now)
@@ -140,12 +164,16 @@ export async function importConfiguration(
         const absent = await devicesNotThere(making, section, item, known);
         if (absent.length > 0) {
           if (section === 'outputConnectors') leftOut.add(item.name);
-          notes.push(`${section} ${item.name}: left out, the workspace has no device ${absent.join(', ')}`);
+          notes.push(
+            `${section} ${item.name}: left out, the workspace has no device ${absent.join(', ')}`,
+          );
           continue;
         }
         const needed = actionNames(section, item).filter((name) => leftOut.has(name));
         if (needed.length > 0) {
-          notes.push(`${section} ${item.name}: left out, as was its output connector ${needed.join(', ')}`);
+          notes.push(
+            `${section} ${item.name}: left out, as was its output connector ${needed.join(', ')}`,
+          );
           continue;
         }
         const outcome = await takeItem(making, section, item, known, made);
@@ -203,7 +231,8 @@ async function takeItem(
     made.set(`${section} ${item.name}`, id);
     return 'created';
   }
-  if (item['library'] === true || isDeepStrictEqual({ ...current.item, ...item }, current.item)) return 'unchanged';
+  if (item['library'] === true || isDeepStrictEqual({ ...current.item, ...item }, current.item))
+    return 'unchanged';
   const changed = fixed[section]?.find(
     (name) => item[name] !== undefined && !isDeepStrictEqual(item[name], current.item[name]),
   );
@@ -213,7 +242,11 @@ async function takeItem(
     });
   }
   checkReach(making.principal, section);
-  await makers[section](making, section === 'rules' ? { ...current.item, ...item } : item, current.id);
+  await makers[section](
+    making,
+    section === 'rules' ? { ...current.item, ...item } : item,
+    current.id,
+  );
   return 'updated';
 }
 
@@ -226,17 +259,25 @@ async function devicesNotThere(
 ): Promise<readonly string[]> {
   if (section === 'outputConnectors') {
     const current = known.outputConnectors.get(item.name);
-    if (current !== undefined && isDeepStrictEqual({ ...current.item, ...item }, current.item)) return [];
+    if (current !== undefined && isDeepStrictEqual({ ...current.item, ...item }, current.item))
+      return [];
     return (await targetsFromConfigured(step, place, item)).missing;
   }
   if (section !== 'rules') return [];
-  const { inputs } = { ...known.rules.get(item.name)?.item, ...item } as unknown as Partial<ConfiguredRule>;
+  const { inputs } = {
+    ...known.rules.get(item.name)?.item,
+    ...item,
+  } as unknown as Partial<ConfiguredRule>;
   return missingDevices(step, place, inputs ?? []);
 }
 
 /** The output connectors that a rule or a data flow of a document needs. */
-function actionNames(section: SectionName, { actions, outputConnectors }: ConfigurationItem): string[] {
-  const named = (section === 'rules' ? actions : section === 'dataFlows' ? outputConnectors : null) ?? [];
+function actionNames(
+  section: SectionName,
+  { actions, outputConnectors }: ConfigurationItem,
+): string[] {
+  const named =
+    (section === 'rules' ? actions : section === 'dataFlows' ? outputConnectors : null) ?? [];
   return (named as readonly { readonly name: string }[]).map(({ name }) => name);
 }
 

@@ -45,13 +45,18 @@ export async function configuredRules(
   rules: readonly RuleView[],
   named: Omit<RuleNames, 'device'>,
 ): Promise<ReadonlyMap<string, object>> {
-  const deviceIds = rules.flatMap(({ inputs }) => inputs.filter(({ device }) => device).map(({ id }) => id));
+  const deviceIds = rules.flatMap(({ inputs }) =>
+    inputs.filter(({ device }) => device).map(({ id }) => id),
+  );
   const physical = await physicalIdsOf(records.db, deviceIds);
   const names: RuleNames = { ...named, device: (id) => physical.get(id) ?? id };
   return new Map(rules.map((rule) => [rule.id, configuredRule(rule, names)]));
 }
 
-function configuredRule({ description, active, inputs, timer, logic, actions }: RuleView, names: RuleNames) {
+function configuredRule(
+  { description, active, inputs, timer, logic, actions }: RuleView,
+  names: RuleNames,
+) {
   const labels = new Map(inputs.map(({ id }, i) => [id, String(i + 1)]));
   const inNames = withReferences(logic, {
     input: (id) => labels.get(id) ?? id,
@@ -68,21 +73,33 @@ function configuredRule({ description, active, inputs, timer, logic, actions }: 
   };
 }
 
-function configuredInput(input: RuleView['inputs'][number], id: string, names: RuleNames): ConfiguredInput {
+function configuredInput(
+  input: RuleView['inputs'][number],
+  id: string,
+  names: RuleNames,
+): ConfiguredInput {
   const { type } = input;
   if (type === 'DEVICE') return { id, type, deviceId: names.device(input.id) };
   if (type === 'ASSET_TAG') return { id, type, tag: names.tag(input.id) };
-  const { joined, tagIds } = parseTagCombination(input.tagCombination ?? '') ?? { joined: 'OR', tagIds: [] };
+  const { joined, tagIds } = parseTagCombination(input.tagCombination ?? '') ?? {
+    joined: 'OR',
+    tagIds: [],
+  };
   return { id, type, name: input.name, tagCombination: joined, tags: tagIds.map(names.tag) };
 }
 
 /** Which of the rule's devices, by physical id, the workspace does not have. */
 export async function missingDevices(
   { db }: Pick<Records, 'db'>,
-  { organizationId, workspaceId }: { readonly organizationId: string; readonly workspaceId: string },
+  {
+    organizationId,
+    workspaceId,
+  }: { readonly organizationId: string; readonly workspaceId: string },
   inputs: readonly ConfiguredInput[],
 ): Promise<string[]> {
-  const wanted = inputs.flatMap(({ type, deviceId }) => (type === 'DEVICE' ? [deviceId ?? ''] : []));
+  const wanted = inputs.flatMap(({ type, deviceId }) =>
+    type === 'DEVICE' ? [deviceId ?? ''] : [],
+  );
   const known = await serviceIdsOf(db, organizationId, wanted);
   return wanted.filter((deviceId) => known.get(deviceId)?.workspaceId !== workspaceId);
 }
@@ -136,9 +153,14 @@ function withReferences(
   const each = (ids: readonly string[] | null | undefined) => (ids ?? []).map(put.action);
   return {
     type,
-    dataSources: dataSources.map((source) => ({ ...source, inputIds: source.inputIds.map(put.input) })),
+    dataSources: dataSources.map((source) => ({
+      ...source,
+      inputIds: source.inputIds.map(put.input),
+    })),
     ...(logicBlocks
-      ? { logicBlocks: logicBlocks.map((block) => ({ ...block, actionIds: each(block.actionIds) })) }
+      ? {
+          logicBlocks: logicBlocks.map((block) => ({ ...block, actionIds: each(block.actionIds) })),
+        }
       : {}),
     ...(geoFenceLogicBlock
       ? {
@@ -163,5 +185,7 @@ function withReferences(
 
 /** Names of the custom logic that the rules of a document use. */
 export function customLogicNames(rules: readonly JsonObject[]): ReadonlySet<Json | undefined> {
-  return new Set(rules.map((rule) => (rule as unknown as ConfiguredRule).logic.customLogic?.customLogicId));
+  return new Set(
+    rules.map((rule) => (rule as unknown as ConfiguredRule).logic.customLogic?.customLogicId),
+  );
 }

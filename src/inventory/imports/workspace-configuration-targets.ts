@@ -15,12 +15,16 @@ function targetsOf(item: Item): string[] {
 }
 
 function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>): T {
-  const nameOf = (id: Json | undefined): Json => (typeof id === 'string' ? (named.get(id) ?? id) : (id ?? null));
+  const nameOf = (id: Json | undefined): Json =>
+    typeof id === 'string' ? (named.get(id) ?? id) : (id ?? null);
   const { customDatabaseProperties: custom, downlinkProperties: downlink } = item;
   const changed: Record<string, unknown> = { ...item };
   if (isJsonObject(custom)) {
     const properties = custom;
-    changed['customDatabaseProperties'] = { ...properties, targetDeviceId: nameOf(properties['targetDeviceId']) };
+    changed['customDatabaseProperties'] = {
+      ...properties,
+      targetDeviceId: nameOf(properties['targetDeviceId']),
+    };
   }
   if (isJsonObject(downlink)) {
     const { targetDeviceIds: ids, ...properties } = downlink;

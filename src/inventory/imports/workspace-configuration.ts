@@ -50,10 +50,15 @@ const scopes: readonly Scope[] = ['asset', 'deviceType', 'dataFlow', 'rule', 'cu
 const organizationScopes: readonly Scope[] = ['deviceType', 'customLogic'];
 
 /** A document holds records of several scopes; it takes all of them. Throws 403. */
-export function checkConfigurationScopes(principal: Principal, workspaceId: string, verbs: readonly Verb[]): void {
+export function checkConfigurationScopes(
+  principal: Principal,
+  workspaceId: string,
+  verbs: readonly Verb[],
+): void {
   const granted = (scope: Scope, verb: Verb) =>
     holds(principal, scope, verb, organizationScopes.includes(scope) ? null : workspaceId);
-  if (!scopes.every((scope) => verbs.every((verb) => granted(scope, verb)))) throw problem('permissionDenied');
+  if (!scopes.every((scope) => verbs.every((verb) => granted(scope, verb))))
+    throw problem('permissionDenied');
 }
 
 async function all<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
@@ -68,10 +73,14 @@ async function all<T>(list: (page: PageRequest) => Promise<Page<T>>): Promise<T[
 type Row = { readonly id: string; readonly name: string };
 
 /** Of several records of one name the first counts. */
-function section<T extends Row>(rows: readonly T[], item: (row: T) => object): ReadonlyMap<string, KnownItem> {
+function section<T extends Row>(
+  rows: readonly T[],
+  item: (row: T) => object,
+): ReadonlyMap<string, KnownItem> {
   const known = new Map<string, KnownItem>();
   for (const row of rows) {
-    if (!known.has(row.name)) known.set(row.name, { id: row.id, item: { name: row.name, ...item(row) } });
+    if (!known.has(row.name))
+      known.set(row.name, { id: row.id, item: { name: row.name, ...item(row) } });
   }
   return known;
 }
@@ -82,7 +91,8 @@ function naming(rows: readonly Row[]): (id: string) => string {
   return (id) => names.get(id) ?? id;
 }
 
-const script = (sent: { readonly code: string } | null) => (sent === null ? null : { code: sent.code });
+const script = (sent: { readonly code: string } | null) =>
+  sent === null ? null : { code: sent.code };
 
 /** Everything of the workspace that a document tells, by section and name; device types are those of the organization. */
 export async function knownSections(
@@ -95,8 +105,12 @@ export async function knownSections(
   const tags = await all((page) => listTags(records, principal, scope, page));
   const types = await all((page) => listDeviceTypes(records, principal, { details: true }, page));
   const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
-  const outputs = await all((page) => listOutputConnectors(records, principal, configurationShowing, scope, page));
-  const flows = await all((page) => listDataFlows(records, principal, configurationShowing, scope, page));
+  const outputs = await all((page) =>
+    listOutputConnectors(records, principal, configurationShowing, scope, page),
+  );
+  const flows = await all((page) =>
+    listDataFlows(records, principal, configurationShowing, scope, page),
+  );
   const outputName = naming(outputs);
   return {
     customFields: section(fields, ({ type, description, required, selectOptions }) => ({
@@ -130,7 +144,12 @@ export async function knownSections(
     outputConnectors: section(
       await configuredTargets(records, outputs),
       ({ id: _, name: __, created: ___, updated: ____, version: _____, ...output }) => {
-        const { workspaceId: _workspace, deleted: _deleted, customAkenzaDbProperties: _alias, ...rest } = output;
+        const {
+          workspaceId: _workspace,
+          deleted: _deleted,
+          customAkenzaDbProperties: _alias,
+          ...rest
+        } = output;
         return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
       },
     ),
@@ -138,10 +157,16 @@ export async function knownSections(
       description: flow.description,
       deviceConnector: flow.deviceConnector.name,
       deviceType: flow.deviceType?.name ?? null,
-      outputConnectors: flow.outputConnectors.map(({ id, topic }) => ({ name: outputName(id), topic })),
+      outputConnectors: flow.outputConnectors.map(({ id, topic }) => ({
+        name: outputName(id),
+        topic,
+      })),
       passThrough: flow.passThrough,
     })),
-    ...(await ruleSections(records, principal, workspaceId, { tag: naming(tags), action: outputName })),
+    ...(await ruleSections(records, principal, workspaceId, {
+      tag: naming(tags),
+      action: outputName,
+    })),
   };
 }
 
@@ -153,8 +178,13 @@ async function ruleSections(
 ): Promise<Pick<KnownSections, 'customLogic' | 'rules'>> {
   const scope = { workspaceIds: [workspaceId] };
   const blocks = await all((page) => listCustomLogic(records, principal, {}, page));
-  const rules = await all((page) => listRules(records, principal, configurationShowing, scope, page));
-  const configured = await configuredRules(records, rules, { ...names, customLogic: naming(blocks) });
+  const rules = await all((page) =>
+    listRules(records, principal, configurationShowing, scope, page),
+  );
+  const configured = await configuredRules(records, rules, {
+    ...names,
+    customLogic: naming(blocks),
+  });
   return {
     customLogic: section(blocks, (block) => ({
       description: block.description,
@@ -167,7 +197,11 @@ async function ruleSections(
 }
 
 /** Device types and custom logic come along as far as the workspace uses them; the global database connector is everywhere anyway. */
-export async function exportConfiguration(records: Records, principal: Principal, workspaceId: string) {
+export async function exportConfiguration(
+  records: Records,
+  principal: Principal,
+  workspaceId: string,
+) {
   checkConfigurationScopes(principal, workspaceId, ['read']);
   const { name, description, settings, properties } = await readWorkspace(records, workspaceId);
   const known = await knownSections(records, principal, workspaceId);

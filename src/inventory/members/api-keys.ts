@@ -5,7 +5,12 @@ import { newId } from '../../model/ids.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
-import { findApiKey, insertApiKey, listApiKeys as listRows, removeApiKey } from '../../records/rows/api-keys.ts';
+import {
+  findApiKey,
+  insertApiKey,
+  listApiKeys as listRows,
+  removeApiKey,
+} from '../../records/rows/api-keys.ts';
 import type { Records } from '../../records/records.ts';
 import { secretHash, secretPrefix } from '../../records/secret-encryption.ts';
 import { change, found } from '../record-change.ts';
@@ -33,7 +38,12 @@ function newSecret(): string {
 }
 
 /** The record with its `secret`, which is not kept and cannot be read again. */
-export async function createApiKey(records: Records, principal: Principal, draft: ApiKeyDraft, now: number) {
+export async function createApiKey(
+  records: Records,
+  principal: Principal,
+  draft: ApiKeyDraft,
+  now: number,
+) {
   const secret = newSecret();
   const record = await change(records, async (step) => {
     const key: ApiKey = {
@@ -64,7 +74,11 @@ export async function listApiKeys(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof view>>> {
   const organizationId = ownOrganization(principal, filter.organizationId);
-  const { rows, total } = await listRows(records.db, { organizationId, search: filter.search }, page);
+  const { rows, total } = await listRows(
+    records.db,
+    { organizationId, search: filter.search },
+    page,
+  );
   return pageOf(rows.map(view), total, page);
 }
 

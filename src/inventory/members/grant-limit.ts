@@ -8,7 +8,11 @@ import { type OrganizationMember, workspaceMembershipsOf } from '../../records/r
 import type { Step } from '../record-change.ts';
 
 /** Whether the caller holds the permissions in every workspace, or in each of those named. */
-function holdsAll(principal: Principal, permissions: Permissions, workspaceIds: 'all' | readonly string[]): boolean {
+function holdsAll(
+  principal: Principal,
+  permissions: Permissions,
+  workspaceIds: 'all' | readonly string[],
+): boolean {
   const everywhere = (scope: Scope, verb: Verb) =>
     isReadingOrganization(scope, verb) ||
     (principal.workspaces === 'all' && (principal.permissions[scope]?.includes(verb) ?? false));
@@ -27,7 +31,10 @@ function isReadingOrganization(scope: Scope, verb: Verb): boolean {
 /** Throws 403 for a credential that may do what the caller may not. An empty list of workspaces means all of them. */
 export function refuseHigherGrant(
   principal: Principal,
-  { permissions, workspaceIds }: { readonly permissions: Permissions; readonly workspaceIds: readonly string[] },
+  {
+    permissions,
+    workspaceIds,
+  }: { readonly permissions: Permissions; readonly workspaceIds: readonly string[] },
 ): void {
   const where = workspaceIds.length === 0 ? 'all' : workspaceIds;
   if (!holdsAll(principal, permissions, where)) throw problem('grantTooHigh');
@@ -35,12 +42,18 @@ export function refuseHigherGrant(
 
 /** Throws 403 for a role in the organization that may do what the caller may not. */
 export function refuseHigherRole(principal: Principal, role: OrganizationRole): void {
-  if (!holdsAll(principal, organizationRolePermissions[role], 'all')) throw problem('roleTooHigh', { role });
+  if (!holdsAll(principal, organizationRolePermissions[role], 'all'))
+    throw problem('roleTooHigh', { role });
 }
 
 /** Throws 403 for a role in the workspace that may do what the caller may not. */
-export function refuseHigherWorkspaceRole(principal: Principal, workspaceId: string, role: WorkspaceRole): void {
-  if (!holdsAll(principal, workspaceRolePermissions[role], [workspaceId])) throw problem('roleTooHigh', { role });
+export function refuseHigherWorkspaceRole(
+  principal: Principal,
+  workspaceId: string,
+  role: WorkspaceRole,
+): void {
+  if (!holdsAll(principal, workspaceRolePermissions[role], [workspaceId]))
+    throw problem('roleTooHigh', { role });
 }
 
 /**
@@ -55,6 +68,8 @@ export async function refuseHigherInvitation(
   const inWorkspaces = await workspaceMembershipsOf(step.db, organizationId, userId);
   const may =
     holdsAll(principal, organizationRolePermissions[role], 'all') &&
-    inWorkspaces.every((member) => holdsAll(principal, workspaceRolePermissions[member.role], [member.workspaceId]));
+    inWorkspaces.every((member) =>
+      holdsAll(principal, workspaceRolePermissions[member.role], [member.workspaceId]),
+    );
   if (!may) throw problem('invitationTooHigh');
 }

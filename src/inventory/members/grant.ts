@@ -11,14 +11,21 @@ export interface GrantDraft {
   readonly organizationId: string;
   readonly allWorkspaces?: boolean | null | undefined;
   readonly workspaces?: readonly { readonly id: string }[] | null | undefined;
-  readonly permissions?: { readonly [S in keyof Permissions]?: readonly Verb[] | undefined } | null | undefined;
+  readonly permissions?:
+    | { readonly [S in keyof Permissions]?: readonly Verb[] | undefined }
+    | null
+    | undefined;
 }
 
 /**
  * Throws 400 for a workspace of another organization, none at all, and a verb that does not apply to its scope; 403 for more than
  * the caller holds.
  */
-export async function grantFrom(step: Step, principal: Principal, draft: GrantDraft): Promise<Grant> {
+export async function grantFrom(
+  step: Step,
+  principal: Principal,
+  draft: GrantDraft,
+): Promise<Grant> {
   const permissions = permissionsFrom(draft.permissions);
   const workspaceIds = await workspacesFrom(step, draft);
   refuseHigherGrant(principal, { permissions, workspaceIds });
@@ -32,13 +39,19 @@ export async function grantFrom(step: Step, principal: Principal, draft: GrantDr
 
 /** Reading the organization is always granted and cannot be removed (interface 2.6). */
 function permissionsFrom(sent: GrantDraft['permissions']): Permissions {
-  const entries = Object.entries(sent ?? {}).map(([scope, verbs]) => [scope, [...new Set(verbs)]] as const);
+  const entries = Object.entries(sent ?? {}).map(
+    ([scope, verbs]) => [scope, [...new Set(verbs)]] as const,
+  );
   for (const [scope, verbs] of entries) {
     const wrong = verbs.find((verb) => !verbsOfScope[scope as Scope].includes(verb));
-    if (wrong !== undefined) throw problem('invalidPermissions', { scope, verb: wrong, valid: validPairs });
+    if (wrong !== undefined)
+      throw problem('invalidPermissions', { scope, verb: wrong, valid: validPairs });
   }
   const permissions: Permissions = Object.fromEntries(entries);
-  return { ...permissions, organization: [...new Set<Verb>(['read', ...(permissions.organization ?? [])])] };
+  return {
+    ...permissions,
+    organization: [...new Set<Verb>(['read', ...(permissions.organization ?? [])])],
+  };
 }
 
 const validPairs = Object.entries(verbsOfScope)
@@ -52,11 +65,18 @@ async function workspacesFrom(step: Step, draft: GrantDraft): Promise<string[]> 
   for (const id of ids) {
     const place = await findPlace(step.db, 'workspace', id);
     if (place?.organizationId !== draft.organizationId) {
-      throw problem('unknownReference', { field: 'body workspaces', what: 'workspace', id, place: 'organization' });
+      throw problem('unknownReference', {
+        field: 'body workspaces',
+        what: 'workspace',
+        id,
+        place: 'organization',
+      });
     }
   }
   if (ids.length === 0) {
-    throw problem('invalidRequest', { reason: 'body workspaces: at least one is needed unless allWorkspaces is true' });
+    throw problem('invalidRequest', {
+      reason: 'body workspaces: at least one is needed unless allWorkspaces is true',
+    });
   }
   return ids;
 }

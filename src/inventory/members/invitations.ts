@@ -7,7 +7,12 @@ import type { Records } from '../../records/records.ts';
 import { findOrganizationMember, saveOrganizationMember } from '../../records/rows/members.ts';
 import { findOrganization } from '../../records/rows/organizations.ts';
 import { secretHash } from '../../records/secret-encryption.ts';
-import { findInvitation, removeInvitation, removeSessionsOf, replaceInvitation } from '../../records/rows/sessions.ts';
+import {
+  findInvitation,
+  removeInvitation,
+  removeSessionsOf,
+  replaceInvitation,
+} from '../../records/rows/sessions.ts';
 import { findUser, saveUser } from '../../records/rows/users.ts';
 import { change, found, type Step } from '../record-change.ts';
 
@@ -27,7 +32,11 @@ export interface InvitationLinks {
 export async function invite(
   step: Step,
   { organizationId, userId }: Pick<Invitation, 'organizationId' | 'userId'>,
-  { publicUrl, now, byMail }: { readonly publicUrl: string; readonly now: number; readonly byMail: boolean },
+  {
+    publicUrl,
+    now,
+    byMail,
+  }: { readonly publicUrl: string; readonly now: number; readonly byMail: boolean },
 ): Promise<InvitationLinks> {
   const token = newToken();
   const mailedToken = byMail ? newToken() : undefined;
@@ -60,7 +69,11 @@ export async function invitationMail(
   organizationId: string,
   { email, url }: { readonly email: string; readonly url: string },
 ): Promise<InvitationMail> {
-  const { name } = found(await findOrganization(records.db, organizationId), 'organization', organizationId);
+  const { name } = found(
+    await findOrganization(records.db, organizationId),
+    'organization',
+    organizationId,
+  );
   return {
     to: email,
     subject: `Invitation to ${name}`,
@@ -82,14 +95,23 @@ export interface OpenInvitation {
 }
 
 /** Throws 404 for an invitation that is unknown, used up or too old. */
-export async function findOpenInvitation(records: Records, token: string, now: number): Promise<OpenInvitation> {
+export async function findOpenInvitation(
+  records: Records,
+  token: string,
+  now: number,
+): Promise<OpenInvitation> {
   const hash = token.length > tokenLengthMax ? '' : secretHash(token);
   const invitation = await findInvitation(records.db, hash, now);
   // The token is a secret, so the refusal does not repeat it.
-  if (invitation === undefined) throw problem('notFound', { what: 'open invitation', id: 'that was sent' });
+  if (invitation === undefined)
+    throw problem('notFound', { what: 'open invitation', id: 'that was sent' });
   const { userId, organizationId } = invitation;
   const user = found(await findUser(records.db, userId), 'user', userId);
-  const { name } = found(await findOrganization(records.db, organizationId), 'organization', organizationId);
+  const { name } = found(
+    await findOrganization(records.db, organizationId),
+    'organization',
+    organizationId,
+  );
   return { invitation, user, organizationName: name, proves: invitation.mailedTokenHash === hash };
 }
 
@@ -97,7 +119,10 @@ export async function findOpenInvitation(records: Records, token: string, now: n
  * Whether the person chooses a name and a password. An account whose address nobody proved may have been made by somebody else, so
  * the one who owns the address takes it over.
  */
-export function choosesPassword({ user, proves }: Pick<OpenInvitation, 'user' | 'proves'>): boolean {
+export function choosesPassword({
+  user,
+  proves,
+}: Pick<OpenInvitation, 'user' | 'proves'>): boolean {
   return user.passwordHash === null || (proves && !user.proven);
 }
 
@@ -116,9 +141,11 @@ export async function acceptInvitation(
   await change(records, async (step) => {
     // Of two that accept at once, the second finds nothing.
     const current = await findInvitation(step.db, invitation.tokenHash, now);
-    if (current === undefined) throw problem('notFound', { what: 'open invitation', id: 'that was sent' });
+    if (current === undefined)
+      throw problem('notFound', { what: 'open invitation', id: 'that was sent' });
     const member = await findOrganizationMember(step.db, invitation.organizationId, user.id);
-    if (member === undefined) throw new Error(`Invitation ${invitation.id} is open and its membership is gone`);
+    if (member === undefined)
+      throw new Error(`Invitation ${invitation.id} is open and its membership is gone`);
     if (chosen !== undefined || accepted.proven !== user.proven) await saveUser(step.db, accepted);
     await saveOrganizationMember(step.db, { ...member, acceptedAt: now });
     await removeInvitation(step.db, invitation.id);

@@ -26,8 +26,17 @@ import { findOrganization, saveOrganization } from '../../records/rows/organizat
 import { findUser, findUserByEmail, insertUser, removeUser } from '../../records/rows/users.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
 import { change, firstVersion, found, type Step } from '../record-change.ts';
-import { refuseHigherInvitation, refuseHigherRole, refuseHigherWorkspaceRole } from './grant-limit.ts';
-import { type InvitationLinks, type InvitationMail, invitationMail, invite } from './invitations.ts';
+import {
+  refuseHigherInvitation,
+  refuseHigherRole,
+  refuseHigherWorkspaceRole,
+} from './grant-limit.ts';
+import {
+  type InvitationLinks,
+  type InvitationMail,
+  invitationMail,
+  invite,
+} from './invitations.ts';
 
 export interface MemberDraft<R> {
   readonly email: string;
@@ -46,7 +55,15 @@ export interface InvitationParts {
 function view(member: NamedMember) {
   const { id, userId, name, email, role, created, acceptedAt } = member;
   const pending = acceptedAt === null;
-  return { id, userId, name: pending ? email : name, email, role, created: formatInstant(created), pending };
+  return {
+    id,
+    userId,
+    name: pending ? email : name,
+    email,
+    role,
+    created: formatInstant(created),
+    pending,
+  };
 }
 
 export async function listMembers(
@@ -86,7 +103,12 @@ export async function addOrganizationMember(
   refuseHigherRole(principal, draft.role);
   const added = await change(records, async (step) => {
     const user = await userOf(step, draft.email, parts.now);
-    const member = await pendingMember(step, principal, { organizationId, user, role: draft.role }, parts.now);
+    const member = await pendingMember(
+      step,
+      principal,
+      { organizationId, user, role: draft.role },
+      parts.now,
+    );
     await saveOrganizationMember(step.db, member);
     const link = await renewedLink(step, principal, member, parts);
     return { organizationId, link, shown: view({ ...member, name: user.name, email: user.email }) };
@@ -102,13 +124,21 @@ async function pendingMember(
   now: number,
 ): Promise<OrganizationMember> {
   const known = await findOrganizationMember(step.db, organizationId, user.id);
-  if (known !== undefined && known.acceptedAt !== null) throw problem('alreadyMember', { email: user.email });
+  if (known !== undefined && known.acceptedAt !== null)
+    throw problem('alreadyMember', { email: user.email });
   if (known !== undefined) {
     await refuseHigherInvitation(step, principal, known);
     step.announce({ kind: 'member', id: known.id, action: 'updated' });
     return { ...known, role };
   }
-  const member = { id: newId('member'), organizationId, userId: user.id, role, created: now, acceptedAt: null };
+  const member = {
+    id: newId('member'),
+    organizationId,
+    userId: user.id,
+    role,
+    created: now,
+    acceptedAt: null,
+  };
   await insertOrganizationMember(step.db, member);
   step.announce({ kind: 'member', id: member.id, action: 'created' });
   return member;
@@ -124,11 +154,16 @@ export async function addWorkspaceMember(
 ) {
   refuseHigherWorkspaceRole(principal, workspaceId, draft.role);
   const added = await change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, workspaceId), 'workspace', workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, workspaceId),
+      'workspace',
+      workspaceId,
+    );
     const user = await userOf(step, draft.email, parts.now);
     const known = await findOrganizationMember(step.db, organizationId, user.id);
     const ofOrganization =
-      known ?? (await pendingMember(step, principal, { organizationId, user, role: 'MEMBER' }, parts.now));
+      known ??
+      (await pendingMember(step, principal, { organizationId, user, role: 'MEMBER' }, parts.now));
     if ((await findWorkspaceMember(step.db, workspaceId, user.id)) !== undefined) {
       throw problem('alreadyMember', { email: user.email });
     }
@@ -155,11 +190,16 @@ export async function changeOrganizationRole(
   parts: InvitationParts,
 ) {
   const changed = await change(records, async (step) => {
-    const member = found(await findOrganizationMember(step.db, organizationId, userId), 'member', userId);
+    const member = found(
+      await findOrganizationMember(step.db, organizationId, userId),
+      'member',
+      userId,
+    );
     refuseHigherRole(principal, member.role);
     refuseHigherRole(principal, role);
     await saveOrganizationMember(step.db, { ...member, role });
-    if (member.role === 'OWNER' && role !== 'OWNER') await passOnOwnership(step, organizationId, userId);
+    if (member.role === 'OWNER' && role !== 'OWNER')
+      await passOnOwnership(step, organizationId, userId);
     step.announce({ kind: 'member', id: member.id, action: 'updated' });
     const link = await renewedLink(step, principal, { ...member, role }, parts);
     return { organizationId, link, shown: await memberView(step, { ...member, role }) };
@@ -176,12 +216,20 @@ export async function changeWorkspaceRole(
 ) {
   const changed = await change(records, async (step) => {
     const member = found(await findWorkspaceMember(step.db, workspaceId, userId), 'member', userId);
-    const { organizationId } = found(await findWorkspace(step.db, workspaceId), 'workspace', workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, workspaceId),
+      'workspace',
+      workspaceId,
+    );
     refuseHigherWorkspaceRole(principal, workspaceId, member.role);
     refuseHigherWorkspaceRole(principal, workspaceId, role);
     await saveWorkspaceRole(step.db, member.id, role);
     step.announce({ kind: 'member', id: member.id, action: 'updated' });
-    const ofOrganization = found(await findOrganizationMember(step.db, organizationId, userId), 'member', userId);
+    const ofOrganization = found(
+      await findOrganizationMember(step.db, organizationId, userId),
+      'member',
+      userId,
+    );
     const link = await renewedLink(step, principal, ofOrganization, parts);
     return { organizationId, link, shown: await memberView(step, { ...member, role }) };
   });
@@ -203,12 +251,18 @@ async function renewedLink(
 /** Mails a link that is committed, and answers the member with the link that the caller may hand over. */
 async function told<M extends { readonly email: string }>(
   records: Records,
-  done: { readonly organizationId: string; readonly link: InvitationLinks | undefined; readonly shown: M },
+  done: {
+    readonly organizationId: string;
+    readonly link: InvitationLinks | undefined;
+    readonly shown: M;
+  },
   { sendMail }: InvitationParts,
 ): Promise<M & { readonly invitationUrl: string | null }> {
   const { organizationId, link, shown } = done;
   if (link?.mailedUrl !== undefined) {
-    sendMail?.(await invitationMail(records, organizationId, { email: shown.email, url: link.mailedUrl }));
+    sendMail?.(
+      await invitationMail(records, organizationId, { email: shown.email, url: link.mailedUrl }),
+    );
   }
   return { ...shown, invitationUrl: link?.invitationUrl ?? null };
 }
@@ -221,13 +275,18 @@ export async function deleteOrganizationMember(
   userId: string,
 ): Promise<void> {
   await change(records, async (step) => {
-    const member = found(await findOrganizationMember(step.db, organizationId, userId), 'member', userId);
+    const member = found(
+      await findOrganizationMember(step.db, organizationId, userId),
+      'member',
+      userId,
+    );
     refuseHigherRole(principal, member.role);
     await removeOrganizationMember(step.db, member);
     if (member.role === 'OWNER') await passOnOwnership(step, organizationId, userId);
     step.announce({ kind: 'member', id: member.id, action: 'deleted' });
     step.announce({ kind: 'user', id: userId, action: 'updated' });
-    if ((await organizationMembershipsOf(step.db, userId)).length === 0) await removeUser(step.db, userId);
+    if ((await organizationMembershipsOf(step.db, userId)).length === 0)
+      await removeUser(step.db, userId);
   });
 }
 
@@ -246,10 +305,18 @@ export async function deleteWorkspaceMember(
 }
 
 /** When an owner goes, the one named in the organization is the one who stayed longest. Throws 409 when nobody is left. */
-async function passOnOwnership(step: Step, organizationId: string, leavingUserId: string): Promise<void> {
+async function passOnOwnership(
+  step: Step,
+  organizationId: string,
+  leavingUserId: string,
+): Promise<void> {
   const [next] = await ownersOf(step.db, organizationId);
   if (next === undefined) throw problem('lastOwner');
-  const organization = found(await findOrganization(step.db, organizationId), 'organization', organizationId);
+  const organization = found(
+    await findOrganization(step.db, organizationId),
+    'organization',
+    organizationId,
+  );
   if (organization.ownerId !== leavingUserId) return;
   await saveOrganization(step.db, { ...organization, ownerId: next.userId });
   step.announce({ kind: 'organization', id: organizationId, action: 'updated' });

@@ -31,7 +31,12 @@ function newSecret(): string {
 
 function view(record: OAuthClient, tokenUrl: string) {
   const { workspaceIds, secretHash: _, created, ...client } = record;
-  return { ...client, workspaces: workspaceIds.map((id) => ({ id })), tokenUrl, created: formatInstant(created) };
+  return {
+    ...client,
+    workspaces: workspaceIds.map((id) => ({ id })),
+    tokenUrl,
+    created: formatInstant(created),
+  };
 }
 
 /** The record with its `clientSecret`, which is not kept and cannot be read again. */

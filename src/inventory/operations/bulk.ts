@@ -33,7 +33,12 @@ async function selectedIds(
   }
   const scope = { workspaceIds: [workspaceId], search: search ?? undefined, expression };
   const filter = await deviceFilterOf(records, principal, scope);
-  return findDeviceIds(records.elsewhere(filter.organizationId), filter, operationLimits.itemsMax + 1, now);
+  return findDeviceIds(
+    records.elsewhere(filter.organizationId),
+    filter,
+    operationLimits.itemsMax + 1,
+    now,
+  );
 }
 
 const asInput = (value: object) => value as JsonObject;
@@ -41,13 +46,20 @@ const asInput = (value: object) => value as JsonObject;
 export function bulkCreate(
   records: Records,
   principal: Principal,
-  sent: { readonly workspaceId: string; readonly devices: readonly Omit<DeviceDraft, 'workspaceId'>[] },
+  sent: {
+    readonly workspaceId: string;
+    readonly devices: readonly Omit<DeviceDraft, 'workspaceId'>[];
+  },
   now: number,
 ) {
   const items = sent.devices.map(
     (device): OperationItem => ({ type: 'CREATE', name: device.name, input: asInput(device) }),
   );
-  const draft = { workspaceId: sent.workspaceId, type: 'BULK_CREATE', plan: { work: 'create' } } as const;
+  const draft = {
+    workspaceId: sent.workspaceId,
+    type: 'BULK_CREATE',
+    plan: { work: 'create' },
+  } as const;
   return acceptOperation(records, principal, draft, items, now);
 }
 
@@ -64,10 +76,18 @@ export async function bulkUpdate(
   const { devices, changes } = sent;
   const items = devices
     ? devices.map(
-        (device): OperationItem => ({ type: 'UPDATE', name: device.name ?? device.id, input: asInput(device) }),
+        (device): OperationItem => ({
+          type: 'UPDATE',
+          name: device.name ?? device.id,
+          input: asInput(device),
+        }),
       )
     : await onSelected(records, principal, sent, 'UPDATE', changes ?? {}, now);
-  const draft = { workspaceId: sent.workspaceId, type: 'BULK_UPDATE', plan: { work: 'update' } } as const;
+  const draft = {
+    workspaceId: sent.workspaceId,
+    type: 'BULK_UPDATE',
+    plan: { work: 'update' },
+  } as const;
   return acceptOperation(records, principal, draft, items, now);
 }
 
@@ -83,9 +103,18 @@ async function onSelected(
   return ids.map((id) => ({ type, name: id, input: asInput({ ...input, id }) }));
 }
 
-export async function bulkDelete(records: Records, principal: Principal, sent: BulkSelection, now: number) {
+export async function bulkDelete(
+  records: Records,
+  principal: Principal,
+  sent: BulkSelection,
+  now: number,
+) {
   const items = await onSelected(records, principal, sent, 'DELETE', {}, now);
-  const draft = { workspaceId: sent.workspaceId, type: 'BULK_DELETE', plan: { work: 'delete' } } as const;
+  const draft = {
+    workspaceId: sent.workspaceId,
+    type: 'BULK_DELETE',
+    plan: { work: 'delete' },
+  } as const;
   return acceptOperation(records, principal, draft, items, now);
 }
 
@@ -115,11 +144,22 @@ export async function bulkMove(
   const flow = await findDataFlow(records.db, dataFlowId);
   if (flow?.workspaceId !== targetWorkspaceId) {
     const field = 'body dataFlowId';
-    throw problem('unknownReference', { field, what: 'data flow', id: dataFlowId, place: 'workspace' });
+    throw problem('unknownReference', {
+      field,
+      what: 'data flow',
+      id: dataFlowId,
+      place: 'workspace',
+    });
   }
   const items = await onSelected(records, principal, sent, 'UPDATE', {}, now);
   const plan = { work: 'move', workspaceId: targetWorkspaceId, dataFlowId } as const;
-  return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items, now);
+  return acceptOperation(
+    records,
+    principal,
+    { workspaceId, type: 'BULK_UPDATE', plan },
+    items,
+    now,
+  );
 }
 
 export async function bulkTag(
@@ -137,12 +177,25 @@ export async function bulkTag(
   if (add.length + remove.length === 0) {
     throw problem('invalidRequest', { reason: 'body: addTagIds or removeTagIds is needed' });
   }
-  const own = (await findTags(records.db, [...add, ...remove])).filter((tag) => tag.workspaceId === workspaceId);
+  const own = (await findTags(records.db, [...add, ...remove])).filter(
+    (tag) => tag.workspaceId === workspaceId,
+  );
   const missing = [...add, ...remove].find((id) => !own.some((tag) => tag.id === id));
   if (missing !== undefined) {
-    throw problem('unknownReference', { field: 'body tags', what: 'tag', id: missing, place: 'workspace' });
+    throw problem('unknownReference', {
+      field: 'body tags',
+      what: 'tag',
+      id: missing,
+      place: 'workspace',
+    });
   }
   const items = await onSelected(records, principal, sent, 'UPDATE', {}, now);
   const plan = { work: 'tag', add, remove } as const;
-  return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items, now);
+  return acceptOperation(
+    records,
+    principal,
+    { workspaceId, type: 'BULK_UPDATE', plan },
+    items,
+    now,
+  );
 }

@@ -7,7 +7,10 @@ import { findOperation } from '../../records/rows/operations.ts';
 import { findUser } from '../../records/rows/users.ts';
 
 /** Undefined for an operation that is gone. Somebody who was deleted meanwhile is told by id. */
-export async function actorOfOperation({ db }: Pick<Records, 'db'>, operationId: string): Promise<Actor | undefined> {
+export async function actorOfOperation(
+  { db }: Pick<Records, 'db'>,
+  operationId: string,
+): Promise<Actor | undefined> {
   const operation = await findOperation(db, operationId);
   if (operation === undefined) return undefined;
   const id = operation.creator;

@@ -31,7 +31,8 @@ export async function workOn(
   }
   const deviceId = String(id);
   const device = await findDevice(step, deviceId);
-  if (device?.workspaceId !== workspaceId) throw problem('notFound', { what: 'device', id: deviceId });
+  if (device?.workspaceId !== workspaceId)
+    throw problem('notFound', { what: 'device', id: deviceId });
   return onDevice(step, plan, deviceId, input, now);
 }
 

@@ -29,7 +29,11 @@ import {
 import { change, found, type Step } from '../record-change.ts';
 import { workOn } from './operation-work.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
-import { askNetworkServers, type NetworkAnswers, type TellNetworkServer } from '../devices/registration.ts';
+import {
+  askNetworkServers,
+  type NetworkAnswers,
+  type TellNetworkServer,
+} from '../devices/registration.ts';
 
 export const operationLimits = { itemsMax: 50_000, chunkItemsMax: 100 } as const;
 
@@ -42,7 +46,14 @@ export interface OperationItem {
 
 function actionView({ id, type, state, data, started, completed }: OperationAction) {
   const time = (ms: number | null) => (ms === null ? null : formatInstant(ms));
-  return { id, type, state: state as ActionState, data, started: time(started), completed: time(completed) };
+  return {
+    id,
+    type,
+    state: state as ActionState,
+    data,
+    started: time(started),
+    completed: time(completed),
+  };
 }
 
 function view(operation: Operation, actions: readonly OperationAction[]) {
@@ -69,13 +80,20 @@ const itemsPerTurn = 1_000;
 export async function acceptOperation(
   records: Records,
   principal: Principal,
-  draft: { readonly workspaceId: string; readonly type: OperationType; readonly plan: OperationPlan },
+  draft: {
+    readonly workspaceId: string;
+    readonly type: OperationType;
+    readonly plan: OperationPlan;
+  },
   items: readonly OperationItem[],
   now: number,
 ) {
-  if (items.length === 0) throw problem('invalidRequest', { reason: 'There is no device to work on' });
+  if (items.length === 0)
+    throw problem('invalidRequest', { reason: 'There is no device to work on' });
   if (items.length > operationLimits.itemsMax) {
-    throw problem('invalidRequest', { reason: `An operation has at most ${operationLimits.itemsMax} devices` });
+    throw problem('invalidRequest', {
+      reason: `An operation has at most ${operationLimits.itemsMax} devices`,
+    });
   }
   const { workspaceId, type, plan } = draft;
   const { organizationId } = principal;
@@ -94,7 +112,13 @@ export async function acceptOperation(
   };
   const actions: OperationAction[] = [];
   for (const [place, { type: actionType, name, input }] of items.entries()) {
-    const pending = { state: 'PENDING', input, data: { name }, started: null, completed: null } as const;
+    const pending = {
+      state: 'PENDING',
+      input,
+      data: { name },
+      started: null,
+      completed: null,
+    } as const;
     actions.push({ id: newId('operationAction'), place, type: actionType, ...pending });
     if (place % itemsPerTurn === 0) await nextTurn();
   }
@@ -117,9 +141,16 @@ const actionsPerTurn = 500;
  * The operation as JSON, in pieces: it may have 50,000 actions. `actions` names which of what was done is told item by item. Throws
  * Problem `notFound` before the first piece.
  */
-export async function operationPieces(records: Records, id: string, actions: 'all' | 'failed' | 'none') {
+export async function operationPieces(
+  records: Records,
+  id: string,
+  actions: 'all' | 'failed' | 'none',
+) {
   const operation = found(await findOperation(records.db, id), 'operation', id);
-  const [head, tail] = JSON.stringify(view(operation, [])).split('"actions":[]') as [string, string];
+  const [head, tail] = JSON.stringify(view(operation, [])).split('"actions":[]') as [
+    string,
+    string,
+  ];
   const states: ActionState[] = actions === 'failed' ? ['FAILED'] : ['SUCCEEDED', 'FAILED'];
   // Items end in the order of their places: what ends while the answer is written does not stand beside older numbers.
   const before = actions === 'none' ? 0 : operation.done;
@@ -141,7 +172,12 @@ export async function operationPieces(records: Records, id: string, actions: 'al
 }
 
 /** Newest first, without their actions. */
-export async function listOperations(records: Records, principal: Principal, scope: ListScope, page: PageRequest) {
+export async function listOperations(
+  records: Records,
+  principal: Principal,
+  scope: ListScope,
+  page: PageRequest,
+) {
   const reach = await listReach(records, principal, scope);
   const { rows, total } = await listRows(records.db, reach, page);
   return pageOf(
@@ -207,7 +243,12 @@ async function runAction(
   await sql`savepoint item`.execute(step.db);
   try {
     if (refusal !== undefined) throw refusal;
-    const device = await workOn({ ...step, announce: (change) => void told.push(change) }, operation, action, now);
+    const device = await workOn(
+      { ...step, announce: (change) => void told.push(change) },
+      operation,
+      action,
+      now,
+    );
     await sql`release savepoint item`.execute(step.db);
     for (const change of told) step.announce(change);
     const data = { ...action.data, name: device.name, id: device.id, deviceId: device.deviceId };
@@ -217,7 +258,11 @@ async function runAction(
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     await sql`rollback to savepoint item`.execute(step.db);
     await sql`release savepoint item`.execute(step.db);
-    return { ...ended, state: 'FAILED', data: { ...failedData(action), errorCode: error.code, error: error.message } };
+    return {
+      ...ended,
+      state: 'FAILED',
+      data: { ...failedData(action), errorCode: error.code, error: error.message },
+    };
   }
 }
 

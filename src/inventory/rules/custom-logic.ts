@@ -5,7 +5,12 @@ import type { Json } from '../../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import type { CustomLogicBlock, CustomLogicDataSource, CustomLogicProperty, ValueType } from '../../model/rule.ts';
+import type {
+  CustomLogicBlock,
+  CustomLogicDataSource,
+  CustomLogicProperty,
+  ValueType,
+} from '../../model/rule.ts';
 import { converted } from '../../model/rule-value.ts';
 import {
   findCustomLogic,
@@ -41,7 +46,10 @@ export interface CustomLogicUpdate {
     | null
     | undefined;
   readonly properties?:
-    | readonly (Sent<CustomLogicProperty> & { readonly variableName: string; readonly type: ValueType })[]
+    | readonly (Sent<CustomLogicProperty> & {
+        readonly variableName: string;
+        readonly type: ValueType;
+      })[]
     | null
     | undefined;
   readonly script?: string | undefined;
@@ -64,7 +72,8 @@ export function checkVariables(field: string, names: readonly string[]): void {
   const seen = new Set<string>();
   for (const [i, name] of names.entries()) {
     const place = `${field}.${i}.variableName`;
-    if (!variablePattern.test(name)) throw invalid(place, `${name} is no name of a variable: letters, digits, _ and $`);
+    if (!variablePattern.test(name))
+      throw invalid(place, `${name} is no name of a variable: letters, digits, _ and $`);
     if (seen.has(name)) throw invalid(place, `${name} is there twice`);
     seen.add(name);
   }
@@ -93,11 +102,24 @@ function propertiesFrom(sent: NonNullable<CustomLogicUpdate['properties']>): Cus
   );
   return sent.map(({ variableName, type, ...property }, i) => {
     const defaultValue: Json = property.defaultValue ?? null;
-    if (defaultValue !== null && defaultValue !== '' && converted(defaultValue, type) === undefined) {
-      throw invalid(`properties.${i}.defaultValue`, `${JSON.stringify(defaultValue)} is not ${type}`);
+    if (
+      defaultValue !== null &&
+      defaultValue !== '' &&
+      converted(defaultValue, type) === undefined
+    ) {
+      throw invalid(
+        `properties.${i}.defaultValue`,
+        `${JSON.stringify(defaultValue)} is not ${type}`,
+      );
     }
     const { name, description } = property;
-    return { name: name ?? variableName, description: description ?? null, variableName, defaultValue, type };
+    return {
+      name: name ?? variableName,
+      description: description ?? null,
+      variableName,
+      defaultValue,
+      type,
+    };
   });
 }
 
@@ -121,7 +143,12 @@ async function detail(records: Records, { workspaces }: Principal, record: Custo
   };
 }
 
-export async function createCustomLogic(records: Records, principal: Principal, draft: CustomLogicDraft, now: number) {
+export async function createCustomLogic(
+  records: Records,
+  principal: Principal,
+  draft: CustomLogicDraft,
+  now: number,
+) {
   const record: CustomLogicBlock = {
     id: newId('customLogic'),
     organizationId: draft.organizationId,
@@ -140,7 +167,11 @@ export async function createCustomLogic(records: Records, principal: Principal, 
 }
 
 export async function readCustomLogic(records: Records, principal: Principal, id: string) {
-  return detail(records, principal, found(await findCustomLogic(records.db, id), 'custom logic block', id));
+  return detail(
+    records,
+    principal,
+    found(await findCustomLogic(records.db, id), 'custom logic block', id),
+  );
 }
 
 export async function listCustomLogic(
@@ -150,7 +181,11 @@ export async function listCustomLogic(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof view>>> {
   const organizationId = ownOrganization(principal, filter.organizationId);
-  const { rows, total } = await listRows(records.db, { organizationId, search: filter.search }, page);
+  const { rows, total } = await listRows(
+    records.db,
+    { organizationId, search: filter.search },
+    page,
+  );
   return pageOf(rows.map(view), total, page);
 }
 
@@ -168,16 +203,21 @@ export async function updateCustomLogic(
       ...current,
       name: orCurrent(sent.name, current.name),
       description: orCurrent(sent.description, current.description),
-      dataSources: sent.dataSources === undefined ? current.dataSources : sourcesFrom(sent.dataSources ?? []),
-      properties: sent.properties === undefined ? current.properties : propertiesFrom(sent.properties ?? []),
+      dataSources:
+        sent.dataSources === undefined ? current.dataSources : sourcesFrom(sent.dataSources ?? []),
+      properties:
+        sent.properties === undefined ? current.properties : propertiesFrom(sent.properties ?? []),
       script: sent.script === undefined ? current.script : scriptFrom(sent.script),
       ...nextVersion(current, sent.version, now),
     };
     const asked = ({ dataSources, properties }: CustomLogicBlock) => ({ dataSources, properties });
     if (!isDeepStrictEqual(asked(record), asked(current))) {
       const rules = await rulesUsing(step.db, 'customLogic', id, limits.rulesToldMax);
-      const users = rules.filter(({ active }) => active).map((rule) => `rule ${rule.name} (${rule.id})`);
-      if (users.length > 0) throw problem('customLogicInUse', { users: users.slice(0, usersNamedMax) });
+      const users = rules
+        .filter(({ active }) => active)
+        .map((rule) => `rule ${rule.name} (${rule.id})`);
+      if (users.length > 0)
+        throw problem('customLogicInUse', { users: users.slice(0, usersNamedMax) });
     }
     await saveCustomLogic(step.db, record);
     step.announce({ kind: 'customLogic', id, action: 'updated' });
@@ -190,7 +230,10 @@ export async function updateCustomLogic(
 export async function deleteCustomLogic(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await findCustomLogic(step.db, id), 'custom logic block', id);
-    refuseWhenUsed('custom logic block', await namesOfRulesUsing(step.db, 'customLogic', id, usersNamedMax));
+    refuseWhenUsed(
+      'custom logic block',
+      await namesOfRulesUsing(step.db, 'customLogic', id, usersNamedMax),
+    );
     await removeCustomLogic(step.db, id);
     step.announce({ kind: 'customLogic', id, action: 'deleted' });
   });

@@ -1,7 +1,13 @@
 // What requests say of a rule as a whole: inputs, timer and actions, made whole and checked field by field (contract 13).
 import { parseInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { RuleActionRef, RuleInput, RuleInputType, RuleTimer, RuleTimerType } from '../../model/rule.ts';
+import type {
+  RuleActionRef,
+  RuleInput,
+  RuleInputType,
+  RuleTimer,
+  RuleTimerType,
+} from '../../model/rule.ts';
 import { readSchedule } from '../../model/rule-schedule.ts';
 import { parseTagCombination, tagCombinationMax } from '../../model/tag-combination.ts';
 import { checkLength, invalidRule, ruleLimits } from './rule-checks.ts';
@@ -51,7 +57,10 @@ export function inputsFrom(sent: readonly InputDraft[]): RuleInput[] {
   const seen = new Set<string>();
   return sent.map(({ id, name, type, tagCombination, workspaceId }, i) => {
     if (seen.has(id))
-      throw invalidRule(`inputs.${i}.id`, `${id} is there twice; a device or tag can be an input only once`);
+      throw invalidRule(
+        `inputs.${i}.id`,
+        `${id} is there twice; a device or tag can be an input only once`,
+      );
     seen.add(id);
     const isCombination = type === 'TAG_COMBINATION';
     if (isCombination && parseTagCombination(tagCombination ?? '') === undefined) {
@@ -70,13 +79,20 @@ export function inputsFrom(sent: readonly InputDraft[]): RuleInput[] {
   });
 }
 
-const noTimer: RuleTimer = { enabled: false, schedule: null, type: null, startAt: null, timeZone: null };
+const noTimer: RuleTimer = {
+  enabled: false,
+  schedule: null,
+  type: null,
+  startAt: null,
+  timeZone: null,
+};
 
 /** A timer that is switched off is kept as it was sent and checked when it is switched on. */
 export function timerFrom(sent: TimerDraft | null | undefined): RuleTimer {
   if (sent === null || sent === undefined) return noTimer;
   const startAt = typeof sent.startAt === 'string' ? parseInstant(sent.startAt) : null;
-  if (startAt === undefined) throw invalidRule('timer.startAt', `${sent.startAt} is no ISO-8601 date-time`);
+  if (startAt === undefined)
+    throw invalidRule('timer.startAt', `${sent.startAt} is no ISO-8601 date-time`);
   const timer: RuleTimer = {
     enabled: sent.enabled ?? false,
     schedule: sent.schedule ?? null,

@@ -100,15 +100,22 @@ export function logicFrom(
   };
   const none = { logicBlocks: null, geoFenceLogicBlock: null, customLogic: null };
   const base = { ...none, type: sent.type, dataSources };
-  if (sent.type === 'COMPARISON') return { ...base, logicBlocks: blocksFrom(sent, dataSources, actionIds) };
-  if (sent.type === 'GEO_FENCE') return { ...base, geoFenceLogicBlock: fenceFrom(sent, dataSources, actionIds) };
+  if (sent.type === 'COMPARISON')
+    return { ...base, logicBlocks: blocksFrom(sent, dataSources, actionIds) };
+  if (sent.type === 'GEO_FENCE')
+    return { ...base, geoFenceLogicBlock: fenceFrom(sent, dataSources, actionIds) };
   return { ...base, customLogic: customFrom(sent, actionIds) };
 }
 
 /** Without a timer a data source triggers unless it reads previous values and another one triggers; what is stored says so. */
-function triggering(sources: readonly RuleDataSource[], isTimed: boolean): readonly RuleDataSource[] {
+function triggering(
+  sources: readonly RuleDataSource[],
+  isTimed: boolean,
+): readonly RuleDataSource[] {
   if (isTimed) return sources;
-  const onlyReads = sources.every(({ lastSample, triggerOnUplink }) => lastSample && !triggerOnUplink);
+  const onlyReads = sources.every(
+    ({ lastSample, triggerOnUplink }) => lastSample && !triggerOnUplink,
+  );
   return sources.map((source) => ({
     ...source,
     triggerOnUplink: source.triggerOnUplink || !source.lastSample || onlyReads,
@@ -117,14 +124,19 @@ function triggering(sources: readonly RuleDataSource[], isTimed: boolean): reado
 
 /** At a due time no device of a tag is definite, so such a rule would never run. */
 function refuseTags(sources: readonly RuleDataSource[], inputs: readonly RuleInput[]): void {
-  const tag = inputs.find(({ id, type }) => type !== 'DEVICE' && sources.some(({ inputIds }) => inputIds.includes(id)));
+  const tag = inputs.find(
+    ({ id, type }) => type !== 'DEVICE' && sources.some(({ inputIds }) => inputIds.includes(id)),
+  );
   if (tag === undefined) return;
   throw invalidRule('timer.enabled', `a timer needs devices as inputs, and ${tag.id} is a tag`);
 }
 
 type ActionIds = (field: string, ids: Ids) => readonly string[];
 
-function sourcesFrom({ type, dataSources }: LogicDraft, inputs: readonly RuleInput[]): RuleDataSource[] {
+function sourcesFrom(
+  { type, dataSources }: LogicDraft,
+  inputs: readonly RuleInput[],
+): RuleDataSource[] {
   const field = 'logic.dataSources';
   if (dataSources.length === 0) throw invalidRule(field, 'a rule has at least one data source');
   checkLength(field, dataSources, ruleLimits.dataSourcesMax);
@@ -133,10 +145,13 @@ function sourcesFrom({ type, dataSources }: LogicDraft, inputs: readonly RuleInp
   for (const [i, { id, inputIds, dataTopic }] of dataSources.entries()) {
     if (seen.has(id)) throw invalidRule(`${field}.${i}.id`, `${id} is there twice`);
     seen.add(id);
-    if (inputIds.length === 0) throw invalidRule(`${field}.${i}.inputIds`, 'a data source has at least one input');
+    if (inputIds.length === 0)
+      throw invalidRule(`${field}.${i}.inputIds`, 'a data source has at least one input');
     const unknown = inputIds.find((input) => !known.has(input));
-    if (unknown !== undefined) throw invalidRule(`${field}.${i}.inputIds`, `${unknown} is none of the rule's inputs`);
-    if (dataTopic === '') throw invalidRule(`${field}.${i}.dataTopic`, 'must name a topic, or be * for all');
+    if (unknown !== undefined)
+      throw invalidRule(`${field}.${i}.inputIds`, `${unknown} is none of the rule's inputs`);
+    if (dataTopic === '')
+      throw invalidRule(`${field}.${i}.dataTopic`, 'must name a topic, or be * for all');
   }
   if (type === 'CUSTOM_LOGIC') {
     checkVariables(
@@ -162,7 +177,8 @@ function blocksFrom(
   actionIds: ActionIds,
 ): LogicBlock[] {
   const field = 'logic.logicBlocks';
-  if (!logicBlocks || logicBlocks.length === 0) throw invalidRule(field, 'a comparison has at least one logic block');
+  if (!logicBlocks || logicBlocks.length === 0)
+    throw invalidRule(field, 'a comparison has at least one logic block');
   checkLength(field, logicBlocks, ruleLimits.logicBlocksMax);
   return logicBlocks.map((block, i) => {
     const place = `${field}.${i}`;
@@ -170,7 +186,10 @@ function blocksFrom(
       throw invalidRule(`${place}.conditions`, 'a logic block has at least one condition');
     checkLength(`${place}.conditions`, block.conditions, ruleLimits.conditionsMax);
     const conditions = block.conditions.map((condition, j) => {
-      const operands = [operandFrom(condition.operandFirst), operandFrom(condition.operandSecond)] as const;
+      const operands = [
+        operandFrom(condition.operandFirst),
+        operandFrom(condition.operandSecond),
+      ] as const;
       const type = comparedAs(...operands, sources);
       checkOperand(`${place}.conditions.${j}.operandFirst`, operands[0], type, sources);
       checkOperand(`${place}.conditions.${j}.operandSecond`, operands[1], type, sources);
@@ -197,13 +216,24 @@ function operandFrom(sent: OperandDraft): RuleOperand {
   };
 }
 
-function checkOperand(field: string, operand: RuleOperand, type: ValueType, sources: readonly RuleDataSource[]): void {
+function checkOperand(
+  field: string,
+  operand: RuleOperand,
+  type: ValueType,
+  sources: readonly RuleDataSource[],
+): void {
   if (operand.type === 'DATA_SOURCE') {
     if (sources.some(({ id }) => id === operand.dataSourceId)) return;
-    throw invalidRule(`${field}.dataSourceId`, `${operand.dataSourceId} is none of the rule's data sources`);
+    throw invalidRule(
+      `${field}.dataSourceId`,
+      `${operand.dataSourceId} is none of the rule's data sources`,
+    );
   }
   if (converted(operand.value, type) !== undefined) return;
-  throw invalidRule(`${field}.value`, `${JSON.stringify(operand.value)} cannot be compared as ${type}`);
+  throw invalidRule(
+    `${field}.value`,
+    `${JSON.stringify(operand.value)} cannot be compared as ${type}`,
+  );
 }
 
 function fenceFrom(
@@ -215,7 +245,10 @@ function fenceFrom(
   if (!sent) throw invalidRule(field, 'is needed for a geofence');
   for (const name of ['latitude', 'longitude']) {
     if (sources.filter(({ variableName }) => variableName === name).length !== 1) {
-      throw invalidRule('logic.dataSources', `a geofence has one data source with the variableName ${name}`);
+      throw invalidRule(
+        'logic.dataSources',
+        `a geofence has one data source with the variableName ${name}`,
+      );
     }
   }
   const read = parseGeoFence(sent.geoJson);
@@ -242,9 +275,18 @@ function customFrom({ customLogic: sent }: LogicDraft, actionIds: ActionIds): Ru
     actionIds: actionIds(`${field}.actionIds`, sent.actionIds),
     properties: properties.map(({ name, description, variableName, value, type }, i) => {
       if (value !== null && converted(value, type) === undefined) {
-        throw invalidRule(`${field}.properties.${i}.value`, `${JSON.stringify(value)} is not ${type}`);
+        throw invalidRule(
+          `${field}.properties.${i}.value`,
+          `${JSON.stringify(value)} is not ${type}`,
+        );
       }
-      return { name: name ?? variableName, description: description ?? null, variableName, value, type };
+      return {
+        name: name ?? variableName,
+        description: description ?? null,
+        variableName,
+        value,
+        type,
+      };
     }),
   };
 }

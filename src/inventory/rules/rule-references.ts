@@ -27,18 +27,30 @@ export async function checkRuleReferences(step: Step, rule: Rule): Promise<void>
 async function checkInputs(step: Step, { inputs, workspaceId }: Rule): Promise<void> {
   for (const [i, input] of inputs.entries()) {
     if (input.workspaceId !== null && input.workspaceId !== workspaceId) {
-      throw invalidRule(`inputs.${i}.workspaceId`, `must be the workspace of the rule, ${workspaceId}`);
+      throw invalidRule(
+        `inputs.${i}.workspaceId`,
+        `must be the workspace of the rule, ${workspaceId}`,
+      );
     }
-    if (input.type === 'DEVICE') await inWorkspace(step, 'device', input.id, `inputs.${i}.id`, workspaceId);
-    else if (input.type === 'ASSET_TAG') await inWorkspace(step, 'tag', input.id, `inputs.${i}.id`, workspaceId);
+    if (input.type === 'DEVICE')
+      await inWorkspace(step, 'device', input.id, `inputs.${i}.id`, workspaceId);
+    else if (input.type === 'ASSET_TAG')
+      await inWorkspace(step, 'tag', input.id, `inputs.${i}.id`, workspaceId);
     else {
       const { tagIds } = parseTagCombination(input.tagCombination ?? '') ?? { tagIds: [] };
-      for (const id of tagIds) await inWorkspace(step, 'tag', id, `inputs.${i}.tagCombination`, workspaceId);
+      for (const id of tagIds)
+        await inWorkspace(step, 'tag', id, `inputs.${i}.tagCombination`, workspaceId);
     }
   }
 }
 
-async function inWorkspace(step: Step, kind: 'device' | 'tag', id: string, field: string, workspaceId: string) {
+async function inWorkspace(
+  step: Step,
+  kind: 'device' | 'tag',
+  id: string,
+  field: string,
+  workspaceId: string,
+) {
   const place = await findPlace(step.db, kind, id);
   if (place?.workspaceId === workspaceId) return;
   throw problem('unknownReference', { field: `body ${field}`, what: kind, id, place: 'workspace' });
@@ -46,7 +58,9 @@ async function inWorkspace(step: Step, kind: 'device' | 'tag', id: string, field
 
 async function checkActions(step: Step, { actions, workspaceId }: Rule): Promise<void> {
   const ids = actions.map(({ id }) => id);
-  const connectors = new Map((await findOutputConnectors(step, ids)).map((connector) => [connector.id, connector]));
+  const connectors = new Map(
+    (await findOutputConnectors(step, ids)).map((connector) => [connector.id, connector]),
+  );
   for (const [i, id] of ids.entries()) {
     const connector = connectors.get(id);
     if (connector === undefined || connector.workspaceId !== workspaceId) {
@@ -58,7 +72,10 @@ async function checkActions(step: Step, { actions, workspaceId }: Rule): Promise
       });
     }
     if (connector.scope !== 'RULE_ACTION') {
-      throw invalidRule(`actions.${i}.id`, `${id} is an output of data flows, not an action of rules`);
+      throw invalidRule(
+        `actions.${i}.id`,
+        `${id} is an output of data flows, not an action of rules`,
+      );
     }
   }
 }

@@ -13,17 +13,24 @@ export type RuleView = Awaited<ReturnType<typeof ruleViews>>[number];
 
 export async function ruleViews(records: Records, showing: Showing, rules: readonly Rule[]) {
   const inputs = rules.flatMap((rule) => rule.inputs);
-  const idsOf = (type: RuleInput['type']) => inputs.filter((input) => input.type === type).map(({ id }) => id);
+  const idsOf = (type: RuleInput['type']) =>
+    inputs.filter((input) => input.type === type).map(({ id }) => id);
   const devices = await findDeviceNames(records.db, idsOf('DEVICE'));
   const tags = await findTags(records.db, idsOf('ASSET_TAG'));
   const names = new Map([...devices, ...tags].map(({ id, name }) => [id, name]));
   const actionIds = rules.flatMap(({ actions }) => actions.map(({ id }) => id));
   const connectors = new Map(
-    (await findOutputConnectors(records, [...new Set(actionIds)])).map((connector) => [connector.id, connector]),
+    (await findOutputConnectors(records, [...new Set(actionIds)])).map((connector) => [
+      connector.id,
+      connector,
+    ]),
   );
   const blockIds = rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []);
   const blocks = new Map(
-    (await findCustomLogics(records.db, [...new Set(blockIds)])).map((block) => [block.id, block.name]),
+    (await findCustomLogics(records.db, [...new Set(blockIds)])).map((block) => [
+      block.id,
+      block.name,
+    ]),
   );
   return rules.map((rule) => {
     const { id, workspaceId, name, description, active, nextExecution, timer, logic } = rule;
@@ -42,12 +49,22 @@ export async function ruleViews(records: Records, showing: Showing, rules: reado
       timer: { ...timer, startAt: timer.startAt === null ? null : formatInstant(timer.startAt) },
       logic: {
         ...logic,
-        customLogic: customLogic && { ...customLogic, name: blocks.get(customLogic.customLogicId) ?? customLogic.name },
+        customLogic: customLogic && {
+          ...customLogic,
+          name: blocks.get(customLogic.customLogicId) ?? customLogic.name,
+        },
       },
       actions: rule.actions.flatMap(({ id: actionId, configuration }) => {
         const connector = connectors.get(actionId);
         if (connector === undefined) return [];
-        return [{ id: actionId, name: connector.name, type: typeName(connector.type, showing), configuration }];
+        return [
+          {
+            id: actionId,
+            name: connector.name,
+            type: typeName(connector.type, showing),
+            configuration,
+          },
+        ];
       }),
     };
   });

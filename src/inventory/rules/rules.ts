@@ -7,13 +7,26 @@ import type { Rule } from '../../model/rule.ts';
 import type { Records } from '../../records/records.ts';
 import { clearRuleState } from '../../records/rows/rule-state.ts';
 import { removeRuns } from '../../records/rows/rule-queue.ts';
-import { findRule, insertRule, listRules as listRows, removeRule, saveRule } from '../../records/rows/rules.ts';
+import {
+  findRule,
+  insertRule,
+  listRules as listRows,
+  removeRule,
+  saveRule,
+} from '../../records/rows/rules.ts';
 import { findWorkspace } from '../../records/rows/workspaces.ts';
 import { change, firstVersion, found, nextVersion, orCurrent } from '../record-change.ts';
 import type { Showing } from '../flows/output-connector-view.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 import { checkRecordQuota } from '../workspaces/record-quota.ts';
-import { actionsFrom, inputsFrom, nextExecutionOf, type RuleDraft, type RuleUpdate, timerFrom } from './rule-draft.ts';
+import {
+  actionsFrom,
+  inputsFrom,
+  nextExecutionOf,
+  type RuleDraft,
+  type RuleUpdate,
+  timerFrom,
+} from './rule-draft.ts';
 import { logicFrom } from './rule-logic.ts';
 import { checkRuleReferences } from './rule-references.ts';
 import { type RuleView, ruleViews } from './rule-view.ts';
@@ -23,9 +36,18 @@ async function view(records: Records, showing: Showing, rule: Rule): Promise<Rul
 }
 
 /** Active unless it says otherwise. */
-export async function createRule(records: Records, showing: Showing, draft: RuleDraft, now: number): Promise<RuleView> {
+export async function createRule(
+  records: Records,
+  showing: Showing,
+  draft: RuleDraft,
+  now: number,
+): Promise<RuleView> {
   const record = await change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, draft.workspaceId),
+      'workspace',
+      draft.workspaceId,
+    );
     const active = draft.active ?? true;
     const inputs = inputsFrom(draft.inputs);
     const actions = actionsFrom(draft.actions);
@@ -92,7 +114,8 @@ export async function updateRule(
     // Logic that was not sent is checked again, because its inputs and actions may have changed.
     const logic = logicFrom(sent.logic ?? current.logic, inputs, actions, timer.enabled);
     const judged = ({ inputs, logic }: Pick<Rule, 'inputs' | 'logic'>) => ({ inputs, logic });
-    const forgets = (current.active && !active) || !isDeepStrictEqual(judged({ inputs, logic }), judged(current));
+    const forgets =
+      (current.active && !active) || !isDeepStrictEqual(judged({ inputs, logic }), judged(current));
     const keepsDue = active === current.active && isDeepStrictEqual(timer, current.timer);
     const record: Rule = {
       ...current,

@@ -44,19 +44,29 @@ const contentTypes: Readonly<Record<string, Looks>> = {
 };
 
 /** Shown by browsers without danger; everything else is only downloaded. */
-const shownInline: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const shownInline: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+]);
 
 /** The content type without parameters. Throws 415 for a type that is not taken, 400 for bytes that are something else. */
 export function checkedContentType(sent: string | undefined, content: Uint8Array): string {
   const type = (sent ?? 'application/octet-stream').split(';', 1)[0]!.trim().toLowerCase();
   const looks = Object.hasOwn(contentTypes, type) ? contentTypes[type] : undefined;
-  if (looks === undefined) throw problem('blobTypeNotTaken', { contentType: type, taken: Object.keys(contentTypes) });
-  if (!looks(content)) throw problem('invalidRequest', { reason: `The content is not of type ${type}` });
+  if (looks === undefined)
+    throw problem('blobTypeNotTaken', { contentType: type, taken: Object.keys(contentTypes) });
+  if (!looks(content))
+    throw problem('invalidRequest', { reason: `The content is not of type ${type}` });
   return type;
 }
 
 /** Headers under which content of strangers can be handed out. */
-export function downloadHeaders(contentType: string, name: string): Readonly<Record<string, string>> {
+export function downloadHeaders(
+  contentType: string,
+  name: string,
+): Readonly<Record<string, string>> {
   const kind = shownInline.has(contentType) ? 'inline' : 'attachment';
   const plain = name.replace(/[^\w. -]/g, '_');
   return {

@@ -19,7 +19,11 @@ import { checkedContentType, downloadHeaders } from './blob-content.ts';
 import { change, firstVersion, found } from '../record-change.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
-export const blobLimits = { bytesMax: 10 * 1024 * 1024, organizationBytesMax: 1024 * 1024 * 1024, nameLengthMax: 255 };
+export const blobLimits = {
+  bytesMax: 10 * 1024 * 1024,
+  organizationBytesMax: 1024 * 1024 * 1024,
+  nameLengthMax: 255,
+};
 
 /** Hexadecimal. */
 export function sha256Of(content: Uint8Array): string {
@@ -28,15 +32,31 @@ export function sha256Of(content: Uint8Array): string {
 
 function view(record: Blob) {
   const { id, name, contentType, size, organizationId, workspaceId, sha256, created } = record;
-  return { id, name, contentType, size, organizationId, workspaceId, sha256, created: formatInstant(created) };
+  return {
+    id,
+    name,
+    contentType,
+    size,
+    organizationId,
+    workspaceId,
+    sha256,
+    created: formatInstant(created),
+  };
 }
 
 /** Of the workspace when one is named, else of the organization. */
 export async function createBlob(
   records: Records,
   principal: Principal,
-  place: { readonly organizationId?: string | undefined; readonly workspaceId?: string | undefined },
-  file: { readonly name: string; readonly contentType: string | undefined; readonly content: Uint8Array },
+  place: {
+    readonly organizationId?: string | undefined;
+    readonly workspaceId?: string | undefined;
+  },
+  file: {
+    readonly name: string;
+    readonly contentType: string | undefined;
+    readonly content: Uint8Array;
+  },
   now: number,
 ) {
   if (place.organizationId === undefined && place.workspaceId === undefined) {
@@ -47,7 +67,8 @@ export async function createBlob(
   const { organizationId } = await listReach(records, principal, reach, ['blob', 'create']);
   const { content } = file;
   if (content.length === 0) throw problem('invalidRequest', { reason: 'The file is empty' });
-  if (content.length > blobLimits.bytesMax) throw problem('payloadTooLarge', { bytesMax: blobLimits.bytesMax });
+  if (content.length > blobLimits.bytesMax)
+    throw problem('payloadTooLarge', { bytesMax: blobLimits.bytesMax });
   const record: Blob = {
     id: newId('blob'),
     organizationId,

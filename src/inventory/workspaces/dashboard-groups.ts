@@ -35,9 +35,17 @@ export interface DashboardGroupDraft extends DashboardGroupUpdate {
 
 const view = (record: DashboardGroup) => ({ ...record, ...auditView(record) });
 
-export async function createDashboardGroup(records: Records, draft: DashboardGroupDraft, now: number) {
+export async function createDashboardGroup(
+  records: Records,
+  draft: DashboardGroupDraft,
+  now: number,
+) {
   return change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, draft.workspaceId),
+      'workspace',
+      draft.workspaceId,
+    );
     const { name, workspaceId, description = null } = draft;
     const id = newId('dashboardGroup');
     const record = { id, organizationId, workspaceId, name, description, ...firstVersion(now) };
@@ -62,7 +70,12 @@ export async function listDashboardGroups(
   return pageOf(rows.map(view), total, page);
 }
 
-export async function updateDashboardGroup(records: Records, id: string, sent: DashboardGroupUpdate, now: number) {
+export async function updateDashboardGroup(
+  records: Records,
+  id: string,
+  sent: DashboardGroupUpdate,
+  now: number,
+) {
   return change(records, async (step) => {
     const current = found(await findDashboardGroup(step.db, id), 'dashboard group', id);
     const record: DashboardGroup = {

@@ -41,7 +41,10 @@ export interface DashboardDraft extends DashboardUpdate {
 
 const view = (record: Dashboard) => ({ ...record, ...auditView(record) });
 
-async function check(step: Step, { groupId, workspaceId, configuration }: Dashboard): Promise<void> {
+async function check(
+  step: Step,
+  { groupId, workspaceId, configuration }: Dashboard,
+): Promise<void> {
   if (JSON.stringify(configuration).length > configurationLengthMax) {
     throw problem('invalidRequest', {
       reason: `body configuration: is larger than ${configurationLengthMax} characters`,
@@ -60,7 +63,11 @@ async function check(step: Step, { groupId, workspaceId, configuration }: Dashbo
 
 export async function createDashboard(records: Records, draft: DashboardDraft, now: number) {
   return change(records, async (step) => {
-    const { organizationId } = found(await findWorkspace(step.db, draft.workspaceId), 'workspace', draft.workspaceId);
+    const { organizationId } = found(
+      await findWorkspace(step.db, draft.workspaceId),
+      'workspace',
+      draft.workspaceId,
+    );
     const record: Dashboard = {
       id: newId('dashboard'),
       organizationId,
@@ -85,7 +92,10 @@ export async function readDashboard(records: Records, id: string) {
 export async function listDashboards(
   records: Records,
   principal: Principal,
-  filter: ListScope & { readonly search?: string | undefined; readonly groupId?: string | undefined },
+  filter: ListScope & {
+    readonly search?: string | undefined;
+    readonly groupId?: string | undefined;
+  },
   page: PageRequest,
 ) {
   const reach = await listReach(records, principal, filter);
@@ -94,7 +104,12 @@ export async function listDashboards(
   return pageOf(rows.map(view), total, page);
 }
 
-export async function updateDashboard(records: Records, id: string, sent: DashboardUpdate, now: number) {
+export async function updateDashboard(
+  records: Records,
+  id: string,
+  sent: DashboardUpdate,
+  now: number,
+) {
   return change(records, async (step) => {
     const current = found(await findDashboard(step.db, id), 'dashboard', id);
     const record: Dashboard = {

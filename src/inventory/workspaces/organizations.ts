@@ -16,7 +16,15 @@ import {
   saveOrganization,
 } from '../../records/rows/organizations.ts';
 import { findUser } from '../../records/rows/users.ts';
-import { auditView, change, firstVersion, found, nextVersion, orCurrent, refuseWhenUsed } from '../record-change.ts';
+import {
+  auditView,
+  change,
+  firstVersion,
+  found,
+  nextVersion,
+  orCurrent,
+  refuseWhenUsed,
+} from '../record-change.ts';
 
 export interface OrganizationDraft {
   readonly name: string;
@@ -56,7 +64,8 @@ export async function createOrganization(
   now: number,
 ) {
   // Else whoever is invited could take any address with an organization of the own, and the owner of the address could not.
-  if ((await findUser(records.db, principal.id))?.proven !== true) throw problem('addressNotProven');
+  if ((await findUser(records.db, principal.id))?.proven !== true)
+    throw problem('addressNotProven');
   const id = newId('organization');
   const record: Organization = {
     id,
@@ -69,7 +78,13 @@ export async function createOrganization(
   };
   await change(records, async (step) => {
     await insertOrganization(step.db, record);
-    const member = { id: newId('member'), organizationId: id, userId: principal.id, created: now, acceptedAt: now };
+    const member = {
+      id: newId('member'),
+      organizationId: id,
+      userId: principal.id,
+      created: now,
+      acceptedAt: now,
+    };
     await insertOrganizationMember(step.db, { ...member, role: 'OWNER' });
     step.announce({ kind: 'organization', id, action: 'created' });
     step.announce({ kind: 'member', id: member.id, action: 'created' });
@@ -93,8 +108,13 @@ export async function listOrganizations(
   principal: Principal,
   minimal: boolean,
   page: PageRequest,
-): Promise<Page<Awaited<ReturnType<typeof view>> | { readonly id: string; readonly name: string }>> {
-  const ids = principal.kind === 'USER' ? await organizationIdsOf(records, principal) : [principal.organizationId];
+): Promise<
+  Page<Awaited<ReturnType<typeof view>> | { readonly id: string; readonly name: string }>
+> {
+  const ids =
+    principal.kind === 'USER'
+      ? await organizationIdsOf(records, principal)
+      : [principal.organizationId];
   const shown =
     page.sort.length > 0
       ? await findOrganizationPage(records.db, ids, page)
@@ -107,16 +127,26 @@ export async function listOrganizations(
 /** Ids of the organizations whose membership the user has accepted. */
 export async function organizationsOf(records: Records, userId: string): Promise<string[]> {
   const memberships = await organizationMembershipsOf(records.db, userId);
-  return memberships.filter(({ acceptedAt }) => acceptedAt !== null).map((member) => member.organizationId);
+  return memberships
+    .filter(({ acceptedAt }) => acceptedAt !== null)
+    .map((member) => member.organizationId);
 }
 
 /** A user may be a member of several; the one the session is in comes first. */
-async function organizationIdsOf(records: Records, { id, organizationId }: Principal): Promise<string[]> {
+async function organizationIdsOf(
+  records: Records,
+  { id, organizationId }: Principal,
+): Promise<string[]> {
   const accepted = await organizationsOf(records, id);
   return [organizationId, ...accepted.filter((other) => other !== organizationId)];
 }
 
-export async function updateOrganization(records: Records, id: string, sent: OrganizationUpdate, now: number) {
+export async function updateOrganization(
+  records: Records,
+  id: string,
+  sent: OrganizationUpdate,
+  now: number,
+) {
   const saved = await change(records, async (step) => {
     const current = found(await findOrganization(step.db, id), 'organization', id);
     const record: Organization = {

@@ -5,7 +5,11 @@ import { type CountedRecord, recordCount } from '../../records/rows/organization
 import type { Step } from '../record-change.ts';
 
 /** To be asked in the transaction that is about to insert one. Throws 409 `quotaReached` when there is no room for it. */
-export async function checkRecordQuota(step: Step, organizationId: string, what: CountedRecord): Promise<void> {
+export async function checkRecordQuota(
+  step: Step,
+  organizationId: string,
+  what: CountedRecord,
+): Promise<void> {
   const used = await recordCount(step.db, organizationId, what);
   if (used >= step.quotas[what]) throw problem('quotaReached', quotaDetails(step.quotas, what));
 }

@@ -8,10 +8,14 @@ const dayMs = 86_400_000;
 export type KeepFrom = (workspaceId: string, dataFlowId: string | null) => EpochMs | undefined;
 
 /** Undefined when no rule exists and so nothing is ever too old. */
-export function keepFromBy({ workspaces, dataFlows }: RetentionRules, now: EpochMs): KeepFrom | undefined {
+export function keepFromBy(
+  { workspaces, dataFlows }: RetentionRules,
+  now: EpochMs,
+): KeepFrom | undefined {
   if (workspaces.size === 0 && dataFlows.size === 0) return undefined;
   return (workspaceId, dataFlowId) => {
-    const days = (dataFlowId === null ? undefined : dataFlows.get(dataFlowId)) ?? workspaces.get(workspaceId);
+    const days =
+      (dataFlowId === null ? undefined : dataFlows.get(dataFlowId)) ?? workspaces.get(workspaceId);
     return days === undefined ? undefined : now - days * dayMs;
   };
 }

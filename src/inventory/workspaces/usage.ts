@@ -21,16 +21,29 @@ export async function readUsage(
 ) {
   const workspaces = await listWorkspaceNames(records.db, await reachOf(records, principal, scope));
   const stored = await usage();
-  const content = workspaces.map(({ id, name }) => ({ workspaceId: id, name, ...(stored.get(id) ?? nothing) }));
-  const sum = (of: keyof WorkspaceUsage) => content.reduce((total, workspace) => total + workspace[of], 0);
+  const content = workspaces.map(({ id, name }) => ({
+    workspaceId: id,
+    name,
+    ...(stored.get(id) ?? nothing),
+  }));
+  const sum = (of: keyof WorkspaceUsage) =>
+    content.reduce((total, workspace) => total + workspace[of], 0);
   const total = { samples: sum('samples'), bytes: sum('bytes') };
   // Counts of the whole organization are not for those who may see a part of it.
   if (principal.workspaces !== 'all') return { content, total };
-  return { content, total, quotas: [...(await quotas(ownOrganization(principal, scope.organizationId)))] };
+  return {
+    content,
+    total,
+    quotas: [...(await quotas(ownOrganization(principal, scope.organizationId)))],
+  };
 }
 
 async function reachOf(records: Records, principal: Principal, scope: ListScope) {
   const { workspaceIds = [] } = scope;
-  if (workspaceIds.length > 0 || principal.workspaces === 'all') return listReach(records, principal, scope);
-  return { organizationId: ownOrganization(principal, scope.organizationId), workspaceIds: [...principal.workspaces] };
+  if (workspaceIds.length > 0 || principal.workspaces === 'all')
+    return listReach(records, principal, scope);
+  return {
+    organizationId: ownOrganization(principal, scope.organizationId),
+    workspaceIds: [...principal.workspaces],
+  };
 }

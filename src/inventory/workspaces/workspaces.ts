@@ -6,7 +6,11 @@ import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { openTimeZone } from '../../model/time-zone.ts';
-import { defaultWorkspaceSettings, type Workspace, type WorkspaceSettings } from '../../model/workspace.ts';
+import {
+  defaultWorkspaceSettings,
+  type Workspace,
+  type WorkspaceSettings,
+} from '../../model/workspace.ts';
 import type { Records } from '../../records/records.ts';
 import {
   findWorkspace,
@@ -46,11 +50,16 @@ function view(record: Workspace) {
 }
 
 /** Sent settings over the current ones, one by one; null goes back to the defaults. */
-function settingsFrom(current: WorkspaceSettings, sent: SettingsDraft | null | undefined): WorkspaceSettings {
+function settingsFrom(
+  current: WorkspaceSettings,
+  sent: SettingsDraft | null | undefined,
+): WorkspaceSettings {
   if (sent === undefined) return current;
   if (sent === null) return defaultWorkspaceSettings;
   const given = Object.fromEntries(
-    Object.entries(sent).filter(([name, value]) => value !== undefined && Object.hasOwn(current, name)),
+    Object.entries(sent).filter(
+      ([name, value]) => value !== undefined && Object.hasOwn(current, name),
+    ),
   );
   const settings: WorkspaceSettings = { ...current, ...given };
   checkCalendar(settings);
@@ -95,11 +104,20 @@ export async function listWorkspaces(
 ): Promise<Page<ReturnType<typeof view>>> {
   const organizationId = ownOrganization(principal, filter.organizationId);
   const workspaceIds = principal.workspaces === 'all' ? undefined : [...principal.workspaces];
-  const { rows, total } = await listRows(records.db, { ...filter, organizationId, workspaceIds }, page);
+  const { rows, total } = await listRows(
+    records.db,
+    { ...filter, organizationId, workspaceIds },
+    page,
+  );
   return pageOf(rows.map(view), total, page);
 }
 
-export async function updateWorkspace(records: Records, id: string, sent: WorkspaceUpdate, now: number) {
+export async function updateWorkspace(
+  records: Records,
+  id: string,
+  sent: WorkspaceUpdate,
+  now: number,
+) {
   const saved = await change(records, async (step) => {
     const current = found(await findWorkspace(step.db, id), 'workspace', id);
     const record: Workspace = {
@@ -133,8 +151,11 @@ export function workspaceAccess(
   scope: Scope,
   verb: Verb,
 ): { readonly all: boolean; readonly ids: readonly string[] } {
-  if (principal.workspaces === 'all' && holds(principal, scope, verb, null)) return { all: true, ids: [] };
+  if (principal.workspaces === 'all' && holds(principal, scope, verb, null))
+    return { all: true, ids: [] };
   const reached =
-    principal.workspaces === 'all' ? (principal.workspacePermissions?.keys() ?? []) : principal.workspaces;
+    principal.workspaces === 'all'
+      ? (principal.workspacePermissions?.keys() ?? [])
+      : principal.workspaces;
   return { all: false, ids: [...reached].filter((id) => holds(principal, scope, verb, id)).sort() };
 }

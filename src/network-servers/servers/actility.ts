@@ -28,10 +28,12 @@ function read(body: JsonObject): readonly ServerEvent[] {
     return [{ kind: 'downlink', deviceEui, state: 'FAILED', ...ownId(rejected), reason }];
   }
   const notification = objectAt(body, 'DevEUI_notification');
-  if (notification !== undefined) return notified(notification, euiAt(body, 'DevEUI_notification.DevEUI'));
+  if (notification !== undefined)
+    return notified(notification, euiAt(body, 'DevEUI_notification.DevEUI'));
   if (objectAt(body, 'DevEUI_location') !== undefined) return [];
   const uplink = objectAt(body, 'DevEUI_uplink');
-  if (uplink === undefined) return refuse('DevEUI_uplink', 'is needed, or another report of ThingPark');
+  if (uplink === undefined)
+    return refuse('DevEUI_uplink', 'is needed, or another report of ThingPark');
   return uplinkEvents(uplink, euiAt(body, 'DevEUI_uplink.DevEUI'));
 }
 
@@ -60,7 +62,9 @@ function uplinkEvents(uplink: JsonObject, deviceEui: string): readonly ServerEve
     },
     time: timeAt(uplink, 'Time'),
   });
-  return flagAt(uplink, 'ACKbit') ? [frame, { kind: 'downlink', deviceEui, state: 'ACKNOWLEDGED' }] : [frame];
+  return flagAt(uplink, 'ACKbit')
+    ? [frame, { kind: 'downlink', deviceEui, state: 'ACKNOWLEDGED' }]
+    : [frame];
 }
 
 function ownId(report: JsonObject): { readonly downlinkId?: string } {
@@ -74,13 +78,20 @@ function downlinkSent(report: JsonObject, deviceEui: string): ServerEvent {
     .map((name) => nameAt(report, name))
     .find((text) => text !== undefined && text !== '00' && text !== '');
   const failed = { state: 'FAILED', reason: `not delivered, cause ${cause ?? 'unknown'}` } as const;
-  return { kind: 'downlink', deviceEui, ...ownId(report), ...(isDelivered ? { state: 'SENT' } : failed) };
+  return {
+    kind: 'downlink',
+    deviceEui,
+    ...ownId(report),
+    ...(isDelivered ? { state: 'SENT' } : failed),
+  };
 }
 
 function notified(notification: JsonObject, deviceEui: string): readonly ServerEvent[] {
   const type = textAt(notification, 'Type') ?? 'unknown';
   if (type.toLowerCase() === 'join') return [joinEvent(deviceEui, nameAt(notification, 'DevAddr'))];
-  return [{ kind: 'note', deviceEui, level: 'INFO', message: `The network server notifies: ${type}` }];
+  return [
+    { kind: 'note', deviceEui, level: 'INFO', message: `The network server notifies: ${type}` },
+  ];
 }
 
 const downlinks: DownlinkApi = {
@@ -102,7 +113,9 @@ const downlinks: DownlinkApi = {
     const token = createHash('sha256')
       .update(plain + asKey.toLowerCase())
       .digest('hex');
-    const query = [...parameters, ['Token', token]].map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);
+    const query = [...parameters, ['Token', token]].map(
+      ([name, value]) => `${name}=${encodeURIComponent(value!)}`,
+    );
     return [{ method: 'POST', url: `${baseUrl}/thingpark/lrc/rest/downlink?${query.join('&')}` }];
   },
 };

@@ -38,7 +38,14 @@ function read(body: JsonObject, query: WebhookQuery): readonly ServerEvent[] {
       return [joinEvent(deviceEui, textAt(body, 'devAddr'))];
     case 'ack': {
       const acknowledged = flagAt(body, 'acknowledged');
-      return [report(body, deviceEui, acknowledged ? 'ACKNOWLEDGED' : 'FAILED', 'the device did not acknowledge it')];
+      return [
+        report(
+          body,
+          deviceEui,
+          acknowledged ? 'ACKNOWLEDGED' : 'FAILED',
+          'the device did not acknowledge it',
+        ),
+      ];
     }
     case 'txack':
       return [report(body, deviceEui, 'SENT')];
@@ -105,7 +112,13 @@ function report(
 }
 
 const levels = { INFO: 'INFO', WARNING: 'WARN', ERROR: 'ERROR' } as const;
-const downlinkCodes = new Set(['DOWNLINK_PAYLOAD_SIZE', 'DOWNLINK_GATEWAY', 'DOWNLINK_CODEC', 'F_CNT_DOWN', 'EXPIRED']);
+const downlinkCodes = new Set([
+  'DOWNLINK_PAYLOAD_SIZE',
+  'DOWNLINK_GATEWAY',
+  'DOWNLINK_CODEC',
+  'F_CNT_DOWN',
+  'EXPIRED',
+]);
 
 function logged(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
   const code = textAt(body, 'code') ?? 'UNKNOWN';
@@ -114,10 +127,23 @@ function logged(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
   const queueItemId = textAt(body, 'context.queue_item_id');
   if (downlinkCodes.has(code) && queueItemId !== undefined) {
     return [
-      { kind: 'downlink', deviceEui, state: 'FAILED', serverReference: queueItemId, reason: `${code} ${description}` },
+      {
+        kind: 'downlink',
+        deviceEui,
+        state: 'FAILED',
+        serverReference: queueItemId,
+        reason: `${code} ${description}`,
+      },
     ];
   }
-  return [{ kind: 'note', deviceEui, level, message: `The network server says: ${code} ${description}`.trim() }];
+  return [
+    {
+      kind: 'note',
+      deviceEui,
+      level,
+      message: `The network server says: ${code} ${description}`.trim(),
+    },
+  ];
 }
 
 function authorized({ apiKey }: ServerProperties) {
@@ -144,7 +170,10 @@ const registration: RegistrationApi = {
     const { baseUrl, applicationId = '', deviceProfileId = '' } = properties;
     const appKey = textAt(loraProperties, 'applicationKey');
     if (!appKey) throw problem('registrationIncomplete', { deviceEui, missing: 'applicationKey' });
-    const joinEui = textAt(loraProperties, 'joinEui') ?? textAt(loraProperties, 'applicationEui') ?? '0000000000000000';
+    const joinEui =
+      textAt(loraProperties, 'joinEui') ??
+      textAt(loraProperties, 'applicationEui') ??
+      '0000000000000000';
     const headers = authorized(properties);
     const keysUrl = `${baseUrl}/api/devices/${deviceEui}/keys`;
     // Of LoRaWAN 1.0 the one root key stands where 1.1 has its network key.
@@ -154,7 +183,16 @@ const registration: RegistrationApi = {
         method: 'POST',
         url: `${baseUrl}/api/devices`,
         headers,
-        body: { device: { applicationId, deviceProfileId, devEui: deviceEui, joinEui, name, isDisabled: false } },
+        body: {
+          device: {
+            applicationId,
+            deviceProfileId,
+            devEui: deviceEui,
+            joinEui,
+            name,
+            isDisabled: false,
+          },
+        },
         fineToo: [409],
       },
       { method: 'POST', url: keysUrl, headers, body: { deviceKeys }, fineToo: [409] },

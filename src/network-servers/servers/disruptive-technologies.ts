@@ -9,10 +9,14 @@ const deviceIdMax = 100;
 function read(body: JsonObject): readonly ServerEvent[] {
   const event = objectAt(body, 'event') ?? refuse('event', 'is needed');
   const target =
-    textAt(body, 'event.targetName') ?? refuse('event.targetName', 'is needed: it tells which device sent');
+    textAt(body, 'event.targetName') ??
+    refuse('event.targetName', 'is needed: it tells which device sent');
   const deviceId = target.split('/').at(-1) ?? '';
   if (deviceId === '' || deviceId.length > deviceIdMax) {
-    refuse('event.targetName', 'must end in the id of a device, as in projects/<project>/devices/<device>');
+    refuse(
+      'event.targetName',
+      'must end in the id of a device, as in projects/<project>/devices/<device>',
+    );
   }
   const eventType = textAt(body, 'event.eventType') ?? refuse('event.eventType', 'is needed');
   const data = objectAt(body, 'event.data') ?? refuse('event.data', 'is needed');

@@ -49,7 +49,8 @@ function uplinkEvents(body: JsonObject, deviceEui: string): readonly ServerEvent
     longitude: measureAt(params, `${hardware}.gps.lng`),
   };
   const sf =
-    measureAt(params, 'radio.modulation.spreading') ?? spreadingFactorOf(valueAt(params, 'radio.modulation.datarate'));
+    measureAt(params, 'radio.modulation.spreading') ??
+    spreadingFactorOf(valueAt(params, 'radio.modulation.datarate'));
   return [
     frameEvent({
       deviceEui,

@@ -3,7 +3,17 @@ import type { JsonObject } from '../../model/json.ts';
 import { frameEvent, joinEvent } from '../lora-frame.ts';
 import type { DownlinkApi, NetworkServer, ServerEvent } from '../network-server.ts';
 import { espOf, known, placeAt } from '../radio.ts';
-import { base64At, countAt, epochAt, euiAt, hexAt, measureAt, refuse, textAt, timeAt } from '../webhook-fields.ts';
+import {
+  base64At,
+  countAt,
+  epochAt,
+  euiAt,
+  hexAt,
+  measureAt,
+  refuse,
+  textAt,
+  timeAt,
+} from '../webhook-fields.ts';
 
 const states = ['SENT', 'ACKNOWLEDGED', 'FAILED'] as const;
 
@@ -51,7 +61,8 @@ function read(body: JsonObject): readonly ServerEvent[] {
 
 function report(body: JsonObject, deviceEui: string): ServerEvent {
   const state =
-    states.find((one) => one === textAt(body, 'state')) ?? refuse('state', `must be one of ${states.join(', ')}`);
+    states.find((one) => one === textAt(body, 'state')) ??
+    refuse('state', `must be one of ${states.join(', ')}`);
   const downlinkId = textAt(body, 'downlinkId');
   const reason = textAt(body, 'reason');
   return {

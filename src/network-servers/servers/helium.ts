@@ -3,7 +3,16 @@ import type { JsonObject } from '../../model/json.ts';
 import { frameEvent, joinEvent } from '../lora-frame.ts';
 import type { NetworkServer, ServerEvent, WebhookQuery } from '../network-server.ts';
 import { known, type Reception, receivedBy, spreadingFactorOf } from '../radio.ts';
-import { base64At, countAt, epochAt, euiAt, measureAt, objectsAt, textAt, valueAt } from '../webhook-fields.ts';
+import {
+  base64At,
+  countAt,
+  epochAt,
+  euiAt,
+  measureAt,
+  objectsAt,
+  textAt,
+  valueAt,
+} from '../webhook-fields.ts';
 import { chirpstack } from './chirpstack.ts';
 
 function read(body: JsonObject, query: WebhookQuery): readonly ServerEvent[] {

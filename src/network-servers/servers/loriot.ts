@@ -2,8 +2,20 @@
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { frameEvent, joinEvent } from '../lora-frame.ts';
-import type { DownlinkApi, NetworkServer, RegistrationApi, ServerEvent, ServerProperties } from '../network-server.ts';
-import { batteryPercentOf, known, type Reception, receivedBy, spreadingFactorOf } from '../radio.ts';
+import type {
+  DownlinkApi,
+  NetworkServer,
+  RegistrationApi,
+  ServerEvent,
+  ServerProperties,
+} from '../network-server.ts';
+import {
+  batteryPercentOf,
+  known,
+  type Reception,
+  receivedBy,
+  spreadingFactorOf,
+} from '../radio.ts';
 import {
   countAt,
   epochAt,
@@ -24,7 +36,14 @@ function read(body: JsonObject): readonly ServerEvent[] {
   if (command === 'rx' || command === 'gw') return received(body, deviceEui);
   if (command === 'txd') {
     const seqdn = nameAt(body, 'seqdn');
-    return [{ kind: 'downlink', deviceEui, state: 'SENT', ...(seqdn === undefined ? {} : { serverReference: seqdn }) }];
+    return [
+      {
+        kind: 'downlink',
+        deviceEui,
+        state: 'SENT',
+        ...(seqdn === undefined ? {} : { serverReference: seqdn }),
+      },
+    ];
   }
   if (command === 'join') return [joinEvent(deviceEui, textAt(body, 'devaddr'))];
   // Further messages of the protocol tell nothing of a device's data.
@@ -38,10 +57,13 @@ function received(body: JsonObject, deviceEui: string): readonly ServerEvent[] {
         kind: 'note',
         deviceEui,
         level: 'ERROR',
-        message: 'The payload is encrypted: give the network server the application session key of the device',
+        message:
+          'The payload is encrypted: give the network server the application session key of the device',
       }
     : dataFrame(body, deviceEui);
-  return flagAt(body, 'ack') ? [frame, { kind: 'downlink', deviceEui, state: 'ACKNOWLEDGED' }] : [frame];
+  return flagAt(body, 'ack')
+    ? [frame, { kind: 'downlink', deviceEui, state: 'ACKNOWLEDGED' }]
+    : [frame];
 }
 
 function dataFrame(body: JsonObject, deviceEui: string): ServerEvent {

@@ -5,22 +5,38 @@ import { known, payloadBytes, placeAt } from '../radio.ts';
 import { epochAt, hexAt, measureAt, nameAt, refuse, valueAt } from '../webhook-fields.ts';
 
 const devicePattern = /^[0-9a-f]{1,8}$/i;
-const signalQualities: Readonly<Record<string, 1 | 2 | 3>> = { LIMIT: 1, AVERAGE: 2, GOOD: 3, EXCELLENT: 3 };
+const signalQualities: Readonly<Record<string, 1 | 2 | 3>> = {
+  LIMIT: 1,
+  AVERAGE: 2,
+  GOOD: 3,
+  EXCELLENT: 3,
+};
 
 function read(body: JsonObject): readonly ServerEvent[] {
   const member = valueAt(body, 'device') === undefined ? 'deviceId' : 'device';
   const device = nameAt(body, member) ?? refuse('device', 'is needed: it tells which device sent');
-  if (!devicePattern.test(device)) refuse(member, 'must be a device id of at most 8 hexadecimal digits');
+  if (!devicePattern.test(device))
+    refuse(member, 'must be a device id of at most 8 hexadecimal digits');
   const deviceEui = device.toLowerCase();
   const payloadHex = hexAt(body, 'data');
   if (payloadHex === undefined) {
     const isService = valueAt(body, 'batt') !== undefined || valueAt(body, 'temp') !== undefined;
     // Service callbacks tell voltage and temperature of the radio; acknowledgements and locations come alone as well.
-    if (!isService && valueAt(body, 'computedLocation') === undefined && valueAt(body, 'infoCode') === undefined) {
+    if (
+      !isService &&
+      valueAt(body, 'computedLocation') === undefined &&
+      valueAt(body, 'infoCode') === undefined
+    ) {
       refuse('data', 'is needed');
     }
     return [
-      { kind: 'note', deviceEui, level: 'INFO', message: 'A callback without payload was received', details: body },
+      {
+        kind: 'note',
+        deviceEui,
+        level: 'INFO',
+        message: 'A callback without payload was received',
+        details: body,
+      },
     ];
   }
   const counter = nameAt(body, 'seqNumber');
@@ -42,7 +58,9 @@ function read(body: JsonObject): readonly ServerEvent[] {
         }),
       },
       time: epochAt(body, 'time'),
-      ...(counter === undefined ? {} : { duplicateKey: `${payloadHex}:${counter}:${nameAt(body, 'time') ?? ''}` }),
+      ...(counter === undefined
+        ? {}
+        : { duplicateKey: `${payloadHex}:${counter}:${nameAt(body, 'time') ?? ''}` }),
     },
   ];
 }

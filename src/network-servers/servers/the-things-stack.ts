@@ -46,9 +46,17 @@ function read(body: JsonObject): readonly ServerEvent[] {
     const told = objectAt(body, member);
     if (told !== undefined) return [downlinkReport(body, deviceEui, state, member, told)];
   }
-  if (valueAt(body, 'location_solved') !== undefined || valueAt(body, 'service_data') !== undefined) return [];
+  if (valueAt(body, 'location_solved') !== undefined || valueAt(body, 'service_data') !== undefined)
+    return [];
   if (valueAt(body, 'downlink_queue_invalidated') !== undefined) {
-    return [{ kind: 'note', deviceEui, level: 'WARN', message: 'The network server emptied its downlink queue' }];
+    return [
+      {
+        kind: 'note',
+        deviceEui,
+        level: 'WARN',
+        message: 'The network server emptied its downlink queue',
+      },
+    ];
   }
   return refuse(
     'uplink_message',
@@ -77,7 +85,10 @@ function uplink(body: JsonObject, deviceEui: string): ServerEvent {
     },
     time: timeAt(message, 'received_at') ?? timeAt(body, 'received_at'),
   });
-  const isNamed = event.kind === 'uplink' && serverDeviceId !== undefined && serverDeviceId !== `eui-${deviceEui}`;
+  const isNamed =
+    event.kind === 'uplink' &&
+    serverDeviceId !== undefined &&
+    serverDeviceId !== `eui-${deviceEui}`;
   return isNamed ? { ...event, serverDeviceId } : event;
 }
 
@@ -112,9 +123,13 @@ function downlinkReport(
 ): ServerEvent {
   const downlink = objectAt(told, 'downlink') ?? told;
   const ids = [valueAt(downlink, 'correlation_ids'), valueAt(body, 'correlation_ids')].flat();
-  const own = ids.find((id) => typeof id === 'string' && id.startsWith(correlationPrefix)) as string | undefined;
+  const own = ids.find((id) => typeof id === 'string' && id.startsWith(correlationPrefix)) as
+    | string
+    | undefined;
   const reason =
-    member === 'downlink_nack' ? 'the device did not acknowledge it' : textAt(told, 'error.message_format');
+    member === 'downlink_nack'
+      ? 'the device did not acknowledge it'
+      : textAt(told, 'error.message_format');
   return {
     kind: 'downlink',
     deviceEui,
@@ -169,13 +184,22 @@ function register(device: ServerDevice, properties: ServerProperties): readonly 
   const joinEui = keyOf(device, 'joinEui') ?? keyOf(device, 'applicationEui');
   const appKey = keyOf(device, 'applicationKey');
   if (joinEui === undefined || appKey === undefined) {
-    throw problem('registrationIncomplete', { deviceEui: device.deviceEui, missing: 'joinEui and applicationKey' });
+    throw problem('registrationIncomplete', {
+      deviceEui: device.deviceEui,
+      missing: 'joinEui and applicationKey',
+    });
   }
   const ids = { device_id: endDeviceId(device), dev_eui: device.deviceEui, join_eui: joinEui };
   const host = new URL(baseUrl).host;
-  const servers = { network_server_address: host, application_server_address: host, join_server_address: host };
+  const servers = {
+    network_server_address: host,
+    application_server_address: host,
+    join_server_address: host,
+  };
   const frequencyPlan =
-    keyOf(device, 'ttnProperties.frequencyPlan') ?? properties['frequencyPlanId'] ?? 'EU_863_870_TTN';
+    keyOf(device, 'ttnProperties.frequencyPlan') ??
+    properties['frequencyPlanId'] ??
+    'EU_863_870_TTN';
   const version = { lorawan_version: 'MAC_V1_0_3', lorawan_phy_version: 'PHY_V1_0_3_REV_A' };
   const network = { supports_join: true, frequency_plan_id: frequencyPlan, ...version };
   const own = `applications/${encoded(applicationId)}/devices`;

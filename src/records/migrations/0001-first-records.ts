@@ -27,7 +27,11 @@ function text(table: Table, name: string, references?: string): Table {
 }
 
 function inWorkspace(table: Table): Table {
-  return text(text(named(table), 'organizationId', 'organizations.id'), 'workspaceId', 'workspaces.id');
+  return text(
+    text(named(table), 'organizationId', 'organizations.id'),
+    'workspaceId',
+    'workspaces.id',
+  );
 }
 
 export async function up(db: Kysely<RecordTables>): Promise<void> {
@@ -39,7 +43,10 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
 
 async function tenants(db: Kysely<RecordTables>): Promise<void> {
   const { schema } = db;
-  await text(text(text(audited(schema.createTable('users') as Table), 'name'), 'email'), 'passwordHash')
+  await text(
+    text(text(audited(schema.createTable('users') as Table), 'name'), 'email'),
+    'passwordHash',
+  )
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addUniqueConstraint('usersEmail', ['email' as never])
     .execute();
@@ -47,12 +54,23 @@ async function tenants(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('logo', 'text')
     .addColumn('properties', 'text')
     .execute();
-  const workspaces = text(named(schema.createTable('workspaces') as Table), 'organizationId', 'organizations.id');
+  const workspaces = text(
+    named(schema.createTable('workspaces') as Table),
+    'organizationId',
+    'organizations.id',
+  );
   await text(text(workspaces, 'settings'), 'properties').execute();
   await members(db, 'organization');
   await members(db, 'workspace');
   const keys = text(schema.createTable('apiKeys') as Table, 'organizationId', 'organizations.id');
-  const columns = ['name', 'searchText', 'workspaceIds', 'permissions', 'secretHash', 'secretPrefix'];
+  const columns = [
+    'name',
+    'searchText',
+    'workspaceIds',
+    'permissions',
+    'secretHash',
+    'secretPrefix',
+  ];
   await columns
     .reduce((table, column) => text(table, column), keys)
     .addColumn('id', 'text', (column) => column.primaryKey())
@@ -79,7 +97,10 @@ async function inventory(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('color', 'text')
     .execute();
   await ['type', 'meta', 'schemas']
-    .reduce((table, column) => text(table, column), named(schema.createTable('deviceTypes') as Table))
+    .reduce(
+      (table, column) => text(table, column),
+      named(schema.createTable('deviceTypes') as Table),
+    )
     .addColumn('organizationId', 'text', (column) => column.references('organizations.id'))
     .addColumn('sampleData', 'text')
     .addColumn('uplinkScript', 'text')
@@ -88,7 +109,10 @@ async function inventory(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('pictureUrl', 'text')
     .execute();
   await ['connectivity', 'authType', 'decodingType']
-    .reduce((table, column) => text(table, column), inWorkspace(schema.createTable('deviceConnectors') as Table))
+    .reduce(
+      (table, column) => text(table, column),
+      inWorkspace(schema.createTable('deviceConnectors') as Table),
+    )
     .addColumn('uplinkSecret', 'text')
     .addColumn('uplinkSecretHash', 'text')
     .addColumn('pushConfigurationAutomatically', 'integer', (column) => column.notNull())
@@ -103,13 +127,21 @@ async function inventory(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('customPayload', 'text')
     .addColumn('properties', 'text')
     .execute();
-  await text(inWorkspace(schema.createTable('dataFlows') as Table), 'deviceConnectorId', 'deviceConnectors.id')
+  await text(
+    inWorkspace(schema.createTable('dataFlows') as Table),
+    'deviceConnectorId',
+    'deviceConnectors.id',
+  )
     .addColumn('deviceTypeId', 'text', (column) => column.references('deviceTypes.id'))
     .addColumn('passThrough', 'integer', (column) => column.notNull())
     .execute();
   await text(schema.createTable('dataFlowOutputs') as Table, 'topic')
-    .addColumn('dataFlowId', 'text', (column) => column.notNull().references('dataFlows.id').onDelete('cascade'))
-    .addColumn('outputConnectorId', 'text', (column) => column.notNull().references('outputConnectors.id'))
+    .addColumn('dataFlowId', 'text', (column) =>
+      column.notNull().references('dataFlows.id').onDelete('cascade'),
+    )
+    .addColumn('outputConnectorId', 'text', (column) =>
+      column.notNull().references('outputConnectors.id'),
+    )
     .addColumn('place', 'integer', (column) => column.notNull())
     .addPrimaryKeyConstraint('dataFlowOutputsPlace', ['dataFlowId', 'place'])
     .execute();
@@ -125,7 +157,10 @@ async function inventory(db: Kysely<RecordTables>): Promise<void> {
 
 async function devices(db: Kysely<RecordTables>): Promise<void> {
   const { schema } = db;
-  const table = text(text(inWorkspace(schema.createTable('devices') as Table), 'deviceId'), 'connectivity');
+  const table = text(
+    text(inWorkspace(schema.createTable('devices') as Table), 'deviceId'),
+    'connectivity',
+  );
   await text(text(table, 'dataFlowId', 'dataFlows.id'), 'properties')
     .addColumn('onlineTimeoutSeconds', 'integer', (column) => column.notNull())
     .addColumn('loraProperties', 'text')
@@ -134,8 +169,12 @@ async function devices(db: Kysely<RecordTables>): Promise<void> {
     .execute();
   await schema
     .createTable('deviceTags')
-    .addColumn('deviceId', 'text', (column) => column.notNull().references('devices.id').onDelete('cascade'))
-    .addColumn('tagId', 'text', (column) => column.notNull().references('tags.id').onDelete('cascade'))
+    .addColumn('deviceId', 'text', (column) =>
+      column.notNull().references('devices.id').onDelete('cascade'),
+    )
+    .addColumn('tagId', 'text', (column) =>
+      column.notNull().references('tags.id').onDelete('cascade'),
+    )
     .addPrimaryKeyConstraint('deviceTagsOnce', ['deviceId', 'tagId'])
     .execute();
   await index(db, 'deviceTags', ['tagId', 'deviceId']);
@@ -170,7 +209,13 @@ async function runtime(db: Kysely<RecordTables>): Promise<void> {
     .execute();
 }
 
-async function index(db: Kysely<RecordTables>, table: keyof RecordTables, columns: readonly string[]): Promise<void> {
+async function index(
+  db: Kysely<RecordTables>,
+  table: keyof RecordTables,
+  columns: readonly string[],
+): Promise<void> {
   const list = sql.join(columns.map((column) => sql.ref(column)));
-  await sql`create index ${sql.id(`${table}By${columns.join('')}`)} on ${sql.table(table)} (${list})`.execute(db);
+  await sql`create index ${sql.id(`${table}By${columns.join('')}`)} on ${sql.table(table)} (${list})`.execute(
+    db,
+  );
 }

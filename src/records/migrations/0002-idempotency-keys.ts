@@ -10,5 +10,9 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .addColumn('firstSeenAt', 'bigint', (column) => column.notNull())
     .addColumn('answer', 'text')
     .execute();
-  await schema.createIndex('idempotencyKeysByFirstSeenAt').on('idempotencyKeys').column('firstSeenAt').execute();
+  await schema
+    .createIndex('idempotencyKeysByFirstSeenAt')
+    .on('idempotencyKeys')
+    .column('firstSeenAt')
+    .execute();
 }

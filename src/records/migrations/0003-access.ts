@@ -12,7 +12,9 @@ async function credentials({ schema }: Kysely<RecordTables>): Promise<void> {
   let clients = schema
     .createTable('oauthClients')
     .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('organizationId', 'text', (column) => column.notNull().references('organizations.id'))
+    .addColumn('organizationId', 'text', (column) =>
+      column.notNull().references('organizations.id'),
+    )
     .addColumn('description', 'text')
     .addColumn('allWorkspaces', 'integer', (column) => column.notNull())
     .addColumn('created', 'bigint', (column) => column.notNull())
@@ -40,14 +42,23 @@ async function people(db: Kysely<RecordTables>): Promise<void> {
       .addColumn('id', 'text', (column) => column.primaryKey())
       .addColumn('tokenHash', 'text', (column) => column.notNull().unique())
       .addColumn('userId', 'text', (column) => column.notNull().references('users.id'))
-      .addColumn('organizationId', 'text', (column) => column.notNull().references('organizations.id'))
+      .addColumn('organizationId', 'text', (column) =>
+        column.notNull().references('organizations.id'),
+      )
       .addColumn('created', 'bigint', (column) => column.notNull())
       .addColumn('expiresAt', 'bigint', (column) => column.notNull());
-    await (table === 'sessions' ? made.addColumn('lastSeen', 'bigint', (column) => column.notNull()) : made).execute();
+    await (table === 'sessions'
+      ? made.addColumn('lastSeen', 'bigint', (column) => column.notNull())
+      : made
+    ).execute();
     await schema.createIndex(`${table}ByUserId`).on(table).column('userId').execute();
   }
   for (const owner of ['organization', 'workspace'] as const)
-    await schema.createIndex(`${owner}MembersByUserId`).on(`${owner}Members`).column('userId').execute();
+    await schema
+      .createIndex(`${owner}MembersByUserId`)
+      .on(`${owner}Members`)
+      .column('userId')
+      .execute();
 }
 
 async function auditLog({ schema }: Kysely<RecordTables>): Promise<void> {
@@ -71,7 +82,11 @@ async function auditLog({ schema }: Kysely<RecordTables>): Promise<void> {
   for (const name of [...required, 'changes'])
     log = log.addColumn(name, 'text', (column) => column.notNull()) as typeof log;
   await log.execute();
-  for (const columns of [['organizationId'], ['organizationId', 'workspaceId'], ['organizationId', 'actorId']])
+  for (const columns of [
+    ['organizationId'],
+    ['organizationId', 'workspaceId'],
+    ['organizationId', 'actorId'],
+  ])
     await schema
       .createIndex(`auditLogBy${columns.join('')}`)
       .on('auditLog')

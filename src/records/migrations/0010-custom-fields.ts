@@ -7,7 +7,9 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
   await schema
     .createTable('customFieldMetas')
     .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('organizationId', 'text', (column) => column.notNull().references('organizations.id'))
+    .addColumn('organizationId', 'text', (column) =>
+      column.notNull().references('organizations.id'),
+    )
     .addColumn('workspaceId', 'text', (column) => column.notNull().references('workspaces.id'))
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('description', 'text')
@@ -22,8 +24,12 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
     .execute();
   await schema
     .createTable('deviceCustomFields')
-    .addColumn('deviceId', 'text', (column) => column.notNull().references('devices.id').onDelete('cascade'))
-    .addColumn('metaId', 'text', (column) => column.notNull().references('customFieldMetas.id').onDelete('cascade'))
+    .addColumn('deviceId', 'text', (column) =>
+      column.notNull().references('devices.id').onDelete('cascade'),
+    )
+    .addColumn('metaId', 'text', (column) =>
+      column.notNull().references('customFieldMetas.id').onDelete('cascade'),
+    )
     .addColumn('value', 'text', (column) => column.notNull())
     .addColumn('textKey', 'text')
     .addColumn('numberKey', 'double precision')
@@ -62,7 +68,11 @@ async function addKeys(db: Kysely<RecordTables>): Promise<void> {
     .alterTable('deviceTypes')
     .addColumn('nameKey', 'text', (column) => column.notNull().defaultTo(''))
     .execute();
-  await schema.createIndex('devicesByintegrationId').on('devices').column('integrationId').execute();
+  await schema
+    .createIndex('devicesByintegrationId')
+    .on('devices')
+    .column('integrationId')
+    .execute();
   // Lists walk one of these two and touch no row for what is asked most: in order of name, or by the ids a filter found.
   const asked = ['nameKey', 'onlineTimeoutSeconds'] as const;
   await schema.dropIndex('devicesByorganizationIdworkspaceIdsearchTextid').execute();
@@ -77,7 +87,10 @@ async function addKeys(db: Kysely<RecordTables>): Promise<void> {
     .columns(['workspaceId', 'id', 'organizationId', 'searchText', ...asked])
     .execute();
   // What is sealed can only be read with the installation's key, so LoRa keys of older devices follow with their next change.
-  for (const row of await db.selectFrom('devices').select(['id', 'name', 'deviceId', 'description']).execute()) {
+  for (const row of await db
+    .selectFrom('devices')
+    .select(['id', 'name', 'deviceId', 'description'])
+    .execute()) {
     const keys = {
       nameKey: row.name.toLowerCase(),
       deviceIdKey: row.deviceId.toLowerCase(),
@@ -86,6 +99,10 @@ async function addKeys(db: Kysely<RecordTables>): Promise<void> {
     await db.updateTable('devices').set(keys).where('id', '=', row.id).execute();
   }
   for (const row of await db.selectFrom('deviceTypes').select(['id', 'name']).execute()) {
-    await db.updateTable('deviceTypes').set({ nameKey: row.name.toLowerCase() }).where('id', '=', row.id).execute();
+    await db
+      .updateTable('deviceTypes')
+      .set({ nameKey: row.name.toLowerCase() })
+      .where('id', '=', row.id)
+      .execute();
   }
 }

@@ -6,7 +6,9 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
   await schema
     .createTable('deviceCredentials')
     .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('deviceId', 'text', (column) => column.notNull().references('devices.id').onDelete('cascade'))
+    .addColumn('deviceId', 'text', (column) =>
+      column.notNull().references('devices.id').onDelete('cascade'),
+    )
     .addColumn('name', 'text')
     .addColumn('algorithm', 'text', (column) => column.notNull())
     .addColumn('publicKey', 'text', (column) => column.notNull())
@@ -17,7 +19,9 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .execute();
   await schema
     .createTable('deviceConfigurations')
-    .addColumn('deviceId', 'text', (column) => column.notNull().references('devices.id').onDelete('cascade'))
+    .addColumn('deviceId', 'text', (column) =>
+      column.notNull().references('devices.id').onDelete('cascade'),
+    )
     .addColumn('version', 'integer', (column) => column.notNull())
     .addColumn('workspaceId', 'text', (column) => column.notNull())
     // Null once deleted: the number of a version is never given twice.

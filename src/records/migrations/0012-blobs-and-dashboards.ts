@@ -7,7 +7,9 @@ type Table = CreateTableBuilder<string>;
 function named(table: Table): Table {
   return table
     .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('organizationId', 'text', (column) => column.notNull().references('organizations.id'))
+    .addColumn('organizationId', 'text', (column) =>
+      column.notNull().references('organizations.id'),
+    )
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('description', 'text')
     .addColumn('searchText', 'text', (column) => column.notNull())

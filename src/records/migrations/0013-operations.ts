@@ -6,7 +6,9 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
   await schema
     .createTable('operations')
     .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('organizationId', 'text', (column) => column.notNull().references('organizations.id'))
+    .addColumn('organizationId', 'text', (column) =>
+      column.notNull().references('organizations.id'),
+    )
     .addColumn('workspaceId', 'text', (column) => column.notNull().references('workspaces.id'))
     .addColumn('creator', 'text', (column) => column.notNull())
     .addColumn('type', 'text', (column) => column.notNull())
@@ -20,7 +22,9 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
   await schema
     .createTable('operationActions')
     .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('operationId', 'text', (column) => column.notNull().references('operations.id').onDelete('cascade'))
+    .addColumn('operationId', 'text', (column) =>
+      column.notNull().references('operations.id').onDelete('cascade'),
+    )
     .addColumn('place', 'integer', (column) => column.notNull())
     .addColumn('type', 'text', (column) => column.notNull())
     .addColumn('state', 'text', (column) => column.notNull())

@@ -6,5 +6,9 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
   for (const name of ['registered', 'active']) {
     await db.schema.alterTable('devices').addColumn(name, 'integer').execute();
   }
-  await db.updateTable('devices').set({ registered: 1, active: 1 }).where('connectivity', '=', 'LORA').execute();
+  await db
+    .updateTable('devices')
+    .set({ registered: 1, active: 1 })
+    .where('connectivity', '=', 'LORA')
+    .execute();
 }

@@ -5,7 +5,10 @@ import type { RecordTables } from '../schema.ts';
 export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
   const asked = ['nameKey', 'onlineTimeoutSeconds', 'registered'] as const;
   for (const [name, columns] of [
-    ['devicesByorganizationIdworkspaceIdsearchTextid', ['organizationId', 'workspaceId', 'searchText', 'id']],
+    [
+      'devicesByorganizationIdworkspaceIdsearchTextid',
+      ['organizationId', 'workspaceId', 'searchText', 'id'],
+    ],
     ['devicesByworkspaceIdid', ['workspaceId', 'id', 'organizationId', 'searchText']],
   ] as const) {
     await schema.dropIndex(name).execute();

@@ -6,7 +6,9 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
   await schema
     .createTable('integrations')
     .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('organizationId', 'text', (column) => column.notNull().references('organizations.id'))
+    .addColumn('organizationId', 'text', (column) =>
+      column.notNull().references('organizations.id'),
+    )
     .addColumn('workspaceId', 'text', (column) => column.notNull().references('workspaces.id'))
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('description', 'text')
@@ -31,7 +33,9 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .createTable('downlinks')
     .addColumn('sequence', 'integer', (column) => column.primaryKey().autoIncrement())
     .addColumn('id', 'text', (column) => column.notNull().unique())
-    .addColumn('deviceId', 'text', (column) => column.notNull().references('devices.id').onDelete('cascade'))
+    .addColumn('deviceId', 'text', (column) =>
+      column.notNull().references('devices.id').onDelete('cascade'),
+    )
     .addColumn('connectivity', 'text', (column) => column.notNull())
     .addColumn('created', 'bigint', (column) => column.notNull())
     .addColumn('updated', 'bigint')
@@ -49,6 +53,14 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .addColumn('serverReference', 'text')
     .addColumn('correlationId', 'text', (column) => column.notNull())
     .execute();
-  await schema.createIndex('downlinksByDevice').on('downlinks').columns(['deviceId', 'sequence']).execute();
-  await schema.createIndex('downlinksByState').on('downlinks').columns(['state', 'deviceId', 'sequence']).execute();
+  await schema
+    .createIndex('downlinksByDevice')
+    .on('downlinks')
+    .columns(['deviceId', 'sequence'])
+    .execute();
+  await schema
+    .createIndex('downlinksByState')
+    .on('downlinks')
+    .columns(['state', 'deviceId', 'sequence'])
+    .execute();
 }

@@ -27,7 +27,11 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('answer', 'text')
     .addColumn('reason', 'text')
     .execute();
-  await schema.createIndex('deliveriesByConnector').on('deliveries').columns(['connectorId', 'state']).execute();
+  await schema
+    .createIndex('deliveriesByConnector')
+    .on('deliveries')
+    .columns(['connectorId', 'state'])
+    .execute();
   await schema.createIndex('deliveriesByDevice').on('deliveries').column('deviceId').execute();
   await schema
     .createIndex('deliveriesPending')

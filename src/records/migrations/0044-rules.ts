@@ -7,7 +7,9 @@ type Table = CreateTableBuilder<string>;
 function named(table: Table): Table {
   return table
     .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('organizationId', 'text', (column) => column.notNull().references('organizations.id'))
+    .addColumn('organizationId', 'text', (column) =>
+      column.notNull().references('organizations.id'),
+    )
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('description', 'text')
     .addColumn('searchText', 'text', (column) => column.notNull())
@@ -34,7 +36,9 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .execute();
   await schema
     .createTable('ruleReferences')
-    .addColumn('ruleId', 'text', (column) => column.notNull().references('rules.id').onDelete('cascade'))
+    .addColumn('ruleId', 'text', (column) =>
+      column.notNull().references('rules.id').onDelete('cascade'),
+    )
     .addColumn('kind', 'text', (column) => column.notNull())
     .addColumn('referenceId', 'text', (column) => column.notNull())
     .addPrimaryKeyConstraint('ruleReferencesKey', ['ruleId', 'kind', 'referenceId'])

@@ -48,5 +48,9 @@ export async function up({ schema }: Kysely<RecordTables>): Promise<void> {
     .execute();
   await schema.createIndex('ruleTimersByrunAt').on('ruleTimers').column('runAt').execute();
   await schema.createIndex('ruleTimersByruleId').on('ruleTimers').column('ruleId').execute();
-  await schema.createIndex('ruleTriggersByruleId').on('ruleTriggers').columns(['ruleId', 'sequence']).execute();
+  await schema
+    .createIndex('ruleTriggersByruleId')
+    .on('ruleTriggers')
+    .columns(['ruleId', 'sequence'])
+    .execute();
 }

@@ -10,7 +10,11 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
     .execute();
   await proveFirstOwner(db);
   await schema.alterTable('invitations').addColumn('mailedTokenHash', 'text').execute();
-  await schema.createIndex('invitationsByMailedTokenHash').on('invitations').column('mailedTokenHash').execute();
+  await schema
+    .createIndex('invitationsByMailedTokenHash')
+    .on('invitations')
+    .column('mailedTokenHash')
+    .execute();
   await schema
     .createTable('passwordResets')
     .addColumn('tokenHash', 'text', (column) => column.primaryKey())
@@ -18,11 +22,21 @@ export async function up(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('created', 'bigint', (column) => column.notNull())
     .addColumn('expiresAt', 'bigint', (column) => column.notNull())
     .execute();
-  await schema.createIndex('passwordResetsByUserId').on('passwordResets').column('userId').execute();
+  await schema
+    .createIndex('passwordResetsByUserId')
+    .on('passwordResets')
+    .column('userId')
+    .execute();
 }
 
 /** The first user of the installation is its operator. Nobody knows who accepted the other invitations. */
 async function proveFirstOwner(db: Kysely<RecordTables>): Promise<void> {
-  const first = await db.selectFrom('users').select('id').orderBy('created').orderBy('id').executeTakeFirst();
-  if (first !== undefined) await db.updateTable('users').set({ proven: 1 }).where('id', '=', first.id).execute();
+  const first = await db
+    .selectFrom('users')
+    .select('id')
+    .orderBy('created')
+    .orderBy('id')
+    .executeTakeFirst();
+  if (first !== undefined)
+    await db.updateTable('users').set({ proven: 1 }).where('id', '=', first.id).execute();
 }

@@ -19,8 +19,15 @@ export async function findApiKey(db: RecordsDb, id: string): Promise<ApiKey | un
   return row && fromGrantedRow(row);
 }
 
-export async function findApiKeyBySecretHash(db: RecordsDb, secretHash: string): Promise<ApiKey | undefined> {
-  const row = await db.selectFrom('apiKeys').selectAll().where('secretHash', '=', secretHash).executeTakeFirst();
+export async function findApiKeyBySecretHash(
+  db: RecordsDb,
+  secretHash: string,
+): Promise<ApiKey | undefined> {
+  const row = await db
+    .selectFrom('apiKeys')
+    .selectAll()
+    .where('secretHash', '=', secretHash)
+    .executeTakeFirst();
   return row && fromGrantedRow(row);
 }
 
@@ -29,7 +36,10 @@ export async function listApiKeys(
   filter: { readonly organizationId: string; readonly search?: string | undefined },
   page: PageRequest,
 ): Promise<Rows<ApiKey>> {
-  let query = db.selectFrom('apiKeys').selectAll().where('organizationId', '=', filter.organizationId);
+  let query = db
+    .selectFrom('apiKeys')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page, keySortColumns);
   return { rows: rows.map(fromGrantedRow), total };
@@ -40,7 +50,10 @@ export async function removeApiKey(db: RecordsDb, id: string): Promise<void> {
 }
 
 /** Writes when keys were last used; keys deleted meanwhile stay deleted. */
-export async function saveLastUses(db: RecordsDb, uses: ReadonlyMap<string, EpochMs>): Promise<void> {
+export async function saveLastUses(
+  db: RecordsDb,
+  uses: ReadonlyMap<string, EpochMs>,
+): Promise<void> {
   await db.transaction().execute(async (step) => {
     for (const [id, lastUsed] of uses)
       await step.updateTable('apiKeys').set({ lastUsed }).where('id', '=', id).execute();

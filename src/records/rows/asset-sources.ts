@@ -88,7 +88,10 @@ function metric(json: JsonSql, name: MetricField): Value {
 }
 
 function metricSources(json: JsonSql) {
-  const sources = metricFields.map((name) => [`uplinkMetrics.${name}`, { value: metric(json, name) }]);
+  const sources = metricFields.map((name) => [
+    `uplinkMetrics.${name}`,
+    { value: metric(json, name) },
+  ]);
   return Object.fromEntries(sources) as Record<`uplinkMetrics.${MetricField}`, AssetSource>;
 }
 

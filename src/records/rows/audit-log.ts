@@ -11,7 +11,10 @@ import type { RecordTables } from '../schema.ts';
 
 const keptMs = 400 * 24 * 3_600_000;
 
-export async function insertAuditEntries(db: RecordsDb, entries: readonly AuditEntry[]): Promise<void> {
+export async function insertAuditEntries(
+  db: RecordsDb,
+  entries: readonly AuditEntry[],
+): Promise<void> {
   if (entries.length === 0) return;
   const rows = entries.map(({ actor, changes, ...entry }) => ({
     ...entry,
@@ -36,7 +39,9 @@ export interface AuditFilter {
   readonly action?: AuditAction | undefined;
 }
 
-function fromRow(row: Selectable<RecordTables['auditLog']>): AuditEntry & { readonly sequence: number } {
+function fromRow(
+  row: Selectable<RecordTables['auditLog']>,
+): AuditEntry & { readonly sequence: number } {
   const { actorType, actorId, actorName, changes, action, ...entry } = row;
   return {
     ...entry,
@@ -47,7 +52,10 @@ function fromRow(row: Selectable<RecordTables['auditLog']>): AuditEntry & { read
 }
 
 function filtered(db: RecordsDb, filter: AuditFilter) {
-  let query = db.selectFrom('auditLog').selectAll().where('organizationId', '=', filter.organizationId);
+  let query = db
+    .selectFrom('auditLog')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
   if (filter.workspaceIds?.length) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.from !== undefined) query = query.where('timestamp', '>=', filter.from);
   if (filter.to !== undefined) query = query.where('timestamp', '<', filter.to);
@@ -64,8 +72,13 @@ export async function listAuditEntries(
   filter: AuditFilter,
   page: PageRequest,
 ): Promise<Rows<AuditEntry>> {
-  const sort = page.sort.length > 0 ? page.sort : ([{ field: 'timestamp', direction: 'desc' }] as const);
-  const { rows, total } = await pageOfRows(filtered(db, filter), { ...page, sort }, { timestamp: 'sequence' });
+  const sort =
+    page.sort.length > 0 ? page.sort : ([{ field: 'timestamp', direction: 'desc' }] as const);
+  const { rows, total } = await pageOfRows(
+    filtered(db, filter),
+    { ...page, sort },
+    { timestamp: 'sequence' },
+  );
   return { rows: rows.map(fromRow), total };
 }
 
@@ -76,7 +89,10 @@ export async function auditEntriesBefore(
   sequence: number,
   limit: number,
 ): Promise<(AuditEntry & { readonly sequence: number })[]> {
-  const query = filtered(db, filter).where('sequence', '<', sequence).orderBy('sequence', 'desc').limit(limit);
+  const query = filtered(db, filter)
+    .where('sequence', '<', sequence)
+    .orderBy('sequence', 'desc')
+    .limit(limit);
   return (await query.execute()).map(fromRow);
 }
 

@@ -30,15 +30,24 @@ export async function findBlob(db: RecordsDb, id: string): Promise<Blob | undefi
   return db.selectFrom('blobs').select(columns).where('id', '=', id).executeTakeFirst();
 }
 
-export async function listBlobs(db: RecordsDb, filter: WorkspaceFilter, page: PageRequest): Promise<Rows<Blob>> {
-  let query = db.selectFrom('blobs').select(columns).where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+export async function listBlobs(
+  db: RecordsDb,
+  filter: WorkspaceFilter,
+  page: PageRequest,
+): Promise<Rows<Blob>> {
+  let query = db
+    .selectFrom('blobs')
+    .select(columns)
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   return pageOfRows(query, page, { ...sortColumns, size: 'size', contentType: 'contentType' });
 }
 
 export async function findBlobContent(db: RecordsDb, id: string): Promise<Uint8Array | undefined> {
-  return (await db.selectFrom('blobs').select('content').where('id', '=', id).executeTakeFirst())?.content;
+  return (await db.selectFrom('blobs').select('content').where('id', '=', id).executeTakeFirst())
+    ?.content;
 }
 
 export async function removeBlob(db: RecordsDb, id: string): Promise<void> {
@@ -48,5 +57,7 @@ export async function removeBlob(db: RecordsDb, id: string): Promise<void> {
 /** Bytes of all blobs of the organization. */
 export async function blobBytesOf(db: RecordsDb, organizationId: string): Promise<number> {
   const query = db.selectFrom('blobs').select((eb) => eb.fn.sum<number>('size').as('bytes'));
-  return Number((await query.where('organizationId', '=', organizationId).executeTakeFirstOrThrow()).bytes ?? 0);
+  return Number(
+    (await query.where('organizationId', '=', organizationId).executeTakeFirstOrThrow()).bytes ?? 0,
+  );
 }

@@ -1,6 +1,10 @@
 // Custom fields and the values devices have in them, in the records store.
 import type { Insertable, Selectable } from 'kysely';
-import type { CustomFieldMeta, CustomFieldType, CustomFieldValue } from '../../model/custom-field.ts';
+import type {
+  CustomFieldMeta,
+  CustomFieldType,
+  CustomFieldValue,
+} from '../../model/custom-field.ts';
 import { parseInstant } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { PageRequest } from '../../model/page.ts';
@@ -44,8 +48,15 @@ export async function insertCustomField(db: RecordsDb, record: CustomFieldMeta):
   await db.insertInto('customFieldMetas').values(toRow(record)).execute();
 }
 
-export async function findCustomField(db: RecordsDb, id: string): Promise<CustomFieldMeta | undefined> {
-  const row = await db.selectFrom('customFieldMetas').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findCustomField(
+  db: RecordsDb,
+  id: string,
+): Promise<CustomFieldMeta | undefined> {
+  const row = await db
+    .selectFrom('customFieldMetas')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
   return row && fromRow(row);
 }
 
@@ -54,8 +65,12 @@ export async function findCustomFields(
   db: RecordsDb,
   place: Omit<WorkspaceFilter, 'search'>,
 ): Promise<CustomFieldMeta[]> {
-  let query = db.selectFrom('customFieldMetas').selectAll().where('organizationId', '=', place.organizationId);
-  if (place.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', place.workspaceIds));
+  let query = db
+    .selectFrom('customFieldMetas')
+    .selectAll()
+    .where('organizationId', '=', place.organizationId);
+  if (place.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', place.workspaceIds));
   return (await query.orderBy('searchText').orderBy('id').execute()).map(fromRow);
 }
 
@@ -64,11 +79,19 @@ export async function listCustomFields(
   filter: WorkspaceFilter & { readonly types?: readonly string[] | undefined },
   page: PageRequest,
 ): Promise<Rows<CustomFieldMeta>> {
-  let query = db.selectFrom('customFieldMetas').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  let query = db
+    .selectFrom('customFieldMetas')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
   if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, { ...sortColumns, type: 'type', required: 'required' });
+  const { rows, total } = await pageOfRows(query, page, {
+    ...sortColumns,
+    type: 'type',
+    required: 'required',
+  });
   return { rows: rows.map(fromRow), total };
 }
 
@@ -82,7 +105,11 @@ export async function removeCustomField(db: RecordsDb, id: string): Promise<void
 }
 
 /** Devices that have a value of the field, `device Name (id)`, at most `max`. */
-export async function devicesUsingCustomField(db: RecordsDb, metaId: string, max: number): Promise<string[]> {
+export async function devicesUsingCustomField(
+  db: RecordsDb,
+  metaId: string,
+  max: number,
+): Promise<string[]> {
   const rows = await db
     .selectFrom('devices')
     .innerJoin('deviceCustomFields', 'deviceCustomFields.deviceId', 'devices.id')
@@ -116,7 +143,12 @@ export async function customFieldsOfDevices(
     .orderBy('customFieldMetas.id')
     .execute();
   for (const { ofDevice, ofValue, ofCreated, ofUpdated, ...meta } of rows) {
-    const value = { meta: fromRow(meta), value: fromJsonText<Json>(ofValue), created: ofCreated, updated: ofUpdated };
+    const value = {
+      meta: fromRow(meta),
+      value: fromJsonText<Json>(ofValue),
+      created: ofCreated,
+      updated: ofUpdated,
+    };
     const values = found.get(ofDevice);
     if (values === undefined) found.set(ofDevice, [value]);
     else values.push(value);
@@ -164,9 +196,14 @@ export async function saveCustomFieldValues(
     .execute();
 }
 
-function keysOf(type: CustomFieldType, value: Json): { textKey: string | null; numberKey: number | null } {
-  if (type === 'STRING' && typeof value === 'string') return { textKey: keyOf(value), numberKey: null };
+function keysOf(
+  type: CustomFieldType,
+  value: Json,
+): { textKey: string | null; numberKey: number | null } {
+  if (type === 'STRING' && typeof value === 'string')
+    return { textKey: keyOf(value), numberKey: null };
   if (type === 'NUMBER' && typeof value === 'number') return { textKey: null, numberKey: value };
-  if (type === 'DATE' && typeof value === 'string') return { textKey: null, numberKey: parseInstant(value) ?? null };
+  if (type === 'DATE' && typeof value === 'string')
+    return { textKey: null, numberKey: parseInstant(value) ?? null };
   return { textKey: null, numberKey: null };
 }

@@ -18,8 +18,17 @@ function toRow({ dataSources, properties, ...block }: CustomLogicBlock): Inserta
   };
 }
 
-function fromRow({ searchText: _, dataSources, logicProperties, ...row }: Selectable<Table>): CustomLogicBlock {
-  return { ...row, dataSources: fromJsonText(dataSources), properties: fromJsonText(logicProperties) };
+function fromRow({
+  searchText: _,
+  dataSources,
+  logicProperties,
+  ...row
+}: Selectable<Table>): CustomLogicBlock {
+  return {
+    ...row,
+    dataSources: fromJsonText(dataSources),
+    properties: fromJsonText(logicProperties),
+  };
 }
 
 export async function insertCustomLogic(db: RecordsDb, block: CustomLogicBlock): Promise<void> {
@@ -34,7 +43,10 @@ export async function removeCustomLogic(db: RecordsDb, id: string): Promise<void
   await db.deleteFrom('customLogicBlocks').where('id', '=', id).execute();
 }
 
-export async function findCustomLogics(db: RecordsDb, ids: readonly string[]): Promise<CustomLogicBlock[]> {
+export async function findCustomLogics(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<CustomLogicBlock[]> {
   if (ids.length === 0) return [];
   const query = db
     .selectFrom('customLogicBlocks')
@@ -43,7 +55,10 @@ export async function findCustomLogics(db: RecordsDb, ids: readonly string[]): P
   return (await query.execute()).map(fromRow);
 }
 
-export async function findCustomLogic(db: RecordsDb, id: string): Promise<CustomLogicBlock | undefined> {
+export async function findCustomLogic(
+  db: RecordsDb,
+  id: string,
+): Promise<CustomLogicBlock | undefined> {
   return (await findCustomLogics(db, [id]))[0];
 }
 
@@ -52,7 +67,10 @@ export async function listCustomLogics(
   filter: { readonly organizationId: string; readonly search?: string | undefined },
   page: PageRequest,
 ): Promise<Rows<CustomLogicBlock>> {
-  let query = db.selectFrom('customLogicBlocks').selectAll().where('organizationId', '=', filter.organizationId);
+  let query = db
+    .selectFrom('customLogicBlocks')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page);
   return { rows: rows.map(fromRow), total };

@@ -9,7 +9,11 @@ import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../lis
 import type { RecordTables } from '../schema.ts';
 
 function toRow(record: Dashboard): Insertable<RecordTables['dashboards']> {
-  return { ...record, configuration: toJsonText(record.configuration), searchText: searchTextOf(record.name) };
+  return {
+    ...record,
+    configuration: toJsonText(record.configuration),
+    searchText: searchTextOf(record.name),
+  };
 }
 
 function fromRow({ searchText: _, ...row }: Selectable<RecordTables['dashboards']>): Dashboard {
@@ -20,7 +24,10 @@ function toGroupRow(record: DashboardGroup): Insertable<RecordTables['dashboardG
   return { ...record, searchText: searchTextOf(record.name) };
 }
 
-function fromGroupRow({ searchText: _, ...row }: Selectable<RecordTables['dashboardGroups']>): DashboardGroup {
+function fromGroupRow({
+  searchText: _,
+  ...row
+}: Selectable<RecordTables['dashboardGroups']>): DashboardGroup {
   return row;
 }
 
@@ -38,8 +45,12 @@ export async function listDashboards(
   filter: WorkspaceFilter & { readonly groupId?: string | undefined },
   page: PageRequest,
 ): Promise<Rows<Dashboard>> {
-  let query = db.selectFrom('dashboards').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  let query = db
+    .selectFrom('dashboards')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.groupId !== undefined) query = query.where('groupId', '=', filter.groupId);
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page, { ...sortColumns, groupId: 'groupId' });
@@ -58,8 +69,15 @@ export async function insertDashboardGroup(db: RecordsDb, record: DashboardGroup
   await db.insertInto('dashboardGroups').values(toGroupRow(record)).execute();
 }
 
-export async function findDashboardGroup(db: RecordsDb, id: string): Promise<DashboardGroup | undefined> {
-  const row = await db.selectFrom('dashboardGroups').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findDashboardGroup(
+  db: RecordsDb,
+  id: string,
+): Promise<DashboardGroup | undefined> {
+  const row = await db
+    .selectFrom('dashboardGroups')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
   return row && fromGroupRow(row);
 }
 
@@ -68,15 +86,23 @@ export async function listDashboardGroups(
   filter: WorkspaceFilter,
   page: PageRequest,
 ): Promise<Rows<DashboardGroup>> {
-  let query = db.selectFrom('dashboardGroups').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  let query = db
+    .selectFrom('dashboardGroups')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page);
   return { rows: rows.map(fromGroupRow), total };
 }
 
 export async function saveDashboardGroup(db: RecordsDb, record: DashboardGroup): Promise<void> {
-  await db.updateTable('dashboardGroups').set(toGroupRow(record)).where('id', '=', record.id).execute();
+  await db
+    .updateTable('dashboardGroups')
+    .set(toGroupRow(record))
+    .where('id', '=', record.id)
+    .execute();
 }
 
 export async function removeDashboardGroup(db: RecordsDb, id: string): Promise<void> {
@@ -84,7 +110,11 @@ export async function removeDashboardGroup(db: RecordsDb, id: string): Promise<v
 }
 
 /** The dashboards of a group, `dashboard Name (id)`, at most `max`. */
-export async function dashboardsOfGroup(db: RecordsDb, groupId: string, max: number): Promise<string[]> {
+export async function dashboardsOfGroup(
+  db: RecordsDb,
+  groupId: string,
+  max: number,
+): Promise<string[]> {
   const query = db.selectFrom('dashboards').select(['id', 'name']).where('groupId', '=', groupId);
   const rows = await query.orderBy('searchText').limit(max).execute();
   return rows.map((row) => `dashboard ${row.name} (${row.id})`);

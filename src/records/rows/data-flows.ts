@@ -11,7 +11,11 @@ import type { RecordTables } from '../schema.ts';
 type Table = RecordTables['dataFlows'];
 
 function toRow({ outputs: _, ...record }: DataFlow): Insertable<Table> {
-  return { ...record, passThrough: toFlag(record.passThrough), searchText: searchTextOf(record.name) };
+  return {
+    ...record,
+    passThrough: toFlag(record.passThrough),
+    searchText: searchTextOf(record.name),
+  };
 }
 
 async function withOutputs(db: RecordsDb, rows: readonly Selectable<Table>[]): Promise<DataFlow[]> {
@@ -46,7 +50,10 @@ export async function insertDataFlow(step: RecordsDb, record: DataFlow): Promise
   await insertOutputs(step, record);
 }
 
-export async function findDataFlows(db: RecordsDb, ids: readonly string[]): Promise<Map<string, DataFlow>> {
+export async function findDataFlows(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, DataFlow>> {
   if (ids.length === 0) return new Map();
   const rows = await db
     .selectFrom('dataFlows')
@@ -79,8 +86,12 @@ export async function listDataFlows(
   filter: WorkspaceFilter,
   page: PageRequest,
 ): Promise<Rows<DataFlow>> {
-  let query = db.selectFrom('dataFlows').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  let query = db
+    .selectFrom('dataFlows')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page);
   return { rows: await withOutputs(db, rows), total };
@@ -107,11 +118,15 @@ export async function dataFlowsUsing(
   max: number,
 ): Promise<string[]> {
   let query = db.selectFrom('dataFlows').select(['id', 'name']).orderBy('searchText').limit(max);
-  if ('deviceConnectorId' in used) query = query.where('deviceConnectorId', '=', used.deviceConnectorId);
+  if ('deviceConnectorId' in used)
+    query = query.where('deviceConnectorId', '=', used.deviceConnectorId);
   else if ('deviceTypeId' in used) query = query.where('deviceTypeId', '=', used.deviceTypeId);
   else {
     query = query.where('id', 'in', (eb) =>
-      eb.selectFrom('dataFlowOutputs').select('dataFlowId').where('outputConnectorId', '=', used.outputConnectorId),
+      eb
+        .selectFrom('dataFlowOutputs')
+        .select('dataFlowId')
+        .where('outputConnectorId', '=', used.outputConnectorId),
     );
   }
   return (await query.execute()).map((row) => `data flow ${row.name} (${row.id})`);

@@ -8,7 +8,11 @@ export interface DeletedDevice {
 }
 
 /** Within the transaction that removes the device. */
-export async function noteDeletedDevice(step: RecordsDb, deviceId: string, deletedAt: EpochMs): Promise<void> {
+export async function noteDeletedDevice(
+  step: RecordsDb,
+  deviceId: string,
+  deletedAt: EpochMs,
+): Promise<void> {
   await step.insertInto('deletedDevices').values({ deviceId, deletedAt }).execute();
 }
 

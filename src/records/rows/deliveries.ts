@@ -32,7 +32,11 @@ export interface NewDelivery {
 }
 
 /** Inserts what is not there yet by its key; the transaction is the caller's. */
-export async function insertDeliveries(step: RecordsDb, made: readonly NewDelivery[], now: EpochMs): Promise<void> {
+export async function insertDeliveries(
+  step: RecordsDb,
+  made: readonly NewDelivery[],
+  now: EpochMs,
+): Promise<void> {
   for (let from = 0; from < made.length; from += rowsPerStatement) {
     const rows = made.slice(from, from + rowsPerStatement).map(({ id, draft, refused }) => ({
       ...draft,
@@ -56,7 +60,11 @@ export async function insertDeliveries(step: RecordsDb, made: readonly NewDelive
 }
 
 /** What waits behind the sequence, oldest first. */
-export async function findPendingDeliveries(db: RecordsDb, after: number, max: number): Promise<PendingDelivery[]> {
+export async function findPendingDeliveries(
+  db: RecordsDb,
+  after: number,
+  max: number,
+): Promise<PendingDelivery[]> {
   return db
     .selectFrom('deliveries')
     .select(['sequence', 'connectorId', 'deviceId', 'tries', 'nextAt'])
@@ -80,7 +88,10 @@ export async function findDelivery(
 }
 
 /** Writes what tries changed; the transaction is the caller's. */
-export async function saveDeliveryOutcomes(step: RecordsDb, outcomes: readonly DeliveryOutcome[]): Promise<void> {
+export async function saveDeliveryOutcomes(
+  step: RecordsDb,
+  outcomes: readonly DeliveryOutcome[],
+): Promise<void> {
   for (const { sequence, ...changed } of outcomes) {
     await step.updateTable('deliveries').set(changed).where('sequence', '=', sequence).execute();
   }
@@ -103,9 +114,22 @@ export async function listDeliveries(
   page: PageRequest,
 ): Promise<Rows<Delivery>> {
   const query = db.selectFrom('deliveries').selectAll().where(matching(filter));
-  const columns = { created: 'sequence', updated: 'updated', state: 'state', tries: 'tries', nextAt: 'nextAt' };
-  const sort = page.sort.length > 0 ? page.sort : [{ field: 'created', direction: 'desc' as const }];
-  const { rows, total } = await pageOfRows(query, { ...page, sort }, columns, undefined, 'sequence');
+  const columns = {
+    created: 'sequence',
+    updated: 'updated',
+    state: 'state',
+    tries: 'tries',
+    nextAt: 'nextAt',
+  };
+  const sort =
+    page.sort.length > 0 ? page.sort : [{ field: 'created', direction: 'desc' as const }];
+  const { rows, total } = await pageOfRows(
+    query,
+    { ...page, sort },
+    columns,
+    undefined,
+    'sequence',
+  );
   return { rows: rows.map(fromRow), total };
 }
 
@@ -124,7 +148,9 @@ function matching(filter: DeliveryFilter): Expression<SqlBool> {
 /** Makes what arrived or was given up wait again, at most `max` of the matching, oldest first; says which. */
 export async function renewDeliveries(
   step: RecordsDb,
-  which: { readonly id: string } | (DeliveryFilter & { readonly ids?: readonly string[] | undefined }),
+  which:
+    | { readonly id: string }
+    | (DeliveryFilter & { readonly ids?: readonly string[] | undefined }),
   now: EpochMs,
   max: number,
 ): Promise<number[]> {
@@ -141,7 +167,10 @@ export async function renewDeliveries(
 }
 
 /** The waiting deliveries with these sequences. */
-export async function findRenewed(db: RecordsDb, sequences: readonly number[]): Promise<PendingDelivery[]> {
+export async function findRenewed(
+  db: RecordsDb,
+  sequences: readonly number[],
+): Promise<PendingDelivery[]> {
   if (sequences.length === 0) return [];
   return db
     .selectFrom('deliveries')
@@ -165,7 +194,10 @@ export async function dropOldDeliveries(db: RecordsDb, now: EpochMs, max: number
   const dropped = old.map((row) => row.sequence);
   for (const { connectorId } of crowded) {
     if (dropped.length >= max) break;
-    const ended = db.selectFrom('deliveries').select('sequence').where('connectorId', '=', connectorId);
+    const ended = db
+      .selectFrom('deliveries')
+      .select('sequence')
+      .where('connectorId', '=', connectorId);
     const tooMany = await ended
       .where('state', 'in', ['DELIVERED', 'DEAD'])
       .orderBy('sequence', 'desc')

@@ -17,7 +17,10 @@ export interface DeviceConfiguration {
 }
 
 /** How changes and the audit log name a version, which has no id of its own: `<service device id>/<version>`. */
-export function configurationId({ deviceId, version }: Pick<DeviceConfiguration, 'deviceId' | 'version'>): string {
+export function configurationId({
+  deviceId,
+  version,
+}: Pick<DeviceConfiguration, 'deviceId' | 'version'>): string {
   return `${deviceId}/${version}`;
 }
 
@@ -40,7 +43,10 @@ export async function nextConfigurationVersion(step: RecordsDb, deviceId: string
   return Number(latest ?? 0) + 1;
 }
 
-export async function insertDeviceConfiguration(db: RecordsDb, record: DeviceConfiguration): Promise<void> {
+export async function insertDeviceConfiguration(
+  db: RecordsDb,
+  record: DeviceConfiguration,
+): Promise<void> {
   const configuration = toJsonText(record.configuration);
   await db
     .insertInto('deviceConfigurations')
@@ -65,7 +71,8 @@ export async function findDeviceConfiguration(
   deviceId: string,
   version: number | 'latest',
 ): Promise<DeviceConfiguration | undefined> {
-  const query = version === 'latest' ? kept(db, deviceId) : kept(db, deviceId).where('version', '=', version);
+  const query =
+    version === 'latest' ? kept(db, deviceId) : kept(db, deviceId).where('version', '=', version);
   const row = await query.orderBy('version', 'desc').limit(1).executeTakeFirst();
   return row && fromRow(row);
 }
@@ -79,12 +86,22 @@ export async function listDeviceConfigurations(
   const columns = { id: 'version', name: 'version', version: 'version', created: 'created' };
   const isKnown = page.sort.length > 0;
   const sort = isKnown ? page.sort : [{ field: 'version', direction: 'desc' as const }];
-  const { rows, total } = await pageOfRows(kept(db, deviceId), { ...page, sort }, columns, undefined, 'version');
+  const { rows, total } = await pageOfRows(
+    kept(db, deviceId),
+    { ...page, sort },
+    columns,
+    undefined,
+    'version',
+  );
   return { rows: rows.map(fromRow), total };
 }
 
 /** The content goes, the number stays taken. */
-export async function removeDeviceConfiguration(db: RecordsDb, deviceId: string, version: number): Promise<void> {
+export async function removeDeviceConfiguration(
+  db: RecordsDb,
+  deviceId: string,
+  version: number,
+): Promise<void> {
   await db
     .updateTable('deviceConfigurations')
     .set({ configuration: null })

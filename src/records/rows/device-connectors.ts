@@ -1,6 +1,11 @@
 // Device connectors in the records store; the uplink secret is encrypted and looked up by its hash.
 import type { Insertable, Selectable } from 'kysely';
-import type { Connectivity, ConnectorAuthType, DecodingType, DeviceConnector } from '../../model/connector.ts';
+import type {
+  Connectivity,
+  ConnectorAuthType,
+  DecodingType,
+  DeviceConnector,
+} from '../../model/connector.ts';
 import type { Carrier } from '../../model/integration.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { contains, isOneOf, fromFlag, searchTextOf, toFlag } from '../columns.ts';
@@ -38,12 +43,22 @@ function fromRow(row: Selectable<Table>, sealer: Sealer): DeviceConnector {
   };
 }
 
-export async function insertDeviceConnector({ db, sealer }: Store, record: DeviceConnector): Promise<void> {
+export async function insertDeviceConnector(
+  { db, sealer }: Store,
+  record: DeviceConnector,
+): Promise<void> {
   await db.insertInto('deviceConnectors').values(toRow(record, sealer)).execute();
 }
 
-export async function findDeviceConnector({ db, sealer }: Store, id: string): Promise<DeviceConnector | undefined> {
-  const row = await db.selectFrom('deviceConnectors').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findDeviceConnector(
+  { db, sealer }: Store,
+  id: string,
+): Promise<DeviceConnector | undefined> {
+  const row = await db
+    .selectFrom('deviceConnectors')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
   return row && fromRow(row, sealer);
 }
 
@@ -65,7 +80,10 @@ export async function findConnectorOfIntegration(
   { db, sealer }: Store,
   integrationId: string,
 ): Promise<DeviceConnector | undefined> {
-  const query = db.selectFrom('deviceConnectors').selectAll().where('integrationId', '=', integrationId);
+  const query = db
+    .selectFrom('deviceConnectors')
+    .selectAll()
+    .where('integrationId', '=', integrationId);
   const row = await query.executeTakeFirst();
   return row && fromRow(row, sealer);
 }
@@ -88,15 +106,26 @@ export async function listDeviceConnectors(
   filter: WorkspaceFilter,
   page: PageRequest,
 ): Promise<Rows<DeviceConnector>> {
-  let query = db.selectFrom('deviceConnectors').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  let query = db
+    .selectFrom('deviceConnectors')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page, connectorSortColumns);
   return { rows: rows.map((row) => fromRow(row, sealer)), total };
 }
 
-export async function saveDeviceConnector({ db, sealer }: Store, record: DeviceConnector): Promise<void> {
-  await db.updateTable('deviceConnectors').set(toRow(record, sealer)).where('id', '=', record.id).execute();
+export async function saveDeviceConnector(
+  { db, sealer }: Store,
+  record: DeviceConnector,
+): Promise<void> {
+  await db
+    .updateTable('deviceConnectors')
+    .set(toRow(record, sealer))
+    .where('id', '=', record.id)
+    .execute();
 }
 
 export async function removeDeviceConnector(db: RecordsDb, id: string): Promise<void> {

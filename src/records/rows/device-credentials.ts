@@ -4,12 +4,18 @@ import type { Device } from '../../model/device.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { deviceFromRow } from './devices.ts';
 
-export async function insertDeviceCredential(db: RecordsDb, record: DeviceCredential): Promise<void> {
+export async function insertDeviceCredential(
+  db: RecordsDb,
+  record: DeviceCredential,
+): Promise<void> {
   await db.insertInto('deviceCredentials').values(record).execute();
 }
 
 /** The credentials of a device, oldest first. */
-export async function findDeviceCredentials(db: RecordsDb, deviceId: string): Promise<DeviceCredential[]> {
+export async function findDeviceCredentials(
+  db: RecordsDb,
+  deviceId: string,
+): Promise<DeviceCredential[]> {
   const query = db.selectFrom('deviceCredentials').selectAll().where('deviceId', '=', deviceId);
   const rows = await query.orderBy('created').orderBy('id').execute();
   return rows.map((row) => ({ ...row, algorithm: row.algorithm as CredentialAlgorithm }));
@@ -23,10 +29,16 @@ export async function findDevicesWithCredentials(
   records: Pick<Records, 'db' | 'sealer'>,
   physicalDeviceId: string,
 ): Promise<Device[]> {
-  const query = records.db.selectFrom('devices').selectAll('devices').where('devices.deviceId', '=', physicalDeviceId);
+  const query = records.db
+    .selectFrom('devices')
+    .selectAll('devices')
+    .where('devices.deviceId', '=', physicalDeviceId);
   const owned = query.where((eb) =>
     eb.exists(
-      eb.selectFrom('deviceCredentials').select('id').whereRef('deviceCredentials.deviceId', '=', 'devices.id'),
+      eb
+        .selectFrom('deviceCredentials')
+        .select('id')
+        .whereRef('deviceCredentials.deviceId', '=', 'devices.id'),
     ),
   );
   const rows = await owned.orderBy('devices.id').limit(devicesOfOneIdMax).execute();

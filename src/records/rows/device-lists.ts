@@ -9,7 +9,13 @@ import { contains, isOneOf, keyOf, toFlag } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { deviceFromRow } from './devices.ts';
 import { jsonSql } from '../json-sql.ts';
-import { pageOfLongList, pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
+import {
+  pageOfLongList,
+  pageOfRows,
+  type Rows,
+  sortColumns,
+  type WorkspaceFilter,
+} from '../list.ts';
 
 const deviceSortColumns = {
   ...sortColumns,
@@ -54,14 +60,22 @@ export async function listDevices(
     .select('devices.id')
     .where(isWanted(searched, filter, now));
   if (!page.sort.some((order) => order.field === 'uplinkMetrics.timestamp')) {
-    return inFull({ db, sealer }, await pageOfLongList(lists, query, page, deviceSortColumns, 'devices'));
+    return inFull(
+      { db, sealer },
+      await pageOfLongList(lists, query, page, deviceSortColumns, 'devices'),
+    );
   }
   const joined = query.leftJoin('deviceStatus', 'deviceStatus.deviceId', 'devices.id');
   return inFull({ db, sealer }, await pageOfRows(joined, page, deviceSortColumns, 'devices'));
 }
 
 /** The service ids of all that the filter finds, at most `max`, in order of id. */
-export async function findDeviceIds(db: RecordsDb, filter: DeviceFilter, max: number, now: number): Promise<string[]> {
+export async function findDeviceIds(
+  db: RecordsDb,
+  filter: DeviceFilter,
+  max: number,
+  now: number,
+): Promise<string[]> {
   const query = db
     .selectFrom('devices')
     .select('devices.id')
@@ -76,9 +90,15 @@ function isWanted(db: RecordsDb, filter: DeviceFilter, now: number): Expression<
     sql<SqlBool>`${sql.ref('devices.organizationId')} = ${filter.organizationId}`,
     workspaceIds && isOneOf('devices.workspaceId', workspaceIds),
     ids && isOneOf('devices.id', ids),
-    filter.dataFlowId === undefined ? undefined : isOneOf('devices.dataFlowId', [filter.dataFlowId]),
-    filter.connectivity === undefined ? undefined : isOneOf('devices.connectivity', [filter.connectivity]),
-    filter.integrationId === undefined ? undefined : isOneOf('devices.integrationId', [filter.integrationId]),
+    filter.dataFlowId === undefined
+      ? undefined
+      : isOneOf('devices.dataFlowId', [filter.dataFlowId]),
+    filter.connectivity === undefined
+      ? undefined
+      : isOneOf('devices.connectivity', [filter.connectivity]),
+    filter.integrationId === undefined
+      ? undefined
+      : isOneOf('devices.integrationId', [filter.integrationId]),
     filter.provider === undefined ? undefined : isOfProvider(filter.provider),
     filter.packageName === undefined ? undefined : isPackage(db, filter.packageName),
     filter.search ? contains('devices.searchText', filter.search) : undefined,
@@ -86,7 +106,9 @@ function isWanted(db: RecordsDb, filter: DeviceFilter, now: number): Expression<
     customFieldIds && isAmong('deviceCustomFields', 'metaId', customFieldIds),
     filter.onlineState && meets(db, stateIs(filter.onlineState), now),
     online && meets(db, online, now),
-    ...Object.entries(filter.lora ?? {}).map(([name, value]) => meets(db, loraIs(name as LoraField, value), now)),
+    ...Object.entries(filter.lora ?? {}).map(([name, value]) =>
+      meets(db, loraIs(name as LoraField, value), now),
+    ),
     filter.condition && meets(db, filter.condition, now),
   ];
   const given = conditions.filter((condition) => condition !== undefined);
@@ -102,17 +124,27 @@ function isPackage(db: RecordsDb, packageName: string) {
   return sql<SqlBool>`${jsonSql(db).text(sql.ref('devices.properties'), 'packageName')} = ${packageName}`;
 }
 
-function isAmong(table: 'deviceTags' | 'deviceCustomFields', column: string, ids: readonly string[]) {
+function isAmong(
+  table: 'deviceTags' | 'deviceCustomFields',
+  column: string,
+  ids: readonly string[],
+) {
   const rows = sql`select ${sql.ref('deviceId')} from ${sql.table(table)} where ${isOneOf(column, ids)}`;
   return sql<SqlBool>`${sql.ref('devices.id')} in (${rows})`;
 }
 
 function stateIs(state: OnlineState): Condition {
-  return { field: 'onlineState', question: { ask: 'any', test: { test: 'oneOf', values: [state.toLowerCase()] } } };
+  return {
+    field: 'onlineState',
+    question: { ask: 'any', test: { test: 'oneOf', values: [state.toLowerCase()] } },
+  };
 }
 
 function isOnline(online: boolean): Condition {
-  return { field: 'online', question: { ask: 'any', test: { test: 'oneOf', values: [toFlag(online)] } } };
+  return {
+    field: 'online',
+    question: { ask: 'any', test: { test: 'oneOf', values: [toFlag(online)] } },
+  };
 }
 
 function loraIs(name: LoraField, value: string): Condition {

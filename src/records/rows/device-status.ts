@@ -8,11 +8,16 @@ import type { RecordsDb } from '../records.ts';
 const rowsPerStatement = 100;
 
 /** Keeps the newest metrics of each device; older ones and repetitions change nothing. The transaction is the caller's. */
-export async function saveUplinkMetrics(step: RecordsDb, metrics: readonly UplinkMetrics[]): Promise<void> {
+export async function saveUplinkMetrics(
+  step: RecordsDb,
+  metrics: readonly UplinkMetrics[],
+): Promise<void> {
   for (let from = 0; from < metrics.length; from += rowsPerStatement) {
     const some = metrics.slice(from, from + rowsPerStatement);
     // What a device told earlier of its battery and signal stays until it tells it anew.
-    const untold = some.filter(({ sqi, batteryLevel }) => sqi === undefined || batteryLevel === undefined);
+    const untold = some.filter(
+      ({ sqi, batteryLevel }) => sqi === undefined || batteryLevel === undefined,
+    );
     const earlier = await findUplinkMetrics(
       step,
       untold.map(({ deviceId }) => deviceId),
@@ -55,13 +60,23 @@ export async function findUplinkMetrics(
 }
 
 /** The state the device's decoder emitted last; undefined when it never did. */
-export async function findDeviceState(db: RecordsDb, deviceId: string): Promise<JsonObject | undefined> {
-  const row = await db.selectFrom('deviceState').select('state').where('deviceId', '=', deviceId).executeTakeFirst();
+export async function findDeviceState(
+  db: RecordsDb,
+  deviceId: string,
+): Promise<JsonObject | undefined> {
+  const row = await db
+    .selectFrom('deviceState')
+    .select('state')
+    .where('deviceId', '=', deviceId)
+    .executeTakeFirst();
   return row && fromJsonText<JsonObject>(row.state);
 }
 
 /** Replaces the decoders' states. The transaction is the caller's. */
-export async function saveDeviceStates(step: RecordsDb, states: ReadonlyMap<string, JsonObject>): Promise<void> {
+export async function saveDeviceStates(
+  step: RecordsDb,
+  states: ReadonlyMap<string, JsonObject>,
+): Promise<void> {
   const rows = [...states].map(([deviceId, state]) => ({ deviceId, state: toJsonText(state) }));
   for (let from = 0; from < rows.length; from += rowsPerStatement) {
     await step

@@ -50,7 +50,11 @@ export async function insertDeviceType(db: RecordsDb, record: DeviceType): Promi
 }
 
 export async function findDeviceType(db: RecordsDb, id: string): Promise<DeviceType | undefined> {
-  const row = await db.selectFrom('deviceTypes').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = await db
+    .selectFrom('deviceTypes')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
   return row && fromRow(row);
 }
 
@@ -58,7 +62,10 @@ export async function findDeviceType(db: RecordsDb, id: string): Promise<DeviceT
 const typesPerStatement = 100;
 
 /** The types that came from a library into the organization; null for those of the installation. */
-export async function findLibraryTypes(db: RecordsDb, organizationId: string | null): Promise<DeviceType[]> {
+export async function findLibraryTypes(
+  db: RecordsDb,
+  organizationId: string | null,
+): Promise<DeviceType[]> {
   const query = db.selectFrom('deviceTypes').selectAll().where('libraryPath', 'is not', null);
   const own =
     organizationId === null
@@ -101,7 +108,9 @@ export async function listDeviceTypes(
   let query = db
     .selectFrom('deviceTypes')
     .selectAll()
-    .where((eb) => eb.or([eb('organizationId', '=', filter.organizationId), eb('organizationId', 'is', null)]));
+    .where((eb) =>
+      eb.or([eb('organizationId', '=', filter.organizationId), eb('organizationId', 'is', null)]),
+    );
   if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page, typeSortColumns);
@@ -117,5 +126,7 @@ export async function removeDeviceType(db: RecordsDb, id: string): Promise<void>
 }
 
 export async function hasDeviceTypes(db: RecordsDb): Promise<boolean> {
-  return (await db.selectFrom('deviceTypes').select('id').limit(1).executeTakeFirst()) !== undefined;
+  return (
+    (await db.selectFrom('deviceTypes').select('id').limit(1).executeTakeFirst()) !== undefined
+  );
 }

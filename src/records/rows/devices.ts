@@ -31,7 +31,8 @@ function toRow(record: Device, sealer: Sealer): Insertable<Table> {
   return {
     ...record,
     properties: toJsonText(record.properties),
-    loraProperties: record.loraProperties === null ? null : sealer.seal(JSON.stringify(record.loraProperties)),
+    loraProperties:
+      record.loraProperties === null ? null : sealer.seal(JSON.stringify(record.loraProperties)),
     excludeFromLifecycleReport: toFlag(record.excludeFromLifecycleReport),
     registered: toFlagOrNull(record.registered),
     active: toFlagOrNull(record.active),
@@ -50,14 +51,24 @@ function loraKeysOf(properties: JsonObject | null): string | null {
   for (const name of loraFields) {
     const value = name
       .split('.')
-      .reduce<Json | undefined>((at, part) => (isJsonObject(at) ? at[part] : undefined), properties);
+      .reduce<Json | undefined>(
+        (at, part) => (isJsonObject(at) ? at[part] : undefined),
+        properties,
+      );
     if (typeof value === 'string') keys[name] = keyOf(value);
   }
   return toJsonText(keys);
 }
 
 export function deviceFromRow(
-  { searchText: _, nameKey: __, descriptionKey: ___, deviceIdKey: ____, loraKeys: _____, ...row }: Selectable<Table>,
+  {
+    searchText: _,
+    nameKey: __,
+    descriptionKey: ___,
+    deviceIdKey: ____,
+    loraKeys: _____,
+    ...row
+  }: Selectable<Table>,
   sealer: Sealer,
 ): Device {
   return {
@@ -105,7 +116,10 @@ export async function findDevicesOfType(
 }
 
 /** Id and name alone. */
-export async function findDeviceNames(db: RecordsDb, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
+export async function findDeviceNames(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<{ id: string; name: string }[]> {
   if (ids.length === 0) return [];
   const query = db
     .selectFrom('devices')
@@ -115,11 +129,18 @@ export async function findDeviceNames(db: RecordsDb, ids: readonly string[]): Pr
 }
 
 /** Service device id to workspace; unknown devices are absent. */
-export async function workspacesOfDevices(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
+export async function workspacesOfDevices(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let from = 0; from < ids.length; from += idsPerQuery) {
     const some = ids.slice(from, from + idsPerQuery);
-    const rows = await db.selectFrom('devices').select(['id', 'workspaceId']).where('id', 'in', some).execute();
+    const rows = await db
+      .selectFrom('devices')
+      .select(['id', 'workspaceId'])
+      .where('id', 'in', some)
+      .execute();
     for (const { id, workspaceId } of rows) found.set(id, workspaceId);
   }
   return found;
@@ -148,10 +169,20 @@ export async function findDeviceByEui(
   connector: { readonly id: string; readonly organizationId: string },
   deviceEui: string,
 ): Promise<Device | undefined> {
-  const flows = db.selectFrom('dataFlows').select('id').where('deviceConnectorId', '=', connector.id);
+  const flows = db
+    .selectFrom('dataFlows')
+    .select('id')
+    .where('deviceConnectorId', '=', connector.id);
   const isOn = sql<number>`case when ${sql.ref('devices.dataFlowId')} in (${flows}) then 0 else 1 end`;
-  const byId = db.selectFrom('devices').selectAll().where('organizationId', '=', connector.organizationId);
-  const named = await byId.where('deviceIdKey', '=', deviceEui).orderBy(isOn).orderBy('id').executeTakeFirst();
+  const byId = db
+    .selectFrom('devices')
+    .selectAll()
+    .where('organizationId', '=', connector.organizationId);
+  const named = await byId
+    .where('deviceIdKey', '=', deviceEui)
+    .orderBy(isOn)
+    .orderBy('id')
+    .executeTakeFirst();
   if (named !== undefined) return deviceFromRow(named, sealer);
   const own = jsonSql(db).text(sql.ref('devices.loraKeys'), 'deviceEui');
   const onConnector = db.selectFrom('devices').selectAll().where('dataFlowId', 'in', flows);
@@ -173,9 +204,14 @@ export async function serviceIdsOf(
 ): Promise<Map<string, KnownDevice>> {
   const found = new Map<string, KnownDevice>();
   for (let from = 0; from < deviceIds.length; from += idsPerStatement) {
-    const query = db.selectFrom('devices').select(['id', 'deviceId', 'workspaceId', 'dataFlowId', 'connectivity']);
+    const query = db
+      .selectFrom('devices')
+      .select(['id', 'deviceId', 'workspaceId', 'dataFlowId', 'connectivity']);
     const some = deviceIds.slice(from, from + idsPerStatement);
-    const rows = await query.where('organizationId', '=', organizationId).where('deviceId', 'in', some).execute();
+    const rows = await query
+      .where('organizationId', '=', organizationId)
+      .where('deviceId', 'in', some)
+      .execute();
     for (const { deviceId, connectivity, ...row } of rows) {
       found.set(deviceId, { ...row, connectivity: connectivity as Connectivity });
     }
@@ -189,21 +225,34 @@ export async function placesOfDevices(
   ids: readonly string[],
   isOver: () => boolean = () => false,
 ): Promise<Map<string, { readonly organizationId: string; readonly workspaceId: string }>> {
-  const found = new Map<string, { readonly organizationId: string; readonly workspaceId: string }>();
+  const found = new Map<
+    string,
+    { readonly organizationId: string; readonly workspaceId: string }
+  >();
   for (let from = 0; from < ids.length && !isOver(); from += idsPerStatement) {
     const some = ids.slice(from, from + idsPerStatement);
-    const query = db.selectFrom('devices').select(['id', 'organizationId', 'workspaceId']).where('id', 'in', some);
+    const query = db
+      .selectFrom('devices')
+      .select(['id', 'organizationId', 'workspaceId'])
+      .where('id', 'in', some);
     for (const { id, ...place } of await query.execute()) found.set(id, place);
   }
   return found;
 }
 
 /** The physical ids of devices, by service id. */
-export async function physicalIdsOf(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
+export async function physicalIdsOf(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let from = 0; from < ids.length; from += idsPerStatement) {
     const some = ids.slice(from, from + idsPerStatement);
-    const rows = await db.selectFrom('devices').select(['id', 'deviceId']).where('id', 'in', some).execute();
+    const rows = await db
+      .selectFrom('devices')
+      .select(['id', 'deviceId'])
+      .where('id', 'in', some)
+      .execute();
     for (const { id, deviceId } of rows) found.set(id, deviceId);
   }
   return found;
@@ -216,7 +265,11 @@ export async function devicesAfter(
   after: string,
   max: number,
 ): Promise<Device[]> {
-  const query = db.selectFrom('devices').selectAll().where('workspaceId', '=', workspaceId).where('id', '>', after);
+  const query = db
+    .selectFrom('devices')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '>', after);
   return (await query.orderBy('id').limit(max).execute()).map((row) => deviceFromRow(row, sealer));
 }
 
@@ -232,8 +285,15 @@ export async function removeDevice(step: RecordsDb, id: string, now: EpochMs): P
 }
 
 /** Devices of the data flow, `Name (id)`, at most `max`: what a refusal to delete names. */
-export async function devicesUsingDataFlow(db: RecordsDb, dataFlowId: string, max: number): Promise<string[]> {
-  const query = db.selectFrom('devices').select(['id', 'name']).where('dataFlowId', '=', dataFlowId);
+export async function devicesUsingDataFlow(
+  db: RecordsDb,
+  dataFlowId: string,
+  max: number,
+): Promise<string[]> {
+  const query = db
+    .selectFrom('devices')
+    .select(['id', 'name'])
+    .where('dataFlowId', '=', dataFlowId);
   const rows = await query.orderBy('searchText').limit(max).execute();
   return rows.map((row) => `device ${row.name} (${row.id})`);
 }

@@ -33,13 +33,24 @@ function fromRow({ sequence: _, ...row }: Selectable<Table>): Downlink {
 }
 
 /** One whose id is there already stays as it is. The transaction is the caller's. */
-export async function insertDownlinks(step: RecordsDb, records: readonly Downlink[]): Promise<void> {
+export async function insertDownlinks(
+  step: RecordsDb,
+  records: readonly Downlink[],
+): Promise<void> {
   const insertion = step.insertInto('downlinks').values(records.map(toRow));
   await insertion.onConflict((conflict) => conflict.column('id').doNothing()).execute();
 }
 
-export async function waitingDownlinks(db: RecordsDb, deviceId: string, max: number): Promise<Downlink[]> {
-  const query = db.selectFrom('downlinks').selectAll().where('state', '=', 'QUEUED').where('deviceId', '=', deviceId);
+export async function waitingDownlinks(
+  db: RecordsDb,
+  deviceId: string,
+  max: number,
+): Promise<Downlink[]> {
+  const query = db
+    .selectFrom('downlinks')
+    .selectAll()
+    .where('state', '=', 'QUEUED')
+    .where('deviceId', '=', deviceId);
   return (await query.orderBy('sequence').limit(max).execute()).map(fromRow);
 }
 
@@ -49,22 +60,43 @@ export async function nextDownlink(db: RecordsDb, deviceId: string): Promise<Dow
 }
 
 /** Devices behind the given one that have downlinks waiting, in order of id. */
-export async function devicesWithDownlinks(db: RecordsDb, after: string, max: number): Promise<string[]> {
-  const query = db.selectFrom('downlinks').select('deviceId').distinct().where('state', '=', 'QUEUED');
+export async function devicesWithDownlinks(
+  db: RecordsDb,
+  after: string,
+  max: number,
+): Promise<string[]> {
+  const query = db
+    .selectFrom('downlinks')
+    .select('deviceId')
+    .distinct()
+    .where('state', '=', 'QUEUED');
   const rows = await query.where('deviceId', '>', after).orderBy('deviceId').limit(max).execute();
   return rows.map((row) => row.deviceId);
 }
 
 /** Devices of the integration that have downlinks waiting. */
-export async function devicesOfIntegrationWithDownlinks(db: RecordsDb, integrationId: string): Promise<string[]> {
+export async function devicesOfIntegrationWithDownlinks(
+  db: RecordsDb,
+  integrationId: string,
+): Promise<string[]> {
   const query = db.selectFrom('downlinks').innerJoin('devices', 'devices.id', 'downlinks.deviceId');
   const waiting = query.select('devices.id').distinct().where('downlinks.state', '=', 'QUEUED');
-  return (await waiting.where('devices.integrationId', '=', integrationId).execute()).map((row) => row.id);
+  return (await waiting.where('devices.integrationId', '=', integrationId).execute()).map(
+    (row) => row.id,
+  );
 }
 
 /** Those that wait although their time is over. */
-export async function expiredDownlinks(db: RecordsDb, now: EpochMs, max: number): Promise<Downlink[]> {
-  const query = db.selectFrom('downlinks').selectAll().where('state', '=', 'QUEUED').where('expiresAt', '<=', now);
+export async function expiredDownlinks(
+  db: RecordsDb,
+  now: EpochMs,
+  max: number,
+): Promise<Downlink[]> {
+  const query = db
+    .selectFrom('downlinks')
+    .selectAll()
+    .where('state', '=', 'QUEUED')
+    .where('expiresAt', '<=', now);
   return (await query.orderBy('sequence').limit(max).execute()).map(fromRow);
 }
 
@@ -77,7 +109,8 @@ export async function reportedDownlink(
 ): Promise<Downlink | undefined> {
   let query = db.selectFrom('downlinks').selectAll().where('deviceId', '=', deviceId);
   if (named.downlinkId !== undefined) query = query.where('id', '=', named.downlinkId);
-  else if (named.serverReference !== undefined) query = query.where('serverReference', '=', named.serverReference);
+  else if (named.serverReference !== undefined)
+    query = query.where('serverReference', '=', named.serverReference);
   else {
     query = query.where('state', '=', unnamed.state);
     if (unnamed.confirmedOnly) query = query.where('confirmed', '=', 1);
@@ -89,15 +122,27 @@ export async function reportedDownlink(
 }
 
 /** Only while it is in that state, so that of two reports one wins; whether it was. */
-export async function saveDownlink(db: RecordsDb, record: Downlink, whileIn: DownlinkState): Promise<boolean> {
+export async function saveDownlink(
+  db: RecordsDb,
+  record: Downlink,
+  whileIn: DownlinkState,
+): Promise<boolean> {
   const query = db.updateTable('downlinks').set(toRow(record)).where('id', '=', record.id);
   const { numUpdatedRows } = await query.where('state', '=', whileIn).executeTakeFirst();
   return numUpdatedRows > 0n;
 }
 
 /** Forgets ended ones that are old, and the oldest of each device beyond the limit. */
-export async function dropOldDownlinks(db: RecordsDb, createdBefore: EpochMs, keptPerDeviceMax: number): Promise<void> {
-  await db.deleteFrom('downlinks').where('state', '!=', 'QUEUED').where('created', '<', createdBefore).execute();
+export async function dropOldDownlinks(
+  db: RecordsDb,
+  createdBefore: EpochMs,
+  keptPerDeviceMax: number,
+): Promise<void> {
+  await db
+    .deleteFrom('downlinks')
+    .where('state', '!=', 'QUEUED')
+    .where('created', '<', createdBefore)
+    .execute();
   const crowded = await db
     .selectFrom('downlinks')
     .select('deviceId')
@@ -106,9 +151,16 @@ export async function dropOldDownlinks(db: RecordsDb, createdBefore: EpochMs, ke
     .execute();
   for (const { deviceId } of crowded) {
     const own = db.selectFrom('downlinks').select('sequence').where('deviceId', '=', deviceId);
-    const last = await own.orderBy('sequence', 'desc').limit(1).offset(keptPerDeviceMax).executeTakeFirst();
+    const last = await own
+      .orderBy('sequence', 'desc')
+      .limit(1)
+      .offset(keptPerDeviceMax)
+      .executeTakeFirst();
     if (last === undefined) continue;
-    const old = db.deleteFrom('downlinks').where('deviceId', '=', deviceId).where('state', '!=', 'QUEUED');
+    const old = db
+      .deleteFrom('downlinks')
+      .where('deviceId', '=', deviceId)
+      .where('state', '!=', 'QUEUED');
     await old.where('sequence', '<=', last.sequence).execute();
   }
 }

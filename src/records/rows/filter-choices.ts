@@ -9,7 +9,11 @@ interface Choice {
 }
 
 /** A field with more than `max` values is absent. */
-export async function filterChoices(db: RecordsDb, place: Omit<WorkspaceFilter, 'search'>, max: number) {
+export async function filterChoices(
+  db: RecordsDb,
+  place: Omit<WorkspaceFilter, 'search'>,
+  max: number,
+) {
   const { organizationId, workspaceIds } = place;
   const named = async (table: 'dataFlows' | 'tags'): Promise<Choice[]> => {
     let query = db
@@ -25,13 +29,19 @@ export async function filterChoices(db: RecordsDb, place: Omit<WorkspaceFilter, 
         .execute(),
     );
   };
-  let workspaces = db.selectFrom('workspaces').select(['id', 'name']).where('organizationId', '=', organizationId);
+  let workspaces = db
+    .selectFrom('workspaces')
+    .select(['id', 'name'])
+    .where('organizationId', '=', organizationId);
   if (workspaceIds !== undefined) workspaces = workspaces.where(isOneOf('id', workspaceIds));
   let types = db
     .selectFrom('deviceTypes')
     .select(['id', 'name'])
     .where('id', 'in', (eb) => {
-      const used = eb.selectFrom('dataFlows').select('deviceTypeId').where('organizationId', '=', organizationId);
+      const used = eb
+        .selectFrom('dataFlows')
+        .select('deviceTypeId')
+        .where('organizationId', '=', organizationId);
       return workspaceIds === undefined ? used : used.where(isOneOf('workspaceId', workspaceIds));
     });
   types = types
@@ -39,7 +49,10 @@ export async function filterChoices(db: RecordsDb, place: Omit<WorkspaceFilter, 
     .orderBy('id')
     .limit(max + 1);
   const tags = await named('tags');
-  const names = [...new Set(tags.map((tag) => tag.label))].map((name) => ({ value: name, label: name }));
+  const names = [...new Set(tags.map((tag) => tag.label))].map((name) => ({
+    value: name,
+    label: name,
+  }));
   const all = {
     workspaceId: choicesOf(
       await workspaces

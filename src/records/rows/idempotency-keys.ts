@@ -17,7 +17,11 @@ export interface KeptAnswer {
 }
 
 /** The kept answer, unless it was first seen at `seenAfter` or earlier. */
-export async function findKeptAnswer(db: RecordsDb, id: string, seenAfter: EpochMs): Promise<KeptAnswer | undefined> {
+export async function findKeptAnswer(
+  db: RecordsDb,
+  id: string,
+  seenAfter: EpochMs,
+): Promise<KeptAnswer | undefined> {
   const query = db.selectFrom('idempotencyKeys').selectAll().where('id', '=', id);
   const row = await query.where('firstSeenAt', '>', seenAfter).executeTakeFirst();
   return (
@@ -56,7 +60,11 @@ export async function saveKeptAnswer(
 ): Promise<void> {
   await db
     .updateTable('idempotencyKeys')
-    .set({ answer: toJsonText(answer), durableParts: toJsonText([]), ...(bodyHash === undefined ? {} : { bodyHash }) })
+    .set({
+      answer: toJsonText(answer),
+      durableParts: toJsonText([]),
+      ...(bodyHash === undefined ? {} : { bodyHash }),
+    })
     .where('id', '=', id)
     .execute();
 }
@@ -70,7 +78,10 @@ export async function saveDurableParts(
 ): Promise<void> {
   await db
     .updateTable('idempotencyKeys')
-    .set({ durableParts: toJsonText(durable), ...(journalPosition === undefined ? {} : { journalPosition }) })
+    .set({
+      durableParts: toJsonText(durable),
+      ...(journalPosition === undefined ? {} : { journalPosition }),
+    })
     .where('id', '=', id)
     .where('answer', 'is', null)
     .execute();
@@ -85,7 +96,10 @@ export interface UnansweredKey {
 /** Keys whose requests a crash or a failure cut off, unless first seen at `seenAfter` or earlier. */
 export async function unansweredKeys(db: RecordsDb, seenAfter: EpochMs): Promise<UnansweredKey[]> {
   const query = db.selectFrom('idempotencyKeys').select(['id', 'journalPosition', 'durableParts']);
-  const rows = await query.where('answer', 'is', null).where('firstSeenAt', '>', seenAfter).execute();
+  const rows = await query
+    .where('answer', 'is', null)
+    .where('firstSeenAt', '>', seenAfter)
+    .execute();
   return rows.map(({ id, journalPosition, durableParts }) => ({
     id,
     journalPosition: Number(journalPosition),

@@ -55,15 +55,23 @@ export async function listIntegrations(
   filter: WorkspaceFilter,
   page: PageRequest,
 ): Promise<Rows<Integration>> {
-  let query = db.selectFrom('integrations').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  let query = db
+    .selectFrom('integrations')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page, integrationSortColumns);
   return { rows: rows.map((row) => fromRow(row, sealer)), total };
 }
 
 export async function saveIntegration({ db, sealer }: Store, record: Integration): Promise<void> {
-  await db.updateTable('integrations').set(toRow(record, sealer)).where('id', '=', record.id).execute();
+  await db
+    .updateTable('integrations')
+    .set(toRow(record, sealer))
+    .where('id', '=', record.id)
+    .execute();
 }
 
 export async function removeIntegration(db: RecordsDb, id: string): Promise<void> {
@@ -71,7 +79,16 @@ export async function removeIntegration(db: RecordsDb, id: string): Promise<void
 }
 
 /** Devices of the integration, `device Name (id)`, at most `max`: what a refusal to delete names. */
-export async function devicesOfIntegration(db: RecordsDb, integrationId: string, max: number): Promise<string[]> {
-  const query = db.selectFrom('devices').select(['id', 'name']).where('integrationId', '=', integrationId);
-  return (await query.orderBy('searchText').limit(max).execute()).map((row) => `device ${row.name} (${row.id})`);
+export async function devicesOfIntegration(
+  db: RecordsDb,
+  integrationId: string,
+  max: number,
+): Promise<string[]> {
+  const query = db
+    .selectFrom('devices')
+    .select(['id', 'name'])
+    .where('integrationId', '=', integrationId);
+  return (await query.orderBy('searchText').limit(max).execute()).map(
+    (row) => `device ${row.name} (${row.id})`,
+  );
 }

@@ -21,7 +21,10 @@ export interface NamedMember extends Member<OrganizationRole | WorkspaceRole> {
 /** Where a membership is: in an organization, or in a workspace. */
 export type MembersOf = { readonly organizationId: string } | { readonly workspaceId: string };
 
-export async function insertOrganizationMember(db: RecordsDb, member: OrganizationMember): Promise<void> {
+export async function insertOrganizationMember(
+  db: RecordsDb,
+  member: OrganizationMember,
+): Promise<void> {
   await db.insertInto('organizationMembers').values(member).execute();
 }
 
@@ -30,7 +33,10 @@ export async function insertWorkspaceMember(db: RecordsDb, member: WorkspaceMemb
   await db.insertInto('workspaceMembers').values(row).execute();
 }
 
-export async function organizationMembershipsOf(db: RecordsDb, userId: string): Promise<OrganizationMember[]> {
+export async function organizationMembershipsOf(
+  db: RecordsDb,
+  userId: string,
+): Promise<OrganizationMember[]> {
   const query = db.selectFrom('organizationMembers').selectAll().where('userId', '=', userId);
   return (await query.orderBy('created').orderBy('id').execute()) as OrganizationMember[];
 }
@@ -40,8 +46,13 @@ export async function findOrganizationMember(
   organizationId: string,
   userId: string,
 ): Promise<OrganizationMember | undefined> {
-  const query = db.selectFrom('organizationMembers').selectAll().where('organizationId', '=', organizationId);
-  return (await query.where('userId', '=', userId).executeTakeFirst()) as OrganizationMember | undefined;
+  const query = db
+    .selectFrom('organizationMembers')
+    .selectAll()
+    .where('organizationId', '=', organizationId);
+  return (await query.where('userId', '=', userId).executeTakeFirst()) as
+    | OrganizationMember
+    | undefined;
 }
 
 /** The role counts when the user accepted the membership of the organization. */
@@ -78,7 +89,9 @@ export async function findWorkspaceMember(
     .selectAll('workspaceMembers')
     .select('organizationMembers.acceptedAt')
     .where('workspaceMembers.workspaceId', '=', workspaceId);
-  return (await query.where('workspaceMembers.userId', '=', userId).executeTakeFirst()) as WorkspaceMember | undefined;
+  return (await query.where('workspaceMembers.userId', '=', userId).executeTakeFirst()) as
+    | WorkspaceMember
+    | undefined;
 }
 
 const organizationColumns = {
@@ -87,9 +100,17 @@ const organizationColumns = {
   role: 'organizationMembers.role',
   created: 'organizationMembers.created',
 };
-const workspaceColumns = { ...organizationColumns, role: 'workspaceMembers.role', created: 'workspaceMembers.created' };
+const workspaceColumns = {
+  ...organizationColumns,
+  role: 'workspaceMembers.role',
+  created: 'workspaceMembers.created',
+};
 
-export async function listMembers(db: RecordsDb, of: MembersOf, page: PageRequest): Promise<Rows<NamedMember>> {
+export async function listMembers(
+  db: RecordsDb,
+  of: MembersOf,
+  page: PageRequest,
+): Promise<Rows<NamedMember>> {
   if ('organizationId' in of) {
     const query = db
       .selectFrom('organizationMembers')
@@ -109,27 +130,54 @@ export async function listMembers(db: RecordsDb, of: MembersOf, page: PageReques
     .selectAll('workspaceMembers')
     .select(['users.name', 'users.email', 'organizationMembers.acceptedAt'])
     .where('workspaceMembers.workspaceId', '=', of.workspaceId);
-  return pageOfRows<'workspaceMembers', NamedMember>(query as never, page, workspaceColumns, 'workspaceMembers');
+  return pageOfRows<'workspaceMembers', NamedMember>(
+    query as never,
+    page,
+    workspaceColumns,
+    'workspaceMembers',
+  );
 }
 
 export async function saveOrganizationMember(
   db: RecordsDb,
   { id, role, acceptedAt }: Pick<OrganizationMember, 'id' | 'role' | 'acceptedAt'>,
 ): Promise<void> {
-  await db.updateTable('organizationMembers').set({ role, acceptedAt }).where('id', '=', id).execute();
+  await db
+    .updateTable('organizationMembers')
+    .set({ role, acceptedAt })
+    .where('id', '=', id)
+    .execute();
 }
 
-export async function saveWorkspaceRole(db: RecordsDb, id: string, role: WorkspaceRole): Promise<void> {
+export async function saveWorkspaceRole(
+  db: RecordsDb,
+  id: string,
+  role: WorkspaceRole,
+): Promise<void> {
   await db.updateTable('workspaceMembers').set({ role }).where('id', '=', id).execute();
 }
 
 /** With the roles in the organization's workspaces. */
-export async function removeOrganizationMember(db: RecordsDb, member: OrganizationMember): Promise<void> {
+export async function removeOrganizationMember(
+  db: RecordsDb,
+  member: OrganizationMember,
+): Promise<void> {
   const { organizationId, userId } = member;
-  const workspaces = db.selectFrom('workspaces').select('id').where('organizationId', '=', organizationId);
-  await db.deleteFrom('workspaceMembers').where('userId', '=', userId).where('workspaceId', 'in', workspaces).execute();
+  const workspaces = db
+    .selectFrom('workspaces')
+    .select('id')
+    .where('organizationId', '=', organizationId);
+  await db
+    .deleteFrom('workspaceMembers')
+    .where('userId', '=', userId)
+    .where('workspaceId', 'in', workspaces)
+    .execute();
   for (const table of ['sessions', 'invitations'] as const)
-    await db.deleteFrom(table).where('userId', '=', userId).where('organizationId', '=', organizationId).execute();
+    await db
+      .deleteFrom(table)
+      .where('userId', '=', userId)
+      .where('organizationId', '=', organizationId)
+      .execute();
   await db.deleteFrom('organizationMembers').where('id', '=', member.id).execute();
 }
 
@@ -138,8 +186,14 @@ export async function removeWorkspaceMember(db: RecordsDb, id: string): Promise<
 }
 
 /** Owners who accepted, the longest standing first. */
-export async function ownersOf(db: RecordsDb, organizationId: string): Promise<OrganizationMember[]> {
-  const query = db.selectFrom('organizationMembers').selectAll().where('organizationId', '=', organizationId);
+export async function ownersOf(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<OrganizationMember[]> {
+  const query = db
+    .selectFrom('organizationMembers')
+    .selectAll()
+    .where('organizationId', '=', organizationId);
   const owners = query.where('role', '=', 'OWNER').where('acceptedAt', 'is not', null);
   return (await owners.orderBy('created').orderBy('id').execute()) as OrganizationMember[];
 }

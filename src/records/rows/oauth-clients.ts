@@ -8,22 +8,43 @@ export async function insertOAuthClient(db: RecordsDb, record: OAuthClient): Pro
 }
 
 export async function findOAuthClient(db: RecordsDb, id: string): Promise<OAuthClient | undefined> {
-  const row = await db.selectFrom('oauthClients').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = await db
+    .selectFrom('oauthClients')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
   return row && fromGrantedRow(row);
 }
 
-export async function findOAuthClientByClientId(db: RecordsDb, clientId: string): Promise<OAuthClient | undefined> {
-  const row = await db.selectFrom('oauthClients').selectAll().where('clientId', '=', clientId).executeTakeFirst();
+export async function findOAuthClientByClientId(
+  db: RecordsDb,
+  clientId: string,
+): Promise<OAuthClient | undefined> {
+  const row = await db
+    .selectFrom('oauthClients')
+    .selectAll()
+    .where('clientId', '=', clientId)
+    .executeTakeFirst();
   return row && fromGrantedRow(row);
 }
 
 /** By name, then id. */
-export async function listOAuthClients(db: RecordsDb, organizationId: string): Promise<OAuthClient[]> {
-  const query = db.selectFrom('oauthClients').selectAll().where('organizationId', '=', organizationId);
+export async function listOAuthClients(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<OAuthClient[]> {
+  const query = db
+    .selectFrom('oauthClients')
+    .selectAll()
+    .where('organizationId', '=', organizationId);
   return (await query.orderBy('searchText').orderBy('id').execute()).map(fromGrantedRow);
 }
 
-export async function saveOAuthClientSecret(db: RecordsDb, id: string, secretHash: string): Promise<void> {
+export async function saveOAuthClientSecret(
+  db: RecordsDb,
+  id: string,
+  secretHash: string,
+): Promise<void> {
   await db.updateTable('oauthClients').set({ secretHash }).where('id', '=', id).execute();
 }
 

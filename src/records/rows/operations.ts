@@ -11,7 +11,13 @@ import type {
   OperationType,
 } from '../../model/operation.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { fromJsonText, fromJsonTextOrNull, isOneOf, toJsonText, toJsonTextOrNull } from '../columns.ts';
+import {
+  fromJsonText,
+  fromJsonTextOrNull,
+  isOneOf,
+  toJsonText,
+  toJsonTextOrNull,
+} from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
@@ -72,8 +78,12 @@ export async function listOperations(
   filter: Omit<WorkspaceFilter, 'search'>,
   page: PageRequest,
 ): Promise<Rows<Operation>> {
-  let query = db.selectFrom('operations').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  let query = db
+    .selectFrom('operations')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   const columns = { started: 'started', completed: 'completed', type: 'type' };
   const isKnown = page.sort.length > 0;
   const sort = isKnown ? page.sort : [{ field: 'started', direction: 'desc' as const }];
@@ -88,7 +98,10 @@ export async function actionsFrom(
   place: number,
   max: number,
 ): Promise<OperationAction[]> {
-  const query = db.selectFrom('operationActions').selectAll().where('operationId', '=', operationId);
+  const query = db
+    .selectFrom('operationActions')
+    .selectAll()
+    .where('operationId', '=', operationId);
   const rows = await query.where('place', '>=', place).orderBy('place').limit(max).execute();
   return rows.map(actionFromRow);
 }
@@ -100,9 +113,14 @@ export async function endedActions(
   states: readonly ActionState[],
   places: { readonly from: number; readonly before: number },
 ): Promise<OperationAction[]> {
-  const query = db.selectFrom('operationActions').selectAll().where('operationId', '=', operationId);
+  const query = db
+    .selectFrom('operationActions')
+    .selectAll()
+    .where('operationId', '=', operationId);
   const asked = query.where('place', '>=', places.from).where('place', '<', places.before);
-  return (await asked.where(isOneOf('state', states)).orderBy('place').execute()).map(actionFromRow);
+  return (await asked.where(isOneOf('state', states)).orderBy('place').execute()).map(
+    actionFromRow,
+  );
 }
 
 /** What was done needs no input any more. */
@@ -117,6 +135,13 @@ export async function saveAction(
     .execute();
 }
 
-export async function saveProgress(step: RecordsDb, { id, done, failed, completed }: Operation): Promise<void> {
-  await step.updateTable('operations').set({ done, failed, completed }).where('id', '=', id).execute();
+export async function saveProgress(
+  step: RecordsDb,
+  { id, done, failed, completed }: Operation,
+): Promise<void> {
+  await step
+    .updateTable('operations')
+    .set({ done, failed, completed })
+    .where('id', '=', id)
+    .execute();
 }

@@ -4,7 +4,11 @@ import type { RecordsDb } from '../records.ts';
 export type CountedRecord = 'devices' | 'rules';
 
 /** One look at one row, however many there are. */
-export async function recordCount(db: RecordsDb, organizationId: string, what: CountedRecord): Promise<number> {
+export async function recordCount(
+  db: RecordsDb,
+  organizationId: string,
+  what: CountedRecord,
+): Promise<number> {
   const row = await db
     .selectFrom('organizationCounts')
     .select('count')

@@ -11,7 +11,11 @@ type Table = RecordTables['organizations'];
 
 function toRow(record: Organization): Insertable<Table> {
   const { properties, ...columns } = record;
-  return { ...columns, properties: toJsonTextOrNull(properties), searchText: searchTextOf(record.name) };
+  return {
+    ...columns,
+    properties: toJsonTextOrNull(properties),
+    searchText: searchTextOf(record.name),
+  };
 }
 
 function fromRow({ searchText: _, properties, ...columns }: Selectable<Table>): Organization {
@@ -23,14 +27,24 @@ export async function insertOrganization(db: RecordsDb, record: Organization): P
 }
 
 /** Id and name of those that exist, by id. */
-export async function findOrganizationNames(db: RecordsDb, ids: readonly string[]): Promise<Map<string, string>> {
+export async function findOrganizationNames(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const query = db.selectFrom('organizations').select(['id', 'name']).where(isOneOf('id', ids));
   return new Map((await query.execute()).map(({ id, name }) => [id, name]));
 }
 
-export async function findOrganization(db: RecordsDb, id: string): Promise<Organization | undefined> {
-  const row = await db.selectFrom('organizations').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findOrganization(
+  db: RecordsDb,
+  id: string,
+): Promise<Organization | undefined> {
+  const row = await db
+    .selectFrom('organizations')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
   return row && fromRow(row);
 }
 
@@ -40,7 +54,10 @@ export async function findOrganizationPage(
   ids: readonly string[],
   page: PageRequest,
 ): Promise<readonly string[]> {
-  const { rows } = await pageOfRows(db.selectFrom('organizations').select('id').where(isOneOf('id', ids)), page);
+  const { rows } = await pageOfRows(
+    db.selectFrom('organizations').select('id').where(isOneOf('id', ids)),
+    page,
+  );
   return rows.map(({ id }) => id);
 }
 
@@ -50,19 +67,28 @@ export async function saveOrganization(db: RecordsDb, record: Organization): Pro
 
 /** Whether the database holds any organization: a new one holds none. */
 export async function hasOrganizations(db: RecordsDb): Promise<boolean> {
-  return (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined;
+  return (
+    (await db.selectFrom('organizations').select('id').limit(1).executeTakeFirst()) !== undefined
+  );
 }
 
 /** What is in the organization, for example `2 workspaces`; empty when nothing is. */
-export async function organizationContents(db: RecordsDb, organizationId: string): Promise<string[]> {
+export async function organizationContents(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<string[]> {
   const tables = [
     ['workspaces', 'workspaces'],
     ['deviceTypes', 'device types'],
   ] as const;
   const contents: string[] = [];
   for (const [table, what] of tables) {
-    const query = db.selectFrom(table as 'workspaces').select((eb) => eb.fn.countAll<number>().as('count'));
-    const { count } = await query.where('organizationId', '=', organizationId).executeTakeFirstOrThrow();
+    const query = db
+      .selectFrom(table as 'workspaces')
+      .select((eb) => eb.fn.countAll<number>().as('count'));
+    const { count } = await query
+      .where('organizationId', '=', organizationId)
+      .executeTakeFirstOrThrow();
     if (Number(count) > 0) contents.push(`${count} ${what}`);
   }
   return contents;
@@ -70,7 +96,13 @@ export async function organizationContents(db: RecordsDb, organizationId: string
 
 /** With its members, invitations, sessions and credentials. */
 export async function removeOrganization(db: RecordsDb, id: string): Promise<void> {
-  for (const table of ['sessions', 'invitations', 'organizationMembers', 'apiKeys', 'oauthClients'] as const) {
+  for (const table of [
+    'sessions',
+    'invitations',
+    'organizationMembers',
+    'apiKeys',
+    'oauthClients',
+  ] as const) {
     await db
       .deleteFrom(table as 'sessions')
       .where('organizationId', '=', id)

@@ -30,7 +30,10 @@ function toRow(record: OutputConnector, sealer: Sealer): Insertable<Table> {
 }
 
 function fromRow(row: Selectable<Table>, sealer: Sealer): OutputConnector {
-  return { ...openFromRow(row), properties: row.properties === null ? null : openProperties(row.properties, sealer) };
+  return {
+    ...openFromRow(row),
+    properties: row.properties === null ? null : openProperties(row.properties, sealer),
+  };
 }
 
 function openFromRow(row: Selectable<Table>): OpenOutputConnector {
@@ -53,15 +56,22 @@ function openFromRow(row: Selectable<Table>): OpenOutputConnector {
 
 function openProperties(sealed: string, sealer: Sealer): JsonObject {
   const value: unknown = JSON.parse(sealer.open(sealed));
-  if (!isJsonObject(value)) throw new UnreadableRecord('The properties of an output connector are no object');
+  if (!isJsonObject(value))
+    throw new UnreadableRecord('The properties of an output connector are no object');
   return value;
 }
 
-export async function insertOutputConnector({ db, sealer }: Store, record: OutputConnector): Promise<void> {
+export async function insertOutputConnector(
+  { db, sealer }: Store,
+  record: OutputConnector,
+): Promise<void> {
   await db.insertInto('outputConnectors').values(toRow(record, sealer)).execute();
 }
 
-export async function findOutputConnectors({ db, sealer }: Store, ids: readonly string[]): Promise<OutputConnector[]> {
+export async function findOutputConnectors(
+  { db, sealer }: Store,
+  ids: readonly string[],
+): Promise<OutputConnector[]> {
   if (ids.length === 0) return [];
   const rows = await db
     .selectFrom('outputConnectors')
@@ -75,17 +85,27 @@ export async function findOutputConnectors({ db, sealer }: Store, ids: readonly 
 export type OpenOutputConnector = Omit<OutputConnector, 'properties'>;
 
 /** Reads what is not sealed, so that one unreadable connector holds up none of the others. */
-export async function findOpenOutputConnectors(db: RecordsDb, ids: readonly string[]): Promise<OpenOutputConnector[]> {
+export async function findOpenOutputConnectors(
+  db: RecordsDb,
+  ids: readonly string[],
+): Promise<OpenOutputConnector[]> {
   const found: OpenOutputConnector[] = [];
   for (let from = 0; from < ids.length; from += idsPerQuery) {
     const some = ids.slice(from, from + idsPerQuery);
-    const rows = await db.selectFrom('outputConnectors').selectAll().where('id', 'in', some).execute();
+    const rows = await db
+      .selectFrom('outputConnectors')
+      .selectAll()
+      .where('id', 'in', some)
+      .execute();
     for (const row of rows) found.push(openFromRow(row));
   }
   return found;
 }
 
-export async function findOutputConnector(store: Store, id: string): Promise<OutputConnector | undefined> {
+export async function findOutputConnector(
+  store: Store,
+  id: string,
+): Promise<OutputConnector | undefined> {
   return (await findOutputConnectors(store, [id]))[0];
 }
 
@@ -105,7 +125,8 @@ export async function listOutputConnectors(
     .selectAll()
     .where((eb) => {
       const own = eb('organizationId', '=', filter.organizationId);
-      const narrowed = workspaceIds === undefined ? own : eb.and([own, isOneOf('workspaceId', workspaceIds)]);
+      const narrowed =
+        workspaceIds === undefined ? own : eb.and([own, isOneOf('workspaceId', workspaceIds)]);
       const everybodys = eb('organizationId', 'is', null);
       if (global === undefined) return eb.or([narrowed, everybodys]);
       return global ? everybodys : narrowed;
@@ -117,8 +138,15 @@ export async function listOutputConnectors(
   return { rows: rows.map((row) => fromRow(row, sealer)), total };
 }
 
-export async function saveOutputConnector({ db, sealer }: Store, record: OutputConnector): Promise<void> {
-  await db.updateTable('outputConnectors').set(toRow(record, sealer)).where('id', '=', record.id).execute();
+export async function saveOutputConnector(
+  { db, sealer }: Store,
+  record: OutputConnector,
+): Promise<void> {
+  await db
+    .updateTable('outputConnectors')
+    .set(toRow(record, sealer))
+    .where('id', '=', record.id)
+    .execute();
 }
 
 /** With its deliveries, those that wait as well. */

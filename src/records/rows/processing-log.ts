@@ -9,7 +9,10 @@ import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
 
-export const processingLogLimits = { entriesPerDeviceMax: 1_000, ageMsMax: 30 * 24 * 3_600_000 } as const;
+export const processingLogLimits = {
+  entriesPerDeviceMax: 1_000,
+  ageMsMax: 30 * 24 * 3_600_000,
+} as const;
 
 // One statement writes this many rows: few enough for every engine's parameter limit, many enough to be quick.
 const rowsPerStatement = 100;
@@ -81,13 +84,21 @@ export async function listProcessingLog(
     { field: 'timestamp', direction: 'desc' },
     { field: 'sequence', direction: 'desc' },
   ] as const;
-  const columns = { timestamp: 'timestamp', sequence: 'sequence', level: 'level', source: 'source' };
+  const columns = {
+    timestamp: 'timestamp',
+    sequence: 'sequence',
+    level: 'level',
+    source: 'source',
+  };
   const sort = page.sort.length > 0 ? page.sort : newestFirst;
   const { rows, total } = await pageOfRows(query, { ...page, sort }, columns);
   return { rows: rows.map(fromRow), total };
 }
 
-function fromRow({ sequence: _, ...row }: Selectable<RecordTables['processingLog']>): ProcessingLogEntry {
+function fromRow({
+  sequence: _,
+  ...row
+}: Selectable<RecordTables['processingLog']>): ProcessingLogEntry {
   const { details, ...entry } = row;
   const level = row.level as NoteLevel;
   const source = row.source as NoteSource;

@@ -14,8 +14,12 @@ export interface RecordedPositions {
 }
 
 /** Reads what all followers saved, `[follower, position]`. */
-export function recordedPositions(saved: readonly (readonly [string, number])[]): RecordedPositions {
-  const next = saved.map(([follower, position]) => (follower === rulesFollower ? position + 1 : position));
+export function recordedPositions(
+  saved: readonly (readonly [string, number])[],
+): RecordedPositions {
+  const next = saved.map(([follower, position]) =>
+    follower === rulesFollower ? position + 1 : position,
+  );
   const followFrom = saved.find(([follower]) => follower === durableMark)?.[1] ?? 0;
   return { acknowledgedTo: Math.max(0, ...next), followFrom };
 }

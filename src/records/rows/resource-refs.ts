@@ -25,27 +25,49 @@ const organizationTables = {
   customLogic: { table: 'customLogicBlocks', what: 'custom logic block' },
 } as const;
 
-export type PlacedKind = keyof typeof workspaceTables | keyof typeof organizationTables | 'workspace' | 'organization';
+export type PlacedKind =
+  | keyof typeof workspaceTables
+  | keyof typeof organizationTables
+  | 'workspace'
+  | 'organization';
 
 /** What a record of the kind is called in a 404. */
 export function nameOfKind(kind: PlacedKind): string {
   if (kind in workspaceTables) return workspaceTables[kind as keyof typeof workspaceTables].what;
-  if (kind in organizationTables) return organizationTables[kind as keyof typeof organizationTables].what;
+  if (kind in organizationTables)
+    return organizationTables[kind as keyof typeof organizationTables].what;
   return kind;
 }
 
 /** Undefined when there is no such record. */
-export async function findPlace(db: RecordsDb, kind: PlacedKind, id: string): Promise<Place | undefined> {
+export async function findPlace(
+  db: RecordsDb,
+  kind: PlacedKind,
+  id: string,
+): Promise<Place | undefined> {
   const what = nameOfKind(kind);
   if (kind === 'organization') {
-    const row = await db.selectFrom('organizations').select('id').where('id', '=', id).executeTakeFirst();
+    const row = await db
+      .selectFrom('organizations')
+      .select('id')
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row && { organizationId: id, workspaceId: null, what, id };
   }
   if (kind === 'workspace') {
-    const row = await db.selectFrom('workspaces').select('organizationId').where('id', '=', id).executeTakeFirst();
+    const row = await db
+      .selectFrom('workspaces')
+      .select('organizationId')
+      .where('id', '=', id)
+      .executeTakeFirst();
     return row && { ...row, workspaceId: id, what, id };
   }
-  if (kind === 'deviceType' || kind === 'apiKey' || kind === 'oauthClient' || kind === 'customLogic') {
+  if (
+    kind === 'deviceType' ||
+    kind === 'apiKey' ||
+    kind === 'oauthClient' ||
+    kind === 'customLogic'
+  ) {
     const { table } = organizationTables[kind];
     const row = await db
       .selectFrom(table as 'deviceTypes')

@@ -11,11 +11,19 @@ export interface RetentionRules {
 
 export async function readRetentionRules(db: RecordsDb): Promise<RetentionRules> {
   const workspaces = new Map<string, number>();
-  for (const { id, settings } of await db.selectFrom('workspaces').select(['id', 'settings']).execute()) {
+  for (const { id, settings } of await db
+    .selectFrom('workspaces')
+    .select(['id', 'settings'])
+    .execute()) {
     const { retentionDays } = fromJsonText<Partial<WorkspaceSettings>>(settings);
     if (retentionDays !== undefined && retentionDays !== null) workspaces.set(id, retentionDays);
   }
-  const flows = db.selectFrom('dataFlows').select(['id', 'retentionDays']).where('retentionDays', 'is not', null);
-  const dataFlows = new Map((await flows.execute()).map(({ id, retentionDays }) => [id, retentionDays!]));
+  const flows = db
+    .selectFrom('dataFlows')
+    .select(['id', 'retentionDays'])
+    .where('retentionDays', 'is not', null);
+  const dataFlows = new Map(
+    (await flows.execute()).map(({ id, retentionDays }) => [id, retentionDays!]),
+  );
   return { workspaces, dataFlows };
 }

@@ -25,31 +25,60 @@ export async function insertTriggers(
 }
 
 /** The first that wait for the rule. */
-export async function findTriggers(db: RecordsDb, ruleId: string, max: number): Promise<WaitingTrigger[]> {
-  const query = db.selectFrom('ruleTriggers').selectAll().where('ruleId', '=', ruleId).orderBy('sequence').limit(max);
-  return (await query.execute()).map((row) => ({ ...row, trigger: fromJsonText<JsonObject>(row.trigger) }));
+export async function findTriggers(
+  db: RecordsDb,
+  ruleId: string,
+  max: number,
+): Promise<WaitingTrigger[]> {
+  const query = db
+    .selectFrom('ruleTriggers')
+    .selectAll()
+    .where('ruleId', '=', ruleId)
+    .orderBy('sequence')
+    .limit(max);
+  return (await query.execute()).map((row) => ({
+    ...row,
+    trigger: fromJsonText<JsonObject>(row.trigger),
+  }));
 }
 
 /** How many wait, by rule. */
 export async function countTriggers(db: RecordsDb): Promise<Map<string, number>> {
-  const query = db.selectFrom('ruleTriggers').select((eb) => ['ruleId', eb.fn.countAll<number>().as('count')]);
+  const query = db
+    .selectFrom('ruleTriggers')
+    .select((eb) => ['ruleId', eb.fn.countAll<number>().as('count')]);
   const rows = await query.groupBy('ruleId').execute();
   return new Map(rows.map(({ ruleId, count }) => [ruleId, Number(count)]));
 }
 
 /** Those of the rule up to a place in the queue. */
-export async function removeTriggers(step: RecordsDb, ruleId: string, upTo: number): Promise<number> {
-  const query = step.deleteFrom('ruleTriggers').where('ruleId', '=', ruleId).where('sequence', '<=', upTo);
+export async function removeTriggers(
+  step: RecordsDb,
+  ruleId: string,
+  upTo: number,
+): Promise<number> {
+  const query = step
+    .deleteFrom('ruleTriggers')
+    .where('ruleId', '=', ruleId)
+    .where('sequence', '<=', upTo);
   return Number((await query.executeTakeFirst()).numDeletedRows);
 }
 
 /** The last runs of a rule as they were saved; empty when none were. */
 export async function findRuns(db: RecordsDb, ruleId: string): Promise<Json[]> {
-  const row = await db.selectFrom('ruleRuns').select('runs').where('ruleId', '=', ruleId).executeTakeFirst();
+  const row = await db
+    .selectFrom('ruleRuns')
+    .select('runs')
+    .where('ruleId', '=', ruleId)
+    .executeTakeFirst();
   return row === undefined ? [] : fromJsonText<Json[]>(row.runs);
 }
 
-export async function saveRuns(step: RecordsDb, ruleId: string, runs: readonly Json[]): Promise<void> {
+export async function saveRuns(
+  step: RecordsDb,
+  ruleId: string,
+  runs: readonly Json[],
+): Promise<void> {
   const row = { runs: toJsonText(runs) };
   await step
     .insertInto('ruleRuns')

@@ -8,7 +8,8 @@ import type { RecordsDb } from '../records.ts';
 const rowsPerStatement = 100;
 
 function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {
-  for (let from = 0; from < rows.length; from += rowsPerStatement) yield rows.slice(from, from + rowsPerStatement);
+  for (let from = 0; from < rows.length; from += rowsPerStatement)
+    yield rows.slice(from, from + rowsPerStatement);
 }
 
 /** Which activation of a rule something belongs to. */
@@ -19,7 +20,12 @@ export interface OfActivation {
 
 /** Drops what the rule remembers and has still to do; its last runs stay. */
 export async function clearRuleState(step: RecordsDb, ruleId: string): Promise<void> {
-  for (const table of ['ruleScriptStates', 'ruleDeviceStates', 'ruleTimers', 'ruleTriggers'] as const) {
+  for (const table of [
+    'ruleScriptStates',
+    'ruleDeviceStates',
+    'ruleTimers',
+    'ruleTriggers',
+  ] as const) {
     await step
       .deleteFrom(table as 'ruleTimers')
       .where('ruleId', '=', ruleId)
@@ -28,7 +34,10 @@ export async function clearRuleState(step: RecordsDb, ruleId: string): Promise<v
 }
 
 /** Those of the rules that are active still, with the activation that counts. */
-export async function activationsOf(step: RecordsDb, ruleIds: readonly string[]): Promise<Map<string, number>> {
+export async function activationsOf(
+  step: RecordsDb,
+  ruleIds: readonly string[],
+): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for (const ids of chunks(ruleIds)) {
     const query = step
@@ -41,13 +50,23 @@ export async function activationsOf(step: RecordsDb, ruleIds: readonly string[])
   return found;
 }
 
-export async function findScriptState(db: RecordsDb, of: OfActivation): Promise<JsonObject | undefined> {
-  const query = db.selectFrom('ruleScriptStates').select(['activation', 'state']).where('ruleId', '=', of.ruleId);
+export async function findScriptState(
+  db: RecordsDb,
+  of: OfActivation,
+): Promise<JsonObject | undefined> {
+  const query = db
+    .selectFrom('ruleScriptStates')
+    .select(['activation', 'state'])
+    .where('ruleId', '=', of.ruleId);
   const row = await query.executeTakeFirst();
   return row?.activation === of.activation ? fromJsonText<JsonObject>(row.state) : undefined;
 }
 
-export async function saveScriptState(step: RecordsDb, of: OfActivation, state: JsonObject): Promise<void> {
+export async function saveScriptState(
+  step: RecordsDb,
+  of: OfActivation,
+  state: JsonObject,
+): Promise<void> {
   const row = { activation: of.activation, state: toJsonText(state) };
   await step
     .insertInto('ruleScriptStates')
@@ -63,7 +82,10 @@ export interface DeviceHolds extends OfActivation {
   readonly holds: string;
 }
 
-export async function findDeviceHolds(db: RecordsDb, ruleIds: readonly string[]): Promise<DeviceHolds[]> {
+export async function findDeviceHolds(
+  db: RecordsDb,
+  ruleIds: readonly string[],
+): Promise<DeviceHolds[]> {
   const found: DeviceHolds[] = [];
   for (const ids of chunks(ruleIds)) {
     const query = db
@@ -75,7 +97,10 @@ export async function findDeviceHolds(db: RecordsDb, ruleIds: readonly string[])
   return found;
 }
 
-export async function saveDeviceHolds(step: RecordsDb, states: readonly DeviceHolds[]): Promise<void> {
+export async function saveDeviceHolds(
+  step: RecordsDb,
+  states: readonly DeviceHolds[],
+): Promise<void> {
   for (const rows of chunks(states)) {
     await step
       .insertInto('ruleDeviceStates')
@@ -97,25 +122,34 @@ export interface LastSampleRow {
   readonly sample: JsonObject;
 }
 
-export async function findLastSamples(db: RecordsDb, deviceIds: readonly string[]): Promise<LastSampleRow[]> {
+export async function findLastSamples(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<LastSampleRow[]> {
   const found: LastSampleRow[] = [];
   for (const ids of chunks(deviceIds)) {
     const query = db
       .selectFrom('ruleLastSamples')
       .selectAll()
       .where('deviceId', 'in', [...ids]);
-    for (const row of await query.execute()) found.push({ ...row, sample: fromJsonText<JsonObject>(row.sample) });
+    for (const row of await query.execute())
+      found.push({ ...row, sample: fromJsonText<JsonObject>(row.sample) });
   }
   return found;
 }
 
-export async function saveLastSamples(step: RecordsDb, samples: readonly LastSampleRow[]): Promise<void> {
+export async function saveLastSamples(
+  step: RecordsDb,
+  samples: readonly LastSampleRow[],
+): Promise<void> {
   for (const rows of chunks(samples)) {
     await step
       .insertInto('ruleLastSamples')
       .values(rows.map((row) => ({ ...row, sample: toJsonText(row.sample) })))
       .onConflict((conflict) =>
-        conflict.columns(['deviceId', 'topic', 'dataKey']).doUpdateSet((eb) => ({ sample: eb.ref('excluded.sample') })),
+        conflict
+          .columns(['deviceId', 'topic', 'dataKey'])
+          .doUpdateSet((eb) => ({ sample: eb.ref('excluded.sample') })),
       )
       .execute();
   }
@@ -129,7 +163,10 @@ export interface ScriptTimer extends OfActivation {
 }
 
 /** A timer whose id is known already changes nothing. */
-export async function insertScriptTimers(step: RecordsDb, timers: readonly ScriptTimer[]): Promise<void> {
+export async function insertScriptTimers(
+  step: RecordsDb,
+  timers: readonly ScriptTimer[],
+): Promise<void> {
   for (const rows of chunks(timers)) {
     await step
       .insertInto('ruleTimers')
@@ -140,8 +177,17 @@ export async function insertScriptTimers(step: RecordsDb, timers: readonly Scrip
 }
 
 /** Those due by the moment, the earliest first. */
-export async function findDueScriptTimers(db: RecordsDb, now: EpochMs, max: number): Promise<ScriptTimer[]> {
-  const query = db.selectFrom('ruleTimers').selectAll().where('runAt', '<=', now).orderBy('runAt').orderBy('id');
+export async function findDueScriptTimers(
+  db: RecordsDb,
+  now: EpochMs,
+  max: number,
+): Promise<ScriptTimer[]> {
+  const query = db
+    .selectFrom('ruleTimers')
+    .selectAll()
+    .where('runAt', '<=', now)
+    .orderBy('runAt')
+    .orderBy('id');
   const rows = await query.limit(max).execute();
   return rows.map((row) => ({ ...row, meta: fromJsonTextOrNull<JsonObject>(row.meta) }));
 }

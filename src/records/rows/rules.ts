@@ -3,7 +3,15 @@ import type { Insertable, Selectable } from 'kysely';
 import type { EpochMs } from '../../model/instant.ts';
 import type { PageRequest } from '../../model/page.ts';
 import type { Rule } from '../../model/rule.ts';
-import { contains, fromFlag, fromJsonText, isOneOf, searchTextOf, toFlag, toJsonText } from '../columns.ts';
+import {
+  contains,
+  fromFlag,
+  fromJsonText,
+  isOneOf,
+  searchTextOf,
+  toFlag,
+  toJsonText,
+} from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, sortColumns, type WorkspaceFilter } from '../list.ts';
 import { parseTagCombination } from '../../model/tag-combination.ts';
@@ -50,12 +58,18 @@ function referencesOf({ inputs, actions, logic }: Rule): (readonly [RuleReferenc
     ...inputs.filter(({ type }) => type === 'DEVICE').map(({ id }) => ['device', id] as const),
     ...tags.map((id) => ['tag', id] as const),
     ...actions.map(({ id }) => ['outputConnector', id] as const),
-    ...(logic.customLogic === null ? [] : [['customLogic', logic.customLogic.customLogicId] as const]),
+    ...(logic.customLogic === null
+      ? []
+      : [['customLogic', logic.customLogic.customLogicId] as const]),
   ];
 }
 
 async function insertReferences(step: RecordsDb, rule: Rule): Promise<void> {
-  const rows = referencesOf(rule).map(([kind, referenceId]) => ({ ruleId: rule.id, kind, referenceId }));
+  const rows = referencesOf(rule).map(([kind, referenceId]) => ({
+    ruleId: rule.id,
+    kind,
+    referenceId,
+  }));
   if (rows.length === 0) return;
   await step
     .insertInto('ruleReferences')
@@ -89,7 +103,10 @@ export async function findRule(db: RecordsDb, id: string): Promise<Rule | undefi
 export async function findActiveRules(
   db: RecordsDb,
   ids?: readonly string[],
-): Promise<{ readonly rules: readonly Rule[]; readonly broken: readonly { id: string; error: unknown }[] }> {
+): Promise<{
+  readonly rules: readonly Rule[];
+  readonly broken: readonly { id: string; error: unknown }[];
+}> {
   const rules: Rule[] = [];
   const broken: { id: string; error: unknown }[] = [];
   const take = (rows: readonly Selectable<Table>[]) => {
@@ -116,7 +133,10 @@ export async function listRules(
   page: PageRequest,
 ): Promise<Rows<Rule>> {
   const { workspaceIds, search, referenceIds } = filter;
-  let query = db.selectFrom('rules').selectAll().where('organizationId', '=', filter.organizationId);
+  let query = db
+    .selectFrom('rules')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
   if (workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', workspaceIds));
   if (search) query = query.where(contains('searchText', search));
   if (referenceIds !== undefined) {
@@ -158,6 +178,10 @@ export async function namesOfRulesUsing(
 }
 
 /** The timer's next due time, as the engine moves it on; no new version of the rule. */
-export async function saveNextExecution(step: RecordsDb, id: string, nextExecution: EpochMs | null): Promise<void> {
+export async function saveNextExecution(
+  step: RecordsDb,
+  id: string,
+  nextExecution: EpochMs | null,
+): Promise<void> {
   await step.updateTable('rules').set({ nextExecution }).where('id', '=', id).execute();
 }

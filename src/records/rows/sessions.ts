@@ -7,8 +7,15 @@ export async function insertSession(db: RecordsDb, session: Session): Promise<vo
   await db.insertInto('sessions').values(session).execute();
 }
 
-export async function findSessionByTokenHash(db: RecordsDb, tokenHash: string): Promise<Session | undefined> {
-  return db.selectFrom('sessions').selectAll().where('tokenHash', '=', tokenHash).executeTakeFirst();
+export async function findSessionByTokenHash(
+  db: RecordsDb,
+  tokenHash: string,
+): Promise<Session | undefined> {
+  return db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('tokenHash', '=', tokenHash)
+    .executeTakeFirst();
 }
 
 export async function findSession(db: RecordsDb, id: string): Promise<Session | undefined> {
@@ -16,15 +23,27 @@ export async function findSession(db: RecordsDb, id: string): Promise<Session | 
 }
 
 export async function sessionsOf(db: RecordsDb, userId: string): Promise<Session[]> {
-  return db.selectFrom('sessions').selectAll().where('userId', '=', userId).orderBy('created').execute();
+  return db
+    .selectFrom('sessions')
+    .selectAll()
+    .where('userId', '=', userId)
+    .orderBy('created')
+    .execute();
 }
 
-export async function saveSessionOrganization(db: RecordsDb, id: string, organizationId: string): Promise<void> {
+export async function saveSessionOrganization(
+  db: RecordsDb,
+  id: string,
+  organizationId: string,
+): Promise<void> {
   await db.updateTable('sessions').set({ organizationId }).where('id', '=', id).execute();
 }
 
 /** Writes when sessions were last seen; those that ended meanwhile stay ended. */
-export async function saveLastSeen(db: RecordsDb, seen: ReadonlyMap<string, EpochMs>): Promise<void> {
+export async function saveLastSeen(
+  db: RecordsDb,
+  seen: ReadonlyMap<string, EpochMs>,
+): Promise<void> {
   await db.transaction().execute(async (step) => {
     for (const [id, lastSeen] of seen)
       await step.updateTable('sessions').set({ lastSeen }).where('id', '=', id).execute();
@@ -37,11 +56,17 @@ export async function removeSession(db: RecordsDb, id: string): Promise<void> {
 
 /** Ends every session of the user; returns their ids. */
 export async function removeSessionsOf(db: RecordsDb, userId: string): Promise<string[]> {
-  return (await db.deleteFrom('sessions').where('userId', '=', userId).returning('id').execute()).map(({ id }) => id);
+  return (
+    await db.deleteFrom('sessions').where('userId', '=', userId).returning('id').execute()
+  ).map(({ id }) => id);
 }
 
 /** Ids of sessions that are over: past their end, or last seen at `seenBefore` or earlier. */
-export async function endedSessions(db: RecordsDb, now: EpochMs, seenBefore: EpochMs): Promise<string[]> {
+export async function endedSessions(
+  db: RecordsDb,
+  now: EpochMs,
+  seenBefore: EpochMs,
+): Promise<string[]> {
   const query = db
     .selectFrom('sessions')
     .select('id')
@@ -61,7 +86,11 @@ export async function replaceInvitation(db: RecordsDb, invitation: Invitation): 
 }
 
 /** By either link. */
-export async function findInvitation(db: RecordsDb, tokenHash: string, now: EpochMs): Promise<Invitation | undefined> {
+export async function findInvitation(
+  db: RecordsDb,
+  tokenHash: string,
+  now: EpochMs,
+): Promise<Invitation | undefined> {
   const query = db
     .selectFrom('invitations')
     .selectAll()

@@ -14,7 +14,10 @@ export interface SigningKeyRecord {
 
 type Store = Pick<Records, 'db' | 'sealer'>;
 
-export async function insertSigningKey({ db, sealer }: Store, key: SigningKeyRecord): Promise<void> {
+export async function insertSigningKey(
+  { db, sealer }: Store,
+  key: SigningKeyRecord,
+): Promise<void> {
   const row = {
     id: key.id,
     created: key.created,
@@ -26,7 +29,12 @@ export async function insertSigningKey({ db, sealer }: Store, key: SigningKeyRec
 
 /** Newest first. */
 export async function listSigningKeys({ db, sealer }: Store): Promise<SigningKeyRecord[]> {
-  const rows = await db.selectFrom('signingKeys').selectAll().orderBy('created', 'desc').orderBy('id').execute();
+  const rows = await db
+    .selectFrom('signingKeys')
+    .selectAll()
+    .orderBy('created', 'desc')
+    .orderBy('id')
+    .execute();
   return rows.map((row) => ({
     ...row,
     privateKey: fromJsonText<JsonObject>(sealer.open(row.privateKey)),

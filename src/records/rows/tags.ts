@@ -38,7 +38,11 @@ export async function findTags(db: RecordsDb, ids: readonly string[]): Promise<T
 }
 
 /** The workspace's tags of those names; of several of one name, the oldest. */
-export async function findTagsNamed(db: RecordsDb, workspaceId: string, names: readonly string[]): Promise<Tag[]> {
+export async function findTagsNamed(
+  db: RecordsDb,
+  workspaceId: string,
+  names: readonly string[],
+): Promise<Tag[]> {
   if (names.length === 0) return [];
   const query = db
     .selectFrom('tags')
@@ -55,9 +59,14 @@ export async function findWorkspaceTags(db: RecordsDb, workspaceId: string): Pro
   return (await query.orderBy('created', 'desc').orderBy('id').execute()).map(fromRow);
 }
 
-export async function listTags(db: RecordsDb, filter: WorkspaceFilter, page: PageRequest): Promise<Rows<Tag>> {
+export async function listTags(
+  db: RecordsDb,
+  filter: WorkspaceFilter,
+  page: PageRequest,
+): Promise<Rows<Tag>> {
   let query = db.selectFrom('tags').selectAll().where('organizationId', '=', filter.organizationId);
-  if (filter.workspaceIds !== undefined) query = query.where(isOneOf('workspaceId', filter.workspaceIds));
+  if (filter.workspaceIds !== undefined)
+    query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page);
   return { rows: rows.map(fromRow), total };
@@ -73,7 +82,10 @@ export async function removeTag(db: RecordsDb, id: string): Promise<void> {
 }
 
 /** How many devices carry each tag; tags without any are absent. */
-export async function taggedDeviceCounts(db: RecordsDb, tagIds: readonly string[]): Promise<Map<string, number>> {
+export async function taggedDeviceCounts(
+  db: RecordsDb,
+  tagIds: readonly string[],
+): Promise<Map<string, number>> {
   if (tagIds.length === 0) return new Map();
   const rows = await db
     .selectFrom('deviceTags')
@@ -85,7 +97,10 @@ export async function taggedDeviceCounts(db: RecordsDb, tagIds: readonly string[
 }
 
 /** The tags of each device in order of name; devices without any are absent. */
-export async function tagsOfDevices(db: RecordsDb, deviceIds: readonly string[]): Promise<Map<string, Tag[]>> {
+export async function tagsOfDevices(
+  db: RecordsDb,
+  deviceIds: readonly string[],
+): Promise<Map<string, Tag[]>> {
   const found = new Map<string, Tag[]>();
   if (deviceIds.length === 0) return found;
   const rows = await db
@@ -106,7 +121,11 @@ export async function tagsOfDevices(db: RecordsDb, deviceIds: readonly string[])
 }
 
 /** Replaces the tags of a device. */
-export async function saveDeviceTags(db: RecordsDb, deviceId: string, tagIds: readonly string[]): Promise<void> {
+export async function saveDeviceTags(
+  db: RecordsDb,
+  deviceId: string,
+  tagIds: readonly string[],
+): Promise<void> {
   await db.deleteFrom('deviceTags').where('deviceId', '=', deviceId).execute();
   const unique = [...new Set(tagIds)];
   if (unique.length === 0) return;

@@ -28,7 +28,11 @@ export async function findUser(db: RecordsDb, id: string): Promise<User | undefi
 
 /** `email` in lower case. */
 export async function findUserByEmail(db: RecordsDb, email: string): Promise<User | undefined> {
-  const row = await db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst();
+  const row = await db
+    .selectFrom('users')
+    .selectAll()
+    .where('email', '=', email)
+    .executeTakeFirst();
   return row && fromRow(row);
 }
 

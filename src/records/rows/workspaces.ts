@@ -2,7 +2,11 @@
 import type { Insertable, Selectable } from 'kysely';
 import type { JsonObject } from '../../model/json.ts';
 import type { PageRequest } from '../../model/page.ts';
-import { defaultWorkspaceSettings, type Workspace, type WorkspaceSettings } from '../../model/workspace.ts';
+import {
+  defaultWorkspaceSettings,
+  type Workspace,
+  type WorkspaceSettings,
+} from '../../model/workspace.ts';
 import { contains, isOneOf, fromJsonText, searchTextOf, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows, type WorkspaceFilter } from '../list.ts';
@@ -20,7 +24,10 @@ function toRow(record: Workspace): Insertable<Table> {
 }
 
 function fromRow({ searchText: _, ...row }: Selectable<Table>): Workspace {
-  const settings = { ...defaultWorkspaceSettings, ...fromJsonText<Partial<WorkspaceSettings>>(row.settings) };
+  const settings = {
+    ...defaultWorkspaceSettings,
+    ...fromJsonText<Partial<WorkspaceSettings>>(row.settings),
+  };
   return { ...row, settings, properties: fromJsonText<JsonObject>(row.properties) };
 }
 
@@ -38,7 +45,10 @@ export async function listWorkspaces(
   filter: WorkspaceFilter & { readonly name?: string | undefined },
   page: PageRequest,
 ): Promise<Rows<Workspace>> {
-  let query = db.selectFrom('workspaces').selectAll().where('organizationId', '=', filter.organizationId);
+  let query = db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where('organizationId', '=', filter.organizationId);
   if (filter.workspaceIds !== undefined) query = query.where(isOneOf('id', filter.workspaceIds));
   for (const words of [filter.search, filter.name]) {
     if (words) query = query.where(contains('searchText', words));
@@ -52,7 +62,10 @@ export async function listWorkspaceNames(
   db: RecordsDb,
   filter: WorkspaceFilter,
 ): Promise<readonly { readonly id: string; readonly name: string }[]> {
-  let query = db.selectFrom('workspaces').select(['id', 'name']).where('organizationId', '=', filter.organizationId);
+  let query = db
+    .selectFrom('workspaces')
+    .select(['id', 'name'])
+    .where('organizationId', '=', filter.organizationId);
   if (filter.workspaceIds !== undefined) query = query.where(isOneOf('id', filter.workspaceIds));
   return query.orderBy('searchText').orderBy('id').execute();
 }
@@ -88,20 +101,30 @@ export async function workspaceContents(db: RecordsDb, workspaceId: string): Pro
   ] as const;
   const contents: string[] = [];
   for (const [table, what] of tables) {
-    const query = db.selectFrom(table as 'tags').select((eb) => eb.fn.countAll<number>().as('count'));
+    const query = db
+      .selectFrom(table as 'tags')
+      .select((eb) => eb.fn.countAll<number>().as('count'));
     const { count } = await query.where('workspaceId', '=', workspaceId).executeTakeFirstOrThrow();
     if (Number(count) > 0) contents.push(`${count} ${what}`);
   }
   return contents;
 }
 
-export async function oldestWorkspaceOf(db: RecordsDb, organizationId: string): Promise<string | undefined> {
-  const query = db.selectFrom('workspaces').select('id').where('organizationId', '=', organizationId);
+export async function oldestWorkspaceOf(
+  db: RecordsDb,
+  organizationId: string,
+): Promise<string | undefined> {
+  const query = db
+    .selectFrom('workspaces')
+    .select('id')
+    .where('organizationId', '=', organizationId);
   return (await query.orderBy('created').orderBy('id').executeTakeFirst())?.id;
 }
 
 /** The oldest workspace with its organization: what a start names so that people need not look the ids up. */
-export async function firstWorkspace(db: RecordsDb): Promise<Pick<Workspace, 'id' | 'organizationId'> | undefined> {
+export async function firstWorkspace(
+  db: RecordsDb,
+): Promise<Pick<Workspace, 'id' | 'organizationId'> | undefined> {
   return db
     .selectFrom('workspaces')
     .select(['id', 'organizationId'])

@@ -49,7 +49,12 @@ export function createCheckpoints({ database, sync, lock, thread }: CheckpointPa
   return {
     /** Call after every commit. */
     committed(): void {
-      if (isWanted || isClosed || sync.bytes < checkpointLimits.checkpointBytes || performance.now() < notBefore)
+      if (
+        isWanted ||
+        isClosed ||
+        sync.bytes < checkpointLimits.checkpointBytes ||
+        performance.now() < notBefore
+      )
         return;
       isWanted = true;
       void checkpoint();

@@ -17,7 +17,10 @@ let connection: RecordsConnection;
 const ran: string[] = [];
 
 function open(): RecordsConnection {
-  return openConnection(path, { ran: (statement) => void ran.push(statement), stopped: () => undefined });
+  return openConnection(path, {
+    ran: (statement) => void ran.push(statement),
+    stopped: () => undefined,
+  });
 }
 
 beforeEach(async () => {
@@ -70,7 +73,8 @@ test('review security 1: statements share the turns of the event loop by time, i
   );
   expect(seen.map(({ i }) => i)).toEqual(Array.from({ length: 30 }, (_, i) => i));
   // At most three of 2 ms in a turn.
-  for (const one of seen) expect(seen.filter((other) => other.turn === one.turn).length).toBeLessThanOrEqual(3);
+  for (const one of seen)
+    expect(seen.filter((other) => other.turn === one.turn).length).toBeLessThanOrEqual(3);
 });
 
 test('a transaction comes before those that wait for their turn', async () => {
@@ -83,7 +87,12 @@ test('a transaction comes before those that wait for their turn', async () => {
     ms += 10;
     order.push(name);
   };
-  await Promise.all([one('first', false), one('a', false), one('b', false), one('transaction', true)]);
+  await Promise.all([
+    one('first', false),
+    one('a', false),
+    one('b', false),
+    one('transaction', true),
+  ]);
   expect(order).toEqual(['first', 'transaction', 'a', 'b']);
 });
 
@@ -104,7 +113,8 @@ test('a read that takes long elsewhere leaves the event loop free', async () => 
     [],
   );
   const delay = monitorEventLoopDelay({ resolution: 1 });
-  const slow = 'select count(*) as n from "things" a join "things" b on a.text < b.text where a.id < 400';
+  const slow =
+    'select count(*) as n from "things" a join "things" b on a.text < b.text where a.id < 400';
   await connection.readElsewhere('tenant', 'select 1', []);
   delay.enable();
   const started = performance.now();
@@ -121,11 +131,20 @@ test('many reads of one tenant elsewhere cost another tenant one of them', async
     order.push(name);
   };
   const refused = async () => {
-    await expect(connection.readElsewhere('many', 'select * from "nothing"', [])).rejects.toThrow('no such table');
+    await expect(connection.readElsewhere('many', 'select * from "nothing"', [])).rejects.toThrow(
+      'no such table',
+    );
     order.push('refused');
   };
-  const many = Array.from({ length: 100 }, (_, i) => (i === 1 ? refused() : read('many', `many ${i}`)));
-  await Promise.all([...many, read('one', 'one 0'), read('one', 'one 1'), read('other', 'other 0')]);
+  const many = Array.from({ length: 100 }, (_, i) =>
+    i === 1 ? refused() : read('many', `many ${i}`),
+  );
+  await Promise.all([
+    ...many,
+    read('one', 'one 0'),
+    read('one', 'one 1'),
+    read('other', 'other 0'),
+  ]);
   expect(order.slice(0, 6)).toEqual(['many 0', 'refused', 'one 0', 'other 0', 'many 2', 'one 1']);
   expect(order.slice(6)).toEqual(Array.from({ length: 97 }, (_, i) => `many ${i + 3}`));
 });
@@ -134,7 +153,9 @@ test('what SQLite refuses elsewhere is told like here', async () => {
   await expect(connection.readElsewhere('tenant', 'select * from "nothing"', [])).rejects.toThrow(
     'no such table: nothing',
   );
-  expect((await connection.readElsewhere('tenant', 'select 1 as one', [])).rows).toEqual([{ one: 1 }]);
+  expect((await connection.readElsewhere('tenant', 'select 1 as one', [])).rows).toEqual([
+    { one: 1 },
+  ]);
 });
 
 test('review reliability 7: the cause of a failed transaction is not masked by its rollback', async () => {

@@ -38,7 +38,11 @@ export interface RecordsConnection {
   rows(text: string, parameters: readonly unknown[]): Iterable<unknown>;
   begin(): Promise<OpenTransaction>;
   /** A select on a thread of its own, for what may take long; tenants that wait for it take turns. */
-  readElsewhere(tenant: string, text: string, parameters: readonly unknown[]): Promise<StatementResult>;
+  readElsewhere(
+    tenant: string,
+    text: string,
+    parameters: readonly unknown[],
+  ): Promise<StatementResult>;
   /** Waits only briefly from now on for a lock that another program holds. */
   hurry(): void;
   /** Resolves when the transactions that are open or wait now have ended. */
@@ -80,7 +84,8 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
     await turns.take(true);
     if (!isSelect(text)) events.ran(text);
     const result = await retried(() => writer.run(text, parameters), patience);
-    if (/^\s*pragma optimize\b/i.test(text)) for (const reader of [readers, elsewhere]) reader.renew();
+    if (/^\s*pragma optimize\b/i.test(text))
+      for (const reader of [readers, elsewhere]) reader.renew();
     return result;
   };
 
@@ -89,7 +94,9 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
       if (isSelect(text)) {
         const turn = turns.take(false);
         if (turn !== undefined) await turn;
-        return translated(() => (database.isTransaction ? readers.statements() : writer).run(text, parameters));
+        return translated(() =>
+          (database.isTransaction ? readers.statements() : writer).run(text, parameters),
+        );
       }
       const release = await lock.take();
       let result: StatementResult;
@@ -103,7 +110,8 @@ export function openConnection(path: string, events: ConnectionEvents): RecordsC
       await durable();
       return result;
     },
-    rows: (text, parameters) => (database.isTransaction ? readers.statements() : writer).rows(text, parameters),
+    rows: (text, parameters) =>
+      (database.isTransaction ? readers.statements() : writer).rows(text, parameters),
     async begin() {
       const release = await lock.take();
       try {
@@ -210,7 +218,10 @@ async function retried<T>(work: () => T, patience: { readonly ms: number }): Pro
 
 function openWriter(path: string): DatabaseSync {
   const { busyMsMax, cacheKiB } = connectionLimits;
-  const database = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: busyMsMax });
+  const database = new DatabaseSync(path, {
+    enableForeignKeyConstraints: true,
+    timeout: busyMsMax,
+  });
   try {
     database.exec('pragma journal_mode = wal');
     database.exec('pragma synchronous = full');

@@ -23,7 +23,8 @@ export function recordsError(error: unknown): unknown {
   const code = resultCode(error);
   let refusal: Problem | undefined;
   if (code === full) refusal = problem('storageFull');
-  else if (code === ioError) refusal = problem('recordsFailed', { reason: (error as Error).message });
+  else if (code === ioError)
+    refusal = problem('recordsFailed', { reason: (error as Error).message });
   else if (isBusy(error)) refusal = problem('recordsBusy');
   return refusal === undefined ? error : Object.assign(refusal, { cause: error });
 }

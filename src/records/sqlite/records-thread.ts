@@ -1,8 +1,16 @@
 // Records thread: a records worker as the main thread sees it, started when it is first asked.
 import { Worker } from 'node:worker_threads';
-import type { FromRecordsWorker, RecordsWorkerStart, ToRecordsWorker } from './records-worker-messages.ts';
+import type {
+  FromRecordsWorker,
+  RecordsWorkerStart,
+  ToRecordsWorker,
+} from './records-worker-messages.ts';
 
-type Ask = ToRecordsWorker extends infer One ? (One extends { readonly id: number } ? Omit<One, 'id'> : never) : never;
+type Ask = ToRecordsWorker extends infer One
+  ? One extends { readonly id: number }
+    ? Omit<One, 'id'>
+    : never
+  : never;
 
 /** Rejects with what SQLite or the disk says, or when the thread breaks; the next question starts another then. */
 export interface RecordsThread {
@@ -26,7 +34,10 @@ export function createRecordsThread(start: RecordsWorkerStart): RecordsThread {
 
   const running = (): Worker => {
     if (worker !== undefined) return worker;
-    const started = new Worker(new URL('./records-worker.ts', import.meta.url), { workerData: start, env: {} });
+    const started = new Worker(new URL('./records-worker.ts', import.meta.url), {
+      workerData: start,
+      env: {},
+    });
     let cause: unknown;
     started.on('message', (answer: FromRecordsWorker) => {
       const waiting = asked.get(answer.id);

@@ -9,7 +9,12 @@ export interface RecordsWorkerStart {
 
 /** Answered one after the other, by the same `id`. */
 export type ToRecordsWorker =
-  | { readonly id: number; readonly ask: 'rows'; readonly text: string; readonly parameters: readonly unknown[] }
+  | {
+      readonly id: number;
+      readonly ask: 'rows';
+      readonly text: string;
+      readonly parameters: readonly unknown[];
+    }
   /** The next part of a long answer. */
   | { readonly id: number; readonly ask: 'more'; readonly of: number }
   | { readonly id: number; readonly ask: 'checkpoint' }

@@ -2,7 +2,11 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { FromRecordsWorker, RecordsWorkerStart, ToRecordsWorker } from './records-worker-messages.ts';
+import type {
+  FromRecordsWorker,
+  RecordsWorkerStart,
+  ToRecordsWorker,
+} from './records-worker-messages.ts';
 import { type Statements, statementsOf } from './statements.ts';
 
 const { path, kind, cacheKiB, busyTimeoutMs } = workerData as RecordsWorkerStart;
@@ -24,7 +28,9 @@ function connection() {
 
 /** True when the log is empty, on disk too: only then may a new log begin at its place. */
 function checkpoint(): boolean {
-  const [row] = connection().statements.run('pragma wal_checkpoint(truncate)', []).rows as { busy: number }[];
+  const [row] = connection().statements.run('pragma wal_checkpoint(truncate)', []).rows as {
+    busy: number;
+  }[];
   if (row?.busy !== 0) return false;
   const log = openSync(`${path}-wal`, 'r+');
   try {
@@ -58,7 +64,11 @@ function answer(message: ToRecordsWorker): FromRecordsWorker {
     waiting.set(id, { rows, given: 0 });
     return { id, ...part(id) };
   } catch (error) {
-    const { message: text, code, errcode } = error as Error & { readonly code?: string; readonly errcode?: number };
+    const {
+      message: text,
+      code,
+      errcode,
+    } = error as Error & { readonly code?: string; readonly errcode?: number };
     return { id, error: { message: text, code, errcode } };
   }
 }

@@ -37,8 +37,10 @@ export function sqliteDialect(connection: RecordsConnection): Dialect {
     beginTransaction: async (lane) => {
       (lane as Lane).transaction = await connection.begin();
     },
-    commitTransaction: async (lane) => (lane as Lane).end((transaction, isLazy) => transaction.commit(isLazy)),
-    rollbackTransaction: async (lane) => (lane as Lane).end((transaction) => transaction.rollback()),
+    commitTransaction: async (lane) =>
+      (lane as Lane).end((transaction, isLazy) => transaction.commit(isLazy)),
+    rollbackTransaction: async (lane) =>
+      (lane as Lane).end((transaction) => transaction.rollback()),
     releaseConnection: async () => {},
     destroy: () => connection.close(),
   }));
@@ -97,7 +99,10 @@ function answerOf<R>({ rows, changed }: StatementResult): QueryResult<R> {
 }
 
 /** The commits of the database handed to `work` wait for no disk; with other databases they do. */
-export function withoutSync<Tables, T>(db: Kysely<Tables>, work: (db: Kysely<Tables>) => Promise<T>): Promise<T> {
+export function withoutSync<Tables, T>(
+  db: Kysely<Tables>,
+  work: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
   return db.connection().execute(async (one) => {
     await one.getExecutor().provideConnection(async (lane) => {
       if (lane instanceof Lane) lane.isLazy = true;

@@ -43,7 +43,8 @@ export function statementsOf(database: DatabaseSync): Statements {
       if (returnsRows) return { rows: statement.all(...values) };
       return { rows: [], changed: statement.run(...values).changes };
     },
-    rows: (text, parameters) => database.prepare(text).iterate(...(parameters as readonly SQLInputValue[])),
+    rows: (text, parameters) =>
+      database.prepare(text).iterate(...(parameters as readonly SQLInputValue[])),
   };
 }
 

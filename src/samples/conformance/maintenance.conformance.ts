@@ -61,22 +61,34 @@ export function sampleStoreMustKeepHouse(
       expect(shown.map(({ timestamp, data }) => [timestamp, data])).toEqual(
         wanted.map(({ timestamp, data }) => [timestamp, data]),
       );
-      expect(await store.samples({ deviceId: 'd1', limit: 9, skip: 205 })).toEqual(shown.slice(205));
+      expect(await store.samples({ deviceId: 'd1', limit: 9, skip: 205 })).toEqual(
+        shown.slice(205),
+      );
       expect(await collect(store.exportSamples({ deviceId: 'd1' }))).toEqual(shown.toReversed());
       for (const source of ['raw', 'hours'] as const) {
         const edges = [0, 2 * dayMs, 3 * dayMs, 10 * dayMs];
-        const request = { source, topic: 'default', dataKey: 'i', accumulator: 'COUNT', edges } as const;
+        const request = {
+          source,
+          topic: 'default',
+          dataKey: 'i',
+          accumulator: 'COUNT',
+          edges,
+        } as const;
         const [counts] = await store.buckets({ ...request, deviceIds: ['d1'] });
         expect(counts!.map((partial) => partial?.count)).toEqual([undefined, 30, 180]);
       }
-      await store.append(entryOf('d1', [{ at: 1, data: { late: true }, workspaceId: 'w1', dataFlowId: 'f1' }]));
+      await store.append(
+        entryOf('d1', [{ at: 1, data: { late: true }, workspaceId: 'w1', dataFlowId: 'f1' }]),
+      );
       expect(await allSamples(store, 'd1')).toHaveLength(210);
     });
 
     test('what was dropped counts no more, and the same sample may be stored anew', async () => {
       const store = await filled();
       await settle(store);
-      await store.dropExpired((workspaceId) => (workspaceId === 'w1' ? Number.POSITIVE_INFINITY : undefined));
+      await store.dropExpired((workspaceId) =>
+        workspaceId === 'w1' ? Number.POSITIVE_INFINITY : undefined,
+      );
       expect(await store.topics('d1')).toEqual([]);
       expect(await store.latestSample('d1')).toBeUndefined();
       const request = {
@@ -136,7 +148,8 @@ export function sampleStoreMustKeepHouse(
       [['in', 'b'], ['string']],
       [['c.d'], ['boolean']],
     ]);
-    for (let i = 0; i < 60; i++) await store.append(entryOf('d2', [{ at: i, topic: `topic${i}`, data: { i } }]));
+    for (let i = 0; i < 60; i++)
+      await store.append(entryOf('d2', [{ at: i, topic: `topic${i}`, data: { i } }]));
     expect((await store.measuredKeys('d2')).map(({ topic }) => topic)).toEqual(
       Array.from({ length: 50 }, (_, i) => `topic${59 - i}`),
     );

@@ -5,7 +5,14 @@ import { accumulators } from '../../summaries/accumulator-table.ts';
 import type { CountedSlots } from '../../summaries/occupied-slots.ts';
 import type { Partial } from '../../summaries/tally.ts';
 import type { SampleStore } from '../sample-store.ts';
-import { type Random, randomFrom, randomStream, streamKeys, streamStart, streamTopics } from './random-entries.ts';
+import {
+  type Random,
+  randomFrom,
+  randomStream,
+  streamKeys,
+  streamStart,
+  streamTopics,
+} from './random-entries.ts';
 import { referenceStore } from './reference-store.ts';
 import { allSamples, entryOf } from './sample-entries.ts';
 
@@ -19,7 +26,11 @@ export interface StreamTarget {
 }
 
 /** Sends one random stream and compares everything that can be read. */
-export async function streamMustMatch(target: StreamTarget, seed: number, deviceId: string): Promise<void> {
+export async function streamMustMatch(
+  target: StreamTarget,
+  seed: number,
+  deviceId: string,
+): Promise<void> {
   const random = randomFrom(seed);
   const reference = referenceStore();
   const stream = randomStream(random, 20 + random.below(120));
@@ -44,7 +55,9 @@ export async function streamMustMatch(target: StreamTarget, seed: number, device
       .store()
       .samples({ deviceId, ...(topic === undefined ? {} : { topic }), from, skip, limit: 7 });
     const wanted = expected.filter(({ at }) => at >= from).slice(skip, skip + 7);
-    expect(page.map((s) => JSON.stringify(s.data))).toEqual(wanted.map((s) => JSON.stringify(s.data)));
+    expect(page.map((s) => JSON.stringify(s.data))).toEqual(
+      wanted.map((s) => JSON.stringify(s.data)),
+    );
   }
   for (let i = 0; i < 12; i++) {
     const dataKey = random.pick(streamKeys);
@@ -53,7 +66,9 @@ export async function streamMustMatch(target: StreamTarget, seed: number, device
     const edges = randomEdges(random, last);
     const request = { topic, dataKey, accumulator, edges };
     const expected = answers(accumulator, reference.buckets(request));
-    const sources = edges.every((edge) => edge % hourMs === 0) ? (['raw', 'hours'] as const) : (['raw'] as const);
+    const sources = edges.every((edge) => edge % hourMs === 0)
+      ? (['raw', 'hours'] as const)
+      : (['raw'] as const);
     for (const source of sources) {
       const [found] = await target.store().buckets({ ...request, source, deviceIds: [deviceId] });
       expectSame(answers(accumulator, found!), expected, `${source} ${JSON.stringify(request)}`);
@@ -64,20 +79,34 @@ export async function streamMustMatch(target: StreamTarget, seed: number, device
 function randomEdges(random: Random, last: number): number[] {
   const step = random.pick([hourMs, hourMs, 24 * hourMs, 6 * hourMs, 1_000_000, 77_777_777]);
   const isWhole = step % hourMs === 0;
-  const first = streamStart + (isWhole ? (random.below(30) - 10) * hourMs : random.below(20_000_000) - 5_000_000);
+  const first =
+    streamStart +
+    (isWhole ? (random.below(30) - 10) * hourMs : random.below(20_000_000) - 5_000_000);
   const count = 1 + random.below(Math.min(60, Math.ceil((last - streamStart) / step) + 2));
   return Array.from({ length: count + 1 }, (_, i) => first + i * step);
 }
 
-function answers(name: AccumulatorName, partials: readonly (Partial | undefined)[]): (number | null | undefined)[] {
-  return partials.map((partial) => (partial === undefined ? undefined : accumulators[name].finish(partial, wholeDays)));
+function answers(
+  name: AccumulatorName,
+  partials: readonly (Partial | undefined)[],
+): (number | null | undefined)[] {
+  return partials.map((partial) =>
+    partial === undefined ? undefined : accumulators[name].finish(partial, wholeDays),
+  );
 }
 
-function expectSame(found: (number | null | undefined)[], expected: (number | null | undefined)[], what: string): void {
+function expectSame(
+  found: (number | null | undefined)[],
+  expected: (number | null | undefined)[],
+  what: string,
+): void {
   for (const [i, want] of expected.entries()) {
     const got = found[i];
     const isClose =
-      typeof want === 'number' && typeof got === 'number' && Math.abs(got - want) <= 1e-9 * Math.max(1, Math.abs(want));
-    if (!isClose && got !== want) throw new Error(`bucket ${i} of ${what}: ${got} instead of ${want}`);
+      typeof want === 'number' &&
+      typeof got === 'number' &&
+      Math.abs(got - want) <= 1e-9 * Math.max(1, Math.abs(want));
+    if (!isClose && got !== want)
+      throw new Error(`bucket ${i} of ${what}: ${got} instead of ${want}`);
   }
 }

@@ -9,7 +9,9 @@ export interface ReferenceStore {
   readonly add: (samples: readonly Given[]) => void;
   /** Newest first, those of one instant in reverse order of storing. */
   readonly newestFirst: (topic?: string) => Given[];
-  readonly buckets: (request: Omit<BucketRequest, 'source' | 'deviceIds'>) => (Partial | undefined)[];
+  readonly buckets: (
+    request: Omit<BucketRequest, 'source' | 'deviceIds'>,
+  ) => (Partial | undefined)[];
 }
 
 export function referenceStore(): ReferenceStore {
@@ -19,7 +21,11 @@ export function referenceStore(): ReferenceStore {
     add: (samples) => {
       for (const sample of samples) {
         if (sample.stored === false) continue;
-        const identity = JSON.stringify([sample.topic ?? 'default', sample.at, canonical(sample.data)]);
+        const identity = JSON.stringify([
+          sample.topic ?? 'default',
+          sample.at,
+          canonical(sample.data),
+        ]);
         if (known.has(identity)) continue;
         known.add(identity);
         rows.push(sample);
@@ -34,9 +40,17 @@ export function referenceStore(): ReferenceStore {
     buckets: ({ topic, dataKey, accumulator, edges }) => {
       const partials: (Partial | undefined)[] = new Array(edges.length - 1).fill(undefined);
       for (const [order, sample] of rows.entries()) {
-        const bucket = edges.findIndex((edge, i) => sample.at >= edge && sample.at < (edges[i + 1] ?? edge));
+        const bucket = edges.findIndex(
+          (edge, i) => sample.at >= edge && sample.at < (edges[i + 1] ?? edge),
+        );
         const value = valueOf(sample.data, dataKey);
-        if ((sample.topic ?? 'default') !== topic || bucket < 0 || value === undefined || value === null) continue;
+        if (
+          (sample.topic ?? 'default') !== topic ||
+          bucket < 0 ||
+          value === undefined ||
+          value === null
+        )
+          continue;
         partials[bucket] ??= emptyPartial();
         addValue(partials[bucket], accumulators[accumulator].facet, value, sample.at, order);
       }

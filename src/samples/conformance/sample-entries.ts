@@ -15,14 +15,26 @@ export interface Given {
 }
 
 /** An entry of one device with nothing but samples, unless `rest` says more. */
-export function entryOf(deviceId: string, samples: readonly Given[], rest: Partial<JournalEntry> = {}): JournalEntry {
+export function entryOf(
+  deviceId: string,
+  samples: readonly Given[],
+  rest: Partial<JournalEntry> = {},
+): JournalEntry {
   return {
     deviceId,
     receivedAt: 1_000,
     notes: [],
     ...rest,
     samples: samples.map(
-      ({ at, data, topic = 'default', meta, stored = true, workspaceId = 'w1', dataFlowId = 'f1' }) => ({
+      ({
+        at,
+        data,
+        topic = 'default',
+        meta,
+        stored = true,
+        workspaceId = 'w1',
+        dataFlowId = 'f1',
+      }) => ({
         deviceId,
         topic,
         timestamp: at,
@@ -38,8 +50,17 @@ export function entryOf(deviceId: string, samples: readonly Given[], rest: Parti
   };
 }
 
-export async function allSamples(store: SampleStore, deviceId: string, topic?: string): Promise<Sample[]> {
-  return store.samples({ deviceId, ...(topic === undefined ? {} : { topic }), limit: 1_000_000, skip: 0 });
+export async function allSamples(
+  store: SampleStore,
+  deviceId: string,
+  topic?: string,
+): Promise<Sample[]> {
+  return store.samples({
+    deviceId,
+    ...(topic === undefined ? {} : { topic }),
+    limit: 1_000_000,
+    skip: 0,
+  });
 }
 
 export async function collect<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {

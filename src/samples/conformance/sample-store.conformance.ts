@@ -4,7 +4,9 @@ import type { SampleStore } from '../sample-store.ts';
 import { allSamples, collect, entryOf, replayed } from './sample-entries.ts';
 
 /** `open` gives a fresh store whose clock stands still unless `clock.now` is moved; whoever opens it closes it after the test. */
-export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<SampleStore>): void {
+export function sampleStoreMustBehave(
+  open: (clock: { now: number }) => Promise<SampleStore>,
+): void {
   describe('append', () => {
     test('contract 20: a sample identical to a stored one is stored once, also within one entry and in flight', async () => {
       const store = await open({ now: 1 });
@@ -74,8 +76,17 @@ export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<
         times: { dataReceived: 1, processingStart: 2, processingEnd: 3 },
         ruleHops: 1,
       };
-      const written = await store.append(entryOf('d1', samples, { notes: [note], state: { n: 1 }, metrics, trace }));
-      expect(written).toMatchObject({ notes: [note], state: { n: 1 }, metrics, trace, samples: [], duplicates: 1 });
+      const written = await store.append(
+        entryOf('d1', samples, { notes: [note], state: { n: 1 }, metrics, trace }),
+      );
+      expect(written).toMatchObject({
+        notes: [note],
+        state: { n: 1 },
+        metrics,
+        trace,
+        samples: [],
+        duplicates: 1,
+      });
       expect((await collect(store.entriesFrom(0))).at(-1)).toEqual(written);
     });
   });
@@ -96,7 +107,8 @@ export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<
           { at: 2, data: { n: 5 }, topic: 'side' },
         ]),
       );
-      const order = async (topic?: string) => (await allSamples(store, 'd1', topic)).map(({ data }) => data['n']);
+      const order = async (topic?: string) =>
+        (await allSamples(store, 'd1', topic)).map(({ data }) => data['n']);
       expect(await order()).toEqual([4, 3, 2, 1, 5]);
       expect(await order('side')).toEqual([2, 5]);
       expect(await order('none')).toEqual([]);
@@ -111,7 +123,12 @@ export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<
     test('come back exactly as written', async () => {
       const store = await open({ now: 1 });
       const list = [
-        { z: 1, a: 'x', 'dotted.key': true, nested: { deep: { er: [1, { b: null }, 'é'] }, n: null } },
+        {
+          z: 1,
+          a: 'x',
+          'dotted.key': true,
+          nested: { deep: { er: [1, { b: null }, 'é'] }, n: null },
+        },
         { a: 2, z: 'now a text' },
         {},
         { big: 1.7976931348623157e308, tiny: 5e-324, third: 1 / 3, empty: '', none: {}, list: [] },
@@ -126,7 +143,9 @@ export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<
         ),
       );
       const read = (await allSamples(store, 'd1')).reverse();
-      expect(read.map(({ data }) => JSON.stringify(data))).toEqual(list.map((data) => JSON.stringify(data)));
+      expect(read.map(({ data }) => JSON.stringify(data))).toEqual(
+        list.map((data) => JSON.stringify(data)),
+      );
       expect(read.map(({ meta }) => meta)).toEqual(list.map((_, at) => ({ at })));
     });
 
@@ -180,19 +199,24 @@ export function sampleStoreMustBehave(open: (clock: { now: number }) => Promise<
       }
       for (const [i, { cursor }] of stored.entries())
         expect(await replayed(store, cursor)).toEqual(stored.slice(i + 1));
-      expect(await collect(store.replay({ storedSince: 103 }, () => true))).toEqual(stored.slice(6));
+      expect(await collect(store.replay({ storedSince: 103 }, () => true))).toEqual(
+        stored.slice(6),
+      );
       expect(await collect(store.replay({ storedSince: 0 }, (s) => s.deviceId === 'd1'))).toEqual(
         stored.filter((s) => s.deviceId === 'd1'),
       );
-      await expect(collect(store.replay({ cursor: 'nonsense' }, () => true))).rejects.toMatchObject({
-        problem: 'invalidRequest',
-      });
+      await expect(collect(store.replay({ cursor: 'nonsense' }, () => true))).rejects.toMatchObject(
+        {
+          problem: 'invalidRequest',
+        },
+      );
     });
 
     test('followers read entries from a position and are remembered', async () => {
       const store = await open({ now: 1 });
       const entries = [];
-      for (let i = 0; i < 4; i++) entries.push(await store.append(entryOf('d1', [{ at: i, data: { i } }])));
+      for (let i = 0; i < 4; i++)
+        entries.push(await store.append(entryOf('d1', [{ at: i, data: { i } }])));
       expect(await collect(store.entriesFrom(entries[2]!.position))).toEqual(entries.slice(2));
       expect(store.followerPosition('rules')).toBeUndefined();
       store.setFollowerPosition('rules', 2);

@@ -66,7 +66,8 @@ export function sealing(parts: SealingParts): Sealing {
       for (const rows of closing) oldest = Math.min(oldest, rows.firstPosition);
     }
     const leaving = new Set(committed);
-    for (const chunk of waiting) if (!leaving.has(chunk)) oldest = Math.min(oldest, chunk.from.firstPosition);
+    for (const chunk of waiting)
+      if (!leaving.has(chunk)) oldest = Math.min(oldest, chunk.from.firstPosition);
     return oldest;
   }
 
@@ -100,7 +101,11 @@ export function sealing(parts: SealingParts): Sealing {
     for (const to of cutPlaces(sorted.timestamps, sorted.length, sealedNewest, limits)) {
       const chunk = sealRows(sorted, from, to, parts.schemas);
       addChunk(series, chunk);
-      waiting.push({ series, chunk, from: { firstPosition: rows.firstPosition, firstBytes: rows.firstBytes } });
+      waiting.push({
+        series,
+        chunk,
+        from: { firstPosition: rows.firstPosition, firstBytes: rows.firstBytes },
+      });
       waitingBytes += chunk.length;
       from = to;
     }
@@ -136,7 +141,11 @@ export function sealing(parts: SealingParts): Sealing {
       // A copy: whatever is sealed while the segment is written waits for the next one.
       const committing = [...waiting];
       if (committing.length === 0) return;
-      await segments.commit({ add: committing, remove: [], replayFrom: () => replayFrom(committing) });
+      await segments.commit({
+        add: committing,
+        remove: [],
+        replayFrom: () => replayFrom(committing),
+      });
       const done = new Set(committing);
       waiting = waiting.filter((chunk) => !done.has(chunk));
       waitingBytes = waiting.reduce((sum, { chunk }) => sum + chunk.length, 0);
@@ -182,7 +191,8 @@ export function sealing(parts: SealingParts): Sealing {
       while (working !== undefined || merging !== undefined) await (working ?? merging);
     },
     roomForRows: () => {
-      if (working === undefined || catalogue.closedBytes() <= limits.closedBytesMax) return undefined;
+      if (working === undefined || catalogue.closedBytes() <= limits.closedBytesMax)
+        return undefined;
       writersOn ??= Promise.withResolvers();
       return writersOn.promise;
     },

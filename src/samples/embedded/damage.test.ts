@@ -1,6 +1,15 @@
 // Files cut short or with one bit flipped, at random places: detected, the rest readable, never wrong data, never a start that fails.
 // More than the usual 100 cases: CASES=5000 npx vitest run src/samples/embedded/damage.test.ts
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +20,12 @@ import type { StoreLimits } from './store-limits.ts';
 import { verifyStore } from './verify-chunks.ts';
 
 const cases = Number(process.env['CASES'] ?? 100);
-const tiny: Partial<StoreLimits> = { rowsToCloseAtDay: 30, rowsMax: 60, segmentBytes: 20_000, segmentsToMerge: 3 };
+const tiny: Partial<StoreLimits> = {
+  rowsToCloseAtDay: 30,
+  rowsMax: 60,
+  segmentBytes: 20_000,
+  segmentsToMerge: 3,
+};
 const devices = ['d1', 'd2', 'd3'];
 const root = mkdtempSync(join(tmpdir(), 'damage-'));
 const live = join(root, 'live');
@@ -24,11 +38,13 @@ const textOf = (sample: object): string => JSON.stringify(sample);
 beforeAll(async () => {
   const store = await openEmbeddedStore({ directory: live, now: () => 1, limits: tiny });
   for (const [i, device] of devices.entries()) {
-    for (const entry of randomStream(randomFrom(i + 11), 150)) await store.append(entryOf(device, entry));
+    for (const entry of randomStream(randomFrom(i + 11), 150))
+      await store.append(entryOf(device, entry));
     if (i < 2) await store.sealAll();
   }
   store.setFollowerPosition('rules', store.position);
-  for (const device of devices) known.set(device, new Set((await allSamples(store, device)).map(textOf)));
+  for (const device of devices)
+    known.set(device, new Set((await allSamples(store, device)).map(textOf)));
   await store.idle();
   // The folder as a crash leaves it: not closed, with rows in the journal alone.
   cpSync(live, sound, { recursive: true });
@@ -94,7 +110,10 @@ test.each(Array.from({ length: Math.ceil(cases / 50) }, (_, i) => i))(
         const told = store.damage.length + store.tornBytes;
         if (missing > 0 && round === 'first') {
           expect(told, `${what}: ${missing} missing`).toBeGreaterThan(0);
-          expect(verified.damage.length + verified.tornBytes, `${what}: not verified`).toBeGreaterThan(0);
+          expect(
+            verified.damage.length + verified.tornBytes,
+            `${what}: not verified`,
+          ).toBeGreaterThan(0);
         }
         await store.append(entryOf('fresh', [{ at: seed, data: { round } }]));
         expect(await allSamples(store, 'fresh')).toHaveLength(round === 'first' ? 1 : 2);

@@ -64,7 +64,8 @@ test('a dropped device stays dropped after a crash, whether its samples were jou
       device,
       Array.from({ length: 40 }, (_, i) => ({ at: at + i, data: { at, i } })),
     );
-  for (const device of ['gone', 'kept', 'kept2', 'kept3', 'kept4', 'kept5']) await store.append(entry(device, 0));
+  for (const device of ['gone', 'kept', 'kept2', 'kept3', 'kept4', 'kept5'])
+    await store.append(entry(device, 0));
   await store.sealAll();
   for (const device of ['gone', 'kept']) await store.append(entry(device, 1_000));
   await store.dropDevice('gone');
@@ -83,14 +84,18 @@ test('contract 20: samples identical to sealed ones are found after opening agai
   const entries = Array.from({ length: 5 }, (_, day) =>
     entryOf(
       'd1',
-      Array.from({ length: 60 }, (_, i) => ({ at: day * 86_400_000 + i * 60_000, data: { i, x: i / 7 } })),
+      Array.from({ length: 60 }, (_, i) => ({
+        at: day * 86_400_000 + i * 60_000,
+        data: { i, x: i / 7 },
+      })),
     ),
   );
   const before = await openIn(directory, { now: 1 }, small);
   for (const entry of entries) await before.append(entry);
   await before.close();
   const after = await openIn(directory, { now: 1 }, small);
-  for (const entry of entries) expect(await after.append(entry)).toMatchObject({ duplicates: 60, samples: [] });
+  for (const entry of entries)
+    expect(await after.append(entry)).toMatchObject({ duplicates: 60, samples: [] });
   expect(await allSamples(after, 'd1')).toHaveLength(300);
 });
 
@@ -108,16 +113,24 @@ test('background work merges segments, so that their number stays small', async 
   }
   await store.idle();
   await store.close();
-  const names = readdirSync(join(directory, 'segments')).filter((name) => name.endsWith('.segment'));
+  const names = readdirSync(join(directory, 'segments')).filter((name) =>
+    name.endsWith('.segment'),
+  );
   expect(names.length).toBeLessThan(12);
-  expect(Math.max(...names.map((name) => Number.parseInt(name, 10)))).toBeGreaterThan(names.length * 2);
+  expect(Math.max(...names.map((name) => Number.parseInt(name, 10)))).toBeGreaterThan(
+    names.length * 2,
+  );
   const findings = await verifyStore(directory);
   expect(findings).toMatchObject({ sealedSamples: 2_400, damage: [] });
 });
 
 test('what arrives while everything is sealed and segments are merged is in the folder, once, also after a crash', async () => {
   const directory = await temporaryFolder();
-  const store = await openIn(directory, { now: 1 }, { rowsToCloseAtDay: 5, rowsToCloseAtHour: 5, rowsMax: 5 });
+  const store = await openIn(
+    directory,
+    { now: 1 },
+    { rowsToCloseAtDay: 5, rowsToCloseAtHour: 5, rowsMax: 5 },
+  );
   let sent = 0;
   for (let round = 0; round < 12; round++) {
     const sealed = store.sealAll();
@@ -130,7 +143,13 @@ test('what arrives while everything is sealed and segments are merged is in the 
       );
     await sealed;
   }
-  const request = { source: 'raw', topic: 'default', dataKey: 'i', accumulator: 'COUNT', edges: [0, 1e9] } as const;
+  const request = {
+    source: 'raw',
+    topic: 'default',
+    dataKey: 'i',
+    accumulator: 'COUNT',
+    edges: [0, 1e9],
+  } as const;
   const count = async (of: EmbeddedStore): Promise<number> => {
     const answers = await of.buckets({ ...request, deviceIds: ['d0', 'd1', 'd2'] });
     return answers.reduce((sum, [partial]) => sum + (partial?.count ?? 0), 0);
@@ -162,7 +181,8 @@ test('what was acknowledged is there after opening again, with positions, cursor
   const clock = { now: 500 };
   const before = await openIn(directory, clock);
   const entries = [];
-  for (let i = 0; i < 10; i++) entries.push(await before.append(entryOf('d1', [{ at: i, data: { i } }])));
+  for (let i = 0; i < 10; i++)
+    entries.push(await before.append(entryOf('d1', [{ at: i, data: { i } }])));
   before.setFollowerPosition('rules', 7);
   const samples = await allSamples(before, 'd1');
   await before.close();

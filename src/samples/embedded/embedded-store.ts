@@ -60,7 +60,10 @@ export interface EmbeddedStore extends SampleStore {
   /** Bytes that opening cut off the end of the journal: the normal trace of a crash, never acknowledged. */
   readonly tornBytes: number;
   /** What the journal takes on the disk, and when its oldest entry was stored. */
-  readonly journalled: () => { readonly bytes: number; readonly oldestStoredAt: EpochMs | undefined };
+  readonly journalled: () => {
+    readonly bytes: number;
+    readonly oldestStoredAt: EpochMs | undefined;
+  };
   /** Seals and commits all rows, as closing does. */
   readonly sealAll: () => Promise<void>;
   /** Resolves when the background work under way has ended and the positions of followers are saved. */
@@ -81,7 +84,13 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const limits = { ...storeLimits, ...options.limits };
   const catalogue = newCatalogue(limits);
   const interners = internersOf(catalogue);
-  const opened = await openSegments(segmentDirectory, catalogue, interners, await journalStart(journalDirectory), true);
+  const opened = await openSegments(
+    segmentDirectory,
+    catalogue,
+    interners,
+    await journalStart(journalDirectory),
+    true,
+  );
   const { damage, note } = damageList(options.damaged);
   note(...opened.damage);
   const followers = await openFollowerPositions(journalDirectory, now, options.seen?.followFrom);
@@ -89,7 +98,11 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   const decoded = decodedChunks((chunk, reason) => {
     note({ kind: 'chunk', path: join(segmentDirectory, chunk.file.name), reason });
   });
-  const segments = segmentSet({ directory: segmentDirectory, ...opened, whenUnread: reads.whenUnread });
+  const segments = segmentSet({
+    directory: segmentDirectory,
+    ...opened,
+    whenUnread: reads.whenUnread,
+  });
   const journal = await openJournal({
     ...journalOptions(options, journalDirectory, note),
     visitFrom: opened.manifest.replayFrom,
@@ -117,7 +130,16 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   });
   const { schemas } = interners;
   const { replayFrom } = background;
-  const changing = { segments, catalogue, decoded, slices, limits, schemas, sealing: background, replayFrom };
+  const changing = {
+    segments,
+    catalogue,
+    decoded,
+    slices,
+    limits,
+    schemas,
+    sealing: background,
+    replayFrom,
+  };
   const intake = appending({
     journal,
     shapes: interners.shapes,
@@ -142,7 +164,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
 
   return {
     damage,
-    tornBytes: journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0),
+    tornBytes: journal.damage.reduce(
+      (sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0),
+      0,
+    ),
     journalled: () => ({ bytes: journal.bytes(), oldestStoredAt: journal.oldestStoredAt() }),
     sealAll: background.sealAll,
     idle: async () => {
@@ -152,7 +177,8 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     append: async (entry) => {
       if (closed) throw problem('stopping');
       if (options.hasRoom?.() === false) throw problem('storageFull');
-      for (let room = background.roomForRows(); room !== undefined; room = background.roomForRows()) await room;
+      for (let room = background.roomForRows(); room !== undefined; room = background.roomForRows())
+        await room;
       if (closed) throw problem('stopping');
       return intake.append(entry);
     },
@@ -160,7 +186,9 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
     replay: (since, wanted) => replaySamples(journal, interners.shapes, since, wanted),
     entriesFrom: (position) => readEntries(journal, interners.shapes, position),
     isLost: (from, to) =>
-      journal.damage.some(({ firstPosition, entries }) => firstPosition < to && firstPosition + entries > from),
+      journal.damage.some(
+        ({ firstPosition, entries }) => firstPosition < to && firstPosition + entries > from,
+      ),
     setFollowerPosition: (follower, position) => {
       followers.set(follower, position);
       // Now and then; what a crash loses is told again to followers that bear it.
@@ -182,13 +210,18 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
       await journal.close();
       // Older positions repeat entries to followers, which they bear.
       await followers.save(true).catch(noteFailure);
-      await sealedAtEnd(background.sealAll, noteFailure).finally(() => reads.whenUnread(segments.close));
+      await sealedAtEnd(background.sealAll, noteFailure).finally(() =>
+        reads.whenUnread(segments.close),
+      );
     },
   };
 }
 
 /** What cannot be sealed stays in the journal and is replayed by the next start; rejects unless the disk is merely full. */
-async function sealedAtEnd(sealAll: () => Promise<void>, failed: (error: unknown) => void): Promise<void> {
+async function sealedAtEnd(
+  sealAll: () => Promise<void>,
+  failed: (error: unknown) => void,
+): Promise<void> {
   try {
     await sealAll();
   } catch (error) {
@@ -232,12 +265,16 @@ function journalOptions(
   { now, onWriting, resumeBytesMax, resumeAgeMsMax }: EmbeddedStoreOptions,
   directory: string,
   note: (place: StoreDamage) => void,
-): Pick<JournalOptions, 'directory' | 'now' | 'onWriting' | 'damaged' | 'resumeBytesMax' | 'resumeAgeMsMax'> {
+): Pick<
+  JournalOptions,
+  'directory' | 'now' | 'onWriting' | 'damaged' | 'resumeBytesMax' | 'resumeAgeMsMax'
+> {
   return {
     directory,
     now,
     onWriting,
-    damaged: (path, { offset, bytes }) => note({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
+    damaged: (path, { offset, bytes }) =>
+      note({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
     ...(resumeBytesMax === undefined ? {} : { resumeBytesMax }),
     ...(resumeAgeMsMax === undefined ? {} : { resumeAgeMsMax }),
   };

@@ -68,7 +68,9 @@ export function appending(parts: AppendingParts): Appending {
     release(sifted.pending);
     parts.afterEntry();
     const cursorOf = cursorsAt(position);
-    const samples = rows.samples.map((sample, i): StoredSample => ({ ...sample, storedAt, cursor: cursorOf(i + 1) }));
+    const samples = rows.samples.map(
+      (sample, i): StoredSample => ({ ...sample, storedAt, cursor: cursorOf(i + 1) }),
+    );
     return { ...entry, position, samples, duplicates };
   }
 

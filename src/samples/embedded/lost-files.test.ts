@@ -15,7 +15,11 @@ import { join } from 'node:path';
 import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { allSamples, collect, entryOf } from '../conformance/sample-entries.ts';
-import { type EmbeddedStore, type EmbeddedStoreOptions, openEmbeddedStore } from './embedded-store.ts';
+import {
+  type EmbeddedStore,
+  type EmbeddedStoreOptions,
+  openEmbeddedStore,
+} from './embedded-store.ts';
 import type { StoreLimits } from './store-limits.ts';
 import { type Manifest, readManifest, writeManifest } from './segments/manifest.ts';
 import { footerBytes } from './segments/chunk-segment-writer.ts';
@@ -37,7 +41,10 @@ const samples = entries * rowsAnEntry;
 let olderManifest: string;
 let copies = 0;
 
-async function open(directory: string, options: Partial<EmbeddedStoreOptions> = {}): Promise<EmbeddedStore> {
+async function open(
+  directory: string,
+  options: Partial<EmbeddedStoreOptions> = {},
+): Promise<EmbeddedStore> {
   // Nothing is kept for resuming, so that the journal is dropped as far as it may be.
   const limits = { resumeBytesMax: 0, resumeAgeMsMax: 0, limits: tiny };
   const store = await openEmbeddedStore({ directory, now: () => 1, ...limits, ...options });
@@ -82,7 +89,8 @@ function copy(): string {
 
 const segmentsOf = (folder: string) =>
   readdirSync(join(folder, 'segments')).filter((name) => /^\d+\.segment/.test(name));
-const journalOf = (folder: string) => readdirSync(join(folder, 'journal')).filter((name) => name.endsWith('.journal'));
+const journalOf = (folder: string) =>
+  readdirSync(join(folder, 'journal')).filter((name) => name.endsWith('.journal'));
 const path = (folder: string, ...names: string[]) => join(folder, ...names);
 
 test('the folder of these tests holds what only segments have', async () => {
@@ -95,25 +103,31 @@ test('the folder of these tests holds what only segments have', async () => {
 test.each([
   ['missing', (folder: string) => rmSync(path(folder, 'segments', 'manifest.json'))],
   ['emptied', (folder: string) => truncateSync(path(folder, 'segments', 'manifest.json'), 0)],
-  ['an older copy', (folder: string) => copyFileSync(olderManifest, path(folder, 'segments', 'manifest.json'))],
-])('review reliability 2: a manifest that is %s deletes nothing, serves all, and is told', async (_, harm) => {
-  const folder = copy();
-  const before = segmentsOf(folder);
-  harm(folder);
-  expect((await verifyStore(folder)).damage).toMatchObject([{ kind: 'manifest' }]);
-  const store = await open(folder);
-  expect(store.damage).toMatchObject([{ kind: 'manifest' }]);
-  expect(await allSamples(store, 'd1')).toHaveLength(samples);
-  expect(segmentsOf(folder)).toEqual(before);
-  await store.append(entry('d1', entries));
-  await store.close();
-  // Put right: the next start has nothing to tell.
-  const again = await open(folder);
-  expect(again.damage).toEqual([]);
-  expect(await allSamples(again, 'd1')).toHaveLength(samples + rowsAnEntry);
-  await again.close();
-  expect((await verifyStore(folder)).damage).toEqual([]);
-});
+  [
+    'an older copy',
+    (folder: string) => copyFileSync(olderManifest, path(folder, 'segments', 'manifest.json')),
+  ],
+])(
+  'review reliability 2: a manifest that is %s deletes nothing, serves all, and is told',
+  async (_, harm) => {
+    const folder = copy();
+    const before = segmentsOf(folder);
+    harm(folder);
+    expect((await verifyStore(folder)).damage).toMatchObject([{ kind: 'manifest' }]);
+    const store = await open(folder);
+    expect(store.damage).toMatchObject([{ kind: 'manifest' }]);
+    expect(await allSamples(store, 'd1')).toHaveLength(samples);
+    expect(segmentsOf(folder)).toEqual(before);
+    await store.append(entry('d1', entries));
+    await store.close();
+    // Put right: the next start has nothing to tell.
+    const again = await open(folder);
+    expect(again.damage).toEqual([]);
+    expect(await allSamples(again, 'd1')).toHaveLength(samples + rowsAnEntry);
+    await again.close();
+    expect((await verifyStore(folder)).damage).toEqual([]);
+  },
+);
 
 test('review reliability 2: a segment that the manifest does not name is moved aside and told, once', async () => {
   const folder = copy();
@@ -204,12 +218,16 @@ test.each([
     cpSync(path(folder, 'journal'), path(crashed, 'journal'), { recursive: true });
     const before = readdirSync(path(crashed, 'journal'));
     harm(lastJournal(crashed));
-    expect((await verifyStore(crashed)).damage).toContainEqual(expect.objectContaining({ kind: 'journal' }));
+    expect((await verifyStore(crashed)).damage).toContainEqual(
+      expect.objectContaining({ kind: 'journal' }),
+    );
     const store = await open(crashed, {
       limits: { ...tiny, journalSegmentBytes: 1_000_000, rowsMax: 1_000, rowsToCloseAtDay: 1_000 },
     });
     expect(store.damage).toContainEqual(
-      expect.objectContaining({ reason: expect.stringMatching(/entries from position \d+ on are missing/) }),
+      expect.objectContaining({
+        reason: expect.stringMatching(/entries from position \d+ on are missing/),
+      }),
     );
     expect(store.position).toBeGreaterThanOrEqual(acknowledged);
     const { position } = await store.append(entryOf('d4', [{ at: 1, data: {} }]));
@@ -219,7 +237,8 @@ test.each([
     expect(given.map(({ deviceId }) => deviceId)).toEqual(['d4']);
     await store.idle();
     await store.close();
-    if (!_.startsWith('removed')) expect(readdirSync(path(crashed, 'journal'))).toEqual(expect.arrayContaining(before));
+    if (!_.startsWith('removed'))
+      expect(readdirSync(path(crashed, 'journal'))).toEqual(expect.arrayContaining(before));
     // Told again, and numbering does not leap a second time.
     const again = await open(crashed, {
       limits: { ...tiny, journalSegmentBytes: 1_000_000, rowsMax: 1_000, rowsToCloseAtDay: 1_000 },
@@ -233,7 +252,10 @@ test('review reliability 5: without the journal, what others saw is enough', asy
   const folder = copy();
   rmSync(path(folder, 'journal'), { recursive: true });
   const seen = { acknowledgedTo: 500, followFrom: 490 };
-  expect((await verifyStore(folder, seen)).damage).toMatchObject([{ kind: 'journal' }, { kind: 'journal' }]);
+  expect((await verifyStore(folder, seen)).damage).toMatchObject([
+    { kind: 'journal' },
+    { kind: 'journal' },
+  ]);
   const store = await open(folder, { seen });
   expect(store.position).toBeGreaterThanOrEqual(500);
   expect(store.followerPosition('outputs')).toBe(490);
@@ -252,13 +274,15 @@ test('review reliability 5: what raw uplinks saw of the journal counts, and what
   await before.close();
   const seen = { acknowledgedTo: end, followFrom: end, uplinksTo: end + 20 };
   const store = await open(folder, { seen });
-  expect(store.damage).toMatchObject([{ reason: `20 entries from position ${end} on are missing` }]);
-  expect(store.position).toBeGreaterThanOrEqual(end + 20);
-  expect([store.isLost(0, end), store.isLost(end, end + 1), store.isLost(end - 1, end + 1)]).toEqual([
-    false,
-    true,
-    true,
+  expect(store.damage).toMatchObject([
+    { reason: `20 entries from position ${end} on are missing` },
   ]);
+  expect(store.position).toBeGreaterThanOrEqual(end + 20);
+  expect([
+    store.isLost(0, end),
+    store.isLost(end, end + 1),
+    store.isLost(end - 1, end + 1),
+  ]).toEqual([false, true, true]);
   const { position } = await store.append(entry('d5', 1));
   expect(store.isLost(end + 20, position + 1)).toBe(false);
 });

@@ -25,7 +25,8 @@ async function runStreams(seeds: readonly number[]): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'streams-'));
   let directory = join(root, '0');
   let copies = 0;
-  const open = (): Promise<EmbeddedStore> => openEmbeddedStore({ directory, now: () => 1, limits: tiny });
+  const open = (): Promise<EmbeddedStore> =>
+    openEmbeddedStore({ directory, now: () => 1, limits: tiny });
   let store = await open();
   async function disturb(random: Random): Promise<void> {
     const kind = random.below(4);
@@ -45,7 +46,8 @@ async function runStreams(seeds: readonly number[]): Promise<void> {
     } else await new Promise((resolve) => setImmediate(resolve));
   }
   try {
-    for (const seed of seeds) await streamMustMatch({ store: () => store, disturb }, seed, `d${seed}`);
+    for (const seed of seeds)
+      await streamMustMatch({ store: () => store, disturb }, seed, `d${seed}`);
     expect(store.damage).toEqual([]);
     await store.close();
   } finally {

@@ -21,7 +21,10 @@ const open = () => openEmbeddedStore({ directory, now: () => 1, limits: { segmen
 async function addSegment(...days: readonly number[]): Promise<string> {
   const before = names();
   for (const day of days) {
-    const rows = Array.from({ length: 200 }, (_, i) => ({ at: day * dayMs + i, data: { value: Math.sin(day + i) } }));
+    const rows = Array.from({ length: 200 }, (_, i) => ({
+      at: day * dayMs + i,
+      data: { value: Math.sin(day + i) },
+    }));
     await store.append(entryOf(`d${day}`, rows));
   }
   await store.sealAll();
@@ -36,7 +39,8 @@ function fillDisk(): void {
 }
 
 function emptyDisk(): void {
-  for (const name of readdirSync(segments()).filter((one) => one.endsWith('.new'))) rmSync(join(segments(), name));
+  for (const name of readdirSync(segments()).filter((one) => one.endsWith('.new')))
+    rmSync(join(segments(), name));
 }
 
 beforeEach(async () => {
@@ -48,24 +52,27 @@ afterEach(async () => {
   rmSync(directory, { recursive: true });
 });
 
-test.runIf(hasFullDevice)('review reliability 22: whole files go at once, mixed ones when there is room', async () => {
-  const mixed = await addSegment(1, 2, 20);
-  const whole = await addSegment(3);
-  const fresh = await addSegment(21);
-  fillDisk();
-  for (let round = 0; round < 2; round++) {
-    await expect(store.dropExpired(expired)).rejects.toMatchObject({ code: 'ENOSPC' });
-    expect(names()).toEqual([mixed, fresh]);
-    expect(await allSamples(store, 'd2')).toEqual([]);
+test.runIf(hasFullDevice)(
+  'review reliability 22: whole files go at once, mixed ones when there is room',
+  async () => {
+    const mixed = await addSegment(1, 2, 20);
+    const whole = await addSegment(3);
+    const fresh = await addSegment(21);
+    fillDisk();
+    for (let round = 0; round < 2; round++) {
+      await expect(store.dropExpired(expired)).rejects.toMatchObject({ code: 'ENOSPC' });
+      expect(names()).toEqual([mixed, fresh]);
+      expect(await allSamples(store, 'd2')).toEqual([]);
+      expect(await allSamples(store, 'd20')).toHaveLength(200);
+    }
+    expect(names()).not.toContain(whole);
+    emptyDisk();
+    const { bytes } = await store.dropExpired(expired);
+    expect(bytes).toBeGreaterThan(1_000);
+    expect(names()).not.toContain(mixed);
     expect(await allSamples(store, 'd20')).toHaveLength(200);
-  }
-  expect(names()).not.toContain(whole);
-  emptyDisk();
-  const { bytes } = await store.dropExpired(expired);
-  expect(bytes).toBeGreaterThan(1_000);
-  expect(names()).not.toContain(mixed);
-  expect(await allSamples(store, 'd20')).toHaveLength(200);
-});
+  },
+);
 
 test.runIf(hasFullDevice)(
   'review reliability 22: what a deleted device left behind is tried again too, also after a restart',

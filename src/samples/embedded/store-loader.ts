@@ -32,24 +32,45 @@ export async function openSegments(
   journalStart: number | undefined,
   repair: boolean,
 ): Promise<OpenedSegments> {
-  const { manifest, segments, damage } = await countedSegments(directory, interners, journalStart, repair);
-  return { manifest, segments: segments.map((segment) => addToCatalogue(segment, manifest, catalogue)), damage };
+  const { manifest, segments, damage } = await countedSegments(
+    directory,
+    interners,
+    journalStart,
+    repair,
+  );
+  return {
+    manifest,
+    segments: segments.map((segment) => addToCatalogue(segment, manifest, catalogue)),
+    damage,
+  };
 }
 
-function addToCatalogue({ file, placed }: OpenedSegment, manifest: Manifest, catalogue: Catalogue): Segment {
+function addToCatalogue(
+  { file, placed }: OpenedSegment,
+  manifest: Manifest,
+  catalogue: Catalogue,
+): Segment {
   const number = segmentNumber(file.name);
-  const counted = placed.filter(({ deviceId }) => number >= (manifest.droppedDevices[deviceId]?.segment ?? 0));
+  const counted = placed.filter(
+    ({ deviceId }) => number >= (manifest.droppedDevices[deviceId]?.segment ?? 0),
+  );
   const members = counted.map(({ deviceId, topic, chunk }) => {
     const series = seriesOf(catalogue.deviceOf(deviceId), topic);
     addChunk(series, chunk);
     return { series, chunk };
   });
-  const bytes = (of: OpenedSegment['placed']) => of.reduce((sum, { chunk }) => sum + chunk.length, 0);
+  const bytes = (of: OpenedSegment['placed']) =>
+    of.reduce((sum, { chunk }) => sum + chunk.length, 0);
   return { file, members, deadBytes: bytes(placed) - bytes(counted) };
 }
 
 /** Adds the rows of a journalled entry that are in no segment. */
-export function replayFrame(frame: Frame, manifest: Manifest, catalogue: Catalogue, shapes: ShapeInterner): void {
+export function replayFrame(
+  frame: Frame,
+  manifest: Manifest,
+  catalogue: Catalogue,
+  shapes: ShapeInterner,
+): void {
   const { head, rows } = decodeEntry(frame.payload, shapes);
   const device = catalogue.deviceOf(head.device);
   const isDropped = frame.position < (manifest.droppedDevices[head.device]?.position ?? 0);
@@ -60,7 +81,11 @@ export function replayFrame(frame: Frame, manifest: Manifest, catalogue: Catalog
     if (series !== undefined && order > series.sealedOrder) {
       const { timestamp, shape, values, meta } = row;
       const origin = catalogue.origin(workspaceId, dataFlowId);
-      catalogue.addRow(series, { timestamp, order, shape, values, valuesAt: 0, origin, meta }, frame.position);
+      catalogue.addRow(
+        series,
+        { timestamp, order, shape, values, valuesAt: 0, origin, meta },
+        frame.position,
+      );
     }
     order++;
   }

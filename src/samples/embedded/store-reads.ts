@@ -7,7 +7,12 @@ import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { LostSegments } from './segments/lost-segments.ts';
 import { measuredKeys } from './rows/key-statistics.ts';
 import type { Readers } from './queries/active-reads.ts';
-import { matchingSeries, type RowReader, type SampleWalk, walkSamples } from './queries/row-scan.ts';
+import {
+  matchingSeries,
+  type RowReader,
+  type SampleWalk,
+  walkSamples,
+} from './queries/row-scan.ts';
 import type { RowGroup } from './rows/rows.ts';
 import { chunksBetween, type Device, groupsBetween, unreadableSamples } from './rows/series.ts';
 
@@ -15,7 +20,10 @@ import { chunksBetween, type Device, groupsBetween, unreadableSamples } from './
 const samplesPerSlice = 1_000;
 const skippedPerSlice = 50_000;
 
-type Reading = Pick<SampleStore, 'samples' | 'exportSamples' | 'latestSample' | 'topics' | 'buckets' | 'measuredKeys'>;
+type Reading = Pick<
+  SampleStore,
+  'samples' | 'exportSamples' | 'latestSample' | 'topics' | 'buckets' | 'measuredKeys'
+>;
 
 export interface ReadingParts {
   /** Throws when the store is closed. */
@@ -28,7 +36,10 @@ export interface ReadingParts {
 
 export function reading({ deviceOf, decoded, lost, readers, slices }: ReadingParts): Reading {
   /** A reader that tells what it leaves out, once each. */
-  function readerOf({ deviceId, unreadable }: Pick<SampleRange, 'deviceId' | 'unreadable'>): RowReader {
+  function readerOf({
+    deviceId,
+    unreadable,
+  }: Pick<SampleRange, 'deviceId' | 'unreadable'>): RowReader {
     const told = new Set<RowGroup['chunk']>();
     return {
       groupsBetween: (series, from, to) => groupsBetween(series, from, to, decoded),
@@ -43,7 +54,12 @@ export function reading({ deviceOf, decoded, lost, readers, slices }: ReadingPar
 
   /** Tells what is known to be unreadable in the range. */
   function tellKnown(device: Device, range: SampleRange): void {
-    const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, unreadable, deviceId } = range;
+    const {
+      from = Number.NEGATIVE_INFINITY,
+      to = Number.POSITIVE_INFINITY,
+      unreadable,
+      deviceId,
+    } = range;
     for (const { topic, series } of matchingSeries(device, range.topic))
       for (const chunk of chunksBetween(series, from, to))
         if (chunk.damaged) unreadable?.(unreadableSamples(deviceId, topic, chunk));
@@ -124,13 +140,16 @@ export function reading({ deviceOf, decoded, lost, readers, slices }: ReadingPar
       const device = deviceOf(deviceId);
       if (device === undefined) return [];
       const found = [...device.topics.values()].map(({ topic, newest }) => ({ topic, newest }));
-      return found.filter(({ newest }) => Number.isFinite(newest)).sort((a, b) => b.newest - a.newest);
+      return found
+        .filter(({ newest }) => Number.isFinite(newest))
+        .sort((a, b) => b.newest - a.newest);
     },
     buckets: async (request) => {
       const [deviceId] = request.deviceIds;
       const [from, to] = [request.edges[0]!, request.edges.at(-1)!];
       // Any of the devices may have had samples there, and a number without them would be wrong.
-      if (deviceId !== undefined) lost.tell({ deviceId, topic: request.topic, from, to, unreadable: refuseUnreadable });
+      if (deviceId !== undefined)
+        lost.tell({ deviceId, topic: request.topic, from, to, unreadable: refuseUnreadable });
       const end = readers.begin();
       try {
         return await queryBuckets(request, deviceOf, decoded, slices);

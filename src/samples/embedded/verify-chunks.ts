@@ -19,7 +19,13 @@ import {
 import { isNumeric } from './chunks/chunk-schema.ts';
 import { columnHours, hoursOf } from './chunks/hour-section.ts';
 import { storeLimits } from './store-limits.ts';
-import { durableTo, internersOf, type JournalEndSeen, journalDamage, openSegments } from './store-loader.ts';
+import {
+  durableTo,
+  internersOf,
+  type JournalEndSeen,
+  journalDamage,
+  openSegments,
+} from './store-loader.ts';
 import type { StoreDamage } from './segments/segment-files.ts';
 import { dataAt, metaAt } from './rows/rows.ts';
 import { SealedRows } from './queries/sealed-rows.ts';
@@ -39,12 +45,21 @@ export interface StoreFindings {
 }
 
 /** Reads the whole folder of a store that is not open. A damaged part is told and stepped over. */
-export async function verifyStore(directory: string, seen?: JournalEndSeen): Promise<StoreFindings> {
+export async function verifyStore(
+  directory: string,
+  seen?: JournalEndSeen,
+): Promise<StoreFindings> {
   const catalogue = newCatalogue(storeLimits);
   const interners = internersOf(catalogue);
   const journalDirectory = join(directory, 'journal');
   const start = await journalStart(journalDirectory);
-  const opened = await openSegments(join(directory, 'segments'), catalogue, interners, start, false);
+  const opened = await openSegments(
+    join(directory, 'segments'),
+    catalogue,
+    interners,
+    start,
+    false,
+  );
   const { segments, manifest } = opened;
   const damage = [...opened.damage];
   let chunks = 0;
@@ -60,7 +75,11 @@ export async function verifyStore(directory: string, seen?: JournalEndSeen): Pro
       } else {
         const place = `bytes ${chunk.offset} to ${chunk.offset + chunk.length}, device ${series.device.id}, topic ${series.topic}`;
         const rows = `${chunk.rows} samples from ${timeText(chunk.oldest)} to ${timeText(chunk.newest)}`;
-        damage.push({ kind: 'chunk', path: file.path, reason: `${place}, ${rows}: ${found.wrong}` });
+        damage.push({
+          kind: 'chunk',
+          path: file.path,
+          reason: `${place}, ${rows}: ${found.wrong}`,
+        });
       }
     }
     file.close();
@@ -78,8 +97,20 @@ export async function verifyStore(directory: string, seen?: JournalEndSeen): Pro
     repair: false,
   });
   damage.push(...journalDamage(journal.damage, followers, journalDirectory, seen));
-  const tornBytes = journal.damage.reduce((sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0), 0);
-  return { segments: segments.length, chunks, sealedSamples, hours, journalEntries, journalSamples, tornBytes, damage };
+  const tornBytes = journal.damage.reduce(
+    (sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0),
+    0,
+  );
+  return {
+    segments: segments.length,
+    chunks,
+    sealedSamples,
+    hours,
+    journalEntries,
+    journalSamples,
+    tornBytes,
+    damage,
+  };
 }
 
 function timeText(at: number): string {
@@ -90,7 +121,9 @@ function whatIsIn(chunk: Chunk): { readonly hours: number } | { readonly wrong: 
   try {
     const wrong = whatIsWrong(chunk);
     if (wrong !== undefined) return { wrong };
-    return { hours: hasSection(chunk, sections.hours) ? new SealedRows(chunk).hours().hours.length : 0 };
+    return {
+      hours: hasSection(chunk, sections.hours) ? new SealedRows(chunk).hours().hours.length : 0,
+    };
   } catch (error) {
     return { wrong: (error as Error).message };
   }
@@ -104,13 +137,19 @@ function whatIsWrong(chunk: Chunk): string | undefined {
   for (let row = 0; row < rows.length; row++) {
     dataAt(rows, row);
     metaAt(rows, row);
-    if (row > 0 && rows.timestamps[row]! < rows.timestamps[row - 1]!) return 'its rows are not in the order of time';
+    if (row > 0 && rows.timestamps[row]! < rows.timestamps[row - 1]!)
+      return 'its rows are not in the order of time';
   }
-  if (rows.timestamps[0] !== chunk.oldest || rows.timestamps.at(-1) !== chunk.newest) return 'its times differ';
-  if (hasSection(chunk, sections.hours) && String(rows.hours().ends) !== String(hoursOf(rows.timestamps)?.ends))
+  if (rows.timestamps[0] !== chunk.oldest || rows.timestamps.at(-1) !== chunk.newest)
+    return 'its times differ';
+  if (
+    hasSection(chunk, sections.hours) &&
+    String(rows.hours().ends) !== String(hoursOf(rows.timestamps)?.ends)
+  )
     return 'its hours differ from its rows';
   for (const [i, column] of chunk.schema.columns.entries())
-    if (isNumeric(column.kind) && !statisticsFit(chunk, rows, i)) return `the statistics of ${column.name} differ`;
+    if (isNumeric(column.kind) && !statisticsFit(chunk, rows, i))
+      return `the statistics of ${column.name} differ`;
   return undefined;
 }
 
@@ -122,12 +161,16 @@ function statisticsFit(chunk: Chunk, rows: SealedRows, column: number): boolean 
   for (let row = 0; row < rows.length; row++)
     if (inShape[shapeIds === undefined ? 0 : shapeIds[row]!]) places.push(row);
   const present = Float64Array.from(places, (row) => numbers[row]!);
-  const hours = hasSection(chunk, hoursSection(chunk.schema, column)) ? rows.columnHours(column) : undefined;
+  const hours = hasSection(chunk, hoursSection(chunk.schema, column))
+    ? rows.columnHours(column)
+    : undefined;
   if (hours !== undefined) {
     const again = columnHours(rows.hours(), rows.timestamps, present, Uint32Array.from(places));
     for (const name of ['counts', 'sums', 'mins', 'maxs', 'slots'] as const)
       if (String(hours[name]) !== String(again[name])) return false;
   }
-  const told = [statistics.count, statistics.sum, statistics.min, statistics.max].map((s) => statOf(chunk, column, s));
+  const told = [statistics.count, statistics.sum, statistics.min, statistics.max].map((s) =>
+    statOf(chunk, column, s),
+  );
   return String(told) === String(statisticsOf(present));
 }

@@ -1,5 +1,11 @@
 // The columns of a sealed chunk, which follow from the shapes of its rows; chunks of the same shapes share one schema in memory.
-import { type DataShape, type LeafKind, leafKinds, leafName, type ShapeInterner } from '../../../log/data-shape.ts';
+import {
+  type DataShape,
+  type LeafKind,
+  leafKinds,
+  leafName,
+  type ShapeInterner,
+} from '../../../log/data-shape.ts';
 
 export interface SchemaColumn {
   readonly path: readonly string[];
@@ -49,7 +55,11 @@ export function schemaInterner(): SchemaInterner {
 }
 
 /** The schema with that text. */
-export function schemaFromText(text: string, shapes: ShapeInterner, schemas: SchemaInterner): ChunkSchema {
+export function schemaFromText(
+  text: string,
+  shapes: ShapeInterner,
+  schemas: SchemaInterner,
+): ChunkSchema {
   return schemas((JSON.parse(text) as string[]).map((shape) => shapes.fromText(shape)));
 }
 
@@ -68,7 +78,10 @@ function schemaOf(text: string, shapes: readonly DataShape[]): ChunkSchema {
       return index;
     }),
   );
-  const columns = found.map((column) => ({ ...column, inAllShapes: column.inShape.every(Boolean) }));
+  const columns = found.map((column) => ({
+    ...column,
+    inAllShapes: column.inShape.every(Boolean),
+  }));
   return { text, shapes, columns, shapeColumns, keys: new Map() };
 }
 
@@ -103,7 +116,10 @@ export function columnsOfShapes(
     marks[shapeId] = true;
     shapesOfColumn.set(column, marks);
   }
-  return [...shapesOfColumn].map(([column, found]) => ({ column, shapes: found.every(Boolean) ? undefined : found }));
+  return [...shapesOfColumn].map(([column, found]) => ({
+    column,
+    shapes: found.every(Boolean) ? undefined : found,
+  }));
 }
 
 /** Whether the column's values are numbers or booleans. */

@@ -3,7 +3,12 @@ import { crc32 } from 'node:zlib';
 import { type CompensatedSum, addTerms } from '../../../summaries/compensated-sum.ts';
 import type { Chunk, ChunkFile } from './chunk.ts';
 import { statisticsPerColumn } from './chunk.ts';
-import { type ChunkSchema, isNumeric, type SchemaColumn, type SchemaInterner } from './chunk-schema.ts';
+import {
+  type ChunkSchema,
+  isNumeric,
+  type SchemaColumn,
+  type SchemaInterner,
+} from './chunk-schema.ts';
 import { ByteWriter } from './encoding/bytes.ts';
 import { writeInts } from './encoding/int-column.ts';
 import { writeNumbers } from './encoding/number-column.ts';
@@ -27,7 +32,12 @@ interface Piece {
 }
 
 /** Seals the rows at the places from `low` to `high`, exclusive; the chunk's bytes stay in memory until it is written somewhere. */
-export function sealRows(sorted: SortedRows, low: number, high: number, schemas: SchemaInterner): Chunk {
+export function sealRows(
+  sorted: SortedRows,
+  low: number,
+  high: number,
+  schemas: SchemaInterner,
+): Chunk {
   const piece = pieceOf(sorted, low, high, schemas);
   const { length, schema, timestamps, orders } = piece;
   const writer = new ByteWriter(length * 8 + 512);
@@ -59,7 +69,13 @@ export function sealRows(sorted: SortedRows, low: number, high: number, schemas:
       return undefined;
     }
     const numbers = gather(piece, source.numbers, places);
-    section(() => (column.kind === leafKinds.number ? writeNumbers : writeInts)(writer, numbers, numbers.length));
+    section(() =>
+      (column.kind === leafKinds.number ? writeNumbers : writeInts)(
+        writer,
+        numbers,
+        numbers.length,
+      ),
+    );
     stats.set(statisticsOf(numbers), i * statisticsPerColumn);
     return numbers;
   });
@@ -81,7 +97,9 @@ export function sealRows(sorted: SortedRows, low: number, high: number, schemas:
     maxOrder: orders.reduce((a, b) => Math.max(a, b)),
     schema,
     origins: piece.origins,
-    originRows: piece.origins.map((_, id) => piece.originIds.reduce((n, other) => (other === id ? n + 1 : n), 0)),
+    originRows: piece.origins.map((_, id) =>
+      piece.originIds.reduce((n, other) => (other === id ? n + 1 : n), 0),
+    ),
     ends: Uint32Array.from(ends),
     endsAt: 0,
     stats,
@@ -115,7 +133,10 @@ function pieceOf(sorted: SortedRows, low: number, high: number, schemas: SchemaI
 }
 
 /** The ids that the rows use, numbered anew. */
-function usedIds(ids: Uint16Array | undefined, rowNumbers: Uint32Array): { used: number[]; ids: Float64Array } {
+function usedIds(
+  ids: Uint16Array | undefined,
+  rowNumbers: Uint32Array,
+): { used: number[]; ids: Float64Array } {
   const renumbered = new Float64Array(rowNumbers.length);
   if (ids === undefined) return { used: [0], ids: renumbered };
   const numberOf = new Map<number, number>();
@@ -133,7 +154,8 @@ function usedIds(ids: Uint16Array | undefined, rowNumbers: Uint32Array): { used:
 
 function columnNamed(rows: Rows, { path, kind, name }: SchemaColumn): Column {
   const found = rows.columns.find((column) => column.kind === kind && leafName(column) === name);
-  if (found === undefined) throw new Error(`The rows have no column ${name} though a shape has it (${path.join('.')})`);
+  if (found === undefined)
+    throw new Error(`The rows have no column ${name} though a shape has it (${path.join('.')})`);
   return found;
 }
 
@@ -145,15 +167,25 @@ function presentPlaces(piece: Piece, column: SchemaColumn): Uint32Array | undefi
   return Uint32Array.from(places);
 }
 
-function gather(piece: Piece, from: ArrayLike<number>, places: Uint32Array | undefined): Float64Array {
+function gather(
+  piece: Piece,
+  from: ArrayLike<number>,
+  places: Uint32Array | undefined,
+): Float64Array {
   const { rowNumbers } = piece;
   const values = new Float64Array(places?.length ?? piece.length);
-  if (places === undefined) for (let i = 0; i < values.length; i++) values[i] = from[rowNumbers[i]!]!;
+  if (places === undefined)
+    for (let i = 0; i < values.length; i++) values[i] = from[rowNumbers[i]!]!;
   else for (let i = 0; i < values.length; i++) values[i] = from[rowNumbers[places[i]!]!]!;
   return values;
 }
 
-function writeTextColumn(writer: ByteWriter, piece: Piece, source: Column, places: Uint32Array | undefined): void {
+function writeTextColumn(
+  writer: ByteWriter,
+  piece: Piece,
+  source: Column,
+  places: Uint32Array | undefined,
+): void {
   const used = gather(piece, source.ids, places);
   const numberOf = new Map<number, number>();
   for (let i = 0; i < used.length; i++) {

@@ -6,7 +6,14 @@ import { ByteReader } from './encoding/bytes.ts';
 import type { Origin } from '../rows/origin.ts';
 
 /** The sections before those of the columns; behind the columns comes one section of hours for each column. */
-export const sections = { timestamps: 0, orders: 1, shapeIds: 2, originIds: 3, metas: 4, hours: 5 } as const;
+export const sections = {
+  timestamps: 0,
+  orders: 1,
+  shapeIds: 2,
+  originIds: 3,
+  metas: 4,
+  hours: 5,
+} as const;
 export const fixedSections = 6;
 const checksumBytes = 4;
 
@@ -79,14 +86,20 @@ export function hasSection(chunk: Chunk, section: number): boolean {
 export function readSection(chunk: Chunk, section: number, whole?: Uint8Array): ByteReader {
   const start = startOf(chunk, section);
   const length = chunk.ends[chunk.endsAt + section]! - start;
-  if (length <= checksumBytes) throw new DamagedChunk(`Section ${section} of a chunk in ${chunk.file.name} is missing`);
-  const bytes = whole?.subarray(start, start + length) ?? chunk.file.read(chunk.offset + start, length);
+  if (length <= checksumBytes)
+    throw new DamagedChunk(`Section ${section} of a chunk in ${chunk.file.name} is missing`);
+  const bytes =
+    whole?.subarray(start, start + length) ?? chunk.file.read(chunk.offset + start, length);
   const body = bytes.subarray(0, length - checksumBytes);
   if (bytes.length !== length || crc32(body) !== checksumAt(bytes, length - checksumBytes))
-    throw new DamagedChunk(`Section ${section} of the chunk at ${chunk.offset} in ${chunk.file.name} is damaged`);
+    throw new DamagedChunk(
+      `Section ${section} of the chunk at ${chunk.offset} in ${chunk.file.name} is damaged`,
+    );
   return new ByteReader(body);
 }
 
 function checksumAt(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+  return (
+    (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
+  );
 }

@@ -113,9 +113,15 @@ export function columnHours(
 }
 
 /** `dense` when every row of the chunk has a value: counts follow from the ends of the hours. */
-export function readColumnHours(reader: ByteReader, { ends }: ChunkHours, dense: boolean): ColumnHours {
+export function readColumnHours(
+  reader: ByteReader,
+  { ends }: ChunkHours,
+  dense: boolean,
+): ColumnHours {
   const { length } = ends;
-  const counts = dense ? ends.map((end, i) => end - (i === 0 ? 0 : ends[i - 1]!)) : readInts(reader, length);
+  const counts = dense
+    ? ends.map((end, i) => end - (i === 0 ? 0 : ends[i - 1]!))
+    : readInts(reader, length);
   return {
     counts,
     sums: readNumbers(reader, length),

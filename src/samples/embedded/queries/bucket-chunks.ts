@@ -3,7 +3,14 @@ import { addTerm } from '../../../summaries/compensated-sum.ts';
 import { hourMs } from '../../../summaries/occupied-slots.ts';
 import type { Facet, Partial } from '../../../summaries/tally.ts';
 import { leafKinds } from '../../../log/data-shape.ts';
-import { addRows, addValues, bucketOf, type BucketPlan, type Partials, partialAt } from './bucket-rows.ts';
+import {
+  addRows,
+  addValues,
+  bucketOf,
+  type BucketPlan,
+  type Partials,
+  partialAt,
+} from './bucket-rows.ts';
 import { type Chunk, hasSection, hoursSection, statistics, statOf } from '../chunks/chunk.ts';
 import { columnsOfKey, isNumeric, type KeyColumn } from '../chunks/chunk-schema.ts';
 import type { ColumnHours } from '../chunks/hour-section.ts';
@@ -29,7 +36,8 @@ export function addChunk(
   for (const keyColumn of keyColumns) {
     // A column that in some shapes is not what the key names has values that its statistics should not tell.
     const isWhole = coversColumn(chunk, keyColumn);
-    if (isWithin && isWhole && addStatistics(partials, bucket, chunk, keyColumn.column, plan.facet)) continue;
+    if (isWithin && isWhole && addStatistics(partials, bucket, chunk, keyColumn.column, plan.facet))
+      continue;
     if (isWithin && isWhole && plan.facet === 'ends' && isBetweenEnds(partials[bucket], chunk)) {
       partialAt(partials, bucket).count += statOf(chunk, keyColumn.column, statistics.count);
       continue;
@@ -62,7 +70,10 @@ function addDense(partials: Partials, rows: SealedRows, plan: BucketPlan, index:
 }
 
 function coversColumn({ schema }: Chunk, { column, shapes }: KeyColumn): boolean {
-  return shapes === undefined || schema.columns[column]!.inShape.every((has, shape) => !has || shapes[shape] === true);
+  return (
+    shapes === undefined ||
+    schema.columns[column]!.inShape.every((has, shape) => !has || shapes[shape] === true)
+  );
 }
 
 function addFromRows(
@@ -76,7 +87,13 @@ function addFromRows(
 }
 
 /** Whether statistics were enough. */
-function addStatistics(partials: Partials, bucket: number, chunk: Chunk, column: number, facet: Facet): boolean {
+function addStatistics(
+  partials: Partials,
+  bucket: number,
+  chunk: Chunk,
+  column: number,
+  facet: Facet,
+): boolean {
   const { kind } = chunk.schema.columns[column]!;
   const numeric = isNumeric(kind);
   if (facet === 'ends' || facet === 'distinct' || (facet === 'occupied' && numeric)) return false;
@@ -116,7 +133,11 @@ function addHours(
 ): boolean {
   const { edges, facet } = plan;
   const { kind } = chunk.schema.columns[column]!;
-  if (!plan.wholeHours || !hourFacets.has(facet) || !hasSection(chunk, hoursSection(chunk.schema, column)))
+  if (
+    !plan.wholeHours ||
+    !hourFacets.has(facet) ||
+    !hasSection(chunk, hoursSection(chunk.schema, column))
+  )
     return false;
   const rows = rowsOf(chunk);
   const { hours } = rows.hours();
@@ -125,7 +146,14 @@ function addHours(
   for (let i = 0; i < hours.length; i++) {
     const at = hours[i]! * hourMs;
     if (at < edges[0]! || at >= end || found.counts[i] === 0) continue;
-    addHour(partialAt(partials, bucketOf(edges, at)), hours[i]!, found, i, facet, kind === leafKinds.boolean);
+    addHour(
+      partialAt(partials, bucketOf(edges, at)),
+      hours[i]!,
+      found,
+      i,
+      facet,
+      kind === leafKinds.boolean,
+    );
   }
   return true;
 }

@@ -65,7 +65,12 @@ export async function queryBuckets(
     for (const rows of unsealed) {
       const visible = planFrom(plan, rows.oldest, rows.visibleFrom);
       if (visible === undefined) continue;
-      addRows(partials, rows.sorted(), visible, columnsOfShapes(rows.shapes, rows.shapeColumns, dataKey));
+      addRows(
+        partials,
+        rows.sorted(),
+        visible,
+        columnsOfShapes(rows.shapes, rows.shapeColumns, dataKey),
+      );
     }
   }
   return answers;

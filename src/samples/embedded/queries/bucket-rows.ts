@@ -2,7 +2,13 @@
 import { addTerms } from '../../../summaries/compensated-sum.ts';
 import { addDistinctHash, distinctHash, emptyDistinct } from '../../../summaries/distinct-set.ts';
 import { slotBit, hourMs } from '../../../summaries/occupied-slots.ts';
-import { addValue, emptyPartial, type Facet, mergePartials, type Partial } from '../../../summaries/tally.ts';
+import {
+  addValue,
+  emptyPartial,
+  type Facet,
+  mergePartials,
+  type Partial,
+} from '../../../summaries/tally.ts';
 import { leafKinds } from '../../../log/data-shape.ts';
 import { dataValue } from '../../../model/data-value.ts';
 import type { EpochMs } from '../../../model/instant.ts';
@@ -42,14 +48,23 @@ export function bucketOf(edges: readonly EpochMs[], at: EpochMs): number {
 }
 
 /** Adds every row whose time lies within the edges. `keyColumns` says where the key's values are. */
-export function addRows(partials: Partials, sorted: SortedRows, plan: BucketPlan, keyColumns: KeyColumns): void {
+export function addRows(
+  partials: Partials,
+  sorted: SortedRows,
+  plan: BucketPlan,
+  keyColumns: KeyColumns,
+): void {
   if (keyColumns === undefined) addObjects(partials, sorted, plan);
   else
     for (const { column, shapes } of keyColumns)
       addColumn(partials, sorted, plan, sorted.rows.columns[column]!, shapes);
 }
 
-function addObjects(partials: Partials, sorted: SortedRows, { edges, dataKey, facet }: BucketPlan): void {
+function addObjects(
+  partials: Partials,
+  sorted: SortedRows,
+  { edges, dataKey, facet }: BucketPlan,
+): void {
   const end = placeOf(sorted, edges.at(-1)!);
   let bucket = 0;
   for (let place = placeOf(sorted, edges[0]!); place < end; place++) {
@@ -69,7 +84,8 @@ function addColumn(
   shapes: readonly boolean[] | undefined,
 ): void {
   const values = columnValues(sorted, column, shapes);
-  if (values.length > 0) addValues(partials, values, plan, values.timestamps[0]!, (at) => firstAt(values, at));
+  if (values.length > 0)
+    addValues(partials, values, plan, values.timestamps[0]!, (at) => firstAt(values, at));
 }
 
 /** Adds present values in the order of time; `oldest` is at most the first time, `placeOf` tells the first place not before a time. */
@@ -82,7 +98,11 @@ export function addValues(
 ): void {
   const end = placeOf(edges.at(-1)!);
   let from = placeOf(edges[0]!);
-  for (let bucket = bucketOf(edges, Math.max(oldest, edges[0]!)); bucket < edges.length - 1 && from < end; bucket++) {
+  for (
+    let bucket = bucketOf(edges, Math.max(oldest, edges[0]!));
+    bucket < edges.length - 1 && from < end;
+    bucket++
+  ) {
     const to = bucket === edges.length - 2 ? end : placeOf(edges[bucket + 1]!);
     if (to > from) {
       const partial = partialAt(partials, bucket);
@@ -104,9 +124,14 @@ export interface ColumnValues {
   readonly texts: readonly string[];
 }
 
-function columnValues(sorted: SortedRows, column: Column, shapes: readonly boolean[] | undefined): ColumnValues {
+function columnValues(
+  sorted: SortedRows,
+  column: Column,
+  shapes: readonly boolean[] | undefined,
+): ColumnValues {
   const { kind, texts } = column;
-  const source = kind === leafKinds.number || kind === leafKinds.boolean ? column.numbers : column.ids;
+  const source =
+    kind === leafKinds.number || kind === leafKinds.boolean ? column.numbers : column.ids;
   const { length, timestamps, orders, permutation } = sorted;
   if (shapes === undefined && permutation === undefined)
     return { kind, length, timestamps, orders, values: source, texts };
@@ -114,7 +139,10 @@ function columnValues(sorted: SortedRows, column: Column, shapes: readonly boole
   const places = new Uint32Array(length);
   let count = 0;
   for (let place = 0; place < length; place++)
-    if (shapes === undefined || shapes[shapeIds === undefined ? 0 : shapeIds[rowAt(sorted, place)]!])
+    if (
+      shapes === undefined ||
+      shapes[shapeIds === undefined ? 0 : shapeIds[rowAt(sorted, place)]!]
+    )
       places[count++] = place;
   const picked = {
     timestamps: new Float64Array(count),
@@ -164,7 +192,14 @@ const adders: Record<Facet, Adder> = {
     const last = isNumber ? values[to - 1]! : Number.NaN;
     mergePartials(
       partial,
-      endsPartial(first, timestamps[from]!, orders[from]!, last, timestamps[to - 1]!, orders[to - 1]!),
+      endsPartial(
+        first,
+        timestamps[from]!,
+        orders[from]!,
+        last,
+        timestamps[to - 1]!,
+        orders[to - 1]!,
+      ),
     );
   },
   truths: (partial, { kind, values }, from, to) => {
@@ -179,7 +214,8 @@ const adders: Record<Facet, Adder> = {
     partial.distinct ??= emptyDistinct();
     const seen = new Set<number>();
     for (let i = from; i < to; i++) seen.add(values[i]!);
-    for (const value of seen) addDistinctHash(partial.distinct, distinctHash(textOf(kind, value, texts)));
+    for (const value of seen)
+      addDistinctHash(partial.distinct, distinctHash(textOf(kind, value, texts)));
   },
   occupied: (partial, { kind, values, timestamps }, from, to) => {
     if (kind !== leafKinds.number && kind !== leafKinds.boolean) return;
@@ -189,7 +225,8 @@ const adders: Record<Facet, Adder> = {
       const hour = Math.floor(timestamps[i]! / hourMs);
       const nextHourAt = (hour + 1) * hourMs;
       let slots = 0;
-      for (; i < to && timestamps[i]! < nextHourAt; i++) if (values[i]! > 0) slots |= slotBit(timestamps[i]!);
+      for (; i < to && timestamps[i]! < nextHourAt; i++)
+        if (values[i]! > 0) slots |= slotBit(timestamps[i]!);
       partial.occupied.set(hour, (partial.occupied.get(hour) ?? 0) | slots);
     }
   },

@@ -42,7 +42,10 @@ export async function* readEntries(
   }
 }
 
-async function startOf(journal: Journal, since: ReplayStart): Promise<{ position: number; after: string }> {
+async function startOf(
+  journal: Journal,
+  since: ReplayStart,
+): Promise<{ position: number; after: string }> {
   const oldest = journal.firstPosition();
   if ('cursor' in since) {
     const place = readCursor(since.cursor);

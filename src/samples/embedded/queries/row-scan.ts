@@ -34,7 +34,12 @@ export interface SampleWalk {
 }
 
 /** Newest first, those of one instant in reverse order of storing; or oldest first, the exact reverse. */
-export function walkSamples(device: Device, range: SampleRange, direction: Direction, reader: RowReader): SampleWalk {
+export function walkSamples(
+  device: Device,
+  range: SampleRange,
+  direction: Direction,
+  reader: RowReader,
+): SampleWalk {
   const from = range.from ?? Number.NEGATIVE_INFINITY;
   const to = range.to ?? Number.POSITIVE_INFINITY;
   const newestFirst = direction === 'newest';
@@ -42,7 +47,9 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
   for (const { topic, series } of matchingSeries(device, range.topic))
     for (const group of reader.groupsBetween(series, from, to)) waiting.push({ topic, group });
   // Sorted so that the next to come is the last.
-  waiting.sort((a, b) => (newestFirst ? a.group.newest - b.group.newest : b.group.oldest - a.group.oldest));
+  waiting.sort((a, b) =>
+    newestFirst ? a.group.newest - b.group.newest : b.group.oldest - a.group.oldest,
+  );
   let sources: Source[] = [];
 
   function open({ topic, group }: Waiting): void {
@@ -74,9 +81,11 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
     for (;;) {
       let best: Source | undefined;
       for (const source of sources)
-        if (source.low < source.high && (best === undefined || comesBefore(source, best))) best = source;
+        if (source.low < source.high && (best === undefined || comesBefore(source, best)))
+          best = source;
       const candidate = waiting.at(-1);
-      if (candidate === undefined || (best !== undefined && !mayPrecede(candidate, best))) return best;
+      if (candidate === undefined || (best !== undefined && !mayPrecede(candidate, best)))
+        return best;
       if (best === undefined) sources = [];
       open(waiting.pop()!);
     }
@@ -96,8 +105,11 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
     if (next === undefined || sources.some((s) => s.low < s.high)) return 0;
     const { group } = next;
     const after = waiting.at(-2)?.group;
-    const isApart = after === undefined || (newestFirst ? after.newest < group.oldest : after.oldest > group.newest);
-    if (group.chunk?.damaged === true || !isApart || group.length > countMax || group.newest >= to) return 0;
+    const isApart =
+      after === undefined ||
+      (newestFirst ? after.newest < group.oldest : after.oldest > group.newest);
+    if (group.chunk?.damaged === true || !isApart || group.length > countMax || group.newest >= to)
+      return 0;
     if (group.oldest < Math.max(from, group.visibleFrom)) return 0;
     waiting.pop();
     return group.length;
@@ -125,7 +137,8 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
         const source = nextSource();
         if (source === undefined) return;
         // The last source open and nothing that may come between: its places go at once.
-        const alone = sources.every((s) => s === source || s.low === s.high) && waiting.length === 0;
+        const alone =
+          sources.every((s) => s === source || s.low === s.high) && waiting.length === 0;
         const step = alone ? Math.min(left, source.high - source.low) : 1;
         if (newestFirst) source.high -= step;
         else source.low += step;
@@ -135,8 +148,12 @@ export function walkSamples(device: Device, range: SampleRange, direction: Direc
   };
 }
 
-export function matchingSeries(device: Device, topic: string | undefined): { topic: string; series: Series }[] {
-  if (topic === undefined) return [...device.topics].map(([name, series]) => ({ topic: name, series }));
+export function matchingSeries(
+  device: Device,
+  topic: string | undefined,
+): { topic: string; series: Series }[] {
+  if (topic === undefined)
+    return [...device.topics].map(([name, series]) => ({ topic: name, series }));
   const series = device.topics.get(topic);
   return series === undefined ? [] : [{ topic, series }];
 }

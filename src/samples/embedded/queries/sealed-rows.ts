@@ -15,7 +15,12 @@ import type { ByteReader } from '../chunks/encoding/bytes.ts';
 import { intAt, readInts } from '../chunks/encoding/int-column.ts';
 import { readNumbers } from '../chunks/encoding/number-column.ts';
 import { readTexts } from '../chunks/encoding/text-column.ts';
-import { type ChunkHours, type ColumnHours, readColumnHours, readHours } from '../chunks/hour-section.ts';
+import {
+  type ChunkHours,
+  type ColumnHours,
+  readColumnHours,
+  readHours,
+} from '../chunks/hour-section.ts';
 import type { Origin } from '../rows/origin.ts';
 import type { Column, Rows } from '../rows/rows.ts';
 
@@ -184,7 +189,12 @@ class SealedColumn implements Column {
     return this.#spread(this.#read(reader, present, wanted, scratch.values));
   }
 
-  #read(reader: ByteReader, length: number, wanted: number, target: Float64Array | undefined): Float64Array {
+  #read(
+    reader: ByteReader,
+    length: number,
+    wanted: number,
+    target: Float64Array | undefined,
+  ): Float64Array {
     if (this.kind === leafKinds.number) return readNumbers(reader, length, target, wanted);
     return readInts(reader, length, target, wanted);
   }
@@ -205,7 +215,10 @@ class SealedColumn implements Column {
   }
 
   #readTexts(): void {
-    const { texts, ids } = readTexts(this.#rows.section(fixedSections + this.#index), this.#present());
+    const { texts, ids } = readTexts(
+      this.#rows.section(fixedSections + this.#index),
+      this.#present(),
+    );
     this.#texts = texts;
     this.#ids = this.#spread(ids);
   }
@@ -220,7 +233,8 @@ class SealedColumn implements Column {
     const spread = new Float64Array(this.#rows.length);
     const shapeIds = this.#rows.shapeIds!;
     let next = 0;
-    for (let row = 0; row < spread.length; row++) if (inShape[shapeIds[row]!]) spread[row] = values[next++]!;
+    for (let row = 0; row < spread.length; row++)
+      if (inShape[shapeIds[row]!]) spread[row] = values[next++]!;
     return spread;
   }
 }

@@ -31,7 +31,8 @@ function segmentsToMerge(segments: readonly Segment[], limits: StoreLimits): Seg
   const tiers = new Map<number, Segment[]>();
   for (const segment of segments) {
     const tier = Math.floor(
-      Math.log(Math.max(1, segment.file.bytes / limits.segmentBytes)) / Math.log(limits.segmentsToMerge),
+      Math.log(Math.max(1, segment.file.bytes / limits.segmentBytes)) /
+        Math.log(limits.segmentsToMerge),
     );
     if (segment.file.bytes > limits.mergedBytesMax) continue;
     const tiered = tiers.get(tier) ?? [];
@@ -51,7 +52,10 @@ export async function mergeSome(parts: CompactionParts): Promise<boolean> {
 }
 
 /** Merges the segments into one, or, when all that counts in them is gone, removes them. */
-export async function mergeSegments(sources: readonly Segment[], parts: CompactionParts): Promise<void> {
+export async function mergeSegments(
+  sources: readonly Segment[],
+  parts: CompactionParts,
+): Promise<void> {
   const bySeries = new Map<Series, Chunk[]>();
   for (const { members } of sources) {
     for (const { series, chunk } of members) {
@@ -93,8 +97,10 @@ function groupsToMerge(chunks: readonly Chunk[], limits: StoreLimits): Chunk[][]
   for (const chunk of chunks.toSorted((a, b) => a.oldest - b.oldest)) {
     const last = groups.at(-1);
     const overlaps = last !== undefined && chunk.oldest <= last.newest;
-    const isSmall = last !== undefined && Math.min(last.rows, chunk.rows) < limits.rowsToCloseAtDay / 2;
-    const mayJoin = last !== undefined && !chunk.damaged && !last.chunks.some(({ damaged }) => damaged);
+    const isSmall =
+      last !== undefined && Math.min(last.rows, chunk.rows) < limits.rowsToCloseAtDay / 2;
+    const mayJoin =
+      last !== undefined && !chunk.damaged && !last.chunks.some(({ damaged }) => damaged);
     if (
       mayJoin &&
       (overlaps || (isSmall && last.rows + chunk.rows <= limits.rowsMax)) &&
@@ -122,13 +128,19 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
   for (;;) {
     let next: (typeof sources)[number] | undefined;
     for (const source of sources)
-      if (source.at < source.sorted.length && (next === undefined || isBefore(source, next))) next = source;
+      if (source.at < source.sorted.length && (next === undefined || isBefore(source, next)))
+        next = source;
     if (next === undefined) break;
     const { sorted, at } = next;
     const chunk = chunks[sources.indexOf(next)]!;
     const row = decoded.guarded(chunk, () => rowValuesAt(sorted.rows, at, values));
     if (row === undefined) return undefined;
-    rows.append({ timestamp: sorted.timestamps[at]!, order: sorted.orders[at]!, valuesAt: 0, ...row });
+    rows.append({
+      timestamp: sorted.timestamps[at]!,
+      order: sorted.orders[at]!,
+      valuesAt: 0,
+      ...row,
+    });
     next.at++;
   }
   const sorted = rows.sorted();
@@ -141,7 +153,10 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
   return merged;
 }
 
-function isBefore(a: { sorted: SortedRows; at: number }, b: { sorted: SortedRows; at: number }): boolean {
+function isBefore(
+  a: { sorted: SortedRows; at: number },
+  b: { sorted: SortedRows; at: number },
+): boolean {
   const timeA = a.sorted.timestamps[a.at]!;
   const timeB = b.sorted.timestamps[b.at]!;
   return timeA < timeB || (timeA === timeB && a.sorted.orders[a.at]! < b.sorted.orders[b.at]!);

@@ -44,7 +44,11 @@ export function dropExpired(
 }
 
 /** Drops every sample of the device, also what the journal could bring back after a crash. `nextPosition` ends what counts as before. */
-export function dropDevice(parts: RetentionParts, deviceId: string, nextPosition: number): Promise<DroppedSamples> {
+export function dropDevice(
+  parts: RetentionParts,
+  deviceId: string,
+  nextPosition: number,
+): Promise<DroppedSamples> {
   return parts.segments.exclusive(async () => {
     const device = parts.catalogue.devices.get(deviceId);
     // What is still on its way through the journal finds no place any more; what comes later makes the device anew.
@@ -62,7 +66,8 @@ async function drop(
 ): Promise<DroppedSamples> {
   const { segments } = parts;
   const before = segments.bytes();
-  const isGoneChunk = (series: Series, chunk: Chunk): boolean => isGone(series, chunk.origins, chunk.newest);
+  const isGoneChunk = (series: Series, chunk: Chunk): boolean =>
+    isGone(series, chunk.origins, chunk.newest);
   const unsealed = dropUnsealed(parts, isGone);
   const dead = new Map<Series, Set<Chunk>>();
   const rewrite: Segment[] = [];
@@ -73,7 +78,8 @@ async function drop(
       if (isWorthRewriting(segment)) rewrite.push(segment);
       continue;
     }
-    for (const { series, chunk } of gone) dead.set(series, (dead.get(series) ?? new Set()).add(chunk));
+    for (const { series, chunk } of gone)
+      dead.set(series, (dead.get(series) ?? new Set()).add(chunk));
     if (gone.length === segment.members.length) remove.push(segment);
     else {
       const isDead = new Set(gone.map(({ chunk }) => chunk));

@@ -23,7 +23,9 @@ const typeOfKind: Readonly<Record<LeafKind, MeasuredType>> = {
 export function measuredKeys(device: Device, topicsMax = topicsStandard): MeasuredTopic[] {
   const topics = [...device.topics.values()].filter(({ newest }) => Number.isFinite(newest));
   topics.sort((a, b) => b.newest - a.newest);
-  return topics.slice(0, topicsMax).map((series) => ({ topic: series.topic, keys: keysOf(series) }));
+  return topics
+    .slice(0, topicsMax)
+    .map((series) => ({ topic: series.topic, keys: keysOf(series) }));
 }
 
 function keysOf(series: Series): MeasuredTopic['keys'] {
@@ -46,7 +48,10 @@ function keysOf(series: Series): MeasuredTopic['keys'] {
 function shapesOf({ chunks, closing, open }: Series): Set<DataShape> {
   const schemas = new Set(chunks.map(({ schema }) => schema));
   const unsealed = open === undefined ? closing : [...closing, open];
-  return new Set([...[...schemas].flatMap(({ shapes }) => shapes), ...unsealed.flatMap(({ shapes }) => shapes)]);
+  return new Set([
+    ...[...schemas].flatMap(({ shapes }) => shapes),
+    ...unsealed.flatMap(({ shapes }) => shapes),
+  ]);
 }
 
 /** See the port. */
@@ -65,7 +70,8 @@ export function usage(catalogue: Catalogue): Map<string, WorkspaceUsage> {
           note(workspaceId, originRows[i]!, Math.round((length * originRows[i]!) / rows));
       for (const rows of open === undefined ? closing : [...closing, open])
         for (const [i, { workspaceId }] of rows.origins.entries()) {
-          const count = rows.originIds?.subarray(0, rows.length).filter((id) => id === i).length ?? rows.length;
+          const count =
+            rows.originIds?.subarray(0, rows.length).filter((id) => id === i).length ?? rows.length;
           note(workspaceId, count, count * unsealedRowBytes);
         }
     }

@@ -44,7 +44,10 @@ class OpenColumn implements Column {
   }
 }
 
-function grown<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array>(array: T, capacity: number): T {
+function grown<T extends Float64Array | Uint8Array | Uint16Array | Uint32Array>(
+  array: T,
+  capacity: number,
+): T {
   const larger = new (array.constructor as new (length: number) => T)(capacity);
   larger.set(array);
   return larger;
@@ -129,7 +132,8 @@ export class OpenRows implements Rows, RowGroup {
     if (timestamp < this.oldest || timestamp > this.newest) return [];
     if (this.#rowsByTime === undefined) {
       this.#rowsByTime = new Map();
-      for (let row = 0; row < this.length; row++) noteRow(this.#rowsByTime, this.timestamps[row]!, row);
+      for (let row = 0; row < this.length; row++)
+        noteRow(this.#rowsByTime, this.timestamps[row]!, row);
     }
     return this.#rowsByTime.get(timestamp) ?? [];
   }
@@ -146,7 +150,9 @@ export class OpenRows implements Rows, RowGroup {
 
   /** About how much memory it takes. */
   get bytes(): number {
-    return baseBytes + this.timestamps.length * (16 + this.columns.length * cellBytes) + this.#textBytes;
+    return (
+      baseBytes + this.timestamps.length * (16 + this.columns.length * cellBytes) + this.#textBytes
+    );
   }
 
   /** Values and gaps of all columns: bounded, so that rows that share no keys are sealed early. */
@@ -190,7 +196,9 @@ export class OpenRows implements Rows, RowGroup {
   #originId(origin: Origin): number {
     const last = this.originIds === undefined ? 0 : this.originIds[this.length - 1]!;
     if (this.origins[last] === origin) return last;
-    let id = this.origins.findIndex((o) => o.workspaceId === origin.workspaceId && o.dataFlowId === origin.dataFlowId);
+    let id = this.origins.findIndex(
+      (o) => o.workspaceId === origin.workspaceId && o.dataFlowId === origin.dataFlowId,
+    );
     if (id < 0) id = this.origins.push(origin) - 1;
     if (id === 1) this.originIds ??= new Uint16Array(this.timestamps.length);
     return id;

@@ -12,7 +12,9 @@ export function sameData(a: Json | undefined, b: Json | undefined): boolean {
   const left = Object.entries(a).filter(([, value]) => value !== undefined);
   const right = Object.entries(b).filter(([, value]) => value !== undefined);
   if (left.length !== right.length) return false;
-  return left.every(([key, value]) => Object.hasOwn(b, key) && sameData(value, (b as Record<string, Json>)[key]));
+  return left.every(
+    ([key, value]) => Object.hasOwn(b, key) && sameData(value, (b as Record<string, Json>)[key]),
+  );
 }
 
 /** What the store makes of a number: JSON has neither infinities nor a negative zero. */
@@ -34,7 +36,10 @@ export function dataSet(): DataSet {
   const list: JsonObject[] = [];
   let texts: Set<string> | undefined;
   return {
-    has: (data) => (texts === undefined ? list.some((other) => sameData(other, data)) : texts.has(canonicalText(data))),
+    has: (data) =>
+      texts === undefined
+        ? list.some((other) => sameData(other, data))
+        : texts.has(canonicalText(data)),
     add: (data) => {
       if (texts === undefined && list.length < listMax) list.push(data);
       else {

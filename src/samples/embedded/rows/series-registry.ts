@@ -95,7 +95,11 @@ export function catalogue(limits: StoreLimits): Catalogue {
       if (series.device.dropped) return;
       if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
       if (series.open === undefined) {
-        series.open = new OpenRows(position, journalled, series.chunks.length === 0 ? capacityFirst : capacityNext);
+        series.open = new OpenRows(
+          position,
+          journalled,
+          series.chunks.length === 0 ? capacityFirst : capacityNext,
+        );
         unsealed.add(series);
       }
       series.open.append(row);
@@ -114,10 +118,13 @@ export function catalogue(limits: StoreLimits): Catalogue {
 /** Whether the row of that time should begin new open rows. */
 function isFull(rows: OpenRows, timestamp: EpochMs, limits: StoreLimits): boolean {
   const { length, newest } = rows;
-  if (length < limits.rowsToCloseAtDay) return rows.cells > limits.openCellsMax || rows.bytes > limits.openRowsBytesMax;
-  if (timestamp > newest && Math.floor(timestamp / dayMs) !== Math.floor(newest / dayMs)) return true;
+  if (length < limits.rowsToCloseAtDay)
+    return rows.cells > limits.openCellsMax || rows.bytes > limits.openRowsBytesMax;
+  if (timestamp > newest && Math.floor(timestamp / dayMs) !== Math.floor(newest / dayMs))
+    return true;
   if (length < limits.rowsToCloseAtHour) return rows.cells > limits.openCellsMax;
-  if (timestamp > newest && Math.floor(timestamp / hourMs) !== Math.floor(newest / hourMs)) return true;
+  if (timestamp > newest && Math.floor(timestamp / hourMs) !== Math.floor(newest / hourMs))
+    return true;
   return length >= limits.rowsMax;
 }
 
@@ -134,7 +141,8 @@ export function cutPlaces(
     const before = timestamps[i - 1]!;
     const at = timestamps[i]!;
     const endsLate = before <= sealedNewest && at > sealedNewest;
-    const endsDay = i - start >= limits.rowsToCloseAtDay && Math.floor(at / dayMs) !== Math.floor(before / dayMs);
+    const endsDay =
+      i - start >= limits.rowsToCloseAtDay && Math.floor(at / dayMs) !== Math.floor(before / dayMs);
     if (!endsLate && !endsDay && i - start < limits.rowsMax) continue;
     cuts.push(i);
     start = i;

@@ -79,8 +79,14 @@ export function addChunk(series: Series, chunk: Chunk): void {
 }
 
 /** Replaces some chunks by others with the same rows, or, with none, drops them. */
-export function exchangeChunks(series: Series, gone: ReadonlySet<Chunk>, added: readonly Chunk[]): void {
-  series.chunks = [...series.chunks.filter((chunk) => !gone.has(chunk)), ...added].sort((a, b) => a.oldest - b.oldest);
+export function exchangeChunks(
+  series: Series,
+  gone: ReadonlySet<Chunk>,
+  added: readonly Chunk[],
+): void {
+  series.chunks = [...series.chunks.filter((chunk) => !gone.has(chunk)), ...added].sort(
+    (a, b) => a.oldest - b.oldest,
+  );
   series.newestSoFar = [];
   series.crowd = undefined;
   noteNewest(series, 0);
@@ -91,7 +97,10 @@ function noteNewest(series: Series, from: number): void {
   const { chunks, newestSoFar } = series;
   newestSoFar.length = chunks.length;
   for (let i = from; i < chunks.length; i++)
-    newestSoFar[i] = Math.max(chunks[i]!.newest, i === 0 ? Number.NEGATIVE_INFINITY : newestSoFar[i - 1]!);
+    newestSoFar[i] = Math.max(
+      chunks[i]!.newest,
+      i === 0 ? Number.NEGATIVE_INFINITY : newestSoFar[i - 1]!,
+    );
 }
 
 function newestOf({ chunks, closing, open }: Series): EpochMs {
@@ -100,7 +109,11 @@ function newestOf({ chunks, closing, open }: Series): EpochMs {
 }
 
 /** The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones among them. */
-export function chunksBetween({ chunks, newestSoFar }: Series, from: EpochMs, to: EpochMs): Chunk[] {
+export function chunksBetween(
+  { chunks, newestSoFar }: Series,
+  from: EpochMs,
+  to: EpochMs,
+): Chunk[] {
   let end = 0;
   for (let high = chunks.length; end < high; ) {
     const middle = (end + high) >>> 1;
@@ -116,7 +129,11 @@ export function chunksBetween({ chunks, newestSoFar }: Series, from: EpochMs, to
 }
 
 /** What a damaged chunk held, as readers are told. */
-export function unreadableSamples(deviceId: string, topic: string, chunk: Chunk): UnreadableSamples {
+export function unreadableSamples(
+  deviceId: string,
+  topic: string,
+  chunk: Chunk,
+): UnreadableSamples {
   const { oldest: from, newest: to, file, offset } = chunk;
   return { deviceId, topic, from, to, place: `${file.name} at ${offset}` };
 }
@@ -129,7 +146,12 @@ export function unsealedBetween({ closing, open }: Series, from: EpochMs, to: Ep
 }
 
 /** All visible rows of the series that may lie between the times. */
-export function groupsBetween(series: Series, from: EpochMs, to: EpochMs, decoded: DecodedChunks): RowGroup[] {
+export function groupsBetween(
+  series: Series,
+  from: EpochMs,
+  to: EpochMs,
+  decoded: DecodedChunks,
+): RowGroup[] {
   const sealed = chunksBetween(series, from, to).map(
     (chunk): RowGroup => ({
       chunk,
@@ -152,7 +174,8 @@ export function findDuplicate(
 ): 'stored' | 'pending' | undefined {
   for (const pending of series.pending) if (pending.has(timestamp, data)) return 'pending';
   if (timestamp > series.newest) return undefined;
-  if (series.crowd?.timestamp === timestamp) return series.crowd.data.has(data) ? 'stored' : undefined;
+  if (series.crowd?.timestamp === timestamp)
+    return series.crowd.data.has(data) ? 'stored' : undefined;
   const stored = dataAtInstant(series, timestamp, decoded);
   if (stored.some((other) => sameData(other, data))) return 'stored';
   if (stored.length > crowdMin) {

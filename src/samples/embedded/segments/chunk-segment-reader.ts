@@ -4,7 +4,13 @@ import { basename } from 'node:path';
 import { crc32, zstdDecompressSync } from 'node:zlib';
 import type { ShapeInterner } from '../../../log/data-shape.ts';
 import { NewerFormatError, refuseNewerFormat } from '../../../model/newer-format.ts';
-import { type Chunk, type ChunkFile, DamagedChunk, sectionCount, statisticsPerColumn } from '../chunks/chunk.ts';
+import {
+  type Chunk,
+  type ChunkFile,
+  DamagedChunk,
+  sectionCount,
+  statisticsPerColumn,
+} from '../chunks/chunk.ts';
 import { type SchemaInterner, schemaFromText } from '../chunks/chunk-schema.ts';
 import type { Origin } from '../rows/origin.ts';
 import {
@@ -67,8 +73,14 @@ export function openSegment(path: string, interners: Interners): OpenedSegment {
   }
 }
 
-function readAt(fd: number, offset: number, length: number, into: Uint8Array | undefined): Uint8Array {
-  const bytes = into === undefined || into.length < length ? new Uint8Array(length) : into.subarray(0, length);
+function readAt(
+  fd: number,
+  offset: number,
+  length: number,
+  into: Uint8Array | undefined,
+): Uint8Array {
+  const bytes =
+    into === undefined || into.length < length ? new Uint8Array(length) : into.subarray(0, length);
   let done = 0;
   while (done < length) {
     const read = readSync(fd, bytes, done, length - done, offset + done);
@@ -85,7 +97,8 @@ function readIndex(file: SegmentFile, interners: Interners): Omit<OpenedSegment,
   if (footer.readUInt32LE(12) !== segmentMagic || length > file.bytes - footerBytes)
     throw new DamagedChunk(`The footer of ${file.name} is damaged`);
   const packed = file.read(file.bytes - footerBytes - length, length);
-  if (crc32(packed) !== footer.readUInt32LE(4)) throw new DamagedChunk(`The index of ${file.name} is damaged`);
+  if (crc32(packed) !== footer.readUInt32LE(4))
+    throw new DamagedChunk(`The index of ${file.name} is damaged`);
   const index = zstdDecompressSync(packed);
   const headLength = index.readUInt32LE(0);
   const head = JSON.parse(index.toString('utf8', 12, 12 + headLength)) as SegmentHead;
@@ -104,8 +117,12 @@ function chunksOf(
   words: Uint32Array,
   interners: Interners,
 ): PlacedChunk[] {
-  const schemas = head.schemas.map((text) => schemaFromText(text, interners.shapes, interners.schemas));
-  const origins = head.origins.map(([workspaceId, dataFlowId]) => interners.origin(workspaceId, dataFlowId));
+  const schemas = head.schemas.map((text) =>
+    schemaFromText(text, interners.shapes, interners.schemas),
+  );
+  const origins = head.origins.map(([workspaceId, dataFlowId]) =>
+    interners.origin(workspaceId, dataFlowId),
+  );
   const placed: PlacedChunk[] = [];
   let statsAt = head.chunks * doublesPerChunk;
   let endsAt = head.chunks * wordsPerChunk;
@@ -134,7 +151,11 @@ function chunksOf(
       statsAt,
       damaged: false,
     };
-    placed.push({ deviceId: head.devices[words[w + 2]!]!, topic: head.topics[words[w + 3]!]!, chunk });
+    placed.push({
+      deviceId: head.devices[words[w + 2]!]!,
+      topic: head.topics[words[w + 3]!]!,
+      chunk,
+    });
     statsAt += schema.columns.length * statisticsPerColumn;
     endsAt += sectionCount(schema);
   }

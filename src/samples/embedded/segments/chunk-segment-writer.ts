@@ -116,10 +116,12 @@ async function encodeIndex(
   offsets: readonly number[],
   replaces: readonly string[],
 ): Promise<{ encoded: Buffer; places: ChunkPlace[] }> {
-  const names = { devices: new Map(), topics: new Map(), schemas: new Map(), origins: new Map() } as Record<
-    string,
-    Map<string, number>
-  >;
+  const names = {
+    devices: new Map(),
+    topics: new Map(),
+    schemas: new Map(),
+    origins: new Map(),
+  } as Record<string, Map<string, number>>;
   const originSets: (readonly [number, number])[][] = [];
   const sections = placed.reduce((sum, { chunk }) => sum + sectionCount(chunk.schema), 0);
   const columns = placed.reduce((sum, { chunk }) => sum + chunk.schema.columns.length, 0);
@@ -131,9 +133,15 @@ async function encodeIndex(
   for (const [i, { deviceId, topic, chunk }] of placed.entries()) {
     if (i % chunksPerSlice === chunksPerSlice - 1) await nextTurn();
     const { schema, origins, originRows } = chunk;
-    const originIds = origins.map((o) => numberIn(names['origins']!, JSON.stringify([o.workspaceId, o.dataFlowId])));
-    const originSet = originIds.length === 1 ? 0 : originSets.push(originIds.map((id, k) => [id, originRows[k]!]));
-    doubles.set([chunk.oldest, chunk.newest, chunk.minOrder, chunk.maxOrder, offsets[i]!], i * doublesPerChunk);
+    const originIds = origins.map((o) =>
+      numberIn(names['origins']!, JSON.stringify([o.workspaceId, o.dataFlowId])),
+    );
+    const originSet =
+      originIds.length === 1 ? 0 : originSets.push(originIds.map((id, k) => [id, originRows[k]!]));
+    doubles.set(
+      [chunk.oldest, chunk.newest, chunk.minOrder, chunk.maxOrder, offsets[i]!],
+      i * doublesPerChunk,
+    );
     words.set(
       [
         chunk.length,
@@ -159,7 +167,9 @@ async function encodeIndex(
     devices: [...names['devices']!.keys()],
     topics: [...names['topics']!.keys()],
     schemas: [...names['schemas']!.keys()],
-    origins: [...names['origins']!.keys()].map((text) => JSON.parse(text) as [string, string | null]),
+    origins: [...names['origins']!.keys()].map(
+      (text) => JSON.parse(text) as [string, string | null],
+    ),
     originSets,
     chunks: placed.length,
   };

@@ -13,7 +13,13 @@ const anyTimes: Times = [earliest, latest];
 /** Of the manifest as a start leaves it: a file that comes back counts from the next start on. */
 export function lostSegments({ lost = [], times = {} }: Manifest): LostSegments {
   return {
-    tell: ({ deviceId, topic = '*', from = earliest, to = Number.POSITIVE_INFINITY, unreadable }) => {
+    tell: ({
+      deviceId,
+      topic = '*',
+      from = earliest,
+      to = Number.POSITIVE_INFINITY,
+      unreadable,
+    }) => {
       for (const name of lost) {
         const [oldest, newest] = times[name] ?? anyTimes;
         if (newest < from || oldest >= to) continue;

@@ -27,7 +27,9 @@ export interface Manifest {
 /**
  * Devices whose samples were dropped: rows of theirs in entries before the position, and in segments with a smaller number, count no more.
  */
-export type DroppedDevices = Readonly<Record<string, { readonly position: number; readonly segment: number }>>;
+export type DroppedDevices = Readonly<
+  Record<string, { readonly position: number; readonly segment: number }>
+>;
 
 /** Of the oldest and of the newest sample. */
 export type Times = readonly [oldest: EpochMs, newest: EpochMs];
@@ -44,21 +46,31 @@ export function timesOf(members: readonly { readonly chunk: Chunk }[]): Times {
 
 /** What the manifest says of the times of these segments. */
 export function timesIn({ times = {} }: Manifest, names: readonly string[]): Record<string, Times> {
-  return Object.fromEntries(names.flatMap((name) => (times[name] === undefined ? [] : [[name, times[name]]])));
+  return Object.fromEntries(
+    names.flatMap((name) => (times[name] === undefined ? [] : [[name, times[name]]])),
+  );
 }
 
 export function segmentNumber(name: string): number {
   return Number.parseInt(name, 10);
 }
 
-export const emptyManifest: Manifest = { nextSegment: 1, segments: [], replayFrom: 0, droppedDevices: {} };
+export const emptyManifest: Manifest = {
+  nextSegment: 1,
+  segments: [],
+  replayFrom: 0,
+  droppedDevices: {},
+};
 
 function manifestPath(directory: string): string {
   return join(directory, 'manifest.json');
 }
 
 export async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
-  await replaceChecked(manifestPath(directory), JSON.stringify({ format: manifestFormat, ...manifest }));
+  await replaceChecked(
+    manifestPath(directory),
+    JSON.stringify({ format: manifestFormat, ...manifest }),
+  );
 }
 
 /**

@@ -49,10 +49,14 @@ export async function countedSegments(
   // Before the first commit there is no manifest, and everything is in the journal.
   const isNew = found === 'missing' && names.length === 0 && (journalStart ?? 0) === 0;
   const isTrusted = isNew || typeof found !== 'string';
-  const manifest = typeof found === 'string' ? { ...emptyManifest, replayFrom: journalStart ?? 0 } : found;
+  const manifest =
+    typeof found === 'string' ? { ...emptyManifest, replayFrom: journalStart ?? 0 } : found;
   const named = [...manifest.segments, ...(manifest.lost ?? [])];
-  const unnamed = names.filter((name) => !named.includes(name) && manifest.removed?.includes(name) !== true);
-  const isNewer = (name: string): boolean => !isTrusted || segmentNumber(name) >= manifest.nextSegment;
+  const unnamed = names.filter(
+    (name) => !named.includes(name) && manifest.removed?.includes(name) !== true,
+  );
+  const isNewer = (name: string): boolean =>
+    !isTrusted || segmentNumber(name) >= manifest.nextSegment;
   const ofManifest = openAll(directory, named, interners);
   const newer = openAll(directory, unnamed.filter(isNewer), interners);
   const opened = [...ofManifest.opened, ...newer.opened];
@@ -68,7 +72,11 @@ export async function countedSegments(
   ];
   const damage: StoreDamage[] = [
     ...manifestDamage(join(directory, 'manifest.json'), isNew ? 'new' : found, journalStart),
-    ...lost.map(({ name, reason }) => ({ kind: 'segment' as const, path: join(directory, name), reason })),
+    ...lost.map(({ name, reason }) => ({
+      kind: 'segment' as const,
+      path: join(directory, name),
+      reason,
+    })),
     ...aside.map(({ name, reason }) => ({
       kind: 'segment' as const,
       path: join(directory, name),
@@ -81,9 +89,12 @@ export async function countedSegments(
     segments: segments.map(({ file }) => file.name),
     lost: lost.map(({ name }) => name),
     times: timesOfAll(manifest, segments),
-    removed: names.filter((name) => replaced.has(name) || manifest.removed?.includes(name) === true),
+    removed: names.filter(
+      (name) => replaced.has(name) || manifest.removed?.includes(name) === true,
+    ),
   };
-  const isChanged = !isTrusted || String(next.segments) !== String(manifest.segments) || aside.length > 0;
+  const isChanged =
+    !isTrusted || String(next.segments) !== String(manifest.segments) || aside.length > 0;
   if (repair) {
     if (isChanged)
       damage.push(
@@ -101,14 +112,20 @@ export async function countedSegments(
 /** As they are read, and of lost segments as the manifest has them. */
 function timesOfAll(manifest: Manifest, segments: readonly OpenedSegment[]): Record<string, Times> {
   const read = segments.map(({ file, placed }) => [file.name, timesOf(placed)] as const);
-  return { ...timesIn(manifest, [...manifest.segments, ...(manifest.lost ?? [])]), ...Object.fromEntries(read) };
+  return {
+    ...timesIn(manifest, [...manifest.segments, ...(manifest.lost ?? [])]),
+    ...Object.fromEntries(read),
+  };
 }
 
 function openAll(
   directory: string,
   names: readonly string[],
   interners: Interners,
-): { readonly opened: OpenedSegment[]; readonly unreadable: { readonly name: string; readonly reason: string }[] } {
+): {
+  readonly opened: OpenedSegment[];
+  readonly unreadable: { readonly name: string; readonly reason: string }[];
+} {
   const opened: OpenedSegment[] = [];
   const unreadable: { name: string; reason: string }[] = [];
   for (const name of names) {
@@ -131,7 +148,8 @@ function manifestDamage(
   if (found === 'new') return [];
   const told = (reason: string): StoreDamage[] => [{ kind: 'manifest', path, reason }];
   if (found === 'missing') return told('The file is missing; every segment in the folder counts');
-  if (found === 'damaged') return told('The checksum does not fit; every segment in the folder counts');
+  if (found === 'damaged')
+    return told('The checksum does not fit; every segment in the folder counts');
   if (journalStart === undefined || journalStart <= found.replayFrom) return [];
   // The journal is dropped only behind the manifest, so this one is an older copy, or files of the journal are gone.
   return told(
@@ -145,19 +163,34 @@ function numberBehind(name: string): number {
 }
 
 /** Moves files aside and writes the manifest. What the disk refuses now is tried again at the next start. */
-async function putRight(directory: string, manifest: Manifest, aside: readonly string[]): Promise<StoreDamage[]> {
+async function putRight(
+  directory: string,
+  manifest: Manifest,
+  aside: readonly string[],
+): Promise<StoreDamage[]> {
   try {
-    for (const name of aside) await rename(join(directory, name), join(directory, name + orphanSuffix));
+    for (const name of aside)
+      await rename(join(directory, name), join(directory, name + orphanSuffix));
     if (aside.length > 0) await syncDirectory(directory);
     await writeManifest(directory, manifest);
     return [];
   } catch (error) {
-    return [{ kind: 'manifest', path: join(directory, 'manifest.json'), reason: `Not written: ${String(error)}` }];
+    return [
+      {
+        kind: 'manifest',
+        path: join(directory, 'manifest.json'),
+        reason: `Not written: ${String(error)}`,
+      },
+    ];
   }
 }
 
 /** Removes files whose contents are in other segments or were dropped, and halves of segments that were never committed. */
-async function clearAway(directory: string, files: readonly string[], removed: readonly string[]): Promise<void> {
+async function clearAway(
+  directory: string,
+  files: readonly string[],
+  removed: readonly string[],
+): Promise<void> {
   const halves = files.filter((name) => /^\.\d{10}\.segment\.new$/.test(name));
   for (const name of [...removed, ...halves]) {
     await unlink(join(directory, name)).catch((error: NodeJS.ErrnoException) => {

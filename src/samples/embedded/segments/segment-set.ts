@@ -3,7 +3,14 @@ import { unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDiskFull } from '../../../log/disk.ts';
 import type { Chunk } from '../chunks/chunk.ts';
-import { type DroppedDevices, type Manifest, segmentNumber, timesIn, timesOf, writeManifest } from './manifest.ts';
+import {
+  type DroppedDevices,
+  type Manifest,
+  segmentNumber,
+  timesIn,
+  timesOf,
+  writeManifest,
+} from './manifest.ts';
 import { openSegmentFile, type SegmentFile } from './chunk-segment-reader.ts';
 import { type ChunkPlace, writeSegment } from './chunk-segment-writer.ts';
 import type { Series } from '../rows/series.ts';
@@ -71,7 +78,11 @@ export function segmentSet(options: SegmentSetOptions): SegmentSet {
     const name = `${String(nextSegment++).padStart(10, '0')}.segment`;
     if (add.length > 0) {
       const path = join(directory, name);
-      const placed = add.map(({ series, chunk }) => ({ deviceId: series.device.id, topic: series.topic, chunk }));
+      const placed = add.map(({ series, chunk }) => ({
+        deviceId: series.device.id,
+        topic: series.topic,
+        chunk,
+      }));
       const places = await writeSegment(
         path,
         placed,
@@ -152,14 +163,20 @@ async function writeWithReserve(directory: string, make: () => Manifest): Promis
     manifest = make();
     await writeManifest(directory, manifest);
   }
-  await writeFile(reserve, new Uint8Array(reserveBytes), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST' && !isDiskFull(error)) throw error;
-  });
+  await writeFile(reserve, new Uint8Array(reserveBytes), { flag: 'wx' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST' && !isDiskFull(error)) throw error;
+    },
+  );
   return manifest;
 }
 
 /** Devices of which the journal or an old segment may still hold something. */
-function stillNeeded(dropped: DroppedDevices, names: readonly string[], replayFrom: number): DroppedDevices {
+function stillNeeded(
+  dropped: DroppedDevices,
+  names: readonly string[],
+  replayFrom: number,
+): DroppedDevices {
   const oldest = Math.min(...names.map(segmentNumber));
   const needed = Object.entries(dropped).filter(
     ([, { position, segment }]) => position > replayFrom || segment > oldest,

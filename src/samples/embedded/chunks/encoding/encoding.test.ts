@@ -44,7 +44,9 @@ function partsBack(values: number[]): void {
 }
 
 const anyDouble = fc.double({ noNaN: true, noDefaultInfinity: true });
-const decimal = fc.tuple(fc.integer(), fc.integer({ min: 0, max: 9 })).map(([n, digits]) => n / 10 ** digits);
+const decimal = fc
+  .tuple(fc.integer(), fc.integer({ min: 0, max: 9 }))
+  .map(([n, digits]) => n / 10 ** digits);
 const safeInt = fc.integer({ min: -(2 ** 51) + 1, max: 2 ** 51 - 1 });
 const walk = fc
   .tuple(
@@ -77,7 +79,8 @@ describe('numbers', () => {
       fc.property(arbitrary as fc.Arbitrary<number[]>, (values) => {
         const { value } = numbersBack(values);
         expect(value.length).toBe(values.length);
-        for (const [i, n] of values.entries()) if (!Object.is(value[i], n)) throw new Error(`${n} became ${value[i]}`);
+        for (const [i, n] of values.entries())
+          if (!Object.is(value[i], n)) throw new Error(`${n} became ${value[i]}`);
         partsBack(values);
       }),
       { numRuns: 300 },
@@ -115,7 +118,9 @@ describe('whole numbers', () => {
   test('take the bits they need: a line none, jitter its own, a switch its changes, an outlier little', () => {
     const minutes = Array.from({ length: 1_440 }, (_, i) => 1_767_571_200_000 + i * 60_000);
     expect(intsBack(minutes).bytes).toBeLessThan(24);
-    expect(intsBack(minutes.map((t, i) => t + ((i * 7_919) % 900))).bytes).toBeLessThan(1_440 * 1.25 + 40);
+    expect(intsBack(minutes.map((t, i) => t + ((i * 7_919) % 900))).bytes).toBeLessThan(
+      1_440 * 1.25 + 40,
+    );
     expect(intsBack(minutes.map((_, i) => (i % 480 < 240 ? 0 : 1))).bytes).toBeLessThan(40);
     const noise = minutes.map((_, i) => (i * 37) % 61);
     noise[700] = -5_000_000;
@@ -125,14 +130,18 @@ describe('whole numbers', () => {
 
 test('texts come back whatever characters they have', () => {
   fc.assert(
-    fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1 }), fc.array(fc.nat()), (texts, picks) => {
-      const ids = Float64Array.from(picks, (n) => n % texts.length);
-      const { value } = roundTrip(
-        (w) => writeTexts(w, texts, ids),
-        (r) => readTexts(r, ids.length),
-      );
-      expect(value).toEqual({ texts, ids });
-    }),
+    fc.property(
+      fc.array(fc.string({ unit: 'binary' }), { minLength: 1 }),
+      fc.array(fc.nat()),
+      (texts, picks) => {
+        const ids = Float64Array.from(picks, (n) => n % texts.length);
+        const { value } = roundTrip(
+          (w) => writeTexts(w, texts, ids),
+          (r) => readTexts(r, ids.length),
+        );
+        expect(value).toEqual({ texts, ids });
+      },
+    ),
     { numRuns: 40 },
   );
   const lone = ['\ud800', 'a\udfff', 'x'.repeat(5_000)];

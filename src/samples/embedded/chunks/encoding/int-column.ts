@@ -90,10 +90,17 @@ export function intAt(reader: ByteReader): ((index: number) => number) | undefin
   const first = reader.zigzag();
   const step = reader.double();
   const distanceAt = packedAt(reader);
-  return distanceAt === undefined ? undefined : (index) => distanceAt(index) + first + Math.floor(index * step);
+  return distanceAt === undefined
+    ? undefined
+    : (index) => distanceAt(index) + first + Math.floor(index * step);
 }
 
-function readDeltas(reader: ByteReader, values: Float64Array, length: number, wanted: number): void {
+function readDeltas(
+  reader: ByteReader,
+  values: Float64Array,
+  length: number,
+  wanted: number,
+): void {
   let value = reader.zigzag();
   values[0] = value;
   if (wanted < 2) return;

@@ -42,7 +42,13 @@ export function planPacking(values: Float64Array, length: number): PackingPlan {
   return patched.bytes < whole.bytes ? patched : whole;
 }
 
-function planOf(_: Float64Array, length: number, base: number, max: number, exceptions: number): PackingPlan {
+function planOf(
+  _: Float64Array,
+  length: number,
+  base: number,
+  max: number,
+  exceptions: number,
+): PackingPlan {
   const width = bitsOf(max - base);
   return { base, width, exceptions, bytes: (length * width) / 8 + exceptions * exceptionBytes + 8 };
 }
@@ -53,7 +59,12 @@ function bitsOf(range: number): number {
   return 32 + bitsOf(Math.floor(range / 0x1_0000_0000));
 }
 
-export function writePacked(writer: ByteWriter, values: Float64Array, length: number, plan: PackingPlan): void {
+export function writePacked(
+  writer: ByteWriter,
+  values: Float64Array,
+  length: number,
+  plan: PackingPlan,
+): void {
   const { base, width, exceptions } = plan;
   writer.zigzag(base);
   writer.byte(width);
@@ -65,10 +76,19 @@ export function writePacked(writer: ByteWriter, values: Float64Array, length: nu
   writer.words(packBits(values, length, base, top, lowWidth, 1), wordsOf(length, lowWidth));
   const highWidth = width - lowWidth;
   if (highWidth > 0)
-    writer.words(packBits(values, length, base, top, highWidth, 0x1_0000_0000), wordsOf(length, highWidth));
+    writer.words(
+      packBits(values, length, base, top, highWidth, 0x1_0000_0000),
+      wordsOf(length, highWidth),
+    );
 }
 
-function writeExceptions(writer: ByteWriter, values: Float64Array, length: number, base: number, top: number): void {
+function writeExceptions(
+  writer: ByteWriter,
+  values: Float64Array,
+  length: number,
+  base: number,
+  top: number,
+): void {
   let last = 0;
   for (let i = 0; i < length; i++) {
     const value = values[i]!;
@@ -125,7 +145,8 @@ export function readPacked(
     listed.push(base + reader.zigzag());
   }
   if (width === 0) target.fill(base, at, at + wanted);
-  else if (width <= 32) unpackBits(reader.words(wordsOf(length, width)), target, at, wanted, width, base);
+  else if (width <= 32)
+    unpackBits(reader.words(wordsOf(length, width)), target, at, wanted, width, base);
   else {
     unpackBits(reader.words(wordsOf(length, 32)), target, at, length, 32, base);
     const high = new Float64Array(length);
