@@ -19,7 +19,9 @@ test('any sequence of calls gives the same entries, in the same order, as a list
       );
       let list: [string, number][] = [];
       const expectedEvictions: unknown[] = [];
-      for (const [value, { kind, key: at }] of (calls as { kind: string; key: string }[]).entries()) {
+      for (const [value, { kind, key: at }] of (
+        calls as { kind: string; key: string }[]
+      ).entries()) {
         const known = list.find(([other]) => other === at);
         const rest = list.filter((entry) => entry !== known);
         if (kind === 'set') {

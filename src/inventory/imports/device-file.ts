@@ -197,8 +197,6 @@ export function csvDeviceLine(values: JsonObject, customFieldNames: readonly str
 
 /** Readers of the file may take a semicolon for the separator. A number that starts with a minus is not a formula. */
 function fileLine(cells: readonly string[]): string {
-  const safe = cells.map((cell) =>
-    /^-?\d+(\.\d+)?$/.test(cell) ? cell : withoutFormula(cell),
-  );
+  const safe = cells.map((cell) => (/^-?\d+(\.\d+)?$/.test(cell) ? cell : withoutFormula(cell)));
   return csvLine(safe, /[",;\r\n]/);
 }
