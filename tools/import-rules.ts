@@ -111,7 +111,7 @@ function ruleSet(): IFlattenedRuleSet {
 }
 
 /** Every import of the project at `root` that breaks a rule, as `from -> to: reason (rule)`. */
-export async function importBreaches(root: string): Promise<string[]> {
+export async function importViolations(root: string): Promise<string[]> {
   const present = ['src', 'clients', 'tests', 'bench', 'tools'].filter((folder) =>
     existsSync(join(root, folder)),
   );
