@@ -1,7 +1,7 @@
 // The one CSV reader, against a writer and against torn rows.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { csvCells, csvRows, separatorOf } from './csv.ts';
+import { csvCells, csvLine, csvRows, originalText, separatorOf, withoutFormula } from './csv.ts';
 
 const cell = fc.string({
   unit: fc.constantFrom('a', 'b', ' ', '"', ',', ';', '\t', '\r', '\n', 'é', '\ufeff', '='),
@@ -83,3 +83,22 @@ test.each([
   ['a\tb', '\t'],
   ['a', ','],
 ])('the separator of %j is %j', (text, separator) => expect(separatorOf(text)).toBe(separator));
+
+test('the writer and the reader agree, with and without a guard against formulas', () => {
+  fc.assert(
+    fc.property(rows, (table) => {
+      const text = table.map((cells) => csvLine(cells.map(withoutFormula))).join('');
+      // A byte order mark at the start belongs to the file, not to the first cell.
+      const read = [...csvRows(`\ufeff${text}`, ',')];
+      const cellsRead = read.map(({ cells }) => cells.map(originalText));
+      expect(cellsRead).toEqual(table.map((cells) => cells.map(originalText)));
+      for (const { cells } of read)
+        for (const text of cells) expect(text).not.toMatch(/^[=+\-@\t\r]/);
+    }),
+  );
+});
+
+test('cells are quoted where a reader with another separator would split them', () => {
+  expect(csvLine(['a;b', 'c'])).toBe('a;b,c\r\n');
+  expect(csvLine(['a;b', 'c'], /[",;\r\n]/)).toBe('"a;b",c\r\n');
+});

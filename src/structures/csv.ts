@@ -108,3 +108,25 @@ function linesIn(text: string, start: number, end: number): number {
   }
   return lines;
 }
+
+const special = /[",\r\n]/;
+
+/** One line with its end. Cells with a character of `quoted` are quoted: it must match at least quotes, commas and line ends. */
+export function csvLine(cells: readonly string[], quoted = special): string {
+  const written = cells.map((cell) =>
+    quoted.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell,
+  );
+  return `${written.join(',')}\r\n`;
+}
+
+const formulaStart = /^[=+\-@\t\r]/;
+
+/** Spreadsheets run cells that start like a formula, also texts that a device sent. An apostrophe makes them text. */
+export function withoutFormula(text: string): string {
+  return formulaStart.test(text) ? `'${text}` : text;
+}
+
+/** Removes the apostrophe of `withoutFormula`. */
+export function originalText(cell: string): string {
+  return cell.startsWith("'") && formulaStart.test(cell.slice(1)) ? cell.slice(1) : cell;
+}
