@@ -54,7 +54,7 @@ export interface Deliveries {
   readonly enqueueDeliveries: (drafts: readonly DeliveryDraft[], step?: RecordsDb) => Promise<void>;
   /** Resolves when every sample that is durable by now has its deliveries, and those that are due were tried. */
   readonly settled: () => Promise<void>;
-  readonly keepHouse: () => Promise<void>;
+  readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -147,7 +147,7 @@ export function composeDeliveries(
       await outputs.settled();
       await deliverer.settled();
     },
-    async keepHouse() {
+    async runMaintenance() {
       while ((await dropOldDeliveries(records.db, now(), droppedMax)) === droppedMax) await pause();
     },
     close: () => closeInOrder(outputs.close, deliverer.close, targets.close, () => mails?.close()),

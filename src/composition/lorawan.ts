@@ -62,7 +62,7 @@ export interface Lora {
   readonly routes: readonly Route[];
   /** Takes up what waited when the platform stopped. */
   readonly start: () => Promise<void>;
-  readonly keepHouse: () => Promise<void>;
+  readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -140,7 +140,7 @@ export function composeLora(
       ...integrationRoutes({ ...shared, checkHost: (host) => egress.checkLiteral(host) }),
     ],
     start: queue.wakeAll,
-    async keepHouse() {
+    async runMaintenance() {
       await queue.expire();
       await forgetOldDownlinks(records, now());
     },
