@@ -24,7 +24,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   structures: [],
   telemetry: ['model'],
-  contract: ['model'],
+  contract: ['model', 'summaries'],
   summaries: ['model', 'structures'],
   filters: ['model'],
   templates: ['model'],

@@ -2,10 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../model/json.ts';
-import { type AccumulatorName, accumulatorNames } from './accumulator.ts';
-import { accumulators } from './accumulator-table.ts';
+import { type AccumulatorName, accumulatorNames, accumulators } from './accumulators.ts';
+import type { Tally } from './facet.ts';
+import { ends } from './facets/ends.ts';
+import { numbers } from './facets/numbers.ts';
 import { type CountedSlots, slotMs } from './occupied-slots.ts';
-import { addValue, emptyPartial, mergePartials, type Partial } from './tally.ts';
+import { addValue, mergeTallies } from './tally.ts';
 
 interface Point {
   readonly value: Json;
@@ -19,15 +21,19 @@ const wholeDay: CountedSlots = {
   maskOf: (hour) => (hour >= 0 && hour < 24 ? 0xfff : 0),
 };
 
-function partialOf(name: AccumulatorName, points: readonly Point[]): Partial {
-  const partial = emptyPartial();
+const emptyTally = (name: AccumulatorName): Tally => accumulators[name].facet.start();
+
+const merge = (name: AccumulatorName, into: Tally, from: Tally): void =>
+  mergeTallies(accumulators[name].facet, into, from);
+
+function tallyOf(name: AccumulatorName, points: readonly Point[]): Tally {
+  const tally = emptyTally(name);
   for (const { value, at, order } of points)
-    addValue(partial, accumulators[name].facet, value, at, order);
-  return partial;
+    addValue(accumulators[name].facet, tally, value, at, order);
+  return tally;
 }
 
-const answer = (name: AccumulatorName, partial: Partial) =>
-  accumulators[name].finish(partial, wholeDay);
+const answer = (name: AccumulatorName, tally: Tally) => accumulators[name].finish(tally, wholeDay);
 
 /** What contract says, in the simplest words, from the list of all values. */
 function reference(name: AccumulatorName, points: readonly Point[]): number | null {
@@ -89,7 +95,7 @@ describe.each(accumulatorNames)('interface 4.6: %s', (name) => {
   test('answers what the naive reference answers', () => {
     fc.assert(
       fc.property(points, (list) =>
-        expectClose(answer(name, partialOf(name, list)), reference(name, list)),
+        expectClose(answer(name, tallyOf(name, list)), reference(name, list)),
       ),
     );
   });
@@ -99,67 +105,67 @@ describe.each(accumulatorNames)('interface 4.6: %s', (name) => {
     fc.assert(
       fc.property(points, cut, fc.boolean(), (list, cuts, reversed) => {
         const edges = [0, ...cuts.sort((a, b) => a - b), list.length];
-        const parts = edges.slice(1).map((end, i) => partialOf(name, list.slice(edges[i], end)));
+        const parts = edges.slice(1).map((end, i) => tallyOf(name, list.slice(edges[i], end)));
         if (reversed) parts.reverse();
-        const left = emptyPartial();
-        for (const part of parts) mergePartials(left, part);
+        const left = emptyTally(name);
+        for (const part of parts) merge(name, left, part);
         const right = parts.reduceRight((rest, part) => {
-          const joined = emptyPartial();
-          mergePartials(joined, part);
-          mergePartials(joined, rest);
+          const joined = emptyTally(name);
+          merge(name, joined, part);
+          merge(name, joined, rest);
           return joined;
-        }, emptyPartial());
+        }, emptyTally(name));
         expectClose(answer(name, left), reference(name, list));
         expectClose(answer(name, right), reference(name, list));
       }),
     );
   });
 
-  test('the empty partial is neutral, and no value is null or, for the COUNT kinds, 0', () => {
-    expect(answer(name, emptyPartial())).toBe(name.endsWith('COUNT') ? 0 : null);
-    expect(answer(name, partialOf(name, [{ value: null, at: 0, order: 0 }]))).toBe(
+  test('the empty tally is neutral, and no value is null or, for the COUNT kinds, 0', () => {
+    expect(answer(name, emptyTally(name))).toBe(name.endsWith('COUNT') ? 0 : null);
+    expect(answer(name, tallyOf(name, [{ value: null, at: 0, order: 0 }]))).toBe(
       name.endsWith('COUNT') ? 0 : null,
     );
-    const some = partialOf(name, [{ value: true, at: 5, order: 0 }]);
+    const some = tallyOf(name, [{ value: true, at: 5, order: 0 }]);
     const before = answer(name, some);
-    mergePartials(some, emptyPartial());
+    merge(name, some, emptyTally(name));
     expect(answer(name, some)).toBe(before);
   });
 });
 
 test('values of one instant: without orders, what was added or merged first was stored first', () => {
-  const early = emptyPartial();
-  const late = emptyPartial();
-  for (const value of [1, 2]) addValue(early, 'ends', value, 10);
-  for (const value of [3, 4]) addValue(late, 'ends', value, 10);
-  mergePartials(early, late);
+  const early = ends.start();
+  const late = ends.start();
+  for (const value of [1, 2]) addValue(ends, early, value, 10);
+  for (const value of [3, 4]) addValue(ends, late, value, 10);
+  mergeTallies(ends, early, late);
   expect([answer('FIRST', early), answer('LAST', early)]).toEqual([1, 4]);
 });
 
 test('FIRST and LAST of a value without a number are null, not the number before it', () => {
-  const partial = emptyPartial();
-  addValue(partial, 'ends', 7, 1);
-  addValue(partial, 'ends', 'open', 2);
-  expect([answer('FIRST', partial), answer('LAST', partial)]).toEqual([7, null]);
+  const tally = ends.start();
+  addValue(ends, tally, 7, 1);
+  addValue(ends, tally, 'open', 2);
+  expect([answer('FIRST', tally), answer('LAST', tally)]).toEqual([7, null]);
 });
 
 test('sums keep what rounding takes away, whatever the order of merging', () => {
   const terms = [1e16, 1, -1e16, 1, 3e15, -3e15, 0.25];
   for (let shift = 0; shift < terms.length; shift++) {
-    const joined = emptyPartial();
+    const joined = numbers.start();
     for (const term of [...terms.slice(shift), ...terms.slice(0, shift)]) {
-      const one = emptyPartial();
-      addValue(one, 'numbers', term, 0);
-      mergePartials(joined, one);
+      const one = numbers.start();
+      addValue(numbers, one, term, 0);
+      mergeTallies(numbers, joined, one);
     }
     expect(answer('SUM', joined)).toBe(2.25);
   }
 });
 
 test('a sum beyond the largest number is null, for answers have no infinity', () => {
-  const partial = emptyPartial();
-  for (const value of [1.7e308, 1.7e308]) addValue(partial, 'numbers', value, 0);
-  expect([answer('SUM', partial), answer('AVG', partial), answer('MAX', partial)]).toEqual([
+  const tally = numbers.start();
+  for (const value of [1.7e308, 1.7e308]) addValue(numbers, tally, value, 0);
+  expect([answer('SUM', tally), answer('AVG', tally), answer('MAX', tally)]).toEqual([
     null,
     null,
     1.7e308,
