@@ -87,9 +87,8 @@ export function composeRoutes(
       parts.config.metricsToken,
     ),
     captureRoute({
-      admit: (request) => directory.bySecret(request.secret, request.deviceId),
+      findSender: lora.senders.ofCapture,
       capture: uplinks.capture,
-      connectorOf: lora.connectorOf,
       captureWebhook: lora.captureWebhook,
     }),
     ...lora.routes,

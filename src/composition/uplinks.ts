@@ -142,7 +142,6 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const takeUplink = (uplink: Uplink) => counted(telemetry, () => handleUplink(uplink, stages));
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = {
-    findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
     handleUplink: takeUplink,
     once,
     newId,
