@@ -27,6 +27,7 @@ import {
 } from '../records/rows/sessions.ts';
 import { findUser } from '../records/rows/users.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export const sessionCookie = 'session';
 export const csrfCookie = 'csrf';
@@ -68,7 +69,7 @@ export function sessionAuthenticator(parts: {
   readonly now: () => EpochMs;
 }): SessionAuthenticator {
   const { db, now } = parts;
-  const known = new Map<string, KnownSession>();
+  const known = createBoundedMap<string, KnownSession>(principalsMax);
   const seen = new Map<string, EpochMs>();
   let changes = 0;
 
@@ -84,10 +85,8 @@ export function sessionAuthenticator(parts: {
     }
     const principal = await userPrincipal(db, session);
     if (principal === undefined) throw problem('unauthorized');
-    if (changes === changesBefore) {
-      if (known.size >= principalsMax) known.delete(known.keys().next().value!);
+    if (changes === changesBefore)
       known.set(hash, { principal, expiresAt: session.expiresAt });
-    }
     seen.set(session.id, now());
     return principal;
   };
@@ -99,7 +98,7 @@ export function sessionAuthenticator(parts: {
       const token = cookieOf(cookies, sessionCookie);
       if (token === undefined || token.length > tokenLengthMax) throw problem('unauthorized');
       const hash = secretHash(token);
-      const found = known.get(hash);
+      const found = known.use(hash);
       if (found !== undefined && found.expiresAt > now()) {
         refuseForgery(token, request);
         seen.set(found.principal.sessionId!, now());
