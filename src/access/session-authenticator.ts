@@ -1,6 +1,6 @@
 // Console sessions: a cookie that only this server can read, and a second token that only our own pages can send back (contract 35).
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { Permissions } from '../model/permission.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
@@ -31,9 +31,9 @@ import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export const sessionCookie = 'session';
 export const csrfCookie = 'csrf';
-export const sessionLifetimeMs = 7 * 24 * 3_600_000;
+export const sessionLifetimeMs = 7 * dayMs;
 /** A session that was not used so long is over before its end. */
-const sessionIdleMs = 24 * 3_600_000;
+const sessionIdleMs = dayMs;
 const principalsMax = 10_000;
 const tokenLengthMax = 200;
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -85,8 +85,7 @@ export function sessionAuthenticator(parts: {
     }
     const principal = await userPrincipal(db, session);
     if (principal === undefined) throw problem('unauthorized');
-    if (changes === changesBefore)
-      known.set(hash, { principal, expiresAt: session.expiresAt });
+    if (changes === changesBefore) known.set(hash, { principal, expiresAt: session.expiresAt });
     seen.set(session.id, now());
     return principal;
   };

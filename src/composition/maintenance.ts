@@ -10,8 +10,9 @@ import {
 } from '../records/rows/deleted-devices.ts';
 import { refreshStatistics } from '../records/records.ts';
 import { readRetentionRules } from '../records/rows/retention-rules.ts';
+import { minuteMs } from '../model/instant.ts';
 
-const roundEveryMs = 60_000;
+const roundEveryMs = minuteMs;
 /** Uplinks and backfills that were under way when their device was deleted have ended after this time. */
 const lateAfterDeletionMs = 600_000;
 

@@ -1,13 +1,13 @@
 // Idempotency-Key: the same key within a day gets the first answer, and the work is done once (contract 35).
 import { createHash } from 'node:crypto';
 import type { Inventory } from '../inventory/resource-lookup.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import { Problem, problem } from '../model/problem.ts';
 import { type DurablePart, durablePart, type StoredPart } from '../model/request-part.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
-export const idempotencyKeptMs = 24 * 3_600_000;
+export const idempotencyKeptMs = dayMs;
 const keyLengthMax = 255;
 /** What could not be saved is kept in memory, for so many keys; the oldest is evicted. */
 const heldMax = 10_000;

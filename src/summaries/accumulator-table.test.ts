@@ -6,6 +6,7 @@ import { type AccumulatorName, accumulatorNames } from './accumulator.ts';
 import { accumulators } from './accumulator-table.ts';
 import { type CountedSlots, slotMs } from './occupied-slots.ts';
 import { addValue, emptyPartial, mergePartials, type Partial } from './tally.ts';
+import { dayMs } from '../model/instant.ts';
 
 interface Point {
   readonly value: Json;
@@ -13,7 +14,6 @@ interface Point {
   readonly order: number;
 }
 
-const dayMs = 86_400_000;
 const wholeDay: CountedSlots = {
   total: 288,
   maskOf: (hour) => (hour >= 0 && hour < 24 ? 0xfff : 0),

@@ -1,6 +1,5 @@
 // Partials per bucket from sealed chunks: statistics where a chunk lies in one bucket, else hours, else rows.
 import { addTerm } from '../../../summaries/compensated-sum.ts';
-import { hourMs } from '../../../summaries/occupied-slots.ts';
 import type { Facet, Partial } from '../../../summaries/tally.ts';
 import { leafKinds } from '../../../log/data-shape.ts';
 import {
@@ -15,6 +14,7 @@ import { type Chunk, hasSection, hoursSection, statistics, statOf } from '../chu
 import { columnsOfKey, isNumeric, type KeyColumn } from '../chunks/chunk-schema.ts';
 import type { ColumnHours } from '../chunks/hour-section.ts';
 import type { SealedRows } from './sealed-rows.ts';
+import { hourMs } from '../../../model/instant.ts';
 
 const hourFacets: ReadonlySet<Facet> = new Set<Facet>(['count', 'numbers', 'truths', 'occupied']);
 

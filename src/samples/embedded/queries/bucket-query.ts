@@ -1,7 +1,6 @@
 // Answering a request for partials: each device's chunks and unsealed rows, in slices that leave the event loop room.
 import { accumulators } from '../../../summaries/accumulator-table.ts';
-import { hourMs } from '../../../summaries/occupied-slots.ts';
-import type { EpochMs } from '../../../model/instant.ts';
+import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { BucketRequest } from '../../sample-store.ts';
 import { addChunk } from './bucket-chunks.ts';
 import { addRows, type BucketPlan, type Partials } from './bucket-rows.ts';

@@ -1,7 +1,7 @@
 // Partials per bucket from decoded rows: column by column where columns hold the key, value by value where only the objects can tell.
 import { addTerms } from '../../../summaries/compensated-sum.ts';
 import { addDistinctHash, distinctHash, emptyDistinct } from '../../../summaries/distinct-set.ts';
-import { slotBit, hourMs } from '../../../summaries/occupied-slots.ts';
+import { slotBit } from '../../../summaries/occupied-slots.ts';
 import {
   addValue,
   emptyPartial,
@@ -11,7 +11,7 @@ import {
 } from '../../../summaries/tally.ts';
 import { leafKinds } from '../../../log/data-shape.ts';
 import { dataValue } from '../../../model/data-value.ts';
-import type { EpochMs } from '../../../model/instant.ts';
+import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { KeyColumns } from '../chunks/chunk-schema.ts';
 import { type Column, dataAt, placeOf, rowAt, type SortedRows } from '../rows/rows.ts';
 
