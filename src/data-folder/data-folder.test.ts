@@ -28,7 +28,8 @@ const processTimeoutMs = 60_000;
 
 test('a folder held by a killed process is free again', { timeout: processTimeoutMs }, async () => {
   const program = `import { claimDataFolder } from ${JSON.stringify(new URL('./data-folder.ts', import.meta.url).href)};
-    claimDataFolder(process.argv[1]); console.log('held'); setInterval(() => {}, 1000);`;
+    // Kept reachable: the garbage collector closes a database that is not, and with it the lock.
+    globalThis.claimed = claimDataFolder(process.argv[1]); console.log('held'); setInterval(() => {}, 1000);`;
   const holder = spawn(process.execPath, ['--input-type=module', '-e', program, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const command = join(import.meta.dirname, '..', '..', 'src', 'file-backfill', 'command.ts');
+const command = join(import.meta.dirname, '..', '..', 'clients', 'file-backfill', 'command.ts');
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 5, 0, minute)).toISOString();
 
 function file(name: string, text: string): string {
