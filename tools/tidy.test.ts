@@ -422,6 +422,19 @@ test('a row of the allowed counts that is not a count and a name is an error', (
   expect(() => readAllowed(root)).toThrow('"<<<<<<< ours" is not a count and a name');
 });
 
+test('a runtime dependency without a decision record is a violation', () => {
+  const root = plantedProject({
+    'package.json': '{"dependencies":{"fastify":"5.0.0","left-pad":"1.0.0"}}',
+    'docs/decisions/0001-title.md': record.replace(
+      'B.',
+      '`fastify` serves HTTP, left-pad is not quoted.',
+    ),
+  });
+  expect(tidyViolations(root).map(violationText)).toEqual([
+    'package.json: no decision record names the dependency left-pad',
+  ]);
+});
+
 const markers =
   '# Map\n<!-- code map: begin, written by `npm run tidy -- --fix` -->\n<!-- code map: end -->\nAfter.\n';
 
