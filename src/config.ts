@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseIsoDuration } from './model/iso-duration.ts';
 import { type Quotas, quotasFrom } from './model/quota.ts';
+import { dayMs } from './model/instant.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -186,8 +187,6 @@ function wholeNumberOf(
     refuse(name, value, `a whole number from ${min} to ${max}`);
   return number;
 }
-
-const dayMs = 86_400_000;
 
 /** Months have no fixed length, so they are refused; a plain 0 is no time at all. */
 function durationOf(name: string, value: string | undefined, fallback: string): number {

@@ -57,6 +57,7 @@ import { appendProcessingLog, dropOldProcessingLog } from '../records/rows/proce
 import { type DeviceNames, deviceNames } from '../validate/device-names.ts';
 import { withFutureNote } from '../validate/future-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
+import { setTimer } from '../structures/timers.ts';
 
 const statusFollower = 'device-status';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
@@ -273,10 +274,7 @@ async function openStatus(
     },
     written,
     failed: (error) => telemetry.backgroundFailed('writing device status', error),
-    schedule: (task, delayMs) => {
-      const timer = setTimeout(task, delayMs);
-      return () => clearTimeout(timer);
-    },
+    schedule: setTimer,
   });
   const from = (await findFollowerPosition(records.db, statusFollower)) ?? 0;
   store.setFollowerPosition(statusFollower, from);

@@ -1,5 +1,10 @@
 // The fields that assets can be filtered by: their types and, where there are few, their values (interface 2.9, contract 4).
-import { connectivities } from '../model/connector.ts';
+import {
+  type DeviceFieldType,
+  deviceFieldsWith,
+  type DeviceFieldWith,
+  type WireName,
+} from '../model/device-fields.ts';
 import { onlineStates } from '../model/device.ts';
 import { type LoraField, loraFields } from '../model/lora-fields.ts';
 import type { FilterType } from '../model/filter-type.ts';
@@ -31,18 +36,28 @@ const lora = Object.fromEntries(
   loraFields.map((name) => [`loraProperties.${name}`, text(`LoRa: ${name}`)]),
 ) as Record<`loraProperties.${LoraField}`, AssetField>;
 
+const typesByKind: Readonly<Record<DeviceFieldType['kind'], readonly FilterType[]>> = {
+  name: ['STRING'],
+  text: ['STRING'],
+  integer: ['NUMBER'],
+  flag: ['BOOLEAN'],
+  choice: ['ENUM'],
+  object: [],
+};
+const deviceFields = Object.fromEntries(
+  deviceFieldsWith('filterable').map(({ wireName, label, type }): [string, AssetField] => {
+    const field = { label, types: typesByKind[type.kind] };
+    return [wireName, type.kind === 'choice' ? { ...field, values: type.values } : field];
+  }),
+) as Record<WireName<DeviceFieldWith<'filterable'>>, AssetField>;
+
 export const assetFields = {
   id: text('Id'),
-  name: text('Name'),
-  description: text('Description'),
-  deviceId: text('Device id'),
+  ...deviceFields,
   type: choice('Type', ['DEVICE', 'SIM_CARD']),
-  connectivity: choice('Connectivity', connectivities),
   online: flag('Online'),
   onlineState: choice('Online state', onlineStates),
-  onlineTimeout: number('Online time-out in seconds'),
   registered: flag('Registered'),
-  excludeFromLifecycleReport: flag('Excluded from lifecycle reports'),
   workspaceId: choice('Workspace'),
   integrationId: text('Integration'),
   dataFlow: choice('Data flow'),

@@ -3,7 +3,7 @@ import { codeMapViolations } from '../code-map.ts';
 import { lockViolations } from '../lock-entries.ts';
 import type { Violation } from './violation.ts';
 import { captionViolations } from './captions.ts';
-import { decisionViolations } from './decision-records.ts';
+import { decisionViolations, dependencyViolations } from './decision-records.ts';
 import { leftoverViolations } from './leftovers.ts';
 import { nameViolations } from './names.ts';
 import { projectFiles, type ProjectFile } from './project-files.ts';
@@ -22,6 +22,7 @@ const fileRules: readonly FileRule[] = [
 
 const projectRules: readonly ProjectRule[] = [
   decisionViolations,
+  dependencyViolations,
   codeMapViolations,
   lockViolations,
   ratchetViolations,
