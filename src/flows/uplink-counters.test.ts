@@ -36,7 +36,10 @@ test.each([
   [new Error('bug'), 'internal'],
 ])('%s is counted as %s', async (error, reason) => {
   const counters = events();
-  await expect(countUplink(counters, () => Promise.reject(error))).rejects.toBe(error);
-  await expect(countBackfill(counters, () => Promise.reject(error))).rejects.toBe(error);
+  const failing = async (): Promise<never> => {
+    throw error;
+  };
+  await expect(countUplink(counters, failing)).rejects.toBe(error);
+  await expect(countBackfill(counters, failing)).rejects.toBe(error);
   expect(counters.seen).toEqual([reason, reason]);
 });

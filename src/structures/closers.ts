@@ -1,6 +1,6 @@
 // Closers: end all parts in reverse order, each within a time limit. A part that fails or hangs stops no other.
 
-export const closeWithinMs = 3_000;
+const closeWithinMs = 3_000;
 
 export interface Closers {
   /** Adds a part that was opened. `what` is its name in failures. */
