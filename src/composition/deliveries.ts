@@ -12,7 +12,6 @@ import { createDeliverer, type Deliverer, delivererLimits } from '../deliveries/
 import { createMailSender, type MailSender } from '../connectors/mail/mail-sender.ts';
 import { openTargets } from '../deliveries/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
-import { createJournalFollower } from '../flows/journal-follower.ts';
 import { queueOutputs } from '../flows/outputs.ts';
 import { deliveryRoutes } from '../http/routes/deliveries.ts';
 import { templatePreviewRoute } from '../http/routes/template-preview.ts';
@@ -34,7 +33,6 @@ import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import { canBeJson, parseTemplate } from '../templates/template.ts';
 import { setTimer } from '../structures/timers.ts';
 
-const outputsFollower = 'outputs';
 /** Deliveries that housekeeping drops in one step. */
 const droppedMax = 500;
 
@@ -98,9 +96,7 @@ export function composeDeliveries(
     if (kind === 'outputConnector') targets.forget(id);
   });
   const enqueue = enqueuing(parts, deliverer);
-  const outputs = createJournalFollower({
-    name: outputsFollower,
-    store: parts.store,
+  const outputs = parts.followers.start('outputs', {
     handle: (entries) =>
       queueOutputs(entries, {
         findRoute: (id) => directory.byDevice(id),
@@ -120,7 +116,6 @@ export function composeDeliveries(
       }),
     failed: (error) => telemetry.backgroundFailed('queueing outputs', error),
   });
-  uplinks.followEntries(outputs.follow);
   gauges(parts, deliverer);
   const trials = testing(parts, targets, authorize);
   const renewed = async (sequences: readonly number[]) =>
