@@ -1,6 +1,6 @@
 // Composes the rules: the rule registry, their follower of the journal, scripts, timers, runs and dry runs.
 import { setImmediate as turn } from 'node:timers/promises';
-import { closeInOrder } from './closing.ts';
+import { closeInOrder } from '../structures/closers.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { createJournalFollower } from '../flows/journal-follower.ts';
