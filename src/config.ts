@@ -273,3 +273,12 @@ function refuseSomeRoles(value: string | undefined): void {
   if (given.size < roles.length)
     refuse('ROLES', value, 'unset: this version runs all roles in one process');
 }
+
+/** Throws ConfigError for settings of a cluster, which this version does not support. */
+export function rejectClusterSettings({ recordsUrl, samplesUrl, busUrl }: Config): void {
+  const settings = { RECORDS_URL: recordsUrl, SAMPLES_URL: samplesUrl, BUS_URL: busUrl };
+  for (const [name, value] of Object.entries(settings)) {
+    if (value !== undefined)
+      throw new ConfigError(`${name} is set, but this version runs embedded only: unset it`);
+  }
+}

@@ -1,7 +1,7 @@
 // Composes what goes out: the connectors, the delivery log, and the outputs of data flows.
 import { setImmediate as pause } from 'node:timers/promises';
 import { authorize } from '../access/authorize.ts';
-import { closeInOrder } from './closing.ts';
+import { closeInOrder } from '../structures/closers.ts';
 import { outputEffects } from './delivery-results.ts';
 import { testing } from './previews.ts';
 import type { Parts } from './platform-parts.ts';
