@@ -2,7 +2,6 @@
 import type { Server } from 'node:http';
 import Fastify, {
   type FastifyInstance,
-  type FastifyReply,
   type FastifyRequest,
   type FastifyHttpOptions,
 } from 'fastify';
@@ -100,8 +99,7 @@ function optionsOf(parts: ServerParts): FastifyHttpOptions<Server> {
     clientErrorHandler: (error, socket) => refuseBrokenRequest(error, socket, parts.now()),
     // The framework's log is off: `EdgeEvents` reports what is worth saying.
     logger: false,
-    frameworkErrors: (error, request, reply) =>
-      void sendFailure(parts, error, request as FastifyRequest, reply as FastifyReply),
+    frameworkErrors: (error, request, reply) => void sendFailure(parts, error, request, reply),
   };
 }
 
