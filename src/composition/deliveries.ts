@@ -13,7 +13,7 @@ import type { EgressGuard } from '../egress/guard.ts';
 import { testConnector } from '../flows/connector-test.ts';
 import { createDeliveryIntake } from '../flows/delivery-intake.ts';
 import { saveOutcomes } from '../flows/delivery-outcomes.ts';
-import { createJournalFollower, type JournalFollower } from '../flows/journal-follower.ts';
+import type { JournalFollower } from '../flows/journal-follower.ts';
 import { dropOutdatedDeliveries } from '../flows/outdated-deliveries.ts';
 import { noteUnreadable } from '../flows/output-notes.ts';
 import { type OutputStages, queueOutputs } from '../flows/outputs.ts';
@@ -26,6 +26,7 @@ import type { Route } from '../http/edge/route.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';
 import type { AvailableOutputs, OutputConnectorType } from '../model/connector.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
 import { problem } from '../model/problem.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { findDelivery, findPendingDeliveries, findRenewed } from '../records/rows/deliveries.ts';
@@ -74,7 +75,6 @@ export function composeDeliveries(
   const deliverer = composeDeliverer(parts, targets);
   const enqueue = createDeliveryIntake({ records, deliverer, newId, now });
   const outputs = composeOutputs(parts, enqueue);
-  uplinks.followEntries(outputs.follow);
   const recordParts = { records, now, once: uplinks.once };
   const findRoute = (id: string) => directory.byDevice(id);
   const previews = { db: records.db, store, findRoute, now, newId, targets };
@@ -154,7 +154,7 @@ function composeDeliverer(
 }
 
 function composeOutputs(
-  { records, directory, store, telemetry, now }: Parts,
+  { records, directory, followers, telemetry, now }: Parts,
   enqueue: ReturnType<typeof createDeliveryIntake>,
 ): JournalFollower {
   const failed = (error: unknown) => telemetry.backgroundFailed('queueing outputs', error);
@@ -166,12 +166,8 @@ function composeOutputs(
     pause,
     now,
   };
-  return createJournalFollower({
-    name: 'outputs',
-    store,
-    handle: (entries) => queueOutputs(entries, stages),
-    failed,
-  });
+  const handle = (entries: readonly DurableEntry[]) => queueOutputs(entries, stages);
+  return followers.start('outputs', { handle, failed });
 }
 
 function invitationsBy(
