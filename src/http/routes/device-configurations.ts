@@ -19,7 +19,7 @@ export interface ConfigurationParts extends RecordParts {
 }
 
 export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   const byDevice = byId(parts, 'device');
   return [
     resourceRoute(deviceConfigurations.list, byDevice, ({ params, query }) =>
@@ -27,7 +27,7 @@ export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
     ),
     resourceRoute(deviceConfigurations.create, byDevice, (input, principal) =>
       answeredOnce(parts, { input, principal }, (step) =>
-        createDeviceConfiguration(step, input.params.id, input.body, now()),
+        createDeviceConfiguration(step, input.params.id, input.body),
       ),
     ),
     resourceRoute(deviceConfigurations.latest, byDevice, ({ params }) =>

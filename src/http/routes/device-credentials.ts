@@ -10,7 +10,7 @@ import { answeredOnce } from './create-once.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 
 export function deviceCredentialRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   const place = byId(parts, 'device');
   return [
     resourceRoute(deviceCredentials.list, place, ({ params }) =>
@@ -18,7 +18,7 @@ export function deviceCredentialRoutes(parts: RecordParts): Route[] {
     ),
     resourceRoute(deviceCredentials.create, place, (input, principal) =>
       answeredOnce(parts, { input, principal }, (step) =>
-        createDeviceCredential(step, input.params.id, input.body, now()),
+        createDeviceCredential(step, input.params.id, input.body),
       ),
     ),
     resourceRoute(deviceCredentials.remove, place, ({ params }) =>

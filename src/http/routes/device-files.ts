@@ -35,7 +35,7 @@ function exportRoute({ records }: OperationParts): Route {
 }
 
 function importRoute(parts: OperationParts): Route {
-  const { records, now, startOperation } = parts;
+  const { records, startOperation } = parts;
   return route(deviceFiles.import, async (input, principal) => {
     const { query, body, headers } = input;
     const { workspaceId, mode = 'create', dryRun = false } = query;
@@ -54,7 +54,7 @@ function importRoute(parts: OperationParts): Route {
     const operation = await createdOnce(
       parts,
       { input: { ...input, body: { ...query, sha256 } }, principal },
-      (step) => importDevices(step, principal, into, read, now()),
+      (step) => importDevices(step, principal, into, read),
       (id) => readOperation(records, id),
     );
     startOperation(operation.id);

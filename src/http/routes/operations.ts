@@ -44,26 +44,15 @@ export function operationRoutes(parts: OperationParts): Route[] {
 }
 
 function bulkRoutes(parts: OperationParts): Route[] {
-  const { now } = parts;
   return [
-    bulkRoute(parts, bulkWork.create, (step, principal, body) =>
-      bulkCreate(step, principal, body, now()),
-    ),
-    bulkRoute(parts, bulkWork.update, (step, principal, body) =>
-      bulkUpdate(step, principal, body, now()),
-    ),
-    bulkRoute(parts, bulkWork.delete, (step, principal, body) =>
-      bulkDelete(step, principal, body, now()),
-    ),
-    bulkRoute(parts, bulkWork.move, (step, principal, body) =>
-      bulkMove(step, principal, body, now()),
-    ),
-    bulkRoute(parts, bulkWork.tag, (step, principal, body) =>
-      bulkTag(step, principal, body, now()),
-    ),
+    bulkRoute(parts, bulkWork.create, (step, principal, body) => bulkCreate(step, principal, body)),
+    bulkRoute(parts, bulkWork.update, (step, principal, body) => bulkUpdate(step, principal, body)),
+    bulkRoute(parts, bulkWork.delete, (step, principal, body) => bulkDelete(step, principal, body)),
+    bulkRoute(parts, bulkWork.move, (step, principal, body) => bulkMove(step, principal, body)),
+    bulkRoute(parts, bulkWork.tag, (step, principal, body) => bulkTag(step, principal, body)),
     ...networkWorks.map((work) =>
       bulkRoute(parts, bulkWork[work], (step, principal, body) =>
-        bulkNetworkWork(step, principal, work, body, now()),
+        bulkNetworkWork(step, principal, work, body),
       ),
     ),
   ];
