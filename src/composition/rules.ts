@@ -3,7 +3,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { closeInOrder } from '../structures/closers.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
-import { createJournalFollower } from '../flows/journal-follower.ts';
 import { createRuleFollower } from '../flows/rule-follower.ts';
 import { createRuleScripts, type RuleScripts } from '../flows/rule-scripts.ts';
 import { type SimulatedRuns, simulateRule } from '../flows/rule-simulation.ts';
@@ -55,7 +54,7 @@ async function evaluatedPosition({ records, store }: Parts): Promise<number> {
 
 export async function composeRules(
   parts: Parts,
-  uplinks: Pick<Uplinks, 'followEntries' | 'scripts' | 'scriptTrials'>,
+  uplinks: Pick<Uplinks, 'scripts' | 'scriptTrials'>,
   enqueueDeliveries: EnqueueDeliveries,
 ): Promise<Rules> {
   const { records, store, telemetry, directory, now, newId } = parts;
@@ -112,13 +111,10 @@ export async function composeRules(
   parts.followChanges(({ kind }) => {
     if (kind === 'rule') timers.changed();
   });
-  const entries = createJournalFollower({
-    name: rulesFollower,
-    store,
+  const entries = parts.followers.start('rules', {
     handle: follower.handle,
     failed: failed('judging samples by rules'),
   });
-  uplinks.followEntries((entry) => entries.follow(entry));
   telemetry.counts('rule_runs_total', 'Runs of rules by outcome.', 'outcome', () => log.counts);
   await scripts.start();
   timers.changed();

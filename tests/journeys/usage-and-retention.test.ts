@@ -189,7 +189,7 @@ test('what a crash right after a deletion left is dropped by housekeeping', asyn
   await world.close();
   // The records know of the deletion, the store does not, and an uplink under way came after it.
   await besidesPlatform(world, async (records) => {
-    await deleteDevice(records, device.id, noon);
+    await deleteDevice({ ...records, now: () => noon }, device.id);
     const late = { uplinkId: 'u', deviceId: device.id, uplinkSize: 1, timestamp: noon };
     await saveUplinkMetrics(records.db, [late]);
   });

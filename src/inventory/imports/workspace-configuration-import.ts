@@ -55,14 +55,12 @@ type Maker = (
 ) => Promise<{ readonly id: string }>;
 
 const makers: Readonly<Record<SectionName, Maker>> = {
-  customFields: ({ step, workspaceId, now }, item, id) =>
+  customFields: ({ step, workspaceId }, item, id) =>
     id === undefined
-      ? createCustomField(step, { ...item, workspaceId } as never, now)
-      : updateCustomField(step, id, item, now),
-  tags: ({ step, workspaceId, now }, item, id) =>
-    id === undefined
-      ? createTag(step, { ...item, workspaceId }, now)
-      : updateTag(step, id, item, now),
+      ? createCustomField(step, { ...item, workspaceId } as never)
+      : updateCustomField(step, id, item),
+  tags: ({ step, workspaceId }, item, id) =>
+    id === undefined ? createTag(step, { ...item, workspaceId }) : updateTag(step, id, item),
   deviceTypes: ({ step, organizationId, now }, { library: _, ...item }, id) =>
     id === undefined
       ? createDeviceType(step, { ...item, organizationId }, now)
@@ -130,14 +128,18 @@ export interface ConfigurationReport {
   readonly notes: readonly string[];
 }
 
+export interface ConfigurationImport {
+  readonly workspaceId: string;
+  readonly document: ConfigurationDocument;
+  /** The output connector types that this installation offers. */
+  readonly available: AvailableOutputs;
+}
+
 /** The same document again changes nothing. Throws 400 or 409 naming the item, and then nothing was changed. */
 export async function importConfiguration(
   records: Records,
   principal: Principal,
-  workspaceId: string,
-  document: ConfigurationDocument,
-  available: AvailableOutputs,
-  now: number,
+  { workspaceId, document, available }: ConfigurationImport,
 ): Promise<ConfigurationReport> {
   checkConfigurationScopes(principal, workspaceId, ['read', 'create', 'update']);
   if (document.format !== configurationFormat) {
@@ -147,7 +149,7 @@ export async function importConfiguration(
     const known = await knownSections(step, principal, workspaceId);
     const counts = { created: 0, updated: 0, unchanged: 0 };
     const notes: string[] = [];
-    await takeWorkspace(step, workspaceId, document.workspace, counts, now);
+    await takeWorkspace(step, workspaceId, document.workspace, counts);
     const made = new Map<string, string>();
     const leftOut = new Set<string>();
     const making: Making = {
@@ -156,7 +158,7 @@ export async function importConfiguration(
       workspaceId,
       organizationId: principal.organizationId,
       available,
-      now,
+      now: records.now(),
       idOf: (section, name) => made.get(`${section} ${name}`) ?? knownId(known, section, name),
     };
     for (const section of configurationSections) {
@@ -200,14 +202,13 @@ async function takeWorkspace(
   workspaceId: string,
   sent: WorkspaceUpdate | null | undefined,
   counts: Record<Outcome, number>,
-  now: number,
 ): Promise<void> {
   if (!sent) return;
   const { name, description, settings, properties } = await readWorkspace(step, workspaceId);
   const current = { name, description, settings, properties };
   if (isDeepStrictEqual({ ...current, ...sent }, current)) counts.unchanged += 1;
   else {
-    await updateWorkspace(step, workspaceId, sent, now);
+    await updateWorkspace(step, workspaceId, sent, step.now());
     counts.updated += 1;
   }
 }
