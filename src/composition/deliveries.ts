@@ -6,15 +6,16 @@ import { outputEffects } from './delivery-results.ts';
 import { testing } from './previews.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
-import { type ConnectorTable, connectorTable } from '../connectors/connector-table.ts';
-import type { OrderDownlink } from '../connectors/downlink/downlink-sender.ts';
+import { type AvailableOutputs, createAvailableOutputs } from '../connectors/available-outputs.ts';
+import type { ConnectorServices } from '../connectors/connector-services.ts';
+import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
 import {
   createDeliverer,
   type Deliverer,
   delivererLimits,
   type DelivererParts,
 } from '../deliveries/delivery-worker.ts';
-import { createMailSender, type MailSender } from '../connectors/mail/mail-sender.ts';
+import { createConfiguredMails, type MailSender } from '../connectors/mail/mail-sender.ts';
 import { openTargets } from '../deliveries/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { createJournalFollower } from '../flows/journal-follower.ts';
@@ -23,9 +24,7 @@ import { deliveryRoutes } from '../http/routes/deliveries.ts';
 import { templatePreviewRoute } from '../http/routes/template-preview.ts';
 import type { Route } from '../http/edge/route.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';
-import type { AvailableOutputs, OutputConnectorType } from '../model/connector.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
-import { problem } from '../model/problem.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
 import {
   dropOldDeliveries,
@@ -36,7 +35,6 @@ import {
 } from '../records/rows/deliveries.ts';
 import { findOutputConnector } from '../records/rows/output-connectors.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
-import { canBeJson, parseTemplate } from '../templates/template.ts';
 
 const outputsFollower = 'outputs';
 /** Deliveries that housekeeping drops in one step. */
@@ -67,25 +65,23 @@ export function composeDeliveries(
 ): Deliveries {
   const { config, records, directory, now, telemetry } = parts;
   const { smtpUrl, mailFrom, smsGatewayUrl, vendorAliases } = config;
-  const mails =
-    smtpUrl === undefined || mailFrom === undefined
-      ? undefined
-      : createMailSender({ smtpUrl, from: mailFrom });
+  const settings = createConfiguredMails({ smtpUrl, mailFrom });
+  const mails = 'missingSetting' in settings ? undefined : settings;
   const effects = outputEffects(parts, uplinks);
-  const table = connectorTable({
-    mails,
+  const services: ConnectorServices = {
+    egress,
+    now,
+    mails: settings,
     smsGatewayUrl,
     gcpServiceAccountKey: config.gcpServiceAccountKey,
     writeSample: effects.writeSample,
     orderDownlink,
-  });
+  };
   const vendorNames = vendorAliases !== 'off';
   const targets = openTargets({
-    table,
-    egress,
+    services,
     findConnector: (id) => findOutputConnector({ ...records, db: records.committed }, id),
     vendorNames,
-    now,
   });
   const deliverer = createDeliverer({
     findPending: (after, max) => findPendingDeliveries(records.db, after, max),
@@ -132,7 +128,7 @@ export function composeDeliveries(
   const recordParts = { records, now, once: uplinks.once };
   return {
     sendInvitation: mails === undefined ? undefined : invitationsBy(mails, parts),
-    availableOutputs: available(table, egress, config),
+    availableOutputs: createAvailableOutputs(services),
     routes: [
       ...deliveryRoutes({
         ...recordParts,
@@ -203,30 +199,5 @@ function enqueuing({ records, newId, now }: Parts, deliverer: Deliverer) {
     // What a transaction of the caller wrote is seen only when it has ended, and the caller ends it after this.
     if (typeof how === 'string') deliverer.wake();
     else void records.transactionsEnded().then(() => deliverer.wake());
-  };
-}
-
-function available(
-  table: ConnectorTable,
-  egress: EgressGuard,
-  { smtpUrl, mailFrom, smsGatewayUrl }: Parts['config'],
-): AvailableOutputs {
-  const missing: Partial<Record<OutputConnectorType, string | undefined>> = {
-    MAIL: smtpUrl === undefined ? 'SMTP_URL' : mailFrom === undefined ? 'MAIL_FROM' : undefined,
-    SMS: smsGatewayUrl === undefined ? 'SMS_GATEWAY_URL' : undefined,
-  };
-  return {
-    types: [...table.keys()].filter((type) => type !== 'DATABASE'),
-    missingSetting: (type) => missing[type],
-    check({ type, properties, customPayload }) {
-      if (customPayload !== null && customPayload !== '') {
-        const parsed = parseTemplate(customPayload, 'json', 'body customPayload');
-        const reason = 'it cannot become valid JSON, whatever the values are';
-        if (type === 'WEBHOOK' && !canBeJson(parsed)) {
-          throw problem('templateInvalid', { where: 'body customPayload', reason });
-        }
-      }
-      table.get(type)?.check?.(properties ?? {}, egress);
-    },
   };
 }

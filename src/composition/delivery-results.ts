@@ -1,7 +1,7 @@
 // Composes what deliveries change: outcomes in the log with notes for the device's owner, and samples that outputs write back.
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
-import type { WriteSample, WrittenSample } from '../connectors/database/database-sender.ts';
+import type { WriteSample, WrittenSample } from '../connectors/database/written-sample.ts';
 import { createRuleBudget, type RuleBudget } from '../flows/rule-budget.ts';
 import { outcomeNotes } from '../deliveries/failure-notes.ts';
 import type { TriedDelivery } from '../model/delivery.ts';

@@ -1,5 +1,5 @@
 // Composes LoRaWAN and downlinks: webhooks of network servers in, the queue of downlinks out, integrations beside both.
-import type { OrderDownlink } from '../connectors/downlink/downlink-sender.ts';
+import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Mqtt } from './mqtt.ts';
 import type { Uplinks } from './uplinks.ts';

@@ -16,7 +16,7 @@ import {
   readOutputConnector,
   updateOutputConnector,
 } from '../../inventory/flows/output-connectors.ts';
-import type { AvailableOutputs } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { guardedRoute, type Route } from '../edge/route.ts';
 import { type ShowingParts, showingOf } from './connector-view-options.ts';
@@ -32,6 +32,11 @@ export interface OutputConnectorParts extends RecordParts, ShowingParts {
 export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
   const { records, now, availableOutputs } = parts;
   const showing = (headers: IncomingHttpHeaders) => showingOf(parts, headers);
+  const context = (headers: IncomingHttpHeaders) => ({
+    showing: showing(headers),
+    available: availableOutputs,
+    now: now(),
+  });
   return [
     guardedRoute({
       method: 'GET',
@@ -74,14 +79,7 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
           parts,
           input,
           principal,
-          (step) =>
-            createOutputConnector(
-              step,
-              showing(input.headers),
-              availableOutputs,
-              input.body,
-              now(),
-            ),
+          (step) => createOutputConnector(step, context(input.headers), input.body),
           (id) => readOutputConnector(records, showing(input.headers), id),
         ),
     }),
@@ -105,7 +103,7 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
       body: outputConnectorUpdate,
       response: outputConnectorSchema,
       handle: ({ params, body, headers }) =>
-        updateOutputConnector(records, showing(headers), availableOutputs, params.id, body, now()),
+        updateOutputConnector(records, context(headers), params.id, body),
     }),
     guardedRoute({
       method: 'DELETE',

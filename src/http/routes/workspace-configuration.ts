@@ -7,7 +7,7 @@ import {
 } from '../../contract/workspace-configuration.ts';
 import { exportConfiguration } from '../../inventory/imports/workspace-configuration.ts';
 import { importConfiguration } from '../../inventory/imports/workspace-configuration-import.ts';
-import type { AvailableOutputs } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import { guardedRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { checkHolidayRegion } from './workspaces.ts';
