@@ -97,8 +97,8 @@ const generalRules: Rule[] = [
   {
     name: 'src-runs-without-dev-packages',
     severity: 'error',
-    comment: 'what runs in production is in dependencies',
-    from: { path: '^(src|clients)/', pathNot: testFile },
+    comment: 'what runs in production is in dependencies; the simulator runs in development only',
+    from: { path: '^(src|clients)/', pathNot: `${testFile}|^clients/simulate/` },
     to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
   },
 ];

@@ -1,7 +1,7 @@
 // The keys that sign access tokens: made when needed, renewed every quarter, published as long as a token of theirs lives.
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Records } from '../records/records.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../records/rows/signing-keys.ts';
 
 export const signingAlgorithm = 'ES256';
-const renewedAfterMs = 90 * 24 * 3_600_000;
+const renewedAfterMs = 90 * dayMs;
 
 interface SigningKey {
   readonly id: string;
@@ -32,7 +32,7 @@ export interface SigningKeys {
   /** Signs with a new key from now on; tokens of the older ones stay valid. */
   renew(): Promise<void>;
   /** Renews a key that is a quarter old, and forgets keys whose last token has expired. To be called now and then. */
-  keepHouse(): Promise<void>;
+  runMaintenance(): Promise<void>;
 }
 
 /** `tokenLifetimeMs` is how long a superseded key must still verify. */
@@ -79,7 +79,7 @@ export function signingKeys(parts: {
     find: async (id) => (await keys()).find((key) => key.id === id),
     published: async () => ({ keys: (await keys()).map((key) => key.published) }),
     renew,
-    async keepHouse() {
+    async runMaintenance() {
       if (loading === undefined) return;
       if ((await keys())[0]!.created + renewedAfterMs <= now()) await renew();
       const [newest, ...older] = await keys();

@@ -1,12 +1,12 @@
 // Composes the routes: each gets the functions that it uses, and nothing more.
 import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from '../access/authorize.ts';
-import { tokenPaths } from '../access/token-service.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Rules } from './rules.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Lora } from './lorawan.ts';
 import type { Uplinks } from './uplinks.ts';
+import { dropSamplesOf } from '../flows/deleted-devices.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
@@ -52,6 +52,7 @@ import type { Route } from '../http/edge/route.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import { placeOf } from '../inventory/resource-lookup.ts';
 import type { Place } from '../model/resource-ref.ts';
+import { tokenPaths } from '../model/token-paths.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
@@ -161,14 +162,7 @@ function recordRoutes(
 ): Route[] {
   const parts = { records, now, once };
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
-  const dropSamples = async (deviceId: string) => {
-    try {
-      telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
-    } catch (error) {
-      // The deletion stands, and housekeeping tries again.
-      telemetry.backgroundFailed('dropping samples of deleted devices', error);
-    }
-  };
+  const dropSamples = (deviceId: string) => dropSamplesOf(deviceId, { store, telemetry });
   return [
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),

@@ -1,9 +1,8 @@
-// Composes the rules: the rule book, their follower of the journal, scripts, timers, runs and dry runs.
+// Composes the rules: the rule registry, their follower of the journal, scripts, timers, runs and dry runs.
 import { setImmediate as turn } from 'node:timers/promises';
-import { closeInOrder } from './closing.ts';
+import { closeInOrder } from '../structures/closers.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
-import { createJournalFollower } from '../flows/journal-follower.ts';
 import { createRuleFollower } from '../flows/rule-follower.ts';
 import { createRuleScripts, type RuleScripts } from '../flows/rule-scripts.ts';
 import { type SimulatedRuns, simulateRule } from '../flows/rule-simulation.ts';
@@ -14,7 +13,8 @@ import type { Json } from '../model/json.ts';
 import { Problem, problem } from '../model/problem.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
 import { compileRule } from '../rules/compiled-rule.ts';
-import { createRuleBook, inputsInWorkspace } from '../rules/rule-registry.ts';
+import { inputsInWorkspace } from '../rules/rule-loader.ts';
+import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
 import { findCustomLogics } from '../records/rows/custom-logic.ts';
 import { lazyTransaction } from '../records/records.ts';
@@ -25,6 +25,7 @@ import { nextRuleTime } from '../records/rows/rule-state.ts';
 import { findRuns, saveRuns } from '../records/rows/rule-queue.ts';
 import { findRule } from '../records/rows/rules.ts';
 import { deviceIdsOfTag, tagsOfDevices } from '../records/rows/tags.ts';
+import { setTimer } from '../structures/timers.ts';
 
 /** Rules whose runs are saved in one go: few, so that no answer waits for it; more at the end. */
 const runsSavedMax = 4;
@@ -45,12 +46,6 @@ export interface Rules {
   readonly close: () => Promise<void>;
 }
 
-function laterBy(task: () => void, delayMs: number): () => void {
-  const timer = setTimeout(task, delayMs);
-  timer.unref();
-  return () => clearTimeout(timer);
-}
-
 /** The position of the last entry that was evaluated: what had no effect is not in the records, and the journal was told of it. */
 async function evaluatedPosition({ records, store }: Parts): Promise<number> {
   const written = (await findFollowerPosition(records.db, rulesFollower)) ?? -1;
@@ -59,16 +54,16 @@ async function evaluatedPosition({ records, store }: Parts): Promise<number> {
 
 export async function composeRules(
   parts: Parts,
-  uplinks: Pick<Uplinks, 'followEntries' | 'scripts' | 'scriptTrials'>,
+  uplinks: Pick<Uplinks, 'scripts' | 'scriptTrials'>,
   enqueueDeliveries: EnqueueDeliveries,
 ): Promise<Rules> {
   const { records, store, telemetry, directory, now, newId } = parts;
   const { db } = records;
-  const book = createRuleBook(records, store, (ruleId, error) =>
+  const registry = createRuleRegistry(records, store, (ruleId, error) =>
     telemetry.backgroundFailed(`reading rule ${ruleId}`, error),
   );
   const log = createRunLog();
-  parts.followChanges((change) => book.recordChanged(change));
+  parts.followChanges((change) => registry.recordChanged(change));
   const lookUp = async (deviceId: string) => {
     try {
       return await directory.byDevice(deviceId);
@@ -82,7 +77,7 @@ export async function composeRules(
   const failed = (what: string) => (error: unknown) => telemetry.backgroundFailed(what, error);
   const follower = createRuleFollower({
     db,
-    book,
+    registry,
     log,
     lookUp,
     enqueueDeliveries,
@@ -98,31 +93,28 @@ export async function composeRules(
     nextTime: () => nextRuleTime(db),
     runDue: follower.runDue,
     now,
-    schedule: laterBy,
+    setTimer,
     failed: failed('running timers of rules'),
   });
   const scripts: RuleScripts = createRuleScripts({
     db,
     scripts: uplinks.scripts,
-    holds: book.memory.holds,
-    ruleOf: (id) => follower.alone(async () => book.rule(id)),
+    holds: registry.memory.states,
+    ruleOf: (id) => follower.alone(async () => registry.rule(id)),
     enqueueDeliveries,
     log,
     now,
     failed: failed('running scripts of rules'),
-    schedule: laterBy,
+    setTimer,
     timersSet: () => timers.changed(),
   });
   parts.followChanges(({ kind }) => {
     if (kind === 'rule') timers.changed();
   });
-  const entries = createJournalFollower({
-    name: rulesFollower,
-    store,
+  const entries = parts.followers.start('rules', {
     handle: follower.handle,
     failed: failed('judging samples by rules'),
   });
-  uplinks.followEntries((entry) => entries.follow(entry));
   telemetry.counts('rule_runs_total', 'Runs of rules by outcome.', 'outcome', () => log.counts);
   await scripts.start();
   timers.changed();

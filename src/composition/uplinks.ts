@@ -1,8 +1,8 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
-import { closeInOrder } from './closing.ts';
+import { closeInOrder } from '../structures/closers.ts';
 import { composeIdempotency } from './idempotency.ts';
 import type { Parts } from './platform-parts.ts';
-import { composeRawUplinks, type RawUplinks } from './raw-uplinks.ts';
+import { composeRawUplinks } from './raw-uplinks.ts';
 import { decodeUplink } from '../decode/decode-uplink.ts';
 import {
   type CommandToEncode,
@@ -22,7 +22,6 @@ import {
   type CaptureStages,
   uplinkDeviceOf,
 } from '../flows/capture.ts';
-import { createDeviceStatus, type DeviceStatus } from '../flows/device-status.ts';
 import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
 import {
@@ -31,42 +30,29 @@ import {
   type ReplayStages,
   replayUplinks,
 } from '../flows/decoder-test.ts';
+import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
+import { openStatusFollower } from '../flows/status-follower.ts';
 import { handleUplink, type UplinkStages } from '../flows/uplink.ts';
+import { countBackfill, countUplink } from '../flows/uplink-counters.ts';
 import { createIntake, intakeLimits } from '../ingest/intake.ts';
-import { isDiskFull } from '../model/disk-full.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Principal } from '../model/principal.ts';
-import { Problem } from '../model/problem.ts';
-import type { StoredSample } from '../model/sample.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { storedNames } from '../query/measured-properties.ts';
 import { runScript } from '../scripting/run-script.ts';
 import { createScriptMachine, type ScriptMachine } from '../scripting/script-machine.ts';
 import { hasDeviceTypes } from '../records/rows/device-types.ts';
-import {
-  findDeviceState,
-  saveDeviceStates,
-  saveUplinkMetrics,
-} from '../records/rows/device-status.ts';
-import { findFollowerPosition, saveFollowerPosition } from '../records/rows/follower-positions.ts';
-import { durableMark } from '../records/rows/recorded-positions.ts';
 import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
-import { lazyTransaction } from '../records/records.ts';
-import { appendProcessingLog, dropOldProcessingLog } from '../records/rows/processing-log.ts';
-import type { Telemetry } from '../telemetry/events.ts';
+import { dropOldProcessingLog } from '../records/rows/processing-log.ts';
 import { type DeviceNames, deviceNames } from '../validate/device-names.ts';
 import { withFutureNote } from '../validate/future-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 
-const statusFollower = 'device-status';
-/** At full ingest the journal grows by some tens of megabytes between two marks. */
-const markEveryMs = 5_000;
-
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
-  /** Makes an entry durable that did not come from a decoder, and tells everybody who follows. */
+  /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Cuts samples down to what their device may have. */
   readonly admit: DeviceNames['admit'];
@@ -84,10 +70,6 @@ export interface Uplinks {
   readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
-  /** Adds a listener for samples that became durable. */
-  readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
-  /** Adds a follower of the journal: it is told every entry that became durable. */
-  readonly followEntries: (follow: (entry: DurableEntry) => void) => void;
   /** Where users' scripts of every kind run. */
   readonly scripts: Pick<ScriptMachine, 'run'>;
   /** The same for scripts that somebody tries out: those runs come after the others. */
@@ -97,26 +79,20 @@ export interface Uplinks {
   /** Tries a decoder on it. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
   /** To be called now and then: drops what is outdated. */
-  readonly keepHouse: () => Promise<void>;
+  readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 /** Opens the way in and brings followers up to the journal's end. */
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
-  const { telemetry, records, store, directory, now, newId } = parts;
-  const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
-  const followers: ((entry: DurableEntry) => void)[] = [];
+  const { telemetry, records, store, followers, directory, now, newId } = parts;
   const scripts = openScripts(parts);
   const scriptTrials: Uplinks['scriptTrials'] = {
     run: (run) => scripts.run({ ...run, kind: 'trial' }),
   };
   // Whoever has decoders will use them soon; an installation without any saves their memory.
   if (await hasDeviceTypes(records.db)) scripts.warmUp();
-  let statusPosition: number | undefined;
-  const status = await openStatus(parts, (position) => {
-    statusPosition = position;
-  });
-  const marks = marking(parts, () => statusPosition);
+  const status = await openStatusFollower({ db: records.db, log: store, followers, telemetry });
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   const { admit } = deviceNames(parts.config.quotas, (deviceId) => storedNames(store, deviceId));
@@ -131,15 +107,12 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     append: (entry) => store.append(entry),
     announce: (entry) => {
       for (const note of entry.notes) telemetry.noted(note);
-      status.follow(entry);
-      for (const follow of followers) follow(entry);
-      raw.follow(entry);
-      if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
+      followers.announce(entry);
     },
     newId,
     now,
   };
-  const takeUplink = (uplink: Uplink) => counted(telemetry, () => handleUplink(uplink, stages));
+  const takeUplink = (uplink: Uplink) => countUplink(telemetry, () => handleUplink(uplink, stages));
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = {
     handleUplink: takeUplink,
@@ -176,7 +149,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     admit,
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
-    backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
+    backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: (source, event, principal, signal) =>
       runScript(scripts, { tenant: principal.organizationId, source, event, signal }),
     once,
@@ -184,41 +157,13 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     raw,
     replay: (request) => replayUplinks(request, replayStages),
     settled: status.settled,
-    follow: (listener) => void listeners.push(listener),
-    followEntries: (follow) => void followers.push(follow),
     scripts,
     scriptTrials,
-    async keepHouse() {
+    async runMaintenance() {
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
     },
-    close: () => closeInOrder(intake.drained, scripts.close, status.close, marks.close, raw.close),
-  };
-}
-
-/** Lets the journal forget, now and then and at the end, what the records have for good. */
-function marking(
-  { records, store, telemetry }: Parts,
-  written: () => number | undefined,
-): { close(): Promise<void> } {
-  let marked: number | undefined;
-  async function mark(): Promise<void> {
-    const position = written();
-    if (position === undefined || position === marked) return;
-    // This commit waits for the disk, and with it is durable what was written before.
-    await saveFollowerPosition(records.db, durableMark, position);
-    store.setFollowerPosition(statusFollower, position);
-    marked = position;
-  }
-  const failed = (error: unknown): void =>
-    telemetry.backgroundFailed('letting the journal go', error);
-  const timer = setInterval(() => void mark().catch(failed), markEveryMs);
-  timer.unref();
-  return {
-    async close() {
-      clearInterval(timer);
-      await mark().catch(failed);
-    },
+    close: () => closeInOrder(intake.drained, scripts.close, status.close, raw.close),
   };
 }
 
@@ -254,70 +199,4 @@ function openScripts(parts: Parts): Pick<ScriptMachine, 'run' | 'close'> & { war
     run: (run) => made().run(run),
     close: async () => machine?.close(),
   };
-}
-
-/** Counts what became of an uplink and how long it took until it was durable. */
-async function counted(
-  telemetry: Telemetry,
-  work: () => Promise<DurableEntry>,
-): Promise<DurableEntry> {
-  const startedAt = performance.now();
-  try {
-    const { samples, duplicates, ...entry } = await work();
-    const seconds = (performance.now() - startedAt) / 1_000;
-    telemetry.uplinkDurable({ samples: samples.length, duplicates, seconds });
-    return { samples, duplicates, ...entry };
-  } catch (error) {
-    telemetry.uplinkRefused(error instanceof Problem ? error.problem : 'internal');
-    throw error;
-  }
-}
-
-async function countedBackfill(
-  telemetry: Telemetry,
-  work: () => Promise<BackfillReceipt>,
-): Promise<BackfillReceipt> {
-  try {
-    const receipt = await work();
-    telemetry.backfilled({ ...receipt, rejected: receipt.rejected.length });
-    return receipt;
-  } catch (error) {
-    telemetry.backfillRefused(error instanceof Problem ? error.problem : 'internal');
-    throw error;
-  }
-}
-
-/** Opens the follower that writes device status, and lets it catch up with what a crash kept from it. */
-async function openStatus(
-  { records, store, telemetry }: Parts,
-  written: (position: number) => void,
-): Promise<DeviceStatus> {
-  const status = createDeviceStatus({
-    records: {
-      write: (batch) =>
-        lazyTransaction(records.db, async (step) => {
-          await saveUplinkMetrics(step, [...batch.metrics.values()]);
-          await saveDeviceStates(step, batch.states);
-          await appendProcessingLog(step, batch.notes);
-          await saveFollowerPosition(step, statusFollower, batch.position);
-        }),
-      readState: (deviceId) => findDeviceState(records.db, deviceId),
-    },
-    written,
-    failed: (error) => telemetry.backgroundFailed('writing device status', error),
-    schedule: (task, delayMs) => {
-      const timer = setTimeout(task, delayMs);
-      return () => clearTimeout(timer);
-    },
-  });
-  const from = (await findFollowerPosition(records.db, statusFollower)) ?? 0;
-  store.setFollowerPosition(statusFollower, from);
-  for await (const entries of store.entriesFrom(from)) {
-    for (const entry of entries) status.follow(entry);
-    // What a full disk does not take now is written when there is room, as all that follows.
-    await status.settled().catch((error: unknown) => {
-      if (!isDiskFull(error)) throw error;
-    });
-  }
-  return status;
 }

@@ -1,8 +1,9 @@
 // Shared connection: one connection to a target for all of its deliveries. The first opens it; it closes when idle.
 // A connection that is lost, or on which a delivery had no answer in time, fails its deliveries; the next one opens another.
+import { minuteMs } from '../model/instant.ts';
 
 /** The longest time a connection stays open without a delivery. */
-const idleMsMax = 60_000;
+const idleMsMax = minuteMs;
 /** The longest time a connection may take to end cleanly. */
 const closeMsMax = 2_000;
 

@@ -28,7 +28,7 @@ export async function filterRun(seed: number, devices: number, expressions: numb
       { page: 0, size: devicesMax, sort: [] },
       filterNow,
     );
-    const views = await deviceViews(records, principal, rows, filterNow);
+    const views = await deviceViews({ ...records, now: () => filterNow }, principal, rows);
     let found = 0;
     const compare = async (expression: object) => {
       const filter = await deviceFilterOf(records, principal, { organizationId: 'o', expression });

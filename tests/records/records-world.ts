@@ -6,8 +6,8 @@ import { apiKeyAuthenticator } from '../../src/access/api-key-authenticator.ts';
 import { type Authenticator, identify } from '../../src/access/authenticator.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
-import { keptAnswersOf } from '../../src/composition/idempotency.ts';
 import { idempotency } from '../../src/flows/idempotency.ts';
+import { createIdempotencyRecords } from '../../src/flows/idempotency-records.ts';
 import { createOperationRunner } from '../../src/flows/operation-runner.ts';
 import type { Route } from '../../src/http/edge/route.ts';
 import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
@@ -38,6 +38,7 @@ import { runOperationChunk } from '../../src/inventory/operations/operations.ts'
 import type { TellNetworkServer } from '../../src/inventory/devices/registration.ts';
 import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
+import type { RecordChange } from '../../src/model/record.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import { type OpenRecords, openRecords } from '../../src/records/records.ts';
 import { findOperation, unfinishedOperations } from '../../src/records/rows/operations.ts';
@@ -68,13 +69,14 @@ export async function startRecordsWorld(available: Available = everything) {
   const directory = mkdtempSync(join(tmpdir(), 'records-world-'));
   const clock = { now: Date.UTC(2026, 0, 1) };
   const now = () => clock.now;
-  const records = await openRecords({ directory, announce: (told) => keys.recordChanged(told) });
+  const announce = (told: RecordChange) => keys.recordChanged(told);
+  const records = await openRecords({ directory, announce, now });
   const keys = apiKeyAuthenticator({ db: records.db, now });
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
   const network: { tell: TellNetworkServer | undefined } = { tell: undefined };
   const operations = createOperationRunner({
-    runChunk: (id, isTimeUp) => runOperationChunk(records, id, now, isTimeUp, network.tell),
+    runChunk: (id, isTimeUp) => runOperationChunk(records, id, isTimeUp, network.tell),
     unfinished: () => unfinishedOperations(records.db),
     organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
     failed: (error) => void failures.push(error),
@@ -181,7 +183,7 @@ function routesOf(
   available: Available,
   startOperation: (id: string) => void,
 ): Route[] {
-  const kept = keptAnswersOf({
+  const kept = createIdempotencyRecords({
     records: { db, ...records },
     store: { position: 0 },
     telemetry: { backgroundFailed: () => {} },

@@ -2,8 +2,9 @@
 import { codeMapViolations } from '../code-map.ts';
 import { lockViolations } from '../lock-entries.ts';
 import type { Violation } from './violation.ts';
+import { citationViolations } from './citations.ts';
 import { captionViolations } from './captions.ts';
-import { decisionViolations } from './decision-records.ts';
+import { decisionViolations, dependencyViolations } from './decision-records.ts';
 import { leftoverViolations } from './leftovers.ts';
 import { nameViolations } from './names.ts';
 import { projectFiles, type ProjectFile } from './project-files.ts';
@@ -22,8 +23,10 @@ const fileRules: readonly FileRule[] = [
 
 const projectRules: readonly ProjectRule[] = [
   decisionViolations,
+  dependencyViolations,
   codeMapViolations,
   lockViolations,
+  citationViolations,
   ratchetViolations,
 ];
 

@@ -1,6 +1,7 @@
 // SMS target: asks the gateway for one message per recipient, as JSON {to, text, id}.
 // User and password in the URL of the gateway become Basic authentication.
 import type { EpochMs } from '../../model/instant.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';
 import { call, failureOf, outcomeOf } from '../http-answer.ts';
@@ -26,12 +27,13 @@ export function createSmsTarget(
   const template = parseTemplate(messageText, 'text');
   const gateway = gatewayOf(gatewayUrl);
   const numbers = recipientPhones.map(numberOf);
-  const reached = createProgress();
+  /** Number of recipients reached, of the newest deliveries. */
+  const reached = createBoundedMap<string, number>(partlySentMax);
 
   async function sendAll(deliveryId: string, text: string, signal: AbortSignal) {
     const answers: string[] = [];
     // A retry skips the recipients that an earlier attempt reached.
-    const first = reached.get(deliveryId);
+    const first = reached.get(deliveryId) ?? 0;
     for (const [i, to] of numbers.entries()) {
       if (i < first) continue;
       const request = requestOf(gateway, deliveryId, { id: `${deliveryId}-${i}`, to, text });
@@ -59,20 +61,6 @@ export function createSmsTarget(
 
 function numberOf({ prefix, phone }: RecipientPhone): string {
   return `${prefix}${phone}`.replaceAll(/[\s()/-]/g, '');
-}
-
-/** Number of recipients reached per delivery, of the newest deliveries. */
-function createProgress() {
-  const counts = new Map<string, number>();
-  return {
-    get: (deliveryId: string) => counts.get(deliveryId) ?? 0,
-    delete: (deliveryId: string) => counts.delete(deliveryId),
-    set(deliveryId: string, count: number): void {
-      counts.set(deliveryId, count);
-      const [oldest] = counts.keys();
-      if (counts.size > partlySentMax && oldest !== undefined) counts.delete(oldest);
-    },
-  };
 }
 
 interface Gateway {

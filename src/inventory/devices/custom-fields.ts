@@ -83,7 +83,7 @@ async function checkName(step: Step, record: CustomFieldMeta): Promise<void> {
   }
 }
 
-export async function createCustomField(records: Records, draft: CustomFieldDraft, now: number) {
+export async function createCustomField(records: Records, draft: CustomFieldDraft) {
   const record = await change(records, async (step) => {
     const { organizationId } = found(
       await findWorkspace(step.db, draft.workspaceId),
@@ -99,7 +99,7 @@ export async function createCustomField(records: Records, draft: CustomFieldDraf
       type: draft.type,
       required: draft.required ?? false,
       selectOptions: optionsFrom(draft.type, draft.selectOptions ?? null),
-      ...firstVersion(now),
+      ...firstVersion(records.now()),
     };
     await checkName(step, meta);
     await insertCustomField(step.db, meta);
@@ -139,12 +139,7 @@ export async function listCustomFields(
 }
 
 /** The type is fixed: a body may repeat it, another one is refused. */
-export async function updateCustomField(
-  records: Records,
-  id: string,
-  sent: CustomFieldUpdate,
-  now: number,
-) {
+export async function updateCustomField(records: Records, id: string, sent: CustomFieldUpdate) {
   const saved = await change(records, async (step) => {
     const current = found(await findCustomField(step.db, id), 'custom field', id);
     if (sent.type && sent.type !== current.type) {
@@ -161,7 +156,7 @@ export async function updateCustomField(
         current.type,
         orCurrent(sent.selectOptions, current.selectOptions),
       ),
-      ...nextVersion(current, sent.version, now),
+      ...nextVersion(current, sent.version, records.now()),
     };
     await checkName(step, record);
     await saveCustomField(step.db, record);

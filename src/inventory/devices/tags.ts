@@ -49,7 +49,7 @@ function checkColor(color: string | null): string | null {
   throw problem('invalidRequest', { reason: `body color: ${color} is not of the form #RRGGBB` });
 }
 
-export async function createTag(records: Records, draft: TagDraft, now: number) {
+export async function createTag(records: Records, draft: TagDraft) {
   const record = await change(records, async (step) => {
     const { organizationId } = found(
       await findWorkspace(step.db, draft.workspaceId),
@@ -63,7 +63,7 @@ export async function createTag(records: Records, draft: TagDraft, now: number) 
       name: draft.name,
       description: draft.description ?? null,
       color: checkColor(draft.color ?? null),
-      ...firstVersion(now),
+      ...firstVersion(records.now()),
     };
     await insertTag(step.db, tag);
     step.announce({ kind: 'tag', id: tag.id, action: 'created' });
@@ -96,7 +96,7 @@ export async function listTags(
   );
 }
 
-export async function updateTag(records: Records, id: string, sent: TagUpdate, now: number) {
+export async function updateTag(records: Records, id: string, sent: TagUpdate) {
   await change(records, async (step) => {
     const current = found(await findTag(step.db, id), 'tag', id);
     await saveTag(step.db, {
@@ -104,7 +104,7 @@ export async function updateTag(records: Records, id: string, sent: TagUpdate, n
       name: orCurrent(sent.name, current.name),
       description: orCurrent(sent.description, current.description),
       color: checkColor(orCurrent(sent.color, current.color)),
-      ...nextVersion(current, sent.version, now),
+      ...nextVersion(current, sent.version, records.now()),
     });
     step.announce({ kind: 'tag', id, action: 'updated' });
   });

@@ -57,7 +57,6 @@ export interface OutputConnectorDraft extends OutputConnectorUpdate {
 export interface OutputConnectorContext {
   readonly showing: Showing;
   readonly available: AvailableOutputs;
-  readonly now: number;
 }
 
 /** The properties that a request sends under the key of the type or its alias; else those that are stored. */
@@ -105,7 +104,7 @@ function creatableType({ type: name }: OutputConnectorDraft, available: Availabl
  */
 export async function createOutputConnector(
   records: Records,
-  { showing, available, now }: OutputConnectorContext,
+  { showing, available }: OutputConnectorContext,
   draft: OutputConnectorDraft,
 ) {
   const { type, row } = creatableType(draft, available);
@@ -127,7 +126,7 @@ export async function createOutputConnector(
       useCustomPayload: draft.useCustomPayload ?? false,
       customPayload: draft.customPayload ?? null,
       properties: propertiesIn(draft, type, row, null),
-      ...firstVersion(now),
+      ...firstVersion(step.now()),
     };
     available.check(connector);
     await checkTargetDevices(step, connector);
@@ -178,7 +177,7 @@ function listedTypes(showing: Showing, wanted: readonly string[] | undefined) {
 /** Type and scope cannot be changed. */
 export async function updateOutputConnector(
   records: Records,
-  { showing, available, now }: OutputConnectorContext,
+  { showing, available }: OutputConnectorContext,
   id: string,
   sent: OutputConnectorUpdate,
 ) {
@@ -192,7 +191,7 @@ export async function updateOutputConnector(
       useCustomPayload: sent.useCustomPayload ?? current.useCustomPayload,
       customPayload: orCurrent(sent.customPayload, current.customPayload),
       properties: updatedProperties(sent, current),
-      ...nextVersion(current, sent.version, now),
+      ...nextVersion(current, sent.version, step.now()),
     };
     available.check(record, current);
     await checkTargetDevices(step, record, current);
