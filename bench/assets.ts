@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     const head = ['list of 25', 'found', 'p50 ms', 'p99 ms', 'p50 ms after a write'];
     const text = [
       conditions(directory),
-      `${filled} devices, each with two tags and three custom fields, over HTTP with an API key: ${rounds} requests a row, and ${firstRounds} more each behind a change of a device, after which nothing that is kept of lists holds any more.`,
+      `${filled} devices, each with two tags and three custom fields, over HTTP with an API key: ${rounds} requests a row, and ${firstRounds} more each behind a change of a device, which invalidates the cached lists.`,
       markdownTable(head, rows),
       `Bulk create of ${bulkTotal} devices: ${figure(bulk.seconds)} s, progress seen ${bulk.seen} times on the way.`,
     ].join('\n\n');

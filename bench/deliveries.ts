@@ -200,7 +200,7 @@ function report(measured: {
       [`uplink to arrival at the webhook, ${pacedPerSecond} uplinks a second`, 'p50', 'p99', 'max'],
       [
         lags('the only output', alone),
-        lags('beside an output whose target never answers', besideHanging),
+        lags('with an output whose target never answers', besideHanging),
       ],
     ),
   ].join('\n\n');

@@ -138,7 +138,7 @@ function rowsOf(all: readonly Measured[]): string[][] {
     row('single requests', (result) => result.single.perSecond, '/s', 'better'),
     row('single request p99', (result) => result.single.durations.p99Ms, 'ms', 'worse'),
     row('at rest: samples, hours, indexes', (result) => result.bytesPerSample, 'B/sample', 'worse'),
-    row('at rest: log kept beside them', (result) => result.logMiB, 'MiB', 'worse'),
+    row('at rest: log kept with them', (result) => result.logMiB, 'MiB', 'worse'),
     row('memory after the load', (result) => result.memoryMiB, 'MiB', 'worse'),
     ...queryNames.map((name) => row(`${queryTitles[name]}, p50`, p50(name), 'ms', 'worse')),
   ];

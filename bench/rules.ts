@@ -179,15 +179,15 @@ function report(folder: string, without: Measured, beside: Measured, lagMs: numb
     conditions(folder),
     '',
     `One device sends ${figure(rate)} samples a second for ${seconds} s, each decoded by a script and fsynced before its answer; ` +
-      'times count from when a sample was to be sent.',
+      'times are measured from the due time of a sample.',
     '',
     markdownTable(
       ['', 'answers/s', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms'],
       [row('no rules', without), row(`${figure(rules)} rules on the device`, beside)],
     ),
     '',
-    `From the answer to the next sample until the last rule had judged it: ${figure(lagMs)} ms.`,
+    `From the answer to the next sample until the last rule had evaluated it: ${figure(lagMs)} ms.`,
   ].join('\n');
   console.log(text);
-  if (flags.write) writeMeasurement('Rules beside capture', text);
+  if (flags.write) writeMeasurement('Rules during capture', text);
 }

@@ -189,7 +189,7 @@ async function nothingSurvives(machine: ScriptMachine): Promise<number> {
 const machine = createScriptMachine({ workers: 1 });
 await sameResults(machine);
 const lines = [
-  `${machineShape()}, median of ${slices} slices of ${secondsPerSlice} s, one worker, ${runsUnderWay} runs under way.`,
+  `${machineShape()}, median of ${slices} slices of ${secondsPerSlice} s, one worker, ${runsUnderWay} runs in flight.`,
 ];
 const rows: string[][] = [];
 for (const work of workloads) {

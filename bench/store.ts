@@ -1,4 +1,4 @@
-// The sample store alone on workload W: ingest, bytes, queries, start, recovery, pauses. `--devices 1000 --days 7 | --samples 100000000`, `--batch 1000 --order device|time --folder DIR --write`.
+// Sample store without HTTP on workload W: ingest, bytes, queries, start, recovery, pauses. `--devices 1000 --days 7 | --samples 100000000`, `--batch 1000 --order device|time --folder DIR --write`.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -325,8 +325,8 @@ try {
   console.log(table);
   const caption = `${conditions(folder)} Workload W: ${shape.devices} devices, ${askedDays} days.`;
   const title = isLarge
-    ? `The sample store alone, ${figure(samplesOf(shape))} samples`
-    : 'The sample store alone';
+    ? `Sample store without HTTP, ${figure(samplesOf(shape))} samples`
+    : 'Sample store without HTTP';
   if (values.write) writeMeasurement(title, `${caption}\n\n${table}`);
 } finally {
   if (values.folder === '') rmSync(folder, { recursive: true });

@@ -243,7 +243,7 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
       }),
   ],
   [
-    'security 14: 5 lists with 100 leaves at once',
+    'security 14: 5 lists with 100 leaves, concurrent',
     () =>
       Promise.all(
         Array.from({ length: 5 }, () =>
