@@ -134,7 +134,7 @@ export async function listOutputConnectors(
   if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
   if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
   if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, connectorSortColumns);
+  const { rows, total } = await pageOfRows(query, page, { columns: connectorSortColumns });
   return { rows: rows.map((row) => fromRow(row, sealer)), total };
 }
 
