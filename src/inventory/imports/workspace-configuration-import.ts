@@ -1,6 +1,6 @@
 // Makes a workspace what a document says: creates what is missing, changes what differs, deletes nothing; all or nothing.
 import { isDeepStrictEqual } from 'node:util';
-import type { AvailableOutputs } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
@@ -69,17 +69,11 @@ const makers: Readonly<Record<SectionName, Maker>> = {
     id === undefined
       ? createDeviceConnector(step, principal, { ...item, workspaceId } as never, now)
       : updateDeviceConnector(step, principal, id, item, now),
-  outputConnectors: async ({ step, workspaceId, organizationId, available, now }, told, id) => {
+  outputConnectors: async ({ step, workspaceId, organizationId, available }, told, id) => {
     const { item } = await targetsFromConfigured(step, { organizationId, workspaceId }, told);
-    return id === undefined
-      ? createOutputConnector(
-          step,
-          configurationShowing,
-          available,
-          { ...item, workspaceId } as never,
-          now,
-        )
-      : updateOutputConnector(step, configurationShowing, available, id, item, now);
+    const context = { showing: configurationShowing, available };
+    if (id !== undefined) return updateOutputConnector(step, context, id, item);
+    return createOutputConnector(step, context, { ...item, workspaceId } as never);
   },
   dataFlows: ({ step, principal, workspaceId, now, idOf }, item, id) => {
     const { deviceConnector, deviceType, outputConnectors, ...rest } = item;
