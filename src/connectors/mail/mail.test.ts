@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 const sample = message('delivery-1', { data: { t: 21.5 } });
 
-test('mail: subject, text and recipients reach the server; what it refuses for good is not tried again', async () => {
+test('mail: subject, body and recipients reach the server; a permanent rejection is not retried', async () => {
   const mails: string[] = [];
   const server = new SMTPServer({
     authOptional: true,

@@ -152,7 +152,7 @@ test('OAuth2 client credentials: one token for many, a new one when it is refuse
   expect(target.received.map(({ url }) => url)).toEqual(['/token', '/', '/token', '/']);
 });
 
-test('a webhook whose address is not allowed is refused for good, and nothing reaches it', async () => {
+test('a webhook with a forbidden address fails permanently, and nothing reaches it', async () => {
   const target = await receiver();
   expect(await send({ ...webhookProperties, uri: target.url }, 5_000, [])).toMatchObject({
     ok: false,
@@ -161,7 +161,7 @@ test('a webhook whose address is not allowed is refused for good, and nothing re
   expect(target.received).toEqual([]);
 });
 
-test('a webhook over TLS is trusted by its own authority alone', async () => {
+test('a webhook over TLS is trusted only by its own authority', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tls-'));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   const { cert, key } = makeCertificate(folder);
