@@ -61,7 +61,7 @@ export async function openParts(start: Start): Promise<Parts> {
   changeFollowers.push(directory.recordChanged, access.recordChanged);
   const network: { servers?: TellNetworkServer } = {};
   const networkServers = () => network.servers;
-  const operations = composeOperations({ records, acting, telemetry, now, networkServers });
+  const operations = composeOperations({ records, acting, telemetry, networkServers });
   closers.push('operations', () => operations.close());
   return {
     config,
