@@ -41,7 +41,7 @@ describeWith(rabbitmq, 'output to AMQP', () => {
     }
   };
 
-  test('a message is confirmed and lies persistent in its queue, with its delivery id', async () => {
+  test('a message is confirmed and persistent in its queue, with its delivery id', async () => {
     await withChannel((channel) => channel.assertQueue('samples'));
     expect(await trySend(targetOf(amqp, properties()))).toEqual({
       ok: true,

@@ -46,7 +46,7 @@ const trusting = (connector: ConnectorType, properties: JsonObject) =>
 interface Cloud {
   readonly connector: ConnectorType;
   readonly propertiesAt: (port: number) => JsonObject;
-  /** Refusals of the service: status, body and whether another try is made. */
+  /** Errors of the service: status, body, and whether the delivery is retried. */
   readonly refusals: readonly (readonly [number, string, boolean])[];
 }
 

@@ -1,4 +1,4 @@
-// What output connectors need: described in the interface reference and the docs, all missing members in one answer (contract 9, 36).
+// Connector descriptions: required members in the reference and the docs, all missing ones in one answer (contract 9, 36).
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
@@ -136,7 +136,7 @@ describe('webhooks are sent where their owner said', () => {
   );
 });
 
-test('review behaviour 15: types that the vendor does not know are left out towards its clients, and stay in their flows', async () => {
+test('review behaviour 15: types that the vendor does not know are omitted for its clients, and stay in their flows', async () => {
   const vendor = { 'akenza-client': 'test' };
   const mqtt = await post('MQTT', {
     mqttProperties: { uri: 'mqtt://broker.example.com', topic: 'a' },

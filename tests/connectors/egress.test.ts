@@ -173,7 +173,7 @@ describe('contract 35: every target again at each connection', () => {
   afterAll(() => internal.close());
 
   for (const [title, connector, propertiesAt] of targets) {
-    test(`${title}: a name that passed before and leads inside now is refused for good`, async () => {
+    test(`${title}: a name that passed before and leads inside now fails permanently`, async () => {
       const properties = propertiesAt(`rebound.example.com:${internal.port}`);
       const egress = createEgressGuard({
         allow: [],

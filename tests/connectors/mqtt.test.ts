@@ -71,7 +71,7 @@ describeWith(mosquitto, 'output to MQTT', () => {
     }
   });
 
-  test('one connection serves deliveries of several devices at once', async () => {
+  test('one connection serves concurrent deliveries of several devices', async () => {
     const target = targetOf(mqtt, properties());
     const outcomes = await Promise.all(
       Array.from({ length: 200 }, (_, i) => trySend(target, message(`delivery-${i}`))),

@@ -172,7 +172,7 @@ test('OAuth2 client credentials: one token for many, a new one when it is refuse
   expect(target.received.map(({ url }) => url)).toEqual(['/token', '/', '/token', '/']);
 });
 
-test('a webhook whose address is not allowed is refused for good, and nothing reaches it', async () => {
+test('a webhook with a forbidden address fails permanently, and nothing reaches it', async () => {
   const target = await receiver();
   expect(
     await send(webhook, { ...webhookProperties, uri: target.url }, 5_000, { allow: [] }),
@@ -183,7 +183,7 @@ test('a webhook whose address is not allowed is refused for good, and nothing re
   expect(target.received).toEqual([]);
 });
 
-test('a webhook over TLS is trusted by its own authority alone', async () => {
+test('a webhook over TLS is trusted only by its own authority', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tls-'));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   const { cert, key } = makeCertificate(folder);
@@ -214,7 +214,7 @@ test('Slack and Teams get the text filled in', async () => {
   );
 });
 
-test('mail: subject, text and recipients reach the server; what it refuses for good is not tried again', async () => {
+test('mail: subject, body and recipients reach the server; a permanent rejection is not retried', async () => {
   const mails: string[] = [];
   const server = new SMTPServer({
     authOptional: true,
