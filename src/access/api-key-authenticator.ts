@@ -21,7 +21,7 @@ export interface ApiKeyAuthenticator extends Authenticator {
   readonly saveUses: () => Promise<void>;
 }
 
-export function apiKeyAuthenticator(parts: {
+export function createApiKeyAuthenticator(parts: {
   readonly db: RecordsDb;
   readonly now: () => EpochMs;
 }): ApiKeyAuthenticator {

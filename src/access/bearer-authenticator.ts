@@ -24,7 +24,7 @@ export interface BearerAuthenticator extends Authenticator {
   readonly recordChanged: (change: RecordChange) => void;
 }
 
-export function bearerAuthenticator(parts: {
+export function createBearerAuthenticator(parts: {
   readonly db: RecordsDb;
   readonly tokens: Pick<TokenService, 'check'>;
   readonly now: () => EpochMs;

@@ -6,7 +6,7 @@ export interface FairTurns {
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function fairTurns(limits: {
+export function createFairTurns(limits: {
   readonly runningMax: number;
   readonly waitingPerKeyMax: number;
   readonly keysMax: number;

@@ -1,6 +1,6 @@
 // Requests a second and credential: a bucket each, told in the headers of contract 0.2.
 import type { EpochMs } from '../model/instant.ts';
-import { buckets } from './token-buckets.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
 const credentialsMax = 100_000;
 
@@ -18,9 +18,17 @@ export interface Allowance {
 export type RequestLimit = (credentialId: string) => Allowance;
 
 /** Undefined when there is no limit. A second's worth of requests may come at once. */
-export function requestLimit(perSecond: number, now: () => EpochMs): RequestLimit | undefined {
+export function createRequestLimit(
+  perSecond: number,
+  now: () => EpochMs,
+): RequestLimit | undefined {
   if (perSecond === 0) return undefined;
-  const limit = buckets({ capacity: perSecond, perSecond, keysMax: credentialsMax, now });
+  const limit = createTokenBuckets({
+    capacity: perSecond,
+    perSecond,
+    keysMax: credentialsMax,
+    now,
+  });
   return (id) => {
     const allowed = limit.take(id);
     return {

@@ -64,7 +64,7 @@ interface KnownSession {
   readonly expiresAt: EpochMs;
 }
 
-export function sessionAuthenticator(parts: {
+export function createSessionAuthenticator(parts: {
   readonly db: RecordsDb;
   readonly now: () => EpochMs;
 }): SessionAuthenticator {

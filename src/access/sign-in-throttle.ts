@@ -1,8 +1,8 @@
 // Guessing is slowed down: whoever fails too often, for one account or from one address, waits (architecture: access).
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
-import { type Buckets, buckets } from './token-buckets.ts';
-import { fairTurns } from './fair-turns.ts';
+import { type TokenBuckets, createTokenBuckets } from './token-buckets.ts';
+import { createFairTurns } from './fair-turns.ts';
 import { networkOf } from './network-of.ts';
 
 const keysMax = 100_000;
@@ -32,14 +32,14 @@ export interface Who {
   readonly account?: string | undefined;
 }
 
-export function attempts(now: () => EpochMs): Attempts {
+export function createAttempts(now: () => EpochMs): Attempts {
   const of = ({ failures, secondsEach }: { failures: number; secondsEach: number }) =>
-    buckets({ capacity: failures, perSecond: 1 / secondsEach, keysMax, now });
+    createTokenBuckets({ capacity: failures, perSecond: 1 / secondsEach, keysMax, now });
   const pairs = of(attemptLimits.accountFromAddress);
   const accounts = of(attemptLimits.account);
   const addresses = of(attemptLimits.address);
 
-  const turns = fairTurns(turnLimits);
+  const turns = createFairTurns(turnLimits);
   const knownPairs = new Set<string>();
   const remember = (pair: string): void => {
     knownPairs.delete(pair);
@@ -47,10 +47,10 @@ export function attempts(now: () => EpochMs): Attempts {
     knownPairs.add(pair);
   };
 
-  const limitsOf = (network: string, account: string | undefined): [Buckets, string][] => {
+  const limitsOf = (network: string, account: string | undefined): [TokenBuckets, string][] => {
     if (account === undefined) return [[addresses, network]];
     const pair = `${account}\n${network}`;
-    const own: [Buckets, string][] = [
+    const own: [TokenBuckets, string][] = [
       [addresses, network],
       [pairs, pair],
     ];
@@ -61,7 +61,7 @@ export function attempts(now: () => EpochMs): Attempts {
     async run(who, work, failed) {
       const network = networkOf(who.ip);
       const limits = limitsOf(network, who.account);
-      const taken: [Buckets, string][] = [];
+      const taken: [TokenBuckets, string][] = [];
       for (const [limit, key] of limits) {
         if (limit.take(key)) {
           taken.push([limit, key]);

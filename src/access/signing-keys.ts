@@ -36,7 +36,7 @@ export interface SigningKeys {
 }
 
 /** `tokenLifetimeMs` is how long a superseded key must still verify. */
-export function signingKeys(parts: {
+export function createSigningKeys(parts: {
   readonly records: Pick<Records, 'db' | 'sealer'>;
   readonly now: () => EpochMs;
   readonly tokenLifetimeMs: number;

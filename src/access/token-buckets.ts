@@ -2,7 +2,7 @@
 import type { EpochMs } from '../model/instant.ts';
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
-export interface Buckets {
+export interface TokenBuckets {
   /** Takes one permit; false when there is none. */
   take(key: string): boolean;
   /** Gives back what was taken for something that turned out not to count. */
@@ -19,12 +19,12 @@ interface Bucket {
 }
 
 /** Every bucket starts full. Beyond `keysMax` the key that was quiet longest starts afresh. */
-export function buckets(rule: {
+export function createTokenBuckets(rule: {
   readonly capacity: number;
   readonly perSecond: number;
   readonly keysMax: number;
   readonly now: () => EpochMs;
-}): Buckets {
+}): TokenBuckets {
   const { capacity, perSecond, keysMax, now } = rule;
   const known = createBoundedMap<string, Bucket>(keysMax);
 

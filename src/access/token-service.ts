@@ -48,7 +48,7 @@ interface TokenParts {
 // Compared with when there is no such client, so that an unknown one takes as long as a wrong secret.
 const nobodysHash = secretHash(randomUUID());
 
-export function tokenService({ db, keys, now, publicUrl }: TokenParts): TokenService {
+export function createTokenService({ db, keys, now, publicUrl }: TokenParts): TokenService {
   const issuer = publicUrl + tokenPaths.realm;
 
   const sign = async (client: OAuthClient): Promise<string> => {

@@ -61,7 +61,7 @@ function entryOf(
 }
 
 /** Writes that a user did something to the own account, such as signing in, which changes no record of an organization. */
-export async function auditDeed(
+export async function auditAction(
   records: Pick<Records, 'db' | 'now'>,
   actor: Actor,
   organizationId: string,

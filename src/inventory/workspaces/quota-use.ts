@@ -21,7 +21,7 @@ export interface QuotaUse {
   readonly of: (organizationId: string) => Promise<readonly QuotaView[]>;
 }
 
-export function quotaUse(records: Pick<Records, 'committed'>, quotas: Quotas): QuotaUse {
+export function createQuotaUse(records: Pick<Records, 'committed'>, quotas: Quotas): QuotaUse {
   const readers = new Map<QuotaName, QuotaReader>([
     ['devices', (organizationId) => recordCount(records.committed, organizationId, 'devices')],
     ['rules', (organizationId) => recordCount(records.committed, organizationId, 'rules')],
