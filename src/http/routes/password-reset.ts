@@ -54,9 +54,12 @@ export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
       const user = await resetPassword(records, params.token, body.password, now());
       const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
       for (const organizationId of await organizationsOf(records, user.id)) {
-        await auditAction(records, actor, organizationId, 'UPDATE', user, [
-          { field: 'password', secret: true },
-        ]);
+        await auditAction(records, actor, {
+          organizationId,
+          action: 'UPDATE',
+          user,
+          changes: [{ field: 'password', secret: true }],
+        });
       }
       return undefined;
     }),

@@ -1,4 +1,4 @@
-// How much of each quota an organization uses; whoever keeps a count says here how to read it (contract 36).
+// Quota use: how much of each quota an organization uses; the owner of each count adds its reader (contract 36).
 import { type QuotaName, type Quotas, quotaNames, quotaTable } from '../../model/quota.ts';
 import type { Records } from '../../records/records.ts';
 import { recordCount } from '../../records/rows/organization-counts.ts';
