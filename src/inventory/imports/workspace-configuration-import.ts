@@ -202,7 +202,7 @@ async function takeWorkspace(
   const current = { name, description, settings, properties };
   if (isDeepStrictEqual({ ...current, ...sent }, current)) counts.unchanged += 1;
   else {
-    await updateWorkspace(step, workspaceId, sent, step.now());
+    await updateWorkspace(step, workspaceId, sent);
     counts.updated += 1;
   }
 }
