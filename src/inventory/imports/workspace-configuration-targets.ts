@@ -1,5 +1,5 @@
-// Target devices of output connectors in a workspace's document: physical ids, which mean the same in every workspace that has the device.
-import { isJsonObject, type Json } from '../../model/json.ts';
+// Target devices of output connectors in a workspace's document: physical ids, because service ids differ between workspaces.
+import { isJsonObject, type Json, objectOrEmpty } from '../../model/json.ts';
 import type { Records } from '../../records/records.ts';
 import { physicalIdsOf, serviceIdsOf } from '../../records/rows/devices.ts';
 
@@ -9,14 +9,14 @@ type Place = { readonly organizationId: string; readonly workspaceId: string };
 /** The devices that an output connector, as records or documents show it, writes to or commands. */
 function targetsOf(item: Item): string[] {
   const { customDatabaseProperties: custom, downlinkProperties: downlink } = item;
-  const one = isJsonObject(custom) ? [custom['targetDeviceId']] : [];
-  const many = isJsonObject(downlink) ? downlink['targetDeviceIds'] : [];
-  return [...one, ...(Array.isArray(many) ? many : [])].filter((id) => typeof id === 'string');
+  const { targetDeviceId } = objectOrEmpty(custom);
+  const { targetDeviceIds } = objectOrEmpty(downlink);
+  const many = (Array.isArray(targetDeviceIds) && targetDeviceIds) || [];
+  return [targetDeviceId, ...many].filter((id) => typeof id === 'string');
 }
 
 function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>): T {
-  const nameOf = (id: Json | undefined): Json =>
-    typeof id === 'string' ? (named.get(id) ?? id) : (id ?? null);
+  const nameOf = (id: Json = null): Json => named.get(String(id)) ?? id;
   const { customDatabaseProperties: custom, downlinkProperties: downlink } = item;
   const changed: Record<string, unknown> = { ...item };
   if (isJsonObject(custom)) {
@@ -28,13 +28,13 @@ function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>
   }
   if (isJsonObject(downlink)) {
     const { targetDeviceIds: ids, ...properties } = downlink;
-    const targets = Array.isArray(ids) ? { targetDeviceIds: ids.map(nameOf) } : {};
+    const targets = Array.isArray(ids) && { targetDeviceIds: ids.map((id) => nameOf(id)) };
     changed['downlinkProperties'] = { ...properties, ...targets };
   }
   return changed as T;
 }
 
-/** Output connectors as a document tells them. */
+/** Output connectors in the form of a document. */
 export async function configuredTargets<T extends Item>(
   { db }: Pick<Records, 'db'>,
   items: readonly T[],
@@ -43,7 +43,7 @@ export async function configuredTargets<T extends Item>(
   return items.map((item) => withTargets(item, physical));
 }
 
-/** The output connector with the ids of this workspace, and which of its devices are not there. */
+/** The output connector with the ids of this workspace, and the devices that the workspace does not have. */
 export async function targetsFromConfigured<T extends Item>(
   { db }: Pick<Records, 'db'>,
   { organizationId, workspaceId }: Place,
