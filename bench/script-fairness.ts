@@ -1,4 +1,4 @@
-// What one tenant's hostile scripts cost another tenant's captures: one capture at a time, beside loads of run-script.
+// Script fairness: cost of one tenant's hostile scripts for another tenant's captures.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

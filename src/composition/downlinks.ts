@@ -2,7 +2,7 @@
 import type { Parts } from './platform-parts.ts';
 import type { Mqtt } from './mqtt.ts';
 import type { Uplinks } from './uplinks.ts';
-import type { OrderDownlink } from '../connectors/downlink/downlink-sender.ts';
+import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
 import { planDownlinks } from '../decode/downlink-command.ts';
 import { createDeviceNotes, type NoteDevice } from '../flows/device-notes.ts';
 import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../flows/downlink.ts';

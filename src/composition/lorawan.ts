@@ -1,5 +1,5 @@
 // Connects LoRaWAN: webhooks of network servers, downlinks through their APIs, registration and integrations.
-import type { OrderDownlink } from '../connectors/downlink/downlink-sender.ts';
+import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
 import { composeDownlinks, type Downlinks } from './downlinks.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Mqtt } from './mqtt.ts';

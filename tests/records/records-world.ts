@@ -64,7 +64,7 @@ const adminKey = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 const everything = ['WEBHOOK', 'CUSTOM_DATABASE'] as const;
 type Available = readonly (typeof everything)[number][];
 
-/** The clock stands still unless a test moves it. */
+/** The clock stops unless a test moves it. */
 export async function startRecordsWorld(available: Available = everything) {
   const directory = mkdtempSync(join(tmpdir(), 'records-world-'));
   const clock = { now: Date.UTC(2026, 0, 1) };
@@ -98,12 +98,12 @@ export async function startRecordsWorld(available: Available = everything) {
     permissions: Permissions,
   ) => {
     const workspaces = workspaceIds?.map((id) => ({ id }));
-    const key = await createApiKey(
-      records,
-      ownerIn(organizationId),
-      { name: 'key', organizationId, workspaces, permissions },
-      now(),
-    );
+    const key = await createApiKey(records, ownerIn(organizationId), {
+      name: 'key',
+      organizationId,
+      workspaces,
+      permissions,
+    });
     return Object.assign(as({ 'x-api-key': key.secret }), { secret: key.secret, id: key.id });
   };
   return {
@@ -148,16 +148,15 @@ async function makeTenants(records: OpenRecords, now: number) {
     ownerId: userId,
   };
   await insertOrganization(records.db, { ...tenant, properties: null, ...audit });
-  const second = await createWorkspace(records, { organizationId, name: 'Second' }, now);
-  const foreign = await createWorkspace(
-    records,
-    { organizationId: otherOrganizationId, name: 'Foreign' },
-    now,
-  );
+  const second = await createWorkspace(records, { organizationId, name: 'Second' });
+  const foreign = await createWorkspace(records, {
+    organizationId: otherOrganizationId,
+    name: 'Foreign',
+  });
   return { ...made, otherOrganizationId, secondWorkspace: second.id, foreignWorkspace: foreign.id };
 }
 
-/** Stands where sessions will: the owner, signed in. */
+/** Represents a session: the owner, signed in. */
 function session({
   userId,
   organizationId,
@@ -244,7 +243,7 @@ function callerOf(
     const read =
       answer.body === '' ? undefined : isJson ? JSON.parse(answer.body) : answer.rawPayload;
     const answered = { status: answer.statusCode, body: read };
-    // Beside what most tests compare: headers differ with every request.
+    // Most tests do not compare headers, which differ with every request.
     return Object.defineProperty(answered, 'headers', {
       value: answer.headers,
       enumerable: false,
@@ -254,7 +253,7 @@ function callerOf(
 
 export type RecordsWorld = Awaited<ReturnType<typeof startRecordsWorld>>;
 
-/** A connector, a flow with the database and a device of it; what the caller may not see is its own affair. */
+/** A connector, a flow with the database and a device of it; the caller may have fewer permissions. */
 export async function makeDevice(
   call: Call,
   workspaceId: string,

@@ -8,17 +8,18 @@ import {
 } from '../../inventory/members/api-keys.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
+import { answeredOnce } from './create-once.ts';
+import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 export function apiKeyRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return [
     route(apiKeys.list, ({ query }, principal) =>
       listApiKeys(records, principal, query, pageRequestOf(query)),
     ),
     resourceRoute(apiKeys.create, byOrganization, (input, principal) =>
-      answeredOnce(parts, input, principal, (step) =>
-        createApiKey(step, principal, input.body, now()),
+      answeredOnce(parts, { input, principal }, (step) =>
+        createApiKey(step, principal, input.body),
       ),
     ),
     resourceRoute(apiKeys.read, byId(parts, 'apiKey'), ({ params }) =>

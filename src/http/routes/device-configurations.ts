@@ -10,7 +10,8 @@ import {
 } from '../../inventory/devices/device-configurations.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
-import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
+import { answeredOnce } from './create-once.ts';
+import { byId, type RecordParts } from './record-parts.ts';
 
 export interface ConfigurationParts extends RecordParts {
   /** Absent while no transport can reach devices. */
@@ -25,7 +26,7 @@ export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
       listDeviceConfigurations(records, params.id, pageRequestOf(query)),
     ),
     resourceRoute(deviceConfigurations.create, byDevice, (input, principal) =>
-      answeredOnce(parts, input, principal, (step) =>
+      answeredOnce(parts, { input, principal }, (step) =>
         createDeviceConfiguration(step, input.params.id, input.body),
       ),
     ),

@@ -6,7 +6,8 @@ import {
   listDeviceCredentials,
 } from '../../inventory/devices/device-credentials.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
-import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
+import { answeredOnce } from './create-once.ts';
+import { byId, type RecordParts } from './record-parts.ts';
 
 export function deviceCredentialRoutes(parts: RecordParts): Route[] {
   const { records } = parts;
@@ -16,7 +17,7 @@ export function deviceCredentialRoutes(parts: RecordParts): Route[] {
       listDeviceCredentials(records, params.id),
     ),
     resourceRoute(deviceCredentials.create, place, (input, principal) =>
-      answeredOnce(parts, input, principal, (step) =>
+      answeredOnce(parts, { input, principal }, (step) =>
         createDeviceCredential(step, input.params.id, input.body),
       ),
     ),

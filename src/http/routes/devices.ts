@@ -10,7 +10,8 @@ import {
 import { readProcessingLog } from '../../inventory/devices/processing-log.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
+import { createdOnce } from './create-once.ts';
+import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 
 export interface DeviceParts extends RecordParts {
   /** Drops what a deleted device stored. */
@@ -23,8 +24,7 @@ export function deviceRoutes(parts: DeviceParts): Route[] {
     resourceRoute(devices.create, byWorkspace(parts), (input, principal) =>
       createdOnce(
         parts,
-        input,
-        principal,
+        { input, principal },
         (step) => createDevice(step, principal, input.body),
         (id) => readDevice(records, principal, id),
       ),

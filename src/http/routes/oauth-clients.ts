@@ -8,18 +8,19 @@ import {
   rotateClientSecret,
 } from '../../inventory/members/oauth-clients.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
+import { answeredOnce } from './create-once.ts';
+import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: string }): Route[] {
-  const { records, now, tokenUrl } = parts;
+  const { records, tokenUrl } = parts;
   const place = byId(parts, 'oauthClient');
   return [
     route(oauthClients.list, ({ query }, principal) =>
       listOAuthClients(records, principal, query.organizationId, tokenUrl),
     ),
     resourceRoute(oauthClients.create, byOrganization, (input, principal) =>
-      answeredOnce(parts, input, principal, (step) =>
-        createOAuthClient(step, principal, input.body, tokenUrl, now()),
+      answeredOnce(parts, { input, principal }, (step) =>
+        createOAuthClient(step, principal, input.body, tokenUrl),
       ),
     ),
     resourceRoute(oauthClients.read, place, ({ params }) =>

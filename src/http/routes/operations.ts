@@ -19,7 +19,8 @@ import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, type InputOf, resourceRoute, type Route, route } from '../edge/route.ts';
-import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
+import { createdOnce } from './create-once.ts';
+import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 
 export interface OperationParts extends RecordParts {
   /** Begins the work of an accepted operation. */
@@ -68,8 +69,7 @@ function bulkRoute<E extends BulkEndpoint>(
   const handle = async (input: InputOf<E>, principal: Principal) => {
     const operation = await createdOnce(
       parts,
-      input,
-      principal,
+      { input, principal },
       (step) => accept(step, principal, input.body),
       (id) => readOperation(parts.records, id),
     );

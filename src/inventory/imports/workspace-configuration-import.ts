@@ -1,6 +1,6 @@
 // Workspace configuration import: creates missing records and updates different ones in one transaction; deletes nothing.
 import { isDeepStrictEqual } from 'node:util';
-import type { AvailableOutputs } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
@@ -122,7 +122,7 @@ async function importWorkspace(
   const current = { name, description, settings, properties };
   if (isDeepStrictEqual({ ...current, ...sent }, current)) counts.unchanged += 1;
   else {
-    await updateWorkspace(step, workspaceId, sent, step.now());
+    await updateWorkspace(step, workspaceId, sent);
     counts.updated += 1;
   }
 }

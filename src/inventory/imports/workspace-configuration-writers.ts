@@ -1,5 +1,5 @@
 // Writers of a workspace configuration: create and update the records of each section from the items of a document.
-import type { AvailableOutputs } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { createCustomField, updateCustomField } from '../devices/custom-fields.ts';
@@ -65,15 +65,15 @@ export const writers: Readonly<Record<SectionName, Writer>> = {
   },
   outputConnectors: {
     create: async (context, configured) => {
-      const { step, workspaceId, available, now } = context;
+      const { step, workspaceId, available } = context;
       const { item } = await targetsFromConfigured(step, context, configured);
-      const draft = { ...item, workspaceId } as never;
-      return createOutputConnector(step, configurationShowing, available, draft, now);
+      const options = { showing: configurationShowing, available };
+      return createOutputConnector(step, options, { ...item, workspaceId } as never);
     },
     update: async (context, configured, id) => {
-      const { step, available, now } = context;
+      const { step, available } = context;
       const { item } = await targetsFromConfigured(step, context, configured);
-      return updateOutputConnector(step, configurationShowing, available, id, item, now);
+      return updateOutputConnector(step, { showing: configurationShowing, available }, id, item);
     },
   },
   dataFlows: {
