@@ -1,4 +1,4 @@
-// The wire form of device connectors (contract 8).
+// API schemas of device connectors (contract 8).
 import Type from 'typebox';
 import { connectivities, connectorAuthTypes, decodingTypes } from '../model/connector.ts';
 import { carriers } from '../model/integration.ts';
