@@ -51,7 +51,7 @@ function collected(uplink: Uplink, emits: readonly Emit[]): Omit<DecodedUplink, 
     } else if (emit.type === 'STATE') state = emittedState(emit.event, notes) ?? state;
     else notes.push(...otherNotes(emit));
   }
-  return { samples, notes, ...(state === undefined ? {} : { state }) };
+  return { samples, notes, ...(state !== undefined && { state }) };
 }
 
 function uplinkEvent(uplink: Uplink, data: JsonObject, state: JsonObject): JsonObject {
@@ -77,7 +77,7 @@ function metricsEvent({ metrics, ...uplink }: Uplink, { port }: JsonObject): Jso
     deviceId: device.id,
     uplinkSize: bodyBytes,
     timestamp: formatInstant(receivedAt),
-    ...(isPort ? { port } : {}),
+    ...(isPort && { port }),
     ...(metrics as JsonObject | undefined),
   };
 }

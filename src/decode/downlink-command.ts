@@ -84,8 +84,8 @@ async function loraDownlinks(
 
 function said({ port, confirmed }: { port: number | undefined; confirmed: boolean | undefined }) {
   return {
-    ...(port === undefined ? {} : { port }),
-    ...(confirmed === undefined ? {} : { confirmed }),
+    ...(port !== undefined && { port }),
+    ...(confirmed !== undefined && { confirmed }),
   };
 }
 
@@ -110,16 +110,12 @@ async function mqttDownlinks(
   if (raw === true || target.encoder === null) {
     const sent = hex === undefined ? { payload } : { payloadHex: hex };
     return {
-      contents: [mqttContent({ ...sent, ...(topic === undefined ? {} : { topic }) })],
+      contents: [mqttContent({ ...sent, ...(topic !== undefined && { topic }) })],
       notes: [],
       replaces: false,
     };
   }
-  const encoded = await runEncoder(
-    { payload, ...(topic === undefined ? {} : { topic }) },
-    target,
-    on,
-  );
+  const encoded = await runEncoder({ payload, ...(topic !== undefined && { topic }) }, target, on);
   return contentsOf(encoded, false, mqttContent);
 }
 

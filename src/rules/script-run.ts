@@ -115,8 +115,8 @@ export function scriptOutcome(emits: readonly Emit[], now: EpochMs): ScriptOutco
     actions,
     timers,
     notes,
-    ...(state === undefined ? {} : { state }),
-    ...(error === undefined ? {} : { error }),
+    ...(state !== undefined && { state }),
+    ...(error !== undefined && { error }),
   };
 }
 

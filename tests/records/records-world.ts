@@ -98,12 +98,12 @@ export async function startRecordsWorld(available: Available = everything) {
     permissions: Permissions,
   ) => {
     const workspaces = workspaceIds?.map((id) => ({ id }));
-    const key = await createApiKey(
-      records,
-      ownerIn(organizationId),
-      { name: 'key', organizationId, workspaces, permissions },
-      now(),
-    );
+    const key = await createApiKey(records, ownerIn(organizationId), {
+      name: 'key',
+      organizationId,
+      workspaces,
+      permissions,
+    });
     return Object.assign(as({ 'x-api-key': key.secret }), { secret: key.secret, id: key.id });
   };
   return {
@@ -148,12 +148,11 @@ async function makeTenants(records: OpenRecords, now: number) {
     ownerId: userId,
   };
   await insertOrganization(records.db, { ...tenant, properties: null, ...audit });
-  const second = await createWorkspace(records, { organizationId, name: 'Second' }, now);
-  const foreign = await createWorkspace(
-    records,
-    { organizationId: otherOrganizationId, name: 'Foreign' },
-    now,
-  );
+  const second = await createWorkspace(records, { organizationId, name: 'Second' });
+  const foreign = await createWorkspace(records, {
+    organizationId: otherOrganizationId,
+    name: 'Foreign',
+  });
   return { ...made, otherOrganizationId, secondWorkspace: second.id, foreignWorkspace: foreign.id };
 }
 
