@@ -1,6 +1,6 @@
 // Connects MQTT: logins, uplinks, messages to devices, configurations, revocation and the ports.
 import type { Server } from 'node:http';
-import { attempts } from '../access/sign-in-throttle.ts';
+import { createAttempts } from '../access/sign-in-throttle.ts';
 import { composeMqttPorts } from './mqtt-ports.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
@@ -97,7 +97,7 @@ function brokerPartsOf(
   const { mqttRepeated: repeated } = telemetry;
   const { handleUplink, appendEntry } = uplinks;
   const from = { handleUplink, appendEntry, duplicates, repeated, newId, now };
-  const guesses = attempts(now);
+  const guesses = createAttempts(now);
   return {
     findRoute: findRouteIn(parts),
     store: (route, payload) =>

@@ -1,5 +1,5 @@
 // Expired samples: hidden at the start, dropped in every round of maintenance (contract 35).
-import { keepFromBy } from '../inventory/workspaces/retention.ts';
+import { retentionCutoff } from '../inventory/workspaces/retention.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { readRetentionRules } from '../records/rows/retention-rules.ts';
@@ -19,7 +19,7 @@ export interface ExpiredSamplesParts {
  */
 export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Promise<void>> {
   const { db, store, telemetry, now } = parts;
-  const keepFrom = keepFromBy(await readRetentionRules(db), now());
+  const keepFrom = retentionCutoff(await readRetentionRules(db), now());
   if (keepFrom === undefined) return async () => undefined;
   const dropped = store
     .dropExpired(keepFrom)
@@ -34,7 +34,7 @@ export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Pro
 export async function dropExpired(parts: ExpiredSamplesParts): Promise<void> {
   const { db, store, telemetry, now } = parts;
   // Without any rule too, because a rule that was removed hides nothing any more.
-  const keepFrom = keepFromBy(await readRetentionRules(db), now()) ?? (() => undefined);
+  const keepFrom = retentionCutoff(await readRetentionRules(db), now()) ?? (() => undefined);
   const dropped = await store.dropExpired(keepFrom);
   if (dropped.samples > 0) telemetry.samplesDropped('retention', dropped);
 }

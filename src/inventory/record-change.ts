@@ -28,10 +28,7 @@ export async function change<T>(records: Records, work: (step: Step) => Promise<
     const step: Step = { ...records, db, announce: (told) => void changes.push(told) };
     const made = await work(step);
     if (actor !== undefined) {
-      await insertAuditEntries(
-        db,
-        await auditEntriesOf(step, records, changes, actor, records.now()),
-      );
+      await insertAuditEntries(db, await auditEntriesOf(step, records, changes, actor));
     }
     return made;
   });

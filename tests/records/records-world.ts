@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { apiKeyAuthenticator } from '../../src/access/api-key-authenticator.ts';
+import { createApiKeyAuthenticator } from '../../src/access/api-key-authenticator.ts';
 import { type Authenticator, identify } from '../../src/access/authenticator.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
@@ -71,7 +71,7 @@ export async function startRecordsWorld(available: Available = everything) {
   const now = () => clock.now;
   const announce = (told: RecordChange) => keys.recordChanged(told);
   const records = await openRecords({ directory, announce, now });
-  const keys = apiKeyAuthenticator({ db: records.db, now });
+  const keys = createApiKeyAuthenticator({ db: records.db, now });
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
   const network: { tell: TellNetworkServer | undefined } = { tell: undefined };

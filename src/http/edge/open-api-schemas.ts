@@ -10,7 +10,7 @@ export interface ComponentSchemas {
 }
 
 /** Throws when two different schemas have the same name. */
-export function componentSchemas(): ComponentSchemas {
+export function createComponentSchemas(): ComponentSchemas {
   const components = new Map<string, { readonly schema: unknown; readonly text: string }>();
 
   const refer: Refer = (schema) => {

@@ -1,19 +1,22 @@
-// From which time on samples are kept: the rule of their data flow, else that of their workspace.
+// Retention cutoff: the time from which samples are kept, by the rule of their data flow or workspace.
 import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { RetentionRules } from '../../records/rows/retention-rules.ts';
 
-/** Undefined is for ever. A data flow that was deleted has no rule any more. */
-export type KeepFrom = (workspaceId: string, dataFlowId: string | null) => EpochMs | undefined;
+/** Samples older than this are dropped; undefined means never. A deleted data flow has no rule. */
+export type RetentionCutoff = (
+  workspaceId: string,
+  dataFlowId: string | null,
+) => EpochMs | undefined;
 
-/** Undefined when no rule exists and so nothing is ever too old. */
-export function keepFromBy(
+/** Undefined when no rule exists, so that nothing is ever dropped. */
+export function retentionCutoff(
   { workspaces, dataFlows }: RetentionRules,
   now: EpochMs,
-): KeepFrom | undefined {
+): RetentionCutoff | undefined {
   if (workspaces.size === 0 && dataFlows.size === 0) return undefined;
   return (workspaceId, dataFlowId) => {
-    const days =
-      (dataFlowId === null ? undefined : dataFlows.get(dataFlowId)) ?? workspaces.get(workspaceId);
-    return days === undefined ? undefined : now - days * dayMs;
+    const days = dataFlows.get(dataFlowId ?? '') ?? workspaces.get(workspaceId);
+    if (days === undefined) return undefined;
+    return now - days * dayMs;
   };
 }
