@@ -9,7 +9,7 @@ import process from 'node:process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { JournalEntry } from '../src/model/journal-entry.ts';
-import { type EmbeddedStore, openEmbeddedStore } from '../src/samples/embedded/embedded-store.ts';
+import { openTestSamples, type TestSamples } from '../src/samples/testing-samples.ts';
 import { atLeast, figureNotes, under, upTo } from './load/figure-notes.ts';
 import { timeManyDevices, timeOneDevice } from './load/store-queries.ts';
 import { entriesOf } from './load/workload-entries.ts';
@@ -50,11 +50,11 @@ const isLarge = samplesOf(shape) > samplesOf(workloadW);
 const folder = values.folder === '' ? mkdtempSync(join(tmpdir(), 'bench-store-')) : values.folder;
 const { rows, note, noteNumber } = figureNotes();
 
-function open(): Promise<EmbeddedStore> {
-  return openEmbeddedStore({ directory: folder, now: Date.now });
+function open(): Promise<TestSamples> {
+  return openTestSamples({ directory: folder, now: Date.now });
 }
 
-async function ingest(store: EmbeddedStore): Promise<void> {
+async function ingest(store: TestSamples): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   let generatingMs = 0;
   let count = 0;

@@ -1,7 +1,7 @@
 // Store queries: the timed queries of the bench of the sample store, on workload W.
 import { type AccumulatorName, accumulators } from '../../src/summaries/accumulators.ts';
 import { noSlots } from '../../src/summaries/occupied-slots.ts';
-import type { EmbeddedStore } from '../../src/samples/embedded/embedded-store.ts';
+import type { TestSamples } from '../../src/samples/testing-samples.ts';
 import { figure, summarize } from '../measure.ts';
 import { deviceName, endMsOf, samplesOf, type WorkloadShape, workloadW } from '../workload.ts';
 import { type figureNotes, type Goal, under, upTo } from './figure-notes.ts';
@@ -12,7 +12,7 @@ const dayMs = 24 * hourMs;
 const manyMax = workloadW.devices;
 
 export interface StoreQueries {
-  readonly store: EmbeddedStore;
+  readonly store: TestSamples;
   readonly shape: WorkloadShape;
   readonly askedDays: number;
   /** More samples than workload W: other goals apply. */

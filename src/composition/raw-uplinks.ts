@@ -6,7 +6,7 @@ import { openRawUplinks, type RawUplinks } from '../flows/raw-uplink-follower.ts
 
 /** Removes the raw uplinks of earlier starts when their retention is 0 now. */
 export async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
-  const { config, store: log, followers, telemetry, diskIsFull, now } = parts;
+  const { config, log, followers, telemetry, diskIsFull, now } = parts;
   const { rawUplinkRetentionMs: retentionMs, rawUplinkBytesMax: bytesMax } = config;
   const directory = join(config.dataDirectory, 'uplinks');
   if (retentionMs === 0) return removeRawUplinks(log, directory);

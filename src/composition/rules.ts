@@ -19,6 +19,7 @@ import type { EpochMs } from '../model/instant.ts';
 import { findFollowerPosition } from '../records/rows/follower-positions.ts';
 import { rulesFollower } from '../records/rows/recorded-positions.ts';
 import { nextRuleTime } from '../records/rows/rule-state.ts';
+import type { SearchedStore } from '../rules/last-sample-search.ts';
 import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
 import { setRepeatingTimer, setTimer } from '../structures/timers.ts';
@@ -87,10 +88,21 @@ export async function composeRules(
   };
 }
 
+function searchedStore({ store, log }: Parts): SearchedStore {
+  return {
+    samples: store.samples,
+    entriesFrom: log.entriesFrom,
+    get position() {
+      return log.position;
+    },
+  };
+}
+
 /** What evaluation, scripts and simulation share. */
-function composeRuleState({ records, store, telemetry, directory, followChanges }: Parts) {
+function composeRuleState(parts: Parts) {
+  const { records, telemetry, directory, followChanges } = parts;
   const { backgroundFailed } = telemetry;
-  const registry = createRuleRegistry(records, store, (ruleId, error) =>
+  const registry = createRuleRegistry(records, searchedStore(parts), (ruleId, error) =>
     backgroundFailed(`reading rule ${ruleId}`, error),
   );
   followChanges((change) => registry.recordChanged(change));
@@ -128,7 +140,7 @@ async function settleInOrder(...steps: readonly (() => Promise<unknown>)[]): Pro
 }
 
 /** Position of the last evaluated entry. Entries without effect are not in the records, only the log knows them. */
-async function evaluatedPosition({ records, store }: Parts): Promise<number> {
+async function evaluatedPosition({ records, log }: Parts): Promise<number> {
   const written = (await findFollowerPosition(records.db, rulesFollower)) ?? -1;
-  return Math.max(written, (store.followerPosition(rulesFollower) ?? 0) - 1);
+  return Math.max(written, (log.followerPosition(rulesFollower) ?? 0) - 1);
 }

@@ -83,10 +83,10 @@ export interface Uplinks {
 
 /** Opens the pipeline and its followers, which read the rest of the journal first. */
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
-  const { telemetry, records, store, followers, now, newId } = parts;
+  const { telemetry, records, log, followers, now, newId } = parts;
   const { db } = records;
   const scripts = await composeScripts(parts);
-  const status = await openStatusFollower({ db, log: store, followers, telemetry });
+  const status = await openStatusFollower({ db, log, followers, telemetry });
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);

@@ -1,22 +1,14 @@
-// Retention cutoff: the time from which samples are kept, by the rule of their data flow or workspace.
+// Retention times: from which time on samples are kept, by the rule of their data flow, else of their workspace.
 import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { RetentionRules } from '../../records/rows/retention-rules.ts';
+import type { RetentionTimes } from '../../samples/sample-store.ts';
 
-/** Samples older than this are dropped; undefined means never. A deleted data flow has no rule. */
-export type RetentionCutoff = (
-  workspaceId: string,
-  dataFlowId: string | null,
-) => EpochMs | undefined;
-
-/** Undefined when no rule exists, so that nothing is ever dropped. */
-export function retentionCutoff(
+/** The times before which samples are not kept now. A data flow that was deleted has no rule any more. */
+export function retentionTimes(
   { workspaces, dataFlows }: RetentionRules,
   now: EpochMs,
-): RetentionCutoff | undefined {
-  if (workspaces.size === 0 && dataFlows.size === 0) return undefined;
-  return (workspaceId, dataFlowId) => {
-    const days = dataFlows.get(dataFlowId ?? '') ?? workspaces.get(workspaceId);
-    if (days === undefined) return undefined;
-    return now - days * dayMs;
-  };
+): RetentionTimes {
+  const times = (days: ReadonlyMap<string, number>) =>
+    new Map([...days].map(([id, count]) => [id, now - count * dayMs] as const));
+  return { workspaces: times(workspaces), dataFlows: times(dataFlows) };
 }

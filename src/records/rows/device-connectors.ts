@@ -1,12 +1,7 @@
 // Device connectors in the records store; the uplink secret is encrypted and looked up by its hash.
 import type { Insertable, Selectable } from 'kysely';
-import type {
-  Connectivity,
-  ConnectorAuthType,
-  DecodingType,
-  DeviceConnector,
-} from '../../model/connector.ts';
-import type { Carrier } from '../../model/integration.ts';
+import type { Connectivity, ConnectorAuthType, DeviceConnector } from '../../model/connector.ts';
+import type { Carrier, DecodingType } from '../../model/integration.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { contains, isOneOf, fromFlag, mapOrNull, searchTextOf, toFlag } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
