@@ -56,15 +56,7 @@ export function createSigningKeys(parts: {
   }
 
   async function create(): Promise<SigningKey> {
-    const { privateKey, publicKey } = await generateKeyPair(signingAlgorithm, {
-      extractable: true,
-    });
-    const record: SigningKeyRecord = {
-      id: randomUUID(),
-      created: now(),
-      privateKey: { ...(await exportJWK(privateKey)) },
-      publicKey: { ...(await exportJWK(publicKey)) },
-    };
+    const record = await generated(now());
     await insertSigningKey(records, record);
     return imported(record);
   }
@@ -101,6 +93,16 @@ export function createSigningKeys(parts: {
       for (const key of older) await removeSigningKey(records.db, key.id);
       loading = Promise.resolve({ newest, older: [] });
     },
+  };
+}
+
+async function generated(created: EpochMs): Promise<SigningKeyRecord> {
+  const { privateKey, publicKey } = await generateKeyPair(signingAlgorithm, { extractable: true });
+  return {
+    id: randomUUID(),
+    created,
+    privateKey: { ...(await exportJWK(privateKey)) },
+    publicKey: { ...(await exportJWK(publicKey)) },
   };
 }
 

@@ -1,4 +1,4 @@
-// The wire form of device connectors (contract 8).
+// API schemas of device connectors (contract 8).
 import Type from 'typebox';
 import { connectivities, connectorAuthTypes } from '../model/connector.ts';
 import { carriers, decodingTypes } from '../model/integration.ts';

@@ -1,4 +1,4 @@
-// The wire form of devices and asset lists (interface 2.1 and 4.2, contract 4).
+// API schemas of devices and asset lists (interface 2.1 and 4.2, contract 4).
 import Type from 'typebox';
 import { connectorAuthTypes } from '../model/connector.ts';
 import { decodingTypes } from '../model/integration.ts';

@@ -119,14 +119,14 @@ function malformation(event: Json): string | undefined {
   if (!isJsonObject(event)) return 'it must be an object';
   if (!isJsonObject(event['data'])) return 'its data must be an object';
   const meta = event['meta'];
-  return meta === undefined || meta === null || isJsonObject(meta)
-    ? undefined
-    : 'its meta must be an object';
+  if (meta === undefined || meta === null || isJsonObject(meta)) return undefined;
+  return 'its meta must be an object';
 }
 
 // A topic that is no text cannot be valid; the check of topics says so, and keeps the sample.
 function topicText(topic: Json): string {
-  return typeof topic === 'string' ? topic : JSON.stringify(topic);
+  if (typeof topic === 'string') return topic;
+  return JSON.stringify(topic);
 }
 
 /** Dates arrive as ISO texts. Numbers are epoch milliseconds. */

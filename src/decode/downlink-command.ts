@@ -123,7 +123,8 @@ async function mqttDownlinks(
 function hexOf(payload: Json | undefined): string | undefined {
   if (!isJsonObject(payload) || Object.keys(payload).length !== 1) return undefined;
   const hex = payload['payloadHex'];
-  return typeof hex === 'string' ? hex : undefined;
+  if (typeof hex === 'string') return hex;
+  return undefined;
 }
 
 async function runEncoder(

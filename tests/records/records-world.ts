@@ -6,7 +6,7 @@ import { createApiKeyAuthenticator } from '../../src/access/api-key-authenticato
 import { type Authenticator, identify } from '../../src/access/authenticator.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
-import { idempotency } from '../../src/flows/idempotency.ts';
+import { createOnce } from '../../src/flows/idempotency.ts';
 import { createIdempotencyRecords } from '../../src/flows/idempotency-records.ts';
 import { createOperationRunner } from '../../src/flows/operation-runner.ts';
 import type { Route } from '../../src/http/edge/route.ts';
@@ -190,7 +190,7 @@ function routesOf(
   const parts = {
     records: { db, ...records },
     now,
-    once: idempotency(kept, now),
+    once: createOnce(kept, now),
     aliased: (headers: Record<string, unknown>) => headers['akenza-client'] !== undefined,
     revealConnectorSecrets: false,
     dropSamples: async () => {},

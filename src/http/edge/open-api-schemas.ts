@@ -1,4 +1,4 @@
-// Component schemas of the OpenAPI document: each named schema stands there once, and a reference wherever it is used.
+// Component schemas of the OpenAPI document: each named schema once, and references to it.
 
 type Refer = (schema: unknown) => unknown;
 

@@ -1,4 +1,4 @@
-// The interface reference: OpenAPI 3.1 from the schemas of the endpoints, so that it cannot differ from what is checked.
+// OpenAPI 3.1 document, from the schemas of the endpoints, which the server checks as well.
 import { sessionCookie } from '../../access/session-authenticator.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { errorSchema } from '../../contract/error.ts';

@@ -1,4 +1,4 @@
-// How answers with output connectors name types and show secrets: settings of the installation and the client's dialect (contract 34).
+// View options of connectors: names of types and secrets in answers, by settings and client (contract 34).
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Showing } from '../../inventory/flows/output-connector-view.ts';
 

@@ -1,4 +1,4 @@
-// Routes of members, the same for organizations and workspaces (contract 2).
+// Routes of members of organizations and workspaces (contract 2).
 import { organizationMembers, workspaceMembers } from '../../contract/endpoints/members.ts';
 import type { InvitationMail } from '../../inventory/members/invitations.ts';
 import type { Inviter } from '../../inventory/members/member-invitations.ts';

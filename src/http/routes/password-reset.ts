@@ -1,4 +1,4 @@
-// Routes of password resets: asked for by address, done with the link that was mailed (contract 36).
+// Routes of password resets: request a link by address, use the mailed link (contract 36).
 import { networkOf } from '../../access/network-of.ts';
 import {
   type PasswordResetMail,

@@ -1,4 +1,4 @@
-// Routes that answer stored samples as they are (interface 4.1 and 4.4, contract 20 and 22).
+// Routes of stored samples (interface 4.1, 4.4, contract 20, 22).
 import { Readable } from 'node:stream';
 import { samples } from '../../contract/endpoints/sample-queries.ts';
 import { plusRestored } from '../../model/instant.ts';

@@ -1,4 +1,4 @@
-// Routes of signing in and out, and of one's own account (contract, decisions and section 35).
+// Routes of sign-in, sign-out and the own account (contract 35).
 import { readAccount } from '../../access/account.ts';
 import { csrfTokenOf } from '../../access/session-authenticator.ts';
 import type { Attempts } from '../../access/sign-in-throttle.ts';

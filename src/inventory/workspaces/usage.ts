@@ -6,6 +6,12 @@ import type { WorkspaceUsage } from '../../samples/sample-store.ts';
 import type { QuotaUse } from './quota-use.ts';
 import { type ListScope, listReach, ownOrganization } from '../list-scope.ts';
 
+export interface UsageSources {
+  /** By workspace. */
+  readonly usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>;
+  readonly quotas: QuotaUse['of'];
+}
+
 const nothing: WorkspaceUsage = { samples: 0, bytes: 0 };
 
 /**
@@ -16,8 +22,7 @@ export async function readUsage(
   records: Records,
   principal: Principal,
   scope: ListScope,
-  usage: () => Promise<ReadonlyMap<string, WorkspaceUsage>>,
-  quotas: QuotaUse['of'],
+  { usage, quotas }: UsageSources,
 ) {
   const workspaces = await listWorkspaceNames(records.db, await reachOf(records, principal, scope));
   const stored = await usage();
