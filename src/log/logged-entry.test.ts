@@ -13,6 +13,6 @@ test('the data of all rows is read from one array of values', () => {
   ];
   const interner = shapeInterner();
   const values = new LeafValues();
-  const shapes = sent.map((data) => interner.shapeOf(data, values));
+  const shapes = sent.map((data) => interner.shapeOf(data, values, undefined));
   expect([...dataOfRows({ samples: [], shapes, values })]).toEqual(sent);
 });
