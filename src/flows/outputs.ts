@@ -131,6 +131,7 @@ function draftsOfSample(
   );
   if (outputs.length === 0) return [];
   const context = templateContextOf({ ...route, sample, entry, producedAt });
+  const { ruleHops } = entry.trace ?? {};
   // A connector that the flow names twice gets the sample once: both drafts have one key.
   return outputs.map(({ connector }) => ({
     idempotencyKey: `${sample.cursor} ${connector.id}`,
@@ -141,7 +142,7 @@ function draftsOfSample(
     correlationId: sample.correlationId,
     cause: 'DATA_FLOW',
     context,
-    ...(entry.trace?.ruleHops === undefined ? {} : { ruleHops: entry.trace.ruleHops }),
+    ...(ruleHops !== undefined && { ruleHops }),
   }));
 }
 
