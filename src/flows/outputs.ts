@@ -1,5 +1,6 @@
 // The outputs journey: every sample that became durable, from wherever, goes to the outputs of its data flow (contract 10).
-import type { FlowRoute, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import type { FlowRoute } from '../inventory/devices/flow-route-cache.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
