@@ -73,7 +73,7 @@ export interface Endpoint {
    * `Type.Unsafe<BodyStream>(...)`, whose schema then only documents it. Success means that the body was read to its end.
    */
   readonly streamedBody?: true;
-  /** Whether a streamed body may be of any content type; else it must be JSON. */
+  /** Whether a streamed body may be of any content type; else it must be JSON or NDJSON. */
   readonly anyBodyType?: true;
   /** Whether JSON is also accepted without a content type or with that of a form, as simple clients send it. */
   readonly jsonOfAnyType?: true;

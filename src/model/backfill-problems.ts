@@ -12,6 +12,17 @@ type BackfillOutcome = {
   }[];
 };
 
+type BrokenPlace = {
+  readonly index: number;
+  readonly byte: number;
+  readonly line?: number;
+};
+
+function placeText({ byte, line, index }: BrokenPlace): string {
+  const inLine = line === undefined ? '' : `, in line ${line}`;
+  return `byte ${byte}${inLine}, in sample ${index}`;
+}
+
 function storedBefore({ accepted, duplicates, rejected }: BackfillOutcome): string {
   if (accepted + duplicates + rejected.length === 0) return 'Nothing was stored';
   return (
@@ -33,8 +44,8 @@ export const backfillProblems = {
   backfillBroken: {
     status: 400,
     code: '40045_BACKFILL_BROKEN',
-    message: (d: BackfillOutcome & { reason: string; index: number; byte: number }) =>
-      `The body breaks at byte ${d.byte}, in sample ${d.index}: ${d.reason}. ${storedBefore(d)}`,
+    message: (d: BackfillOutcome & BrokenPlace & { reason: string }) =>
+      `The body breaks at ${placeText(d)}: ${d.reason}. ${storedBefore(d)}`,
   },
   backfillTooLarge: {
     status: 413,

@@ -37,6 +37,17 @@ export const uplinkProblems = {
     code: '40043_SAMPLE_META_NOT_AN_OBJECT',
     message: 'The meta must be a JSON object',
   },
+  sampleDeviceMissing: {
+    status: 400,
+    code: '40046_SAMPLE_DEVICE_MISSING',
+    message: 'A sample needs deviceId, the id or the physical id of a device',
+  },
+  sampleDeviceUnknown: {
+    status: 400,
+    code: '40047_SAMPLE_DEVICE_UNKNOWN',
+    message: (d: { deviceId: string }) =>
+      `No device that the caller can write to has the id ${d.deviceId}`,
+  },
   uplinkSecretMissing: {
     status: 401,
     code: '40103_UPLINK_SECRET_MISSING',

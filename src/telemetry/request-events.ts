@@ -8,6 +8,7 @@ import type { MetricMakers } from './metric-makers.ts';
 const quietRoutes = new Set([
   '/v3/capture',
   '/v3/devices/:deviceId/backfill/bulk',
+  '/v3/samples/bulk',
   '/health/live',
   '/health/ready',
   '/metrics',

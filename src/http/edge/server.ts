@@ -9,7 +9,7 @@ import { problem } from '../../model/problem.ts';
 import type { Guard } from './admission.ts';
 import { allowedMethods } from './allowed-methods.ts';
 import { bodyBytesMaxDefault, sendFailure, setEdgeHeaders } from './answering.ts';
-import { addBodyParsers, jsonType } from './body-parsers.ts';
+import { addBodyParsers, jsonType, valuesType } from './body-parsers.ts';
 import { addCors } from './cors.ts';
 import { refuseTwoHosts } from './host-header.ts';
 import { leaveBodies, readLargeBodies } from './large-bodies.ts';
@@ -162,7 +162,7 @@ async function addRoutes(app: FastifyInstance, { routes, guard }: ServerParts): 
     addAll(large, 'large');
   });
   await app.register(async (streamed) => {
-    leaveBodies(streamed, jsonType);
+    leaveBodies(streamed, valuesType);
     addAll(streamed, 'streamed');
   });
   await app.register(async (streamed) => {

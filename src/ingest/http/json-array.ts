@@ -2,46 +2,21 @@
 // Only a group is ever held. Cutting knows brackets and strings alone; whether the text is JSON, the parser says of each group.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { Json } from '../../model/json.ts';
-
-export interface JsonArrayLimits {
-  /** A group ends with the element that makes it this long, or this many. */
-  readonly groupBytes: number;
-  readonly groupElementsMax: number;
-  /** A longer element breaks the array. */
-  readonly elementBytesMax: number;
-  /** Levels of nesting, the array itself being the first. */
-  readonly depthMax: number;
-}
-
-export const jsonArrayLimits: JsonArrayLimits = {
-  groupBytes: 256 * 1024,
-  groupElementsMax: 1_000,
-  elementBytesMax: 1024 * 1024,
-  depthMax: 64,
-};
-
-/** The bytes are no JSON array, or one beyond the limits; what came before the place was given out already. */
-export class BrokenJsonArray extends Error {
-  override readonly name = 'BrokenJsonArray';
-  /** Number of the element, from 0. */
-  readonly index: number;
-  /** Where in the body, in bytes from 0, as near as can be told. */
-  readonly byte: number;
-
-  constructor(reason: string, index: number, byte: number) {
-    super(reason);
-    this.index = index;
-    this.byte = byte;
-  }
-}
+import {
+  BrokenJson,
+  byteOrderMark,
+  type JsonGroupLimits,
+  jsonGroupLimits,
+  parseFault,
+} from './json-groups.ts';
 
 /**
  * The elements of the array in order, group by group, none of them empty. The next chunk is asked for when the elements before it
- * were taken. Throws BrokenJsonArray at the first place that breaks the array, after the elements before it.
+ * were taken. Throws BrokenJson at the first place that breaks the array, after the elements before it.
  */
 export async function* jsonArrayGroups(
   chunks: AsyncIterable<Uint8Array>,
-  limits: JsonArrayLimits = jsonArrayLimits,
+  limits: JsonGroupLimits = jsonGroupLimits,
 ): AsyncGenerator<readonly Json[]> {
   const reader = new ArrayReader(limits);
   for await (const chunk of chunks) {
@@ -52,11 +27,10 @@ export async function* jsonArrayGroups(
 }
 
 const { quote, comma, backslash, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes;
-const byteOrderMark = [0xef, 0xbb, 0xbf];
 
 // A class, because the scan keeps its place between chunks.
 class ArrayReader {
-  readonly #limits: JsonArrayLimits;
+  readonly #limits: JsonGroupLimits;
   #held: Buffer = Buffer.alloc(0);
   /** Bytes of the body before those held. */
   #dropped = 0;
@@ -73,9 +47,9 @@ class ArrayReader {
   #escaped = false;
   #ended = false;
   /** Found behind elements that are given out first. */
-  #broken: BrokenJsonArray | undefined;
+  #broken: BrokenJson | undefined;
 
-  constructor(limits: JsonArrayLimits) {
+  constructor(limits: JsonGroupLimits) {
     this.#limits = limits;
   }
 
@@ -249,15 +223,15 @@ class ArrayReader {
     throw new Error('A group of sound elements could not be parsed');
   }
 
-  #errorOf(inGroup: number, message: string, from: number, to: number): BrokenJsonArray {
-    const reason = message.replace(/ in JSON at position .*$/s, '');
-    const text = this.#held.toString('utf8', from, to);
-    const within = errorOffset(message, text);
-    return new BrokenJsonArray(reason, this.#given + inGroup, this.#dropped + from + within);
+  #errorOf(inGroup: number, message: string, from: number, to: number): BrokenJson {
+    const { reason, offset } = parseFault(message, this.#held.toString('utf8', from, to));
+    const index = this.#given + inGroup;
+    return new BrokenJson(reason, { index, byte: this.#dropped + from + offset });
   }
 
-  #error(reason: string, at: number): BrokenJsonArray {
-    return new BrokenJsonArray(reason, this.#given + this.#inGroup, this.#dropped + at);
+  #error(reason: string, at: number): BrokenJson {
+    const index = this.#given + this.#inGroup;
+    return new BrokenJson(reason, { index, byte: this.#dropped + at });
   }
 }
 
@@ -284,15 +258,4 @@ function* elementBounds(
     }
   }
   yield [from, end];
-}
-
-/** Bytes before the position that the parser reports, or before the first character of the element. */
-function errorOffset(message: string, text: string): number {
-  const parsed = / in JSON at position (\d+)/.exec(message);
-  if (parsed === null) return leadingWhitespace(text);
-  return Buffer.byteLength(text.slice(0, Number(parsed[1])));
-}
-
-function leadingWhitespace(text: string): number {
-  return text.length - text.trimStart().length;
 }

@@ -1,6 +1,7 @@
 // Uplink route cache: devices with their flows by uplink secret and physical id, in memory until a record changes.
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';
+import { hasFormOfId } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import type { RecordChange } from '../../model/record.ts';
@@ -44,6 +45,11 @@ export interface UplinkRouteCache {
   byEui(connector: DeviceConnector, deviceEui: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 404 for an unknown device. */
   byDevice(serviceDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
+  /**
+   * The route of a device of the organization, by service or physical id, without a search of the records. Undefined when the
+   * records must be read to know the device.
+   */
+  cached(organizationId: string, name: string): UplinkRoute | Promise<UplinkRoute> | undefined;
   /** Number of changes so far. A route found at another revision can be outdated. */
   readonly revision: number;
   /** Call for every record change: the routes that contain the record are read again. */
@@ -80,6 +86,8 @@ interface DeviceRoutes {
   /** The service id that a key leads to, if its device is cached and `isNamed` is true for it. */
   serviceIdOf(key: string, isNamed: (device: Device) => boolean): string | undefined;
   setServiceId(key: string, serviceDeviceId: string): void;
+  /** Whether the device is cached and belongs to the organization. */
+  isCachedOf(organizationId: string, serviceDeviceId: string): boolean;
   delete(serviceDeviceId: string): void;
   /** Deletes the devices that have the tag or the custom field. */
   deleteUsersOf(labelId: string): void;
@@ -102,7 +110,9 @@ function createDeviceRoutes(
       if (cached === undefined || !isNamed(cached.tagged.device)) return undefined;
       return id;
     },
-    setServiceId: (key, id) => void serviceIds.set(key, id),
+    setServiceId: (key, id) => serviceIds.set(key, id),
+    isCachedOf: (organizationId, id) =>
+      devices.get(id)?.tagged.device.organizationId === organizationId,
     delete: devices.delete,
     deleteUsersOf: devices.deleteUsersOf,
   };
@@ -185,6 +195,7 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
       return checked(devices.current(id), connector);
     },
     byDevice: devices.current,
+    cached: (organizationId, name) => cachedRoute(devices, organizationId, name),
     recordChanged({ kind, id, action }) {
       // No route contains a new record yet. The record that will name it announces its own change.
       if (!routedKinds.has(kind) || action === 'created') return;
@@ -203,10 +214,7 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
   ): UplinkRoute | Promise<UplinkRoute> {
     const { organizationId } = connector;
     // The key of a device whose physical id has changed can still be cached.
-    const id = devices.serviceIdOf(
-      physicalKey(organizationId, deviceId),
-      (device) => device.deviceId === deviceId,
-    );
+    const id = cachedServiceId(devices, organizationId, deviceId);
     if (id !== undefined) return checked(devices.current(id), connector);
     const read = () => findDeviceByDeviceId(records, organizationId, deviceId);
     return checked(devices.load(read, deviceId), connector);
@@ -223,6 +231,29 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
     if (revision() === revisionBefore) devices.setServiceId(key, route.device.id);
     return ofConnector(route, connector);
   }
+}
+
+/** A name in the form of a service id can be an unknown one, and a physical id of another device. */
+function cachedRoute(
+  devices: DeviceRoutes,
+  organizationId: string,
+  name: string,
+): UplinkRoute | Promise<UplinkRoute> | undefined {
+  if (devices.isCachedOf(organizationId, name)) return devices.current(name);
+  if (hasFormOfId('device', name)) return undefined;
+  const id = cachedServiceId(devices, organizationId, name);
+  return id === undefined ? undefined : devices.current(id);
+}
+
+function cachedServiceId(
+  devices: DeviceRoutes,
+  organizationId: string,
+  deviceId: string,
+): string | undefined {
+  return devices.serviceIdOf(
+    physicalKey(organizationId, deviceId),
+    (device) => device.deviceId === deviceId,
+  );
 }
 
 function physicalKey(organizationId: string, deviceId: string): string {
