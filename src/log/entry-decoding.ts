@@ -66,7 +66,7 @@ function* decodeRows(
         values.addNumber(view.getFloat64(at, true));
         at += 8;
       } else if (kind === leafKinds.boolean) values.addNumber(payload[at++]!);
-      else values.addText(head.texts[varint()] ?? missing('text'));
+      else values.addText(head.texts[varint()] ?? missing('string'));
     }
     yield {
       topic: head.topics[topic] ?? missing('topic'),

@@ -32,5 +32,5 @@ export const distinct: Facet<DistinctTally> = {
 function textOf({ kind, texts }: ColumnValues, value: number): string {
   if (kind === 'number') return String(value);
   if (kind === 'boolean') return String(value === 1);
-  return texts[value] ?? missing('text of a column');
+  return texts[value] ?? missing('string of a column');
 }

@@ -201,7 +201,7 @@ function writeTextColumn(
   }
   writeTexts(
     writer,
-    [...numberOf.keys()].map((id) => source.texts[id] ?? missing('text')),
+    [...numberOf.keys()].map((id) => source.texts[id] ?? missing('string')),
     used,
   );
 }

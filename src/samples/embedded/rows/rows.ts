@@ -55,7 +55,7 @@ function addValues(rows: Rows, row: number, values: LeafValues): void {
     const column = rows.columns[index] ?? missing('column of a leaf');
     const isNumber = column.kind === leafKinds.number || column.kind === leafKinds.boolean;
     if (isNumber) values.addNumber(column.numbers[row]!);
-    else values.addText(column.texts[column.ids[row]!] ?? missing('text of a row'));
+    else values.addText(column.texts[column.ids[row]!] ?? missing('string of a row'));
   }
 }
 
@@ -97,7 +97,7 @@ class RowLeaves implements LeafSource {
 
   textAt(leaf: number): string {
     const { ids, texts } = this.#column(leaf);
-    return texts[ids[this.#row]!] ?? missing('text of a row');
+    return texts[ids[this.#row]!] ?? missing('string of a row');
   }
 
   #column(leaf: number): Column {
