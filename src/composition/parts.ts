@@ -16,7 +16,7 @@ import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
 import type { EntryLog } from '../log/entry-log.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
-import { uplinkDirectory } from '../inventory/devices/uplink-route-cache.ts';
+import { createUplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import { createQuotaUse } from '../inventory/workspaces/quota-use.ts';
 import type { Actor } from '../model/actor.ts';
 import { openCounts } from '../model/quota-count.ts';
@@ -55,7 +55,7 @@ export async function openParts(start: Start): Promise<Parts> {
   const records = await openRecordsIn(start, disk, acting, changeFollowers);
   readiness.add('records', telemetry.recordsStoppedBecause);
   const { samples: store, log } = await openSampleStore(start, disk, seen);
-  const directory = uplinkDirectory(records);
+  const directory = createUplinkRouteCache(records);
   const access = composeAccess(config, records, acting, now);
   closers.push('access', () => access.runMaintenance());
   changeFollowers.push(directory.recordChanged, access.recordChanged);

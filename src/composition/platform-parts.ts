@@ -5,7 +5,7 @@ import type { Followers } from '../flows/followers.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
 import type { OpenCounts } from '../model/quota-count.ts';
-import type { UplinkDirectory } from '../inventory/devices/uplink-route-cache.ts';
+import type { UplinkRouteCache } from '../inventory/devices/uplink-route-cache.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import type { Route } from '../http/edge/route.ts';
 import type { RecordChange } from '../model/record.ts';
@@ -51,7 +51,7 @@ export interface Parts {
   readonly store: Samples;
   /** All that follow the journal. */
   readonly followers: Followers;
-  readonly directory: UplinkDirectory;
+  readonly directory: UplinkRouteCache;
   readonly access: Access;
   /** Adds somebody who is told every change of a record. */
   readonly followChanges: (follow: (change: RecordChange) => void) => void;

@@ -45,7 +45,7 @@ import { runScript } from '../scripting/run-script.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
 import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
 import { dropOldProcessingLog } from '../records/rows/processing-log.ts';
-import { type DeviceNames, deviceNames } from '../validate/device-names.ts';
+import { type DeviceNames, createDeviceNames } from '../validate/device-names.ts';
 import { withFutureNote } from '../validate/future-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
 
@@ -132,7 +132,7 @@ function uplinkStagesOf(
   { stateOf, setState }: StatusFollower,
   intake: Intake,
 ): UplinkStages {
-  const { admit } = deviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
+  const { admit } = createDeviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
   return {
     intake,
     stateOf,

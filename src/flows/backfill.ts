@@ -146,9 +146,10 @@ async function storeBatch(
     return;
   }
   const duplicateKey = part?.attempt.duplicateKey(part.name, part.contentHash);
-  const durable = await on.append(
-    duplicateKey === undefined ? entry : { ...entry, trace: { duplicateKey } },
-  );
+  const durable = await on.append({
+    ...entry,
+    ...(duplicateKey !== undefined && { trace: { duplicateKey } }),
+  });
   if (part !== undefined) {
     const { attempt, name, contentHash } = part;
     const { receivedAt, samples } = durable;
@@ -212,13 +213,14 @@ async function entryOf(
     samples.push(meta === undefined ? entry : { ...entry, meta });
     if (validated.notes.length > 0) addNotes(notes, validated, indices[i]!, context);
   }
-  return samples.length === 0 ? undefined : { deviceId, receivedAt, samples, notes };
+  if (samples.length === 0) return undefined;
+  return { deviceId, receivedAt, samples, notes };
 }
 
 function sampleOf({ topic, timestamp, data, meta }: BackfillSample, deviceId: string): Sample {
-  return meta === undefined
-    ? { deviceId, topic, timestamp, data }
-    : { deviceId, topic, timestamp, data, meta };
+  const sample = { deviceId, topic, timestamp, data };
+  if (meta === undefined) return sample;
+  return { ...sample, meta };
 }
 
 function addNotes(
@@ -265,5 +267,6 @@ function brokenOff(failure: unknown, progress: Progress): unknown {
       limit: `${String(failure.details['bytesMax'])} bytes`,
     });
   if (failure.problem === 'storageFull') return problem('backfillStorageFull', outcome);
-  return failure.status === 503 ? problem('backfillInterrupted', outcome) : failure;
+  if (failure.status === 503) return problem('backfillInterrupted', outcome);
+  return failure;
 }

@@ -6,7 +6,7 @@ import {
   captureRequestOf,
   captureSecretOf,
 } from '../ingest/http/capture-request.ts';
-import type { UplinkDirectory, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import type { UplinkRouteCache, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { EpochMs } from '../model/instant.ts';
 
@@ -43,7 +43,7 @@ export interface CaptureSenders {
 }
 
 export function createCaptureSenders(
-  directory: Pick<UplinkDirectory, 'connector' | 'byConnector' | 'revision'>,
+  directory: Pick<UplinkRouteCache, 'connector' | 'byConnector' | 'revision'>,
 ): CaptureSenders {
   async function senderOf(
     query: CaptureQuery,

@@ -41,7 +41,7 @@ export async function capture(input: Capture, on: CaptureStages): Promise<Captur
     duplicateKey = input.duplicateKey,
   ): Promise<CaptureReceipt> => {
     const { topic, timestamp, body, bodyBytes } = input;
-    const key = duplicateKey === undefined ? {} : { duplicateKey };
+    const key = duplicateKey !== undefined && { duplicateKey };
     const payload = { topic, timestamp, body, bodyBytes, ...key };
     const uplink = uplinkOf(payload, route, on.newId(), receivedAt);
     await on.handleUplink(uplink);
@@ -74,16 +74,21 @@ export function uplinkOf(
   correlationId: string,
   receivedAt: EpochMs,
 ): Uplink {
-  const { device, flow, type } = route;
-  const code = flow.passThrough ? undefined : type?.uplinkScript?.code;
   return {
     correlationId,
     device: uplinkDeviceOf(route),
-    script: code === undefined ? null : { code, tenant: device.organizationId },
+    script: scriptOf(route),
     storedTopics: storedTopicsOf(route),
     receivedAt,
     ...payload,
   };
+}
+
+/** The decoder of the device type; null when there is none or the flow passes payloads through. */
+function scriptOf({ device, flow, type }: UplinkRoute): Uplink['script'] {
+  const code = type?.uplinkScript?.code;
+  if (flow.passThrough || code === undefined) return null;
+  return { code, tenant: device.organizationId };
 }
 
 /** The sender as decoders know it. */
@@ -106,5 +111,6 @@ export function storedTopicsOf(route: UplinkRoute): '*' | ReadonlySet<string> {
   const topics = route.outputs
     .filter(({ connector }) => connector.type === 'DATABASE')
     .map(({ topic }) => topic);
-  return topics.includes('*') ? '*' : new Set(topics);
+  if (topics.includes('*')) return '*';
+  return new Set(topics);
 }

@@ -26,6 +26,7 @@ export function createCoapUplinks(
     const work = () => capture({ route, ...payload, idempotencyKey: undefined });
     if (now() - startedAt > exchangeLifetimeMs) return work();
     const once = await duplicates.once(duplicateKey, work);
-    return once.repeated ? { id: newId(), receivedAt: now() } : once.outcome;
+    if (once.repeated) return { id: newId(), receivedAt: now() };
+    return once.outcome;
   };
 }

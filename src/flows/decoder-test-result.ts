@@ -25,7 +25,8 @@ export function verdictOf({ old, duplicates, new: now, failed }: Outcomes): Verd
     if (at === -1) return 'DIFFERENT';
     rest.splice(at, 1);
   }
-  return rest.length === duplicates ? 'SAME' : 'DIFFERENT';
+  if (rest.length !== duplicates) return 'DIFFERENT';
+  return 'SAME';
 }
 
 function isSame(one: Sample, other: Sample): boolean {

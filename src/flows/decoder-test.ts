@@ -91,9 +91,8 @@ export async function replayUplinks(
   const wanted = await newestUplinks(request, on);
   const replayed: ReplayedUplink[] = [];
   for (const [deviceId, uplinks] of wanted) {
-    replayed.push(
-      ...(await replayDevice(await on.deviceOf(deviceId), uplinks, request.code, isTimeUp, on)),
-    );
+    const device = await on.deviceOf(deviceId);
+    replayed.push(...(await replayDevice({ device, uplinks, code: request.code, isTimeUp }, on)));
   }
   const count = (verdict: Verdict): number =>
     replayed.filter((one) => one.verdict === verdict).length;
@@ -130,15 +129,22 @@ async function newestUplinks(
   return Map.groupBy(newest.reverse(), ({ deviceId }) => deviceId);
 }
 
+interface DeviceReplay {
+  readonly device: UplinkDevice;
+  /** Oldest first. */
+  readonly uplinks: readonly RawUplink[];
+  readonly code: string | null;
+  readonly isTimeUp: () => boolean;
+}
+
 async function replayDevice(
-  device: UplinkDevice,
-  uplinks: readonly RawUplink[],
-  code: string | null,
-  isTimeUp: () => boolean,
+  { device, uplinks, code, isTimeUp }: DeviceReplay,
   on: ReplayStages,
 ): Promise<ReplayedUplink[]> {
   const replayed: ReplayedUplink[] = [];
-  let state = await stateBefore(uplinks[0]!, on);
+  const [first] = uplinks;
+  if (first === undefined) return replayed;
+  let state = await stateBefore(first, on);
   for (const raw of uplinks) {
     if (isTimeUp()) break;
     const decoded = await on.decode(uplinkOf(raw, device, code), state);

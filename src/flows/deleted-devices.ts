@@ -2,9 +2,9 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../records/records.ts';
 import {
-  forgetDeletedDevice,
+  completeDeviceDeletion,
   listDeletedDevices,
-  removeTraces,
+  purgeDeviceRecords,
 } from '../records/rows/deleted-devices.ts';
 import type { Samples } from '../samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
@@ -35,8 +35,8 @@ export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<v
   for (const { deviceId } of due) {
     if ((await store.topics(deviceId)).length > 0)
       telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
-    await removeTraces(db, deviceId);
-    await forgetDeletedDevice(db, deviceId);
+    await purgeDeviceRecords(db, deviceId);
+    await completeDeviceDeletion(db, deviceId);
     await parts.pause();
   }
 }

@@ -69,7 +69,8 @@ export function openDiskWatch(parts: DiskWatchParts): DiskWatch {
       if (state.kind !== 'writing' || !reserve.isSpent) events.writingChanged(state);
     },
     explain(error) {
-      throw reserve.isSpent ? recordsWithoutRoom(directory, error) : error;
+      if (reserve.isSpent) throw recordsWithoutRoom(directory, error);
+      throw error;
     },
     async close() {
       stop();

@@ -145,7 +145,8 @@ async function wakeAll(records: DownlinkRecords, wake: (deviceId: string) => voi
   for (let after = ''; ; ) {
     const devices = await records.devicesWaiting(after, wokenAtOnceMax);
     for (const deviceId of devices) wake(deviceId);
-    if (devices.length < wokenAtOnceMax) return;
-    after = devices.at(-1)!;
+    const last = devices.at(-1);
+    if (last === undefined || devices.length < wokenAtOnceMax) return;
+    after = last;
   }
 }

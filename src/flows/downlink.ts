@@ -43,7 +43,13 @@ export async function sendDownlink(
   const route = await on.findRoute(deviceId);
   const { contents, notes, replaces } = await on.plan(command, commandedDevice(route));
   const downlinks = contents.map((content, i) =>
-    downlinkOf(content, i, replaces && i === 0, route, cause, on),
+    downlinkOf(content, {
+      id: downlinkIdOf(route, i, cause, on),
+      replaces: replaces && i === 0,
+      device: route.device,
+      correlationId: cause.correlationId,
+      created: on.now(),
+    }),
   );
   await on.add(deviceId, downlinks);
   await on.note(deviceId, [...notes, ...downlinks.map(queuedNote)], cause.correlationId);
@@ -55,25 +61,21 @@ function commandedDevice(route: UplinkRoute): CommandedDevice {
   const code = route.type?.downlinkScript?.code;
   return {
     device: { ...uplinkDeviceOf(route), connectivity: route.device.connectivity },
-    encoder: code === undefined || code === null || code.trim() === '' ? null : code,
+    encoder: code?.trim() ? code : null,
   };
+}
+
+interface DownlinkOrigin extends Pick<Downlink, 'id' | 'replaces' | 'correlationId' | 'created'> {
+  readonly device: UplinkRoute['device'];
 }
 
 function downlinkOf(
   content: DownlinkContent,
-  place: number,
-  replaces: boolean,
-  { device }: UplinkRoute,
-  { correlationId, idempotencyKey }: DownlinkCause,
-  on: DownlinkStages,
+  { id, replaces, device, correlationId, created }: DownlinkOrigin,
 ): Downlink {
-  const created = on.now();
   return {
     ...content,
-    id:
-      idempotencyKey === undefined
-        ? on.newId()
-        : idOf(on.newId(), `${device.id} ${idempotencyKey} ${place}`),
+    id,
     deviceId: device.id,
     connectivity: device.connectivity,
     created,
@@ -87,6 +89,17 @@ function downlinkOf(
     serverReference: null,
     correlationId,
   };
+}
+
+/** The id of the downlink at `index`; the same for each repetition of a command with an idempotency key. */
+function downlinkIdOf(
+  { device }: UplinkRoute,
+  index: number,
+  { idempotencyKey }: DownlinkCause,
+  { newId }: DownlinkStages,
+): string {
+  if (idempotencyKey === undefined) return newId();
+  return idOf(newId(), `${device.id} ${idempotencyKey} ${index}`);
 }
 
 /** An id of the same form as a new one, always the same for the same key. */
@@ -104,7 +117,7 @@ function queuedNote({ id, port, topic, payloadHex }: Downlink): Note {
   const details = {
     downlinkId: id,
     ...(port === null ? { topic } : { port }),
-    ...(payloadHex === null ? {} : { payloadHex }),
+    ...(payloadHex !== null && { payloadHex }),
   };
   return { level: 'INFO', source: 'DOWNLINK', message: `Downlink ${id} is queued`, details };
 }

@@ -160,9 +160,8 @@ export function createAttempts(records: IdempotencyRecords): Attempts {
   return {
     async find(id, seenAfter) {
       const record = held.get(id);
-      return record !== undefined && record.firstSeenAt > seenAfter
-        ? record
-        : records.find(id, seenAfter);
+      if (record !== undefined && record.firstSeenAt > seenAfter) return record;
+      return records.find(id, seenAfter);
     },
     async run(kept, work, bodyHash = () => kept.bodyHash) {
       const durable = [...kept.durable];

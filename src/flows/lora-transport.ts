@@ -49,14 +49,14 @@ export function createLoraTransport(parts: LoraParts): SendDownlink {
       return {
         outcome: 'retry',
         reason,
-        ...(retryAfterMs === undefined ? {} : { afterMs: retryAfterMs }),
+        ...(retryAfterMs !== undefined && { afterMs: retryAfterMs }),
       };
     }
     const refusal = api.refusalOf?.(result.answer);
     if (refusal !== undefined)
       return { outcome: 'failed', reason: `the network server: ${refusal}` };
     const serverReference = api.referenceOf?.(result.answer);
-    return { outcome: 'sent', ...(serverReference === undefined ? {} : { serverReference }) };
+    return { outcome: 'sent', ...(serverReference !== undefined && { serverReference }) };
   };
 }
 
@@ -83,7 +83,8 @@ async function integrationOf(
   { integrationId }: Device,
   parts: LoraParts,
 ): Promise<Integration | undefined> {
-  return integrationId === null ? undefined : parts.findIntegration(integrationId);
+  if (integrationId === null) return undefined;
+  return parts.findIntegration(integrationId);
 }
 
 function lacking(needs: readonly string[], properties: Integration['properties']): string {

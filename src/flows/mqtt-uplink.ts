@@ -47,8 +47,11 @@ function store(
   on: MqttUplinkStages,
 ) {
   const body = bodyOf(payload, on.parseJson);
-  const key = duplicateKey === undefined ? {} : { duplicateKey };
-  if (typeof body === 'string') return on.appendEntry(noteOf(route, payload, body, key, on));
+  const key = { ...(duplicateKey !== undefined && { duplicateKey }) };
+  if (typeof body === 'string') {
+    const entry = unreadableEntryOf(route, payload, body, on);
+    return on.appendEntry({ ...entry, trace: key });
+  }
   const input = { topic, timestamp: null, body, bodyBytes: payload.length, ...key };
   return on.handleUplink(uplinkOf(input, route, on.newId(), on.now()));
 }
@@ -62,20 +65,19 @@ function bodyOf(
   if (!isUtf8(payload)) return 'it is not UTF-8 text';
   try {
     const body = parseJson(payload.toString());
-    return typeof body === 'object' && body !== null
-      ? body
-      : 'it is neither an object nor an array';
+    if (typeof body === 'object' && body !== null) return body;
+    return 'it is neither an object nor an array';
   } catch (error) {
     if (error instanceof Problem) return error.message;
     throw error;
   }
 }
 
-function noteOf(
+/** An entry without samples, whose note shows the start of the payload. */
+function unreadableEntryOf(
   { device }: UplinkRoute,
   payload: Buffer,
   wrong: string,
-  key: { readonly duplicateKey?: string },
   on: MqttUplinkStages,
 ): JournalEntry {
   const receivedAt = on.now();
@@ -92,5 +94,5 @@ function noteOf(
       payloadHex: payload.subarray(0, shownBytesMax).toString('hex'),
     },
   } as const;
-  return { deviceId: device.id, receivedAt, samples: [], notes: [note], trace: key };
+  return { deviceId: device.id, receivedAt, samples: [], notes: [note] };
 }

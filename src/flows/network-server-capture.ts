@@ -54,15 +54,19 @@ export async function captureWebhook(webhook: Webhook, on: WebhookStages): Promi
   // All devices are found first, so that nothing is stored of a webhook that is refused.
   const found: [ServerEvent, UplinkRoute][] = [];
   for (const event of events) found.push([event, await on.findRoute(connector, event.deviceEui)]);
-  for (const [event, route] of found) await handleEvent(event, route, webhook, receipt, on);
+  for (const [event, route] of found) await handleEvent({ event, route, webhook, receipt }, on);
   return receipt;
 }
 
+interface ReceivedEvent {
+  readonly event: ServerEvent;
+  readonly route: UplinkRoute;
+  readonly webhook: Webhook;
+  readonly receipt: CaptureReceipt;
+}
+
 async function handleEvent(
-  event: ServerEvent,
-  route: UplinkRoute,
-  webhook: Webhook,
-  receipt: CaptureReceipt,
+  { event, route, webhook, receipt }: ReceivedEvent,
   on: WebhookStages,
 ): Promise<void> {
   if (event.kind === 'downlink') return on.downlinkReported(route.device.id, event);
@@ -72,7 +76,7 @@ async function handleEvent(
       level,
       source: 'UPLINK',
       message,
-      ...(details === undefined ? {} : { details }),
+      ...(details !== undefined && { details }),
     };
     return on.note(route.device.id, [note], receipt.id);
   }
@@ -99,9 +103,9 @@ function uplinkOfEvent(
     body: event.body,
     bodyBytes: webhook.bodyBytes,
     metrics: event.metrics,
-    ...(event.duplicateKey === undefined
-      ? {}
-      : { duplicateKey: `${route.device.id} ${event.duplicateKey}` }),
+    ...(event.duplicateKey !== undefined && {
+      duplicateKey: `${route.device.id} ${event.duplicateKey}`,
+    }),
   };
   return uplinkOf(payload, route, id, receivedAt);
 }

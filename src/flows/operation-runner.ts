@@ -27,11 +27,14 @@ interface RunnerParts {
 /** A chunk holds the database for about this long. */
 const chunkMs = 10;
 
+/** Operations of one organization that wait, in order. */
+type Line = [string, ...string[]];
+
 export function createOperationRunner(parts: RunnerParts): OperationRunner {
   const arrived: string[] = [];
   const known = new Set<string>();
   // A Map keeps the order of insertion, which is the order of turns: whoever was served is put at its end.
-  const lines = new Map<string, string[]>();
+  const lines = new Map<string, Line>();
   let running: Promise<void> | undefined;
   let closed = false;
 
@@ -39,7 +42,9 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
     for (let id = arrived.shift(); id !== undefined; id = arrived.shift()) {
       try {
         const organization = await parts.organizationOf(id);
-        lines.set(organization, [...(lines.get(organization) ?? []), id]);
+        const line = lines.get(organization);
+        if (line === undefined) lines.set(organization, [id]);
+        else line.push(id);
       } catch (error) {
         known.delete(id);
         parts.failed(error);
@@ -54,24 +59,16 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
       if (next === undefined) break;
       const [organization, ids] = next;
       const startedAt = parts.clock();
-      if (await isEnded(ids[0]!)) known.delete(ids.shift()!);
+      if (await isEnded(ids[0], parts)) {
+        known.delete(ids[0]);
+        ids.shift();
+      }
       lines.delete(organization);
       if (ids.length > 0) lines.set(organization, ids);
       // As long as the chunk took: requests have half of the time, whatever is to be done.
       if (!closed) await parts.pause(parts.clock() - startedAt);
     }
     running = undefined;
-  };
-
-  const isEnded = async (id: string): Promise<boolean> => {
-    const endsAt = parts.clock() + chunkMs;
-    try {
-      return await parts.runChunk(id, () => parts.clock() >= endsAt);
-    } catch (error) {
-      // It stays unfinished; whoever resumes takes it up again.
-      parts.failed(error);
-      return true;
-    }
   };
 
   const start = (id: string): void => {
@@ -94,4 +91,18 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
       await running;
     },
   };
+}
+
+/** Runs one chunk. Returns true when the operation is completed, or failed and waits for the next `resume`. */
+async function isEnded(
+  id: string,
+  { runChunk, clock, failed }: Pick<RunnerParts, 'runChunk' | 'clock' | 'failed'>,
+): Promise<boolean> {
+  const endsAt = clock() + chunkMs;
+  try {
+    return await runChunk(id, () => clock() >= endsAt);
+  } catch (error) {
+    failed(error);
+    return true;
+  }
 }

@@ -1,5 +1,6 @@
 // The outputs journey: every sample that became durable, from wherever, goes to the outputs of its data flow (contract 10).
-import type { FlowRoute, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import type { FlowRoute } from '../inventory/devices/flow-route-cache.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
@@ -131,6 +132,7 @@ function draftsOfSample(
   );
   if (outputs.length === 0) return [];
   const context = templateContextOf({ ...route, sample, entry, producedAt });
+  const { ruleHops } = entry.trace ?? {};
   // A connector that the flow names twice gets the sample once: both drafts have one key.
   return outputs.map(({ connector }) => ({
     idempotencyKey: `${sample.cursor} ${connector.id}`,
@@ -141,7 +143,7 @@ function draftsOfSample(
     correlationId: sample.correlationId,
     cause: 'DATA_FLOW',
     context,
-    ...(entry.trace?.ruleHops === undefined ? {} : { ruleHops: entry.trace.ruleHops }),
+    ...(ruleHops !== undefined && { ruleHops }),
   }));
 }
 

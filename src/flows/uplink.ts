@@ -57,7 +57,8 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
   const { device } = uplink;
   const processingStart = on.now();
   // A flow without a script has no state, and asking for one may read the records.
-  const state = uplink.script === null ? {} : await on.stateOf(device.id);
+  const hasScript = uplink.script !== null;
+  const state = hasScript ? await on.stateOf(device.id) : {};
   const scriptStart = on.now();
   const decoded = await on.decode(uplink, state);
   const scriptEnd = on.now();
@@ -71,14 +72,12 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
     receivedAt: uplink.receivedAt,
     samples: validated.map(({ sample }) => sampleEntryOf(sample, uplink)),
     notes: notes.map((note) => logEntryOf(note, uplink, on)),
-    ...(decoded.state === undefined ? {} : { state: decoded.state }),
+    ...(decoded.state !== undefined && { state: decoded.state }),
     metrics: Object.assign({}, metricsOf(uplink), ...validated.map((one) => one.metrics)),
     trace: traceOf(uplink, {
       dataReceived: uplink.receivedAt,
       processingStart,
-      ...(uplink.script === null
-        ? {}
-        : { scriptRunUplinkStart: scriptStart, scriptRunUplinkEnd: scriptEnd }),
+      ...(hasScript && { scriptRunUplinkStart: scriptStart, scriptRunUplinkEnd: scriptEnd }),
       processingEnd: on.now(),
     }),
   };
@@ -87,8 +86,8 @@ async function entryOf(uplink: Uplink, on: UplinkStages): Promise<JournalEntry> 
 function traceOf(uplink: Uplink, times: ProcessingTimes): EntryTrace {
   const { duplicateKey, topic, timestamp, body, bodyBytes, metrics } = uplink;
   return {
-    ...(duplicateKey === undefined ? {} : { duplicateKey }),
-    raw: { topic, timestamp, body, bodyBytes, ...(metrics === undefined ? {} : { metrics }) },
+    ...(duplicateKey !== undefined && { duplicateKey }),
+    raw: { topic, timestamp, body, bodyBytes, ...(metrics !== undefined && { metrics }) },
     times,
   };
 }
@@ -136,13 +135,20 @@ function metricsOf({
   receivedAt,
   metrics,
 }: Uplink): UplinkMetrics {
-  const port = isJsonObject(body) ? body['port'] : undefined;
   return {
     uplinkId: correlationId,
     deviceId: device.id,
     uplinkSize: bodyBytes,
     timestamp: receivedAt,
-    ...(typeof port === 'number' && Number.isInteger(port) ? { port } : {}),
+    ...portOf(body),
     ...metrics,
   };
+}
+
+/** The LoRaWAN port, when the body has one. */
+function portOf(body: Uplink['body']): Pick<UplinkMetrics, 'port'> {
+  if (!isJsonObject(body)) return {};
+  const { port } = body;
+  if (typeof port !== 'number' || !Number.isInteger(port)) return {};
+  return { port };
 }

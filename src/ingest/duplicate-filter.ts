@@ -28,10 +28,15 @@ export interface DuplicateFilter {
   readonly size: number;
 }
 
+type Limits = Pick<
+  { readonly [Name in keyof typeof duplicateLimits]: number },
+  'windowMs' | 'keysMax'
+>;
+
 /** `windowMs` must not be longer than what the caller's repetitions take: a key that is used again is taken for a repetition. */
 export function createDuplicateFilter(
   now: () => EpochMs,
-  limits: { readonly windowMs: number; readonly keysMax: number } = duplicateLimits,
+  limits: Limits = duplicateLimits,
 ): DuplicateFilter {
   // Two halves in turn: the older one is dropped whole, so that nothing is searched for what is outdated.
   let newer = new Map<string, EpochMs>();
@@ -45,16 +50,7 @@ export function createDuplicateFilter(
     older = newer;
     newer = new Map();
     newerSince = at;
-    // They are in the order of time, and there are never more of them than keys.
-    for (const [key, since] of doubted) {
-      if (doubted.size <= limits.keysMax / 2 && at - since < limits.windowMs) break;
-      doubted.delete(key);
-    }
-  }
-
-  function isKnown(key: string): boolean {
-    const at = newer.get(key) ?? older.get(key);
-    return at !== undefined && now() - at < limits.windowMs;
+    evictOldest(doubted, at, limits);
   }
 
   function remember(key: string, at: EpochMs): void {
@@ -80,7 +76,8 @@ export function createDuplicateFilter(
       for (let before = underWay.get(key); before !== undefined; before = underWay.get(key)) {
         await before.catch(() => undefined);
       }
-      if (isKnown(key)) return { repeated: true };
+      const at = newer.get(key) ?? older.get(key);
+      if (at !== undefined && now() - at < limits.windowMs) return { repeated: true };
       doubted.delete(key);
       return run(key, work);
     },
@@ -94,4 +91,12 @@ export function createDuplicateFilter(
       return newer.size + older.size;
     },
   };
+}
+
+/** Evicts keys older than the window, and those beyond half of the limit. The map is in the order of time. */
+function evictOldest(times: Map<string, EpochMs>, now: EpochMs, limits: Limits): void {
+  for (const [key, since] of times) {
+    if (times.size <= limits.keysMax / 2 && now - since < limits.windowMs) break;
+    times.delete(key);
+  }
 }

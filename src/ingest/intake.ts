@@ -75,7 +75,8 @@ export function createIntake(limits: IntakeLimits): Intake {
       return uplinks;
     },
     drained() {
-      return uplinks === 0 ? Promise.resolve() : new Promise((done) => drainWaiters.push(done));
+      if (uplinks === 0) return Promise.resolve();
+      return new Promise((done) => drainWaiters.push(done));
     },
   };
 }

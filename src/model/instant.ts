@@ -84,14 +84,14 @@ function digits(text: string, at: number, count: number): number {
 function anyForm(text: string): EpochMs | undefined {
   const match = isoPattern.exec(text);
   if (match === null) return undefined;
-  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =
-    match;
+  const [, year = '', month = '', day = ''] = match;
+  const [hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = match.slice(4);
   const milliseconds = +fraction.slice(0, 3).padEnd(3, '0');
   const ms =
-    Date.UTC(+year! + eraYears, +month! - 1, +day!, +hour, +minute, +second, milliseconds) - eraMs;
+    Date.UTC(+year + eraYears, +month - 1, +day, +hour, +minute, +second, milliseconds) - eraMs;
   // Date.UTC rolls 31 February over into March; such a text names no moment.
   const moment = new Date(ms);
-  const rolled = moment.getUTCMonth() !== +month! - 1 || moment.getUTCDate() !== +day!;
+  const rolled = moment.getUTCMonth() !== +month - 1 || moment.getUTCDate() !== +day;
   if (rolled || +hour > 23 || +minute > 59 || +second > 59) return undefined;
   const offset = offsetMs(zone);
   return offset === undefined ? undefined : ms - offset;

@@ -65,9 +65,9 @@ export function parseIsoDuration(text: string): ParsedDuration {
       return { reason: `a number with a unit is expected at character ${at + 1}` };
     const [all, whole = '', fraction, letter] = match;
     const row = units.findIndex((unit) => unit.letter === letter);
-    if (row === -1)
+    const unit = units[row];
+    if (unit === undefined)
       return { reason: `${expected(units, inTime)} expected at character ${at + all.length}` };
-    const unit = units[row]!;
     if (fraction !== undefined && (letter !== 'S' || fraction.length > 3)) {
       return {
         reason: `only seconds may have a fraction, of up to three digits (character ${at + 1})`,

@@ -9,4 +9,4 @@ try {
 } catch (error) {
   message = (error as Error).message;
 }
-parentPort!.postMessage(message);
+parentPort?.postMessage(message);

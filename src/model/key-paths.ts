@@ -10,7 +10,7 @@ export function keyPaths(data: JsonObject): string[] {
 
 function collect(object: JsonObject, prefix: string, into: string[]): void {
   for (const key in object) {
-    const value = object[key]!;
+    const value = object[key];
     if (isJsonObject(value) && hasKey(value)) collect(value, `${prefix}${key}/`, into);
     else into.push(prefix + key);
   }

@@ -99,12 +99,12 @@ class Cutter {
       this.#at = held.length;
       return;
     }
-    this.#push(first, this.#at++);
-    this.#materialize(this.#levels[0]!, undefined);
+    this.#materialize(this.#push(first, this.#at++), undefined);
   }
 
   value(): Json {
-    return this.#root!;
+    if (this.#root === undefined) throw new Error('The text has not been parsed to its end');
+    return this.#root;
   }
 
   /** Parses about one more group; true when all is parsed. Throws Suspect. */
@@ -125,7 +125,7 @@ class Cutter {
     if (this.#levels.length === 0) return this.#end();
     if (this.#at >= held.length) throw new Suspect();
     if (this.#at - this.#parsedTo >= groupBytes) this.#flush();
-    if (this.#at - this.#levels.at(-1)!.memberStart > tokenBytesMax) throw tooLong();
+    if (this.#at - this.#innermost().memberStart > tokenBytesMax) throw tooLong();
     return false;
   }
 
@@ -148,23 +148,32 @@ class Cutter {
     this.#at = at;
   }
 
-  #push(byte: number, open: number): void {
+  /** The container that is open at the place of the scan. */
+  #innermost(): Level {
+    const level = this.#levels.at(-1);
+    if (level === undefined) throw new Suspect();
+    return level;
+  }
+
+  #push(byte: number, open: number): Level {
     if (this.#levels.length >= jsonDepthMax) throw new Suspect();
     const close = byte === openBrace ? closeBrace : closeBracket;
     const start = open + 1;
-    this.#levels.push({
+    const level: Level = {
       close,
       value: undefined,
       groupStart: start,
       memberStart: start,
       open,
       hasEndedMember: false,
-    });
+    };
+    this.#levels.push(level);
+    return level;
   }
 
   #pop(byte: number): void {
-    const level = this.#levels.pop()!;
-    if (level.close !== byte) throw new Suspect();
+    const level = this.#levels.pop();
+    if (level?.close !== byte) throw new Suspect();
     if (level.value === undefined) return;
     const end = this.#at - 1;
     if (level.hasEndedMember) this.#expectBlank(level.memberStart, end);
@@ -179,7 +188,7 @@ class Cutter {
   }
 
   #endMember(): void {
-    const level = this.#levels.at(-1)!;
+    const level = this.#innermost();
     if (level.hasEndedMember) {
       this.#expectBlank(level.memberStart, this.#at - 1);
       level.hasEndedMember = false;
@@ -208,30 +217,33 @@ class Cutter {
       this.#root = value;
       return;
     }
-    const before = this.#held.toString('utf8', parent.memberStart, level.open);
-    if (parent.hasEndedMember) throw new Suspect();
-    if (Array.isArray(parent.value)) {
+    const into = parent.value;
+    if (into === undefined || parent.hasEndedMember) throw new Suspect();
+    if (Array.isArray(into)) {
       this.#expectBlank(parent.memberStart, level.open);
-      parent.value.push(value);
+      into.push(value);
     } else {
-      const [key] = Object.keys(parsed(`{${before}[]}`) as object);
-      set(parent.value!, key!, value);
+      const before = this.#held.toString('utf8', parent.memberStart, level.open);
+      const [key = ''] = Object.keys(parsed(`{${before}[]}`) as object);
+      set(into, key, value);
     }
   }
 
   /** Parses the members from the start of the group to `end`. */
   #take(level: Level, end: number): void {
+    const into = level.value;
+    if (into === undefined) throw new Suspect();
     const text = this.#held.toString('utf8', level.groupStart, end);
-    if (Array.isArray(level.value)) {
+    if (Array.isArray(into)) {
       const members = parsed(`[${text}]`) as Json[];
       // A comma behind nothing is no array of members.
       if (members.length === 0) throw new Suspect();
-      for (const member of members) level.value.push(member);
+      for (const member of members) into.push(member);
       return;
     }
     const members = Object.entries(parsed(`{${text}}`) as Record<string, Json>);
     if (members.length === 0) throw new Suspect();
-    for (const [key, member] of members) set(level.value!, key, member);
+    for (const [key, member] of members) set(into, key, member);
   }
 
   #expectBlank(from: number, to: number): void {

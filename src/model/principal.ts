@@ -25,10 +25,11 @@ export interface Principal {
 export function principalIn(principal: Principal, organizationId?: string | null): Principal {
   const { inOrganizations } = principal;
   if (inOrganizations === undefined) return principal;
-  return (
+  const there =
     inOrganizations.get(organizationId ?? principal.organizationId) ??
-    inOrganizations.get(principal.organizationId)!
-  );
+    inOrganizations.get(principal.organizationId);
+  if (there === undefined) throw new Error('The principal of the session is missing');
+  return there;
 }
 
 /**

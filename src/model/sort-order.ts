@@ -20,10 +20,11 @@ export function inSortOrder<T>(
 ): readonly T[] {
   refuseUnknownFields(sort, Object.keys(keys));
   if (sort.length === 0) return items;
-  const orders = sort.map(({ field, direction }) => ({
-    key: keys[field]!,
-    sign: direction === 'desc' ? -1 : 1,
-  }));
+  const orders = sort.map(({ field, direction }) => {
+    const key = keys[field];
+    if (key === undefined) throw new Error(`The sort field ${field} has no key`);
+    return { key, sign: direction === 'desc' ? -1 : 1 };
+  });
   return items.toSorted((a, b) => {
     for (const { key, sign } of orders) {
       const [x, y] = [key(a), key(b)];

@@ -65,7 +65,9 @@ function readPieces(id: string, from: EpochMs, to: EpochMs): ZonePiece[] {
 
 /** The offset at a moment. */
 export function offsetAt(zone: TimeZone, at: EpochMs): number {
-  return zone.pieces(at, at)[0]!.offsetMs;
+  const [piece] = zone.pieces(at, at);
+  if (piece === undefined) throw new Error(`The time zone has no offset at ${at} ms`);
+  return piece.offsetMs;
 }
 
 /**

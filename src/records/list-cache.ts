@@ -1,24 +1,24 @@
 // Lists that were asked for, kept as long as nothing that they look at was written: to find and to count is most of what a page costs.
 import type { CompiledQuery } from 'kysely';
 
-export interface KeptList {
+export interface CachedList {
   /** Rows of all pages. */
   readonly total: number;
   /** All of them, of lists that are short enough to be read whole. */
   readonly rows: readonly unknown[] | undefined;
 }
 
-export interface KeptLists {
+export interface ListCache {
   /** Taken before a list is read. */
   readonly stamp: () => number;
   /** What is known of the list as it stands now; `query` is the whole of it, in its order. */
-  readonly find: (query: CompiledQuery) => KeptList | undefined;
+  readonly find: (query: CompiledQuery) => CachedList | undefined;
   /** Keeps what was read since the stamp was taken, unless something was written meanwhile. */
-  readonly keep: (query: CompiledQuery, list: KeptList, stamp: number) => void;
+  readonly keep: (query: CompiledQuery, list: CachedList, stamp: number) => void;
 }
 
 /** About 20 MB when every list is long. */
-export const keptListLimits = { listsMax: 500, rowsMax: 200_000, keyLengthMax: 4_000 } as const;
+export const listCacheLimits = { listsMax: 500, rowsMax: 200_000, keyLengthMax: 4_000 } as const;
 
 /** What lists of devices look at; a list that looks at any other table, such as the status of devices, is read each time. */
 const watched: ReadonlySet<string> = new Set(
@@ -35,8 +35,8 @@ export function changesLists(statement: string): boolean {
 }
 
 /** `revision` changes with every statement that `changesLists`. */
-export function keptLists(revision: () => number): KeptLists {
-  const lists = new Map<string, KeptList>();
+export function createListCache(revision: () => number): ListCache {
+  const lists = new Map<string, CachedList>();
   let rowsKept = 0;
   let keptAt = Number.NaN;
 
@@ -44,7 +44,7 @@ export function keptLists(revision: () => number): KeptLists {
     for (const [, table = ''] of sql.matchAll(tablesRead))
       if (!watched.has(table)) return undefined;
     const key = `${sql}\n${JSON.stringify(parameters)}`;
-    return key.length > keptListLimits.keyLengthMax ? undefined : key;
+    return key.length > listCacheLimits.keyLengthMax ? undefined : key;
   };
   const forget = (key: string): void => {
     rowsKept -= lists.get(key)?.rows?.length ?? 0;
@@ -72,7 +72,7 @@ export function keptLists(revision: () => number): KeptLists {
       rowsKept += list.rows?.length ?? 0;
       // The oldest leaves first; lists that recur are soon back.
       for (const oldest of lists.keys()) {
-        if (lists.size <= keptListLimits.listsMax && rowsKept <= keptListLimits.rowsMax) return;
+        if (lists.size <= listCacheLimits.listsMax && rowsKept <= listCacheLimits.rowsMax) return;
         forget(oldest);
       }
     },

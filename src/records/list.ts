@@ -2,7 +2,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import type { PageRequest } from '../model/page.ts';
 import { refuseUnknownFields } from '../model/sort-order.ts';
-import type { KeptLists } from './list-cache.ts';
+import type { ListCache } from './list-cache.ts';
 import type { RecordTables } from './schema.ts';
 
 export interface Rows<O> {
@@ -54,7 +54,7 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
 
 /** One page of a list that may be long. The list is read or counted once, until one of its tables is written. */
 export async function pageOfLongList<T extends keyof RecordTables, O>(
-  lists: KeptLists,
+  lists: ListCache,
   query: Query<T, O>,
   request: PageRequest,
   order: ListOrder<T>,

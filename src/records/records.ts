@@ -7,7 +7,7 @@ import { type Quotas, standardQuotas } from '../model/quota.ts';
 import type { RecordChange } from '../model/record.ts';
 import { syncFolder } from '../data-folder/data-folder.ts';
 import { openConnection } from './sqlite/connection.ts';
-import { changesLists, type KeptLists, keptLists } from './list-cache.ts';
+import { changesLists, type ListCache, createListCache } from './list-cache.ts';
 import { migrate } from './migrations.ts';
 import { keepCheckWord } from './records-check.ts';
 import type { RecordTables } from './schema.ts';
@@ -34,7 +34,7 @@ export interface Records {
   /** In whose name the request under way changes things; undefined for the platform itself. */
   readonly actor: () => Actor | undefined;
   readonly now: () => number;
-  readonly lists: KeptLists;
+  readonly lists: ListCache;
   /** How many records an organization may have. */
   readonly quotas: Quotas;
 }
@@ -89,7 +89,7 @@ export async function openRecords(options: {
       // Reads outside of a transaction never see what is not committed.
       committed: db,
       transactionsEnded: connection.idle,
-      lists: keptLists(() => written),
+      lists: createListCache(() => written),
       hurry: connection.hurry,
       close: () => db.destroy(),
     };

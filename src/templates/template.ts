@@ -91,7 +91,7 @@ function* expressionsOf(text: string, place: TemplatePlace, refuse: Refuse): Gen
     const start = match.index;
     const end = text.indexOf('}}', start);
     const nested = text.indexOf('{{', start + 2);
-    const shown = text.slice(start, start + 40).split('\n')[0]!;
+    const [shown = ''] = text.slice(start, start + 40).split('\n');
     if (end < 0 || (nested >= 0 && nested < end)) refuse(start, shown, 'is not closed with }}');
     const expression = text.slice(start, end + 2);
     const path = readPath(expression, start, refuse);
@@ -123,15 +123,20 @@ function stringFinder(text: string): (position: number) => boolean {
   };
 }
 
+function shortened(expression: string): string {
+  if (expression.length <= 80) return expression;
+  return `${expression.slice(0, 77)}...`;
+}
+
 function readPath(expression: string, start: number, refuse: Refuse): string {
   const path = expression.slice(2, -2).trim();
-  const shown = expression.length > 80 ? `${expression.slice(0, 77)}...` : expression;
+  const shown = shortened(expression);
   if (path === '') refuse(start, shown, 'names no value');
   if (path.length > templateLimits.pathCharactersMax) refuse(start, shown, 'is too long');
   if (/[{}\n]/.test(path)) refuse(start, shown, 'holds a brace or a line break');
   const steps = path.split('.');
   if (steps.some((step) => step === '')) refuse(start, shown, 'has an empty step between dots');
-  const prefix = steps[0]!;
+  const [prefix = ''] = steps;
   if (!contextPrefixes.includes(prefix)) {
     refuse(
       start,
@@ -166,7 +171,10 @@ export function canBeJson({ parts }: Template): boolean {
   };
   return [0, 1].some((which) => {
     const text = parts
-      .map((part) => (typeof part === 'string' ? part : values[part.encoding][which]))
+      .map((part) => {
+        if (typeof part === 'string') return part;
+        return values[part.encoding][which];
+      })
       .join('');
     try {
       JSON.parse(text);

@@ -3,8 +3,12 @@ import type { TemplatePlace } from './template.ts';
 
 /** Returns null for a text that can be used. */
 export function textFault(text: string, place: Exclude<TemplatePlace, 'html'>): string | null {
-  if (place === 'text') return null;
-  if (place === 'url') return URL.canParse(text) ? null : 'it is no URL';
+  if (place === 'json') return jsonFault(text);
+  if (place === 'url' && !URL.canParse(text)) return 'it is no URL';
+  return null;
+}
+
+function jsonFault(text: string): string | null {
   try {
     JSON.parse(text);
     return null;

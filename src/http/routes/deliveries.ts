@@ -33,7 +33,7 @@ export interface DeliveryParts extends RecordParts {
 }
 
 export function deliveryRoutes(parts: DeliveryParts): Route[] {
-  const { records, now, renewed, vendorNames } = parts;
+  const { records, renewed, vendorNames } = parts;
   const byConnector = byId(parts, 'outputConnector');
   return [
     resourceRoute(deliveries.list, byConnector, ({ params, query }, principal) => {
@@ -56,10 +56,10 @@ export function deliveryRoutes(parts: DeliveryParts): Route[] {
         deviceId,
         ids: body?.deliveryIds ?? undefined,
       };
-      return resendDeliveries(records, principal, renewed, filter, now());
+      return resendDeliveries(records, principal, renewed, filter);
     }),
     resourceRoute(deliveries.resend, byId(parts, 'delivery'), ({ params }) =>
-      resendDelivery(records, renewed, params.id, { now: now(), vendorNames }),
+      resendDelivery(records, renewed, params.id, vendorNames),
     ),
     resourceRoute(deliveries.testConnector, byConnector, ({ params, body, signal }, principal) =>
       parts.testConnector(params.id, body?.deviceId ?? undefined, principal, signal),

@@ -54,9 +54,9 @@ export function createBlockBodies(limits: BlockLimits): BlockBodies {
   const resumed = (key: string, block: Block): Transfer | undefined => {
     const transfer = transfers.get(key);
     transfers.delete(key);
-    if (block.number > 0)
-      return transfer?.bytes === block.number * block.bytes ? transfer : undefined;
-    // A first block begins the body anew, whatever came before.
+    if (block.number > 0 && transfer?.bytes !== block.number * block.bytes) return undefined;
+    if (block.number > 0) return transfer;
+    // A first block begins a new body.
     bytes -= transfer?.bytes ?? 0;
     return { parts: [], bytes: 0, touchedAt: 0 };
   };
@@ -73,9 +73,7 @@ export function createBlockBodies(limits: BlockLimits): BlockBodies {
         bytes -= transfer.bytes;
         return result;
       };
-      // Every block but the last is full, else what follows would not fit.
-      if (block.more ? payload.length !== block.bytes : payload.length > block.bytes)
-        return give('incomplete');
+      if (!isWellSized(block, payload)) return give('incomplete');
       if (transfer.bytes + payload.length > limits.bodyBytesMax) return give('tooLarge');
       if (!block.more) return give(Buffer.concat([...transfer.parts, payload]));
       makeRoom(now, payload.length);
@@ -94,6 +92,12 @@ export function createBlockBodies(limits: BlockLimits): BlockBodies {
       return bytes;
     },
   };
+}
+
+/** Every block but the last is full, because the number of a block determines its offset. */
+function isWellSized({ more, bytes }: Block, payload: Buffer): boolean {
+  if (more) return payload.length === bytes;
+  return payload.length <= bytes;
 }
 
 export interface KeptAnswers<A> {
@@ -117,7 +121,8 @@ export function createKeptAnswers<A>(
     },
     find(key, now) {
       const kept = answers.get(key);
-      return kept === undefined || kept.keptAt <= now - limits.idleMs ? undefined : kept.answer;
+      if (kept === undefined || kept.keptAt <= now - limits.idleMs) return undefined;
+      return kept.answer;
     },
   };
 }

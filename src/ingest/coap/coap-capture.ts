@@ -15,7 +15,13 @@ import {
   refusalAnswer,
   shortened,
 } from './coap-answer.ts';
-import { blockLimits, createBlockBodies, createKeptAnswers } from './coap-blocks.ts';
+import {
+  type BlockBodies,
+  blockLimits,
+  createBlockBodies,
+  createKeptAnswers,
+  type KeptAnswers,
+} from './coap-blocks.ts';
 import type { CoapMessage } from './coap-message.ts';
 import {
   blockOption,
@@ -51,97 +57,124 @@ export interface CoapCaptureParts<S> {
   readonly now: () => EpochMs;
 }
 
-/** Makes the handler of requests; `sender` is address and port. It never rejects. */
+interface CaptureState<S> {
+  readonly parts: CoapCaptureParts<S>;
+  readonly bodies: BlockBodies;
+  readonly keptAnswers: KeptAnswers<CoapAnswer>;
+}
+
+/** A request, perhaps with one block of its body. */
+interface Received {
+  readonly request: CoapRequest;
+  readonly payload: Buffer;
+  /** The sender and the request without its block options. */
+  readonly key: string;
+  readonly duplicateKey: string;
+}
+
+/** Returns the handler of requests; `sender` is address and port. The handler never rejects. */
 export function createCoapCapture<S>(
   parts: CoapCaptureParts<S>,
 ): (message: CoapMessage, sender: string, duplicateKey: string) => Promise<CoapAnswer> {
-  const bodies = createBlockBodies(blockLimits);
-  const keptAnswers = createKeptAnswers<CoapAnswer>(blockLimits);
-
-  const capture = async (
-    request: CoapRequest,
-    key: string,
-    payload: Buffer,
-    duplicateKey: string,
-  ) => {
-    const asked = checkedRequest(request);
-    const sender = await parts.admit(asked);
-    const body = await wholeBody(request, key, payload);
-    if (body === 'more') return continued(request);
-    const done = await parts.capture({
-      sender,
-      request: asked,
-      body: captureBodyOf(parsed(body, request.contentFormat)),
-      bodyBytes: body.length,
-      duplicateKey,
-    });
-    const { id, receivedAt } = done;
-    return jsonAnswer(coapCodes.created, {
-      id,
-      timestamp: formatInstant(receivedAt),
-      message: 'uplink received',
-    });
+  const state: CaptureState<S> = {
+    parts,
+    bodies: createBlockBodies(blockLimits),
+    keptAnswers: createKeptAnswers<CoapAnswer>(blockLimits),
   };
-
-  const wholeBody = async (
-    { block1, size1 }: CoapRequest,
-    key: string,
-    payload: Buffer,
-  ): Promise<Buffer | 'more'> => {
-    const { bodyBytesMax } = blockLimits;
-    if ((size1 ?? 0) > bodyBytesMax) throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
-    if (block1 === undefined) return payload;
-    const body = bodies.add(key, block1, payload, parts.now());
-    if (body === 'tooLarge') throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
-    if (body === 'incomplete') throw problem('coapBlocksIncomplete');
-    return body;
-  };
-
-  const parsed = (body: Buffer, contentFormat: number | undefined): Json | undefined =>
-    contentFormat === contentFormats.cbor
-      ? parseCborBody(body)
-      : parts.parseJson(body.toString('utf8'));
-
   return async (message, sender, duplicateKey) => {
     const request = coapRequestOf(message);
     if ('refused' in request) return plainAnswer(coapCodes[request.refused], request.reason);
     const key = `${sender} ${requestKey(message)}`;
+    const received = { request, payload: message.payload, key, duplicateKey };
     try {
       const { block2 } = request;
-      if (block2 !== undefined && block2.number > 0) return furtherBlock(key, request);
+      if (block2 !== undefined && block2.number > 0) return furtherBlock(state, received);
       if (message.code !== coapCodes.post || request.path !== capturePath)
         throw noSuchThing(message.code, request.path);
-      return firstBlock(await capture(request, key, message.payload, duplicateKey), request, key);
+      return firstBlock(state, received, await capture(state, received));
     } catch (error) {
-      const refused = error instanceof Problem ? error : undefined;
-      return firstBlock(
-        refusalAnswer(refused, parts.errorBody(error, request.path, sender)),
-        request,
-        key,
-      );
+      const body = parts.errorBody(error, request.path, sender);
+      return firstBlock(state, received, refusalAnswer(problemIn(error), body));
     }
   };
+}
 
-  function firstBlock(whole: CoapAnswer, request: CoapRequest, key: string): CoapAnswer {
-    const { block1, block2 } = request;
-    const ended =
-      block1 === undefined || whole.code === coapCodes.continue
-        ? []
-        : [blockOption('block1', block1)];
-    const answer = { ...whole, options: [...whole.options, ...ended] };
-    // Refusals go out in one message, however small: nothing is kept for whom they are.
-    if (codeClass(answer.code) >= 4) return shortened(answer, block2?.bytes ?? blockBytesMax);
-    const first = blockOfAnswer(answer, block2) ?? answer;
-    if (first.payload.length < answer.payload.length) keptAnswers.keep(key, answer, parts.now());
-    return first;
-  }
+function problemIn(error: unknown): Problem | undefined {
+  if (error instanceof Problem) return error;
+  return undefined;
+}
 
-  function furtherBlock(key: string, { block2 }: CoapRequest): CoapAnswer {
-    const whole = keptAnswers.find(key, parts.now());
-    const block = whole && blockOfAnswer(whole, block2);
-    if (block === undefined) throw problem('coapBlocksIncomplete');
-    return block;
-  }
+async function capture<S>(state: CaptureState<S>, received: Received): Promise<CoapAnswer> {
+  const { parts } = state;
+  const { request, duplicateKey } = received;
+  const asked = checkedRequest(request);
+  const sender = await parts.admit(asked);
+  const body = wholeBody(state, received);
+  if (body === 'more') return continued(request);
+  const { id, receivedAt } = await parts.capture({
+    sender,
+    request: asked,
+    body: captureBodyOf(parsed(body, request.contentFormat, parts.parseJson)),
+    bodyBytes: body.length,
+    duplicateKey,
+  });
+  return jsonAnswer(coapCodes.created, {
+    id,
+    timestamp: formatInstant(receivedAt),
+    message: 'uplink received',
+  });
+}
+
+/** Throws Problem for a body that is too large, or that lacks a block. */
+function wholeBody<S>(
+  { parts, bodies }: CaptureState<S>,
+  { request, key, payload }: Received,
+): Buffer | 'more' {
+  const { block1, size1 } = request;
+  const { bodyBytesMax } = blockLimits;
+  if ((size1 ?? 0) > bodyBytesMax) throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
+  if (block1 === undefined) return payload;
+  const body = bodies.add(key, block1, payload, parts.now());
+  if (body === 'tooLarge') throw problem('payloadTooLarge', { bytesMax: bodyBytesMax });
+  if (body === 'incomplete') throw problem('coapBlocksIncomplete');
+  return body;
+}
+
+function parsed(
+  body: Buffer,
+  contentFormat: number | undefined,
+  parseJson: CoapCaptureParts<unknown>['parseJson'],
+): Json | undefined {
+  if (contentFormat === contentFormats.cbor) return parseCborBody(body);
+  return parseJson(body.toString('utf8'));
+}
+
+function firstBlock<S>(
+  { parts, keptAnswers }: CaptureState<S>,
+  { request, key }: Received,
+  whole: CoapAnswer,
+): CoapAnswer {
+  const { block1, block2 } = request;
+  const options = [...whole.options];
+  if (block1 !== undefined && whole.code !== coapCodes.continue)
+    options.push(blockOption('block1', block1));
+  const answer = { ...whole, options };
+  // A refusal fits in one message, so nothing is kept for its sender.
+  if (codeClass(answer.code) >= 4) return shortened(answer, block2?.bytes ?? blockBytesMax);
+  const first = blockOfAnswer(answer, block2) ?? answer;
+  if (first.payload.length < answer.payload.length) keptAnswers.keep(key, answer, parts.now());
+  return first;
+}
+
+/** Throws Problem when the answer is no longer kept, or has no such block. */
+function furtherBlock<S>(
+  { parts, keptAnswers }: CaptureState<S>,
+  { request, key }: Received,
+): CoapAnswer {
+  const whole = keptAnswers.find(key, parts.now());
+  const block = whole && blockOfAnswer(whole, request.block2);
+  if (block === undefined) throw problem('coapBlocksIncomplete');
+  return block;
 }
 
 function checkedRequest({ query, accept, contentFormat }: CoapRequest): CaptureRequest {
@@ -159,7 +192,9 @@ function checkedRequest({ query, accept, contentFormat }: CoapRequest): CaptureR
 }
 
 function continued({ block1 }: CoapRequest): CoapAnswer {
-  return { ...plainAnswer(coapCodes.continue), options: [blockOption('block1', block1!)] };
+  const answer = plainAnswer(coapCodes.continue);
+  if (block1 === undefined) return answer;
+  return { ...answer, options: [blockOption('block1', block1)] };
 }
 
 const methods: Readonly<Record<number, string>> = {

@@ -115,7 +115,8 @@ function createMemory(entriesMax: number, bytesMax: number): Memory {
         drop(oldest);
       }
       const known = exchanges.get(key);
-      return known?.digest === digest ? Buffer.from(known.answer, 'latin1') : undefined;
+      if (known?.digest !== digest) return undefined;
+      return Buffer.from(known.answer, 'latin1');
     },
     size: () => exchanges.size,
   };

@@ -22,10 +22,15 @@ export function routeOf<R extends RoutedDevice>(
 ): R | Promise<R> {
   if (topic === undefined || identity === undefined) throw new Error('not a topic of a device');
   const { key, deviceId } = topic;
-  if (key !== (identity.mode === 'secret' ? identity.secret : tokenTopicKey)) {
+  if (key !== topicKeyOf(identity)) {
     throw new Error('the topic belongs to another kind of login');
   }
   if (identity.mode === 'token' && deviceId !== identity.deviceId)
     throw new Error('the topic belongs to another device');
   return findRoute(identity, deviceId);
+}
+
+function topicKeyOf(identity: MqttIdentity): string {
+  if (identity.mode === 'secret') return identity.secret;
+  return tokenTopicKey;
 }

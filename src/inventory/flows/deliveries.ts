@@ -93,11 +93,11 @@ export async function resendDelivery(
   records: Records,
   renewed: Renewed,
   id: string,
-  { now, vendorNames }: { readonly now: number; readonly vendorNames: boolean },
+  vendorNames: boolean,
 ) {
   const sequences = await records.db
     .transaction()
-    .execute((step) => renewDeliveries(step, { id }, now, 1));
+    .execute((step) => renewDeliveries(step, { id }, records.now(), 1));
   await renewed(sequences);
   return deliveryView(found(await findDelivery(records.db, { id }), 'delivery', id), vendorNames);
 }
@@ -108,13 +108,12 @@ export async function resendDeliveries(
   principal: Principal,
   renewed: Renewed,
   filter: DeliveryListFilter & { readonly ids?: readonly string[] | undefined },
-  now: number,
 ) {
   const states = filter.states ?? (filter.ids === undefined ? ['DEAD'] : undefined);
   const which = { ...filterOf(principal, { ...filter, states }), ids: filter.ids };
   const sequences = await records.db
     .transaction()
-    .execute((step) => renewDeliveries(step, which, now, resentMax));
+    .execute((step) => renewDeliveries(step, which, records.now(), resentMax));
   await renewed(sequences);
   return { resent: sequences.length };
 }

@@ -28,7 +28,7 @@ import {
   removeIntegration,
   saveIntegration,
 } from '../../records/rows/integrations.ts';
-import { findWorkspace, oldestWorkspaceOf } from '../../records/rows/workspaces.ts';
+import { oldestWorkspaceOf } from '../../records/rows/workspaces.ts';
 import {
   auditView,
   change,
@@ -40,6 +40,7 @@ import {
   type Step,
   usersNamedMax,
 } from '../record-change.ts';
+import { placeIn } from '../record-crud.ts';
 import { deviceConnectorView, newUplinkSecret } from './device-connectors.ts';
 import { placeInWorkspace } from '../resource-lookup.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
@@ -51,6 +52,12 @@ type SentProperties = Readonly<Record<string, unknown>> | null | undefined;
 
 /** Throws Problem 400 for a forbidden address of a network server. */
 export type CheckHost = (host: string) => void;
+
+/** What creating and updating need in addition to the request. */
+export interface IntegrationContext {
+  readonly principal: Principal;
+  readonly checkHost: CheckHost;
+}
 
 export interface IntegrationUpdate {
   readonly name?: string | undefined;
@@ -72,7 +79,7 @@ export async function placeOfNewIntegration(
   records: Records,
   principal: Principal,
   draft: Pick<IntegrationDraft, 'organizationId' | 'workspaceId'>,
-): Promise<Place> {
+): Promise<Place & { readonly workspaceId: string }> {
   const organizationId = draft.organizationId ?? principal.organizationId;
   const workspaceId = draft.workspaceId ?? (await oldestWorkspaceOf(records.db, organizationId));
   if (workspaceId === undefined)
@@ -81,7 +88,7 @@ export async function placeOfNewIntegration(
   if (draft.organizationId && place.organizationId !== draft.organizationId) {
     throw problem('notFound', { what: 'workspace', id: workspaceId });
   }
-  return place;
+  return { ...place, workspaceId };
 }
 
 function refuse(name: string, reason: string): never {
@@ -165,8 +172,8 @@ async function view(
   };
 }
 
-function connectorOf(integration: Integration, now: number): DeviceConnector {
-  const { organizationId, workspaceId, name, description, type, provider } = integration;
+function connectorOf(integration: Integration): DeviceConnector {
+  const { organizationId, workspaceId, name, description, type, provider, created } = integration;
   return {
     id: newId('deviceConnector'),
     organizationId,
@@ -181,37 +188,31 @@ function connectorOf(integration: Integration, now: number): DeviceConnector {
     integrationId: integration.id,
     carrier: carrierOf(type),
     provider,
-    ...firstVersion(now),
+    ...firstVersion(created),
   };
 }
 
 /** Makes the integration and the LORA device connector that its devices come in by. */
 export async function createIntegration(
   records: Records,
-  principal: Principal,
+  { principal, checkHost }: IntegrationContext,
   draft: IntegrationDraft,
-  checkHost: CheckHost,
-  now: number,
 ) {
   const { workspaceId } = await placeOfNewIntegration(records, principal, draft);
   return change(records, async (step) => {
-    const { id, organizationId } = found(
-      await findWorkspace(step.db, workspaceId!),
-      'workspace',
-      workspaceId!,
-    );
+    const { organizationId } = await placeIn(step, workspaceId);
     const integration: Integration = {
       id: newId('integration'),
       organizationId,
-      workspaceId: id,
+      workspaceId,
       name: draft.name,
       description: draft.description ?? null,
       type: draft.type,
       provider: draft.provider ?? providerOf(draft.type),
       properties: propertiesFrom(draft.properties, {}, checkHost),
-      ...firstVersion(now),
+      ...firstVersion(step.now()),
     };
-    const connector = connectorOf(integration, now);
+    const connector = connectorOf(integration);
     await insertIntegration(step, integration);
     await insertDeviceConnector(step, connector);
     step.announce({ kind: 'integration', id: integration.id, action: 'created' });
@@ -240,11 +241,9 @@ export async function listIntegrations(
 /** The type cannot be changed; settings are replaced as a whole when they are sent. */
 export async function updateIntegration(
   records: Records,
-  principal: Principal,
+  { principal, checkHost }: IntegrationContext,
   id: string,
   sent: IntegrationUpdate,
-  checkHost: CheckHost,
-  now: number,
 ) {
   return change(records, async (step) => {
     const current = found(await findIntegration(step, id), 'integration', id);
@@ -254,7 +253,7 @@ export async function updateIntegration(
       description: orCurrent(sent.description, current.description),
       provider: orCurrent(sent.provider, current.provider),
       properties: propertiesFrom(sent.properties, current.properties, checkHost),
-      ...nextVersion(current, sent.version, now),
+      ...nextVersion(current, sent.version, step.now()),
     };
     await saveIntegration(step, record);
     step.announce({ kind: 'integration', id, action: 'updated' });

@@ -45,7 +45,7 @@ export interface KnownItem {
 export type KnownSections = Readonly<Record<SectionName, ReadonlyMap<string, KnownItem>>>;
 
 // Names of the neutral dialect, and secrets masked whatever the installation shows.
-export const configurationShowing = { vendorNames: false, connectorSecrets: false } as const;
+export const configurationViewOptions = { vendorNames: false, connectorSecrets: false } as const;
 const workspaceScopes: readonly Scope[] = ['asset', 'dataFlow', 'rule'];
 /** Scopes of records that belong to the organization. */
 const organizationScopes: readonly Scope[] = ['deviceType', 'customLogic'];
@@ -101,16 +101,13 @@ export async function knownSections(
   workspaceId: string,
 ): Promise<KnownSections> {
   const scope = { workspaceIds: [workspaceId] };
+  const viewer = { principal, viewOptions: configurationViewOptions };
   const fields = await all((page) => listCustomFields(records, principal, scope, page));
   const tags = await all((page) => listTags(records, principal, scope, page));
   const types = await all((page) => listDeviceTypes(records, principal, { details: true }, page));
   const connectors = await all((page) => listDeviceConnectors(records, principal, scope, page));
-  const outputs = await all((page) =>
-    listOutputConnectors(records, principal, configurationShowing, scope, page),
-  );
-  const flows = await all((page) =>
-    listDataFlows(records, principal, configurationShowing, scope, page),
-  );
+  const outputs = await all((page) => listOutputConnectors(records, viewer, scope, page));
+  const flows = await all((page) => listDataFlows(records, viewer, scope, page));
   const outputName = naming(outputs);
   return {
     customFields: section(fields, ({ type, description, required, selectOptions }) => ({
@@ -175,7 +172,7 @@ async function ruleSections(
   const scope = { workspaceIds: [workspaceId] };
   const blocks = await all((page) => listCustomLogic(records, principal, {}, page));
   const rules = await all((page) =>
-    listRules(records, principal, configurationShowing, scope, page),
+    listRules(records, { principal, viewOptions: configurationViewOptions }, scope, page),
   );
   const configured = await configuredRules(records, rules, {
     ...names,

@@ -7,11 +7,15 @@ import { findDeviceNames } from '../../records/rows/devices.ts';
 import { findOutputConnectors } from '../../records/rows/output-connectors.ts';
 import { findTags } from '../../records/rows/tags.ts';
 import { auditView } from '../record-change.ts';
-import { type Showing, typeName } from '../flows/output-connector-view.ts';
+import { type ConnectorViewOptions, typeName } from '../flows/output-connector-view.ts';
 
 export type RuleView = Awaited<ReturnType<typeof ruleViews>>[number];
 
-export async function ruleViews(records: Records, showing: Showing, rules: readonly Rule[]) {
+export async function ruleViews(
+  records: Records,
+  viewOptions: ConnectorViewOptions,
+  rules: readonly Rule[],
+) {
   const inputs = rules.flatMap((rule) => rule.inputs);
   const idsOf = (type: RuleInput['type']) =>
     inputs.filter((input) => input.type === type).map(({ id }) => id);
@@ -61,7 +65,7 @@ export async function ruleViews(records: Records, showing: Showing, rules: reado
           {
             id: actionId,
             name: connector.name,
-            type: typeName(connector.type, showing),
+            type: typeName(connector.type, viewOptions),
             configuration,
           },
         ];

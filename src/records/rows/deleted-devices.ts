@@ -21,12 +21,12 @@ export async function listDeletedDevices(db: RecordsDb): Promise<readonly Delete
 }
 
 /** Once nothing of the device is left. */
-export async function forgetDeletedDevice(db: RecordsDb, deviceId: string): Promise<void> {
+export async function completeDeviceDeletion(db: RecordsDb, deviceId: string): Promise<void> {
   await db.deleteFrom('deletedDevices').where('deviceId', '=', deviceId).execute();
 }
 
 /** Removes what uplinks said of the device: status, decoder's state, processing log, what rules remember of it, deliveries. */
-export async function removeTraces(db: RecordsDb, deviceId: string): Promise<void> {
+export async function purgeDeviceRecords(db: RecordsDb, deviceId: string): Promise<void> {
   for (const table of [
     'deviceStatus',
     'deviceState',

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { loraFields } from '../../model/lora-fields.ts';
 import { fromFlagOrNull, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
-import { noteDeletedDevice, removeTraces } from './deleted-devices.ts';
+import { noteDeletedDevice, purgeDeviceRecords } from './deleted-devices.ts';
 import { fieldColumnsOf, fieldsFromRow } from './device-columns.ts';
 import { jsonSql } from '../json-sql.ts';
 import type { RecordTables } from '../schema.ts';
@@ -263,7 +263,7 @@ export async function saveDevice({ db, sealer }: Store, record: Device): Promise
 
 /** Removes the device and what is known about it, and notes that its samples are to be dropped. */
 export async function removeDevice(step: RecordsDb, id: string, now: EpochMs): Promise<void> {
-  await removeTraces(step, id);
+  await purgeDeviceRecords(step, id);
   await step.deleteFrom('devices').where('id', '=', id).execute();
   await noteDeletedDevice(step, id, now);
 }
