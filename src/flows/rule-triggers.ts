@@ -8,7 +8,7 @@ import type { TemplateContext } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
 import type { RuleSample } from '../rules/rule-reading.ts';
-import { scriptEvent } from '../rules/script-run.ts';
+import { scriptCauses, scriptEvent } from '../rules/script-run.ts';
 import {
   type LookUpDevice,
   type Origin,
@@ -29,10 +29,9 @@ export async function waitingRun(
 ): Promise<JsonObject> {
   const { compiled, reading, places } = triggered;
   const context = await ruleContext(triggered, origin, lookUp);
-  const sources = compiled.sources.map((_, place) => context.dataSources![String(place + 1)]!);
-  const type = origin.cause === 'UPLINK' ? 'uplink' : 'timer';
+  const type = scriptCauses[origin.cause];
   const cause = { type, timerMeta, numberOfInvocations: origin.hops, at: origin.at } as const;
-  const event = scriptEvent(compiled, reading, cause, context.device ?? null, sources);
+  const event = scriptEvent(compiled, reading, cause, context);
   const { entry: _, sample: __, ...told } = origin;
   return {
     origin: told,
