@@ -72,7 +72,7 @@ export interface ShapeInterner {
   readonly fromText: (text: string) => DataShape;
 }
 
-export function shapeInterner(): ShapeInterner {
+export function createShapeInterner(): ShapeInterner {
   const known = new Map<string, DataShape>();
   function fromText(text: string): DataShape {
     let shape = known.get(text);

@@ -95,7 +95,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     nextPosition: () => writer.nextPosition,
     firstPosition: () => segments[0]?.firstPosition ?? writer.durablePosition,
     read: (position) =>
-      readFrames(segments, () => writer.durablePosition, position, readers, options.damaged),
+      readFrames({ segments, writer, readers, damaged: options.damaged }, position),
     positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),
     dropBefore: (position) =>
       dropBefore(options, segments, Math.min(position, ...[...readers].map((r) => r.position))),
@@ -106,18 +106,22 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   };
 }
 
+interface FrameSource {
+  readonly damaged: JournalOptions['damaged'];
+  readonly segments: readonly Segment[];
+  readonly writer: JournalWriter;
+  readonly readers: Set<{ position: number }>;
+}
+
 async function* readFrames(
-  segments: readonly Segment[],
-  durablePosition: () => number,
+  { segments, writer, readers, damaged }: FrameSource,
   from: number,
-  readers: Set<{ position: number }>,
-  damaged: JournalOptions['damaged'],
 ): AsyncGenerator<readonly Frame[]> {
   // Registered, so that no segment is dropped that this reader has still to come to.
   const reader = { position: from };
   readers.add(reader);
   try {
-    while (reader.position < durablePosition()) {
+    while (reader.position < writer.durablePosition) {
       const segment = segments.findLast((s) => s.firstPosition <= reader.position) ?? segments[0];
       if (segment === undefined) return;
       const { bytes } = segment;

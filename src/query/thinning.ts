@@ -32,8 +32,8 @@ export function createThinning(total: number, wanted: number): Thinning {
       : Math.min(wanted - 2, 1 + Math.floor((place - 1) / pointsABucket));
   const close = () => {
     const before = kept.at(-1);
-    const following = next.length > 0 ? next : current;
-    if (before !== undefined) kept.push(...largest(before, current, following));
+    if (before !== undefined)
+      kept.push(...largest(before, current, next.length > 0 ? next : current));
     current = next;
     next = [];
     currentBucket++;
@@ -74,7 +74,8 @@ function largest(
     );
     if (area > size) [found, size] = [point, area];
   }
-  return found === undefined ? [] : [found];
+  if (found === undefined) return [];
+  return [found];
 }
 
 function mean(points: readonly SeriesPoint[], of: (point: SeriesPoint) => number): number {

@@ -121,13 +121,13 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
     // A table that cannot be read may hold any of them.
     if (table !== undefined && ![...gone].some((id) => table.includes(id, 0, 'latin1'))) return 0;
     const next = segmentName(directory, segment.sequence, segment.generation + 1);
-    const copy = await copySegment(
-      segment.path,
-      segment.head.blocks,
-      next.path,
-      (line) => !gone.has(deviceOfLine(line)),
-      compressLines,
-    );
+    const copy = await copySegment({
+      from: segment.path,
+      blocks: segment.head.blocks,
+      to: next.path,
+      keep: (line) => !gone.has(deviceOfLine(line)),
+      compress: compressLines,
+    });
     copy.damage.forEach(damaged);
     await replaceFile(indexPath(next.path), encodeIndex(copy.contents));
     const at = closed.indexOf(segment);

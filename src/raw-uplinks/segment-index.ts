@@ -47,7 +47,7 @@ const prefixBytes = 8;
 const pairBytes = 8;
 
 export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentContents): Buffer {
-  const rows = [...devices].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const rows = [...devices].toSorted(byId);
   const head: SegmentHead = {
     format: rawUplinkFormat,
     blocks,
@@ -74,6 +74,10 @@ export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentC
   const tableCrc = Buffer.alloc(4);
   tableCrc.writeUInt32LE(crc32(table));
   return Buffer.concat([prefix, headBytes, tableCrc, table, ...pairs]);
+}
+
+function byId([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return Number(a > b) - Number(a < b);
 }
 
 function pairsOf(counts: readonly BlockCount[]): Buffer {

@@ -32,7 +32,7 @@ export interface DataSet {
   readonly add: (data: JsonObject) => void;
 }
 
-export function dataSet(): DataSet {
+export function createDataSet(): DataSet {
   const list: JsonObject[] = [];
   let texts: Set<string> | undefined;
   return {
@@ -51,7 +51,9 @@ export function dataSet(): DataSet {
 }
 
 function sortedEntries(object: object): [string, Json][] {
-  return Object.entries(object as Record<string, Json>).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.entries(object as Record<string, Json>).sort(
+    ([a], [b]) => Number(a > b) - Number(a < b),
+  );
 }
 
 /** The same text for objects that `sameData` holds for. */

@@ -61,7 +61,8 @@ export function createStoreReads(parts: StoreReadsParts): StoreReads {
     buckets: (request) => findBuckets(request, parts),
     measuredKeys: async (deviceId, topicsMax) => {
       const device = deviceOf(deviceId);
-      return device === undefined ? [] : measuredKeys(device, topicsMax);
+      if (device === undefined) return [];
+      return measuredKeys(device, topicsMax);
     },
   };
 }
@@ -155,7 +156,10 @@ function readerOf(
   const reported = new Set<RowGroup['chunk']>();
   return {
     groupsBetween: (series, from, to) => groupsBetween(series, from, to, decoded),
-    guarded: ({ chunk }, read) => (chunk === undefined ? read() : decoded.guarded(chunk, read)),
+    guarded: ({ chunk }, read) => {
+      if (chunk === undefined) return read();
+      return decoded.guarded(chunk, read);
+    },
     left: (topic, { chunk }) => {
       if (chunk === undefined || reported.has(chunk)) return;
       reported.add(chunk);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { decodeEntry } from '../../log/entry-decoding.ts';
 import { openFollowerPositions } from '../../log/follower-positions.ts';
 import { recoverJournal } from '../../log/journal-recovery.ts';
-import { shapeInterner } from '../../log/data-shape.ts';
+import { createShapeInterner } from '../../log/data-shape.ts';
 import { durableTo, type JournalEndSeen, logDamage } from '../../log/log-damage.ts';
 import { journalStart } from '../../log/segment-list.ts';
 import type { StoreDamage } from '../sample-store.ts';
@@ -46,10 +46,15 @@ export async function verifyStore(
   seen?: JournalEndSeen,
 ): Promise<StoreFindings> {
   const registry = createSeriesRegistry(storeLimits);
-  const interners = createInterners(registry, shapeInterner());
+  const interners = createInterners(registry, createShapeInterner());
   const journalDirectory = join(directory, 'journal');
   const start = await journalStart(journalDirectory);
-  const opened = await openSegments(join(directory, 'segments'), registry, interners, start, false);
+  const opened = await openSegments(registry, {
+    directory: join(directory, 'segments'),
+    interners,
+    logStart: start,
+    repair: false,
+  });
   const { segments, manifest } = opened;
   const damage = [...opened.damage];
   let chunks = 0;
@@ -155,7 +160,11 @@ function statisticsFit(chunk: Chunk, rows: SealedRows, column: number): boolean 
     ? rows.columnHours(column)
     : undefined;
   if (hours !== undefined) {
-    const again = columnHours(rows.hours(), rows.timestamps, present, Uint32Array.from(places));
+    const again = columnHours(rows.hours(), {
+      timestamps: rows.timestamps,
+      numbers: present,
+      places: Uint32Array.from(places),
+    });
     for (const name of ['counts', 'sums', 'mins', 'maxs', 'slots'] as const)
       if (String(hours[name]) !== String(again[name])) return false;
   }

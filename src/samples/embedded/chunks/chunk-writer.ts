@@ -85,7 +85,7 @@ export function sealRows(
     section(
       hours === undefined || numbers === undefined
         ? undefined
-        : () => writeColumnHours(writer, hours, timestamps, numbers, present[i]),
+        : () => writeColumnHours(writer, hours, { timestamps, numbers, places: present[i] }),
     );
   const bytes = Uint8Array.from(writer.written());
   return {

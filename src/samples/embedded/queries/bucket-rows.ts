@@ -88,7 +88,7 @@ function addObjects(
     const value = dataValue(dataAt(sorted.rows, rowAt(sorted, place)), dataKey);
     if (value === undefined || value === null) continue;
     const tally = tallyAt(tallies, facet, bucket);
-    addValue(facet, tally, value, timestamp, sorted.orders[place]);
+    addValue(facet, tally, value, { timestamp, order: sorted.orders[place] });
   }
 }
 

@@ -7,7 +7,7 @@ import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { OpenRows } from './open-rows.ts';
 import { visibleFrom } from './origin.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
-import { type DataSet, dataSet, sameData } from '../../same-data.ts';
+import { type DataSet, createDataSet, sameData } from '../../same-data.ts';
 import { missing } from '../../../structures/missing.ts';
 
 /** With more samples at one instant than this, they are kept at hand. */
@@ -104,8 +104,8 @@ function noteNewest(series: Series, from: number): void {
   }
 }
 
-function newestOf({ chunks, closing, open }: Series): EpochMs {
-  const groups = [...chunks, ...closing, ...(open === undefined ? [] : [open])];
+function newestOf(series: Series): EpochMs {
+  const groups = [...series.chunks, ...unsealedRows(series)];
   return groups.reduce((newest, group) => Math.max(newest, group.newest), Number.NEGATIVE_INFINITY);
 }
 
@@ -142,11 +142,17 @@ export function unreadableSamples(
   return { deviceId, topic, from, to, place: `${file.name} at ${offset}` };
 }
 
+/** All unsealed rows of the series. */
+export function unsealedRows({ closing, open }: Series): readonly OpenRows[] {
+  if (open === undefined) return closing;
+  return [...closing, open];
+}
+
 /** The unsealed rows of the series that may lie between the times. */
-export function unsealedBetween({ closing, open }: Series, from: EpochMs, to: EpochMs): OpenRows[] {
-  if (open === undefined && closing.length === 0) return [];
-  const all = open === undefined ? closing : [...closing, open];
-  return all.filter((rows) => rows.length > 0 && rows.newest >= from && rows.oldest < to);
+export function unsealedBetween(series: Series, from: EpochMs, to: EpochMs): OpenRows[] {
+  return unsealedRows(series).filter(
+    (rows) => rows.length > 0 && rows.newest >= from && rows.oldest < to,
+  );
 }
 
 /** All visible rows of the series that may lie between the times. */
@@ -181,7 +187,7 @@ export function isStored(
   const stored = dataAtInstant(series, timestamp, decoded);
   if (stored.some((other) => sameData(other, data))) return true;
   if (stored.length > crowdMin) {
-    series.crowd = { timestamp, data: dataSet() };
+    series.crowd = { timestamp, data: createDataSet() };
     for (const other of stored) series.crowd.data.add(other);
   }
   return false;
