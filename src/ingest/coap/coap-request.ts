@@ -1,4 +1,4 @@
-// What a CoAP request asks for: path, query, formats and blocks, read from its options (RFC 7252 section 5.10, RFC 7959).
+// CoAP requests: path, query, formats and blocks, read from the options (RFC 7252 section 5.10, RFC 7959).
 import type { CoapMessage, CoapOption } from './coap-message.ts';
 
 export const optionNumbers = {
