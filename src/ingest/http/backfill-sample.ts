@@ -1,4 +1,4 @@
-// One sample of a backfill as a client writes it: {data, topic?, timestamp?, meta?} (interface 4.3, contract 28).
+// Backfill sample as a client writes it: {data, topic?, timestamp?, meta?} (interface 4.3, contract 28).
 import { type EpochMs, isInstant, parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem, problems } from '../../model/problem.ts';

@@ -48,9 +48,9 @@ export async function ruleViews(
       active,
       deleted: false,
       ...auditView(rule),
-      nextExecution: nextExecution === null ? null : formatInstant(nextExecution),
+      nextExecution: instantView(nextExecution),
       inputs: rule.inputs.map((input) => inputView(rule, input, names.get(input.id))),
-      timer: { ...timer, startAt: timer.startAt === null ? null : formatInstant(timer.startAt) },
+      timer: { ...timer, startAt: instantView(timer.startAt) },
       logic: {
         ...logic,
         customLogic: customLogic && {
@@ -83,4 +83,9 @@ function inputView({ timer, logic }: Rule, input: RuleInput, name: string | unde
     trigger: sources.some(({ triggerOnUplink }) => !timer.enabled || triggerOnUplink),
     tag: input.type !== 'DEVICE',
   };
+}
+
+function instantView(at: number | null): string | null {
+  if (at === null) return null;
+  return formatInstant(at);
 }
