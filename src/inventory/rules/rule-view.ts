@@ -23,12 +23,8 @@ export async function ruleViews(
   const tags = await findTags(records.db, idsOf('ASSET_TAG'));
   const names = new Map([...devices, ...tags].map(({ id, name }) => [id, name]));
   const actionIds = rules.flatMap(({ actions }) => actions.map(({ id }) => id));
-  const connectors = new Map(
-    (await findOutputConnectors(records, [...new Set(actionIds)])).map((connector) => [
-      connector.id,
-      connector,
-    ]),
-  );
+  const found = await findOutputConnectors(records, [...new Set(actionIds)]);
+  const connectors = new Map(found.map((connector) => [connector.id, connector]));
   const blockIds = rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []);
   const blocks = new Map(
     (await findCustomLogics(records.db, [...new Set(blockIds)])).map((block) => [
