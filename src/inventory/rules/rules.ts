@@ -40,7 +40,7 @@ async function view(
   return shown;
 }
 
-/** Active unless it says otherwise. */
+/** Active by default. */
 export async function createRule(
   records: Records,
   viewOptions: ConnectorViewOptions,
@@ -105,7 +105,7 @@ export async function listRules(
   return pageOf(await ruleViews(records, viewOptions, rows), total, page);
 }
 
-/** What it remembers is cleared when it is deactivated and when its inputs or logic change. */
+/** Clears the state of the rule when it is deactivated and when its inputs or logic change. */
 export async function updateRule(
   records: Records,
   viewOptions: ConnectorViewOptions,
