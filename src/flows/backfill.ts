@@ -1,4 +1,4 @@
-// The backfill journey: samples that a client hands in for a device are read, validated, appended in batches, and announced.
+// Backfill journey: samples of a request are read, validated, appended in batches, and announced.
 import { createHash } from 'node:crypto';
 import {
   type BackfillSample,

@@ -1,4 +1,4 @@
-// From a capture request to an uplink: whose payload it is, what decodes it, which of its samples are stored.
+// Capture journey: the device, decoder and stored topics of a request make it an uplink.
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';

@@ -1,4 +1,4 @@
-// What becomes of a downlink after a try or a report: the change of its record, the note about it, and when to go on.
+// Downlink status after a try or a report: the changed record, its note, and the next try.
 import type { Downlink, DownlinkState } from '../model/downlink.ts';
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';

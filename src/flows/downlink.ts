@@ -1,4 +1,4 @@
-// The downlink journey: a command for a device is checked, encoded, made durable in its queue, and the queue is woken (contract 17).
+// Downlink journey: a command is checked, encoded, queued durably, and sent by the queue (contract 17).
 import { createHash } from 'node:crypto';
 import type { CommandedDevice, PlannedDownlinks } from '../decode/downlink-command.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';

@@ -1,4 +1,4 @@
-// What a device published becomes an uplink: repetitions once, what is no JSON as a note for the device's owner (contract 18).
+// MQTT uplinks: repetitions are stored once, and invalid JSON becomes a note for the device's owner (contract 18).
 import { isUtf8 } from 'node:buffer';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import type { MqttPayload } from '../ingest/mqtt/mqtt-publish.ts';

@@ -1,4 +1,4 @@
-// From a network server's webhook to uplinks, notes and the fate of downlinks: whose they are, what repeats, what is stored (contract 35).
+// Network server capture: a webhook becomes uplinks, notes and downlink reports (contract 35).
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { Device } from '../model/device.ts';

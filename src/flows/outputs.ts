@@ -1,4 +1,4 @@
-// The outputs journey: every sample that became durable, from wherever, goes to the outputs of its data flow (contract 10).
+// Outputs journey: every durable sample goes to the outputs of its data flow (contract 10).
 import type { FlowRoute } from '../inventory/devices/flow-route-cache.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';

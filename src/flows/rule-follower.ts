@@ -132,14 +132,15 @@ function evaluateStoredSample(
     entry,
   };
   const visit: Visit = (compiled, reading, places, verdict) => {
-    if (verdict !== undefined) log.addEvaluated(compiled, origin, reading.samples, places, verdict);
+    const { samples } = reading;
+    if (verdict !== undefined) log.addEvaluated({ compiled, origin, samples, places, verdict });
     if (verdict?.firings.length === 0) return;
     addTriggered({ compiled, reading, places, verdict }, origin);
   };
   const failed: VisitFailed = (compiled, places, error) =>
     failures.failed(compiled, origin, places, error);
   try {
-    evaluateSample(plan, sample, registry.memory, visit, failed);
+    evaluateSample(plan, sample, registry.memory, { visit, failed });
   } catch (error) {
     failures.sampleFailed(stored, origin.at, error);
   }

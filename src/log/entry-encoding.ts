@@ -11,6 +11,7 @@ import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import { type DataShape, leafKinds } from './data-shape.ts';
 import type { LoggedRows } from './logged-entry.ts';
 import { numberIn } from './numbering.ts';
+import { missing } from '../structures/missing.ts';
 
 type EntrySample = Omit<SampleEntry, 'storedAt'>;
 
@@ -94,7 +95,9 @@ class HeadTables {
   #lastKind = 0;
 
   kindOf(sample: EntrySample, shape: DataShape): number {
-    if (this.#lastShape === shape && sameKind(this.#lastSample!, sample)) return this.#lastKind;
+    const last = this.#lastSample;
+    if (last !== undefined && this.#lastShape === shape && sameKind(last, sample))
+      return this.#lastKind;
     const kind: RowKind = [
       this.#origin(sample),
       indexIn(this.topics, sample.topic),
@@ -158,12 +161,11 @@ function encodeRows(
   tables: HeadTables,
 ): number {
   const view = new DataView(target.buffer, target.byteOffset, target.length);
-  const { numbers } = values;
   let at = 0;
   let valueAt = 0;
   for (let i = 0; i < samples.length; i++) {
-    const sample = samples[i]!;
-    const shape = shapes[i]!;
+    const sample = samples[i] ?? missing('sample');
+    const shape = shapes[i] ?? missing('shape of a sample');
     at = writeVarint(target, at, tables.kindOf(sample, shape));
     view.setFloat64(at, sample.timestamp, true);
     at += 8;
@@ -171,9 +173,9 @@ function encodeRows(
       at = writeVarint(target, at, tables.text(JSON.stringify(sample.meta)));
     for (const { kind } of shape.leaves) {
       if (kind === leafKinds.number) {
-        view.setFloat64(at, numbers[valueAt]!, true);
+        view.setFloat64(at, values.numberAt(valueAt), true);
         at += 8;
-      } else if (kind === leafKinds.boolean) target[at++] = numbers[valueAt]!;
+      } else if (kind === leafKinds.boolean) target[at++] = values.numberAt(valueAt);
       else at = writeVarint(target, at, tables.text(values.textAt(valueAt)));
       valueAt++;
     }

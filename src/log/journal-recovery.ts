@@ -178,7 +178,7 @@ async function isInLastGroup(
   fileBytes: number,
 ): Promise<boolean> {
   const isHead = ({ type }: Frame): boolean => type === frameTypes.group;
-  if (damage!.offset < groupEnd && fileBytes > groupEnd) return false;
+  if (damage !== undefined && damage.offset < groupEnd && fileBytes > groupEnd) return false;
   if (frames.some(isHead)) return false;
   for await (const batch of scanSegment(path, end, fileBytes))
     if (batch.frames.some(isHead)) return false;

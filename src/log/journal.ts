@@ -127,9 +127,10 @@ async function* readFrames(
         const frames = batch.frames.filter(
           (f) => f.type === frameTypes.entry && f.position >= reader.position,
         );
-        if (frames.length === 0) continue;
+        const last = frames.at(-1);
+        if (last === undefined) continue;
         yield frames;
-        reader.position = frames.at(-1)!.position + 1;
+        reader.position = last.position + 1;
       }
       // It was written on meanwhile, and maybe followed by another: what came is read before that one.
       if (segment.bytes !== bytes) continue;
@@ -181,8 +182,9 @@ async function dropBefore(
   let kept = segments.reduce((sum, segment) => sum + segment.bytes, 0);
   let dropped = 0;
   // The newest segment is being written and stays.
-  while (segments.length > 1 && segments[1]!.firstPosition <= position) {
-    const segment = segments[0]!;
+  for (;;) {
+    const [segment, next] = segments;
+    if (segment === undefined || next === undefined || next.firstPosition > position) break;
     const withinAge = segment.lastStoredAt !== undefined && segment.lastStoredAt >= oldest;
     if (kept <= bytesMax && withinAge) break;
     await unlink(segment.path);

@@ -197,7 +197,8 @@ async function makePlans(
   { planningFailed }: PreparationFailures,
 ): Promise<void> {
   const unplanned = plans.missing(devices);
-  const tags = await (index.hasTags ? tagsOfDevices(db, unplanned) : noTags);
+  let tags = noTags;
+  if (index.hasTags) tags = await tagsOfDevices(db, unplanned);
   for (const id of unplanned) {
     const workspaceId = devices.get(id)?.workspaceId ?? '';
     const own = new Set(tags.get(id)?.map((tag) => tag.id));

@@ -1,4 +1,4 @@
-// What CoAP requests are answered: the code of each outcome, a JSON body, and never much more bytes than were asked with.
+// CoAP answers: the code of each outcome and a JSON body, not much larger than the request.
 import type { Problem } from '../../model/problem.ts';
 import { type Block, blockOption, contentFormats, uintOption } from './coap-request.ts';
 import type { CoapOption } from './coap-message.ts';
@@ -52,7 +52,8 @@ const codesByStatus: Readonly<Record<number, number>> = {
 const retryAfterSeconds = 5;
 
 function codeOfStatus(status: number): number {
-  return codesByStatus[status] ?? (status < 500 ? coapCodes.badRequest : coapCodes.internal);
+  if (status < 500) return codesByStatus[status] ?? coapCodes.badRequest;
+  return codesByStatus[status] ?? coapCodes.internal;
 }
 
 export function jsonAnswer(
@@ -77,8 +78,9 @@ export function refusalAnswer(
   const code = codeOfStatus(body.status);
   const options: CoapOption[] = [];
   if (code === coapCodes.unavailable) options.push(uintOption('maxAge', retryAfterSeconds));
-  const bytesMax = refused?.problem === 'payloadTooLarge' ? refused.details['bytesMax'] : undefined;
-  if (typeof bytesMax === 'number') options.push(uintOption('size1', bytesMax));
+  const bytesMax = refused?.details['bytesMax'];
+  if (refused?.problem === 'payloadTooLarge' && typeof bytesMax === 'number')
+    options.push(uintOption('size1', bytesMax));
   return jsonAnswer(code, body, options);
 }
 
@@ -100,14 +102,14 @@ export function shortened(answer: CoapAnswer, payloadBytesMax: number): CoapAnsw
     { status, errorCode, message },
     { status, errorCode },
   ].map((body) => Buffer.from(JSON.stringify(body)));
-  const fitting =
-    errorCode === undefined ? undefined : shorter.find(({ length }) => length <= payloadBytesMax);
-  if (fitting !== undefined) return { ...answer, payload: fitting };
+  const fitting = shorter.find(({ length }) => length <= payloadBytesMax);
+  if (errorCode !== undefined && fitting !== undefined) return { ...answer, payload: fitting };
   return { ...answer, options: answer.options.filter(isNoFormat), payload: Buffer.alloc(0) };
 }
 
 function readBody(payload: Buffer): { status?: number; errorCode?: string; message?: string } {
-  return payload[0] === 0x7b ? (JSON.parse(payload.toString()) as { errorCode?: string }) : {};
+  if (payload[0] !== 0x7b) return {};
+  return JSON.parse(payload.toString()) as { errorCode?: string };
 }
 
 const formatNumber = uintOption('contentFormat', 0).number;

@@ -1,4 +1,4 @@
-// CoAP messages on the wire (RFC 7252 section 3): bytes to message and back; what is malformed is said, never thrown.
+// CoAP messages on the wire (RFC 7252 section 3): parsed and encoded. Malformed input is a result, not an error.
 
 export const coapTypes = {
   confirmable: 0,
@@ -87,9 +87,9 @@ function extended(
   nibble: number,
 ): { value: number; end: number } | undefined {
   if (nibble < 13) return { value: nibble, end: at };
-  if (nibble === 13) return at < bytes.length ? { value: bytes[at]! + 13, end: at + 1 } : undefined;
-  if (nibble === 14)
-    return at + 1 < bytes.length ? { value: bytes.readUInt16BE(at) + 269, end: at + 2 } : undefined;
+  if (nibble === 13 && at < bytes.length) return { value: bytes[at]! + 13, end: at + 1 };
+  if (nibble === 14 && at + 1 < bytes.length)
+    return { value: bytes.readUInt16BE(at) + 269, end: at + 2 };
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-// What a CoAP request asks for: path, query, formats and blocks, read from its options (RFC 7252 section 5.10, RFC 7959).
+// CoAP requests: path, query, formats and blocks, read from the options (RFC 7252 section 5.10, RFC 7959).
 import type { CoapMessage, CoapOption } from './coap-message.ts';
 
 export const optionNumbers = {
@@ -102,9 +102,9 @@ function queryOf(parts: readonly Buffer[]): Record<string, string> {
   const query = new Map<string, string>();
   for (const part of parts) {
     const text = part.toString('utf8');
-    const at = text.indexOf('=');
-    const name = percentDecoded(at === -1 ? text : text.slice(0, at));
-    if (!query.has(name)) query.set(name, at === -1 ? '' : percentDecoded(text.slice(at + 1)));
+    const [, encodedName = text, value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+    const name = percentDecoded(encodedName);
+    if (!query.has(name)) query.set(name, percentDecoded(value));
   }
   return Object.fromEntries(query);
 }
@@ -122,13 +122,18 @@ const uintBytesMax = 4;
 
 function uintOf(value: Buffer | undefined): number | undefined {
   if (value === undefined || value.length > uintBytesMax) return undefined;
-  return value.length === 0 ? 0 : value.readUIntBE(0, value.length);
+  return uintIn(value);
+}
+
+function uintIn(value: Buffer): number {
+  if (value.length === 0) return 0;
+  return value.readUIntBE(0, value.length);
 }
 
 function blockOf(value: Buffer | undefined): Block | 'bad' | undefined {
   if (value === undefined) return undefined;
   if (value.length > 3) return 'bad';
-  const bits = uintOf(value)!;
+  const bits = uintIn(value);
   const sizeExponent = bits & 7;
   // 7 means many blocks in one message, which only reliable transports have (RFC 8323).
   if (sizeExponent === 7) return 'bad';
@@ -143,5 +148,5 @@ export function uintOption(name: keyof typeof optionNumbers, value: number): Coa
 }
 
 export function blockOption(name: 'block1' | 'block2', { number, more, bytes }: Block): CoapOption {
-  return uintOption(name, number * 16 + (more ? 8 : 0) + (Math.log2(bytes) - 4));
+  return uintOption(name, number * 16 + Number(more) * 8 + (Math.log2(bytes) - 4));
 }

@@ -1,4 +1,4 @@
-// One sample of a backfill as a client writes it: {data, topic?, timestamp?, meta?} (interface 4.3, contract 28).
+// Backfill sample as a client writes it: {data, topic?, timestamp?, meta?} (interface 4.3, contract 28).
 import { type EpochMs, isInstant, parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem, problems } from '../../model/problem.ts';
@@ -38,15 +38,20 @@ export function readBackfillSample(element: Json, now: EpochMs): BackfillSample 
   if (!isJsonObject(data)) return dataMissing;
   if (topic !== undefined && topic !== null && typeof topic !== 'string') return topicNotText;
   if (meta !== undefined && meta !== null && !isJsonObject(meta)) return metaNotAnObject;
-  const at = timestamp === undefined || timestamp === null ? now : instantOf(timestamp);
+  const at = instantOf(timestamp ?? now);
   if (at === undefined)
-    return refusalOf(problem('timestampInvalid', { value: shortText(timestamp!) }));
+    return refusalOf(problem('timestampInvalid', { value: shortText(timestamp ?? now) }));
   return { topic: topic ?? defaultTopic, timestamp: at, data, meta: meta ?? undefined };
 }
 
 function instantOf(timestamp: Json): EpochMs | undefined {
-  const ms = typeof timestamp === 'string' ? parseInstant(timestamp) : timestamp;
-  return typeof ms === 'number' && Number.isInteger(ms) && isInstant(ms) ? ms : undefined;
+  if (typeof timestamp === 'string') return wholeInstant(parseInstant(timestamp));
+  return wholeInstant(timestamp);
+}
+
+function wholeInstant(ms: Json | undefined): EpochMs | undefined {
+  if (typeof ms !== 'number' || !Number.isInteger(ms) || !isInstant(ms)) return undefined;
+  return ms;
 }
 
 function refusalOf({
@@ -63,5 +68,6 @@ const shownLengthMax = 100;
 
 function shortText(value: Json): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length <= shownLengthMax ? text : `${text.slice(0, shownLengthMax)}…`;
+  if (text.length <= shownLengthMax) return text;
+  return `${text.slice(0, shownLengthMax)}…`;
 }

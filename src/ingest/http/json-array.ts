@@ -1,4 +1,4 @@
-// Reads a JSON array of any length while it arrives: the bytes are cut between elements, and groups of elements parsed at once.
+// JSON array reader: cuts the bytes between elements as they arrive, and parses groups of elements.
 // Only a group is ever held. Cutting knows brackets and strings alone; whether the text is JSON, the parser says of each group.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { Json } from '../../model/json.ts';
@@ -81,9 +81,9 @@ class ArrayReader {
 
   add(chunk: Uint8Array): void {
     const start = this.#groupStart;
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    this.#held =
-      start === this.#held.length ? bytes : Buffer.concat([this.#held.subarray(start), bytes]);
+    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (start !== this.#held.length) bytes = Buffer.concat([this.#held.subarray(start), bytes]);
+    this.#held = bytes;
     this.#dropped += start;
     this.#at -= start;
     this.#elementStart -= start;
@@ -109,8 +109,8 @@ class ArrayReader {
   end(): Json[] | undefined {
     if (this.#broken !== undefined) throw this.#broken;
     if (this.#ended) return undefined;
-    const reason = this.#depth === 0 ? 'the array is missing' : 'the array does not end';
-    return this.#breakOff(reason, this.#held.length);
+    if (this.#depth === 0) return this.#breakOff('the array is missing', this.#held.length);
+    return this.#breakOff('the array does not end', this.#held.length);
   }
 
   /** Passes over what may stand before and after the array; whether the scan is inside it now. */
@@ -250,13 +250,9 @@ class ArrayReader {
   }
 
   #errorOf(inGroup: number, message: string, from: number, to: number): BrokenJsonArray {
-    const parsed = / in JSON at position (\d+)/.exec(message);
     const reason = message.replace(/ in JSON at position .*$/s, '');
     const text = this.#held.toString('utf8', from, to);
-    const within =
-      parsed === null
-        ? leadingWhitespace(text)
-        : Buffer.byteLength(text.slice(0, Number(parsed[1])));
+    const within = errorOffset(message, text);
     return new BrokenJsonArray(reason, this.#given + inGroup, this.#dropped + from + within);
   }
 
@@ -288,6 +284,13 @@ function* elementBounds(
     }
   }
   yield [from, end];
+}
+
+/** Bytes before the position that the parser reports, or before the first character of the element. */
+function errorOffset(message: string, text: string): number {
+  const parsed = / in JSON at position (\d+)/.exec(message);
+  if (parsed === null) return leadingWhitespace(text);
+  return Buffer.byteLength(text.slice(0, Number(parsed[1])));
 }
 
 function leadingWhitespace(text: string): number {

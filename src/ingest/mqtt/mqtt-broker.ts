@@ -161,7 +161,8 @@ function answerClients<R extends RoutedDevice>(state: BrokerState<R>): void {
     );
   };
   aedes.authorizePublish = (client, packet, done) => {
-    const session = client === null ? undefined : sessions.get(client);
+    if (client === null) return done(closed);
+    const session = sessions.get(client);
     if (session === undefined || session.endedBecause !== undefined) return done(closed);
     if (!session.client.closed) return publish(session, packet, done);
     // A closed client has only its will left, of which the library gets no answer.
@@ -169,7 +170,8 @@ function answerClients<R extends RoutedDevice>(state: BrokerState<R>): void {
     done(closed);
   };
   aedes.authorizeForward = (client, packet) => {
-    const number = packet.qos > 0 ? sessions.get(client)?.numbers.shift() : undefined;
+    if (packet.qos === 0) return packet;
+    const number = sessions.get(client)?.numbers.shift();
     if (number !== undefined) packet.messageId = number;
     return packet;
   };

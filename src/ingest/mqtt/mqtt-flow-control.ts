@@ -136,5 +136,6 @@ function readAll(readNow: () => unknown): Buffer | null {
   if (first === null) return null;
   const pieces = [first];
   for (let piece = readNow(); piece !== null; piece = readNow()) pieces.push(piece as Buffer);
-  return pieces.length > 1 ? Buffer.concat(pieces) : first;
+  if (pieces.length === 1) return first;
+  return Buffer.concat(pieces);
 }

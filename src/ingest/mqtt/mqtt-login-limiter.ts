@@ -104,7 +104,8 @@ async function authenticate(
 
 /** Client ids are unique only within a connector. Without the prefix, tenants could end each other's connections. */
 function brokerIdOf(identity: MqttIdentity, clientId: string): string {
-  return identity.mode === 'token' ? identity.id : `${identity.connectorId}/${clientId}`;
+  if (identity.mode === 'token') return identity.id;
+  return `${identity.connectorId}/${clientId}`;
 }
 
 export function loginRefusal(returnCode: number, message: string): LoginRefusal {

@@ -23,7 +23,8 @@ export function createMessageWriter(setTimer: SetTimer): WriteMessage {
     if (client.closed) return 'offline';
     if (qos === 0) {
       await new Promise<void>((written) => client.publish(packet, () => written()));
-      return client.closed ? 'offline' : 'sent';
+      if (client.closed) return 'offline';
+      return 'sent';
     }
     const number = nextNumber(session);
     if (number === undefined) return 'offline';

@@ -11,7 +11,7 @@ import type {
 import { refuseUnreadable } from '../unreadable.ts';
 import type { DecodedChunks } from './chunks/decoded-chunks.ts';
 import type { ActiveReads } from './queries/active-reads.ts';
-import { queryBuckets, type Slices } from './queries/bucket-query.ts';
+import { endsOf, queryBuckets, type Slices } from './queries/bucket-query.ts';
 import {
   matchingSeries,
   type RowReader,
@@ -136,8 +136,7 @@ async function findBuckets(
     lost.report({
       deviceId,
       topic,
-      from: edges[0]!,
-      to: edges.at(-1)!,
+      ...endsOf(edges),
       unreadable: refuseUnreadable,
     });
   const end = readers.begin();

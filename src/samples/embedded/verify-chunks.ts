@@ -19,7 +19,7 @@ import {
   statistics,
   statOf,
 } from './chunks/chunk.ts';
-import { isNumeric } from './chunks/chunk-schema.ts';
+import { columnAt, isNumeric } from './chunks/chunk-schema.ts';
 import { columnHours, hoursOf } from './chunks/hour-section.ts';
 import { storeLimits } from './store-limits.ts';
 import { createInterners, openSegments } from './store-loader.ts';
@@ -144,12 +144,12 @@ function whatIsWrong(chunk: Chunk): string | undefined {
 }
 
 function statisticsFit(chunk: Chunk, rows: SealedRows, column: number): boolean {
-  const { inShape } = chunk.schema.columns[column]!;
-  const { numbers } = rows.columns[column]!;
+  const { inShape } = columnAt(chunk.schema, column);
+  const { numbers } = rows.column(column);
   const { shapeIds } = rows;
   const places: number[] = [];
   for (let row = 0; row < rows.length; row++)
-    if (inShape[shapeIds === undefined ? 0 : shapeIds[row]!]) places.push(row);
+    if (inShape[shapeIds?.[row] ?? 0] === true) places.push(row);
   const present = Float64Array.from(places, (row) => numbers[row]!);
   const hours = hasSection(chunk, hoursSection(chunk.schema, column))
     ? rows.columnHours(column)

@@ -17,6 +17,7 @@ import { hoursOf, writeColumnHours, writeHours } from './hour-section.ts';
 import { leafKinds, leafName } from '../../../log/data-shape.ts';
 import type { Origin } from '../rows/origin.ts';
 import { type Column, type Rows, rowAt, type SortedRows } from '../rows/rows.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** The range as plain arrays: row numbers, and shape and origin ids among those that the range uses. */
 interface Piece {
@@ -55,7 +56,8 @@ export function sealRows(
   section(() => writeInts(writer, orders, length));
   section(schema.shapes.length > 1 ? () => writeInts(writer, piece.shapeIds, length) : undefined);
   section(piece.origins.length > 1 ? () => writeInts(writer, piece.originIds, length) : undefined);
-  section(hasMetas(piece) ? () => writeMetas(writer, piece) : undefined);
+  const metas = metasOf(piece);
+  section(metas && (() => writeMetas(writer, piece, metas)));
   const hours = hoursOf(timestamps);
   section(hours === undefined ? undefined : () => writeHours(writer, hours));
   const stats = new Float64Array(schema.columns.length * statisticsPerColumn);
@@ -126,9 +128,9 @@ function pieceOf(sorted: SortedRows, low: number, high: number, schemas: SchemaI
     timestamps: sorted.timestamps.slice(low, high),
     orders: sorted.orders.slice(low, high),
     shapeIds: shapes.ids,
-    schema: schemas(shapes.used.map((id) => rows.shapes[id]!)),
+    schema: schemas(shapes.used.map((id) => rows.shapes[id] ?? missing('shape'))),
     originIds: origins.ids,
-    origins: origins.used.map((id) => rows.origins[id]!),
+    origins: origins.used.map((id) => rows.origins[id] ?? missing('origin')),
   };
 }
 
@@ -169,7 +171,7 @@ function presentPlaces(piece: Piece, column: SchemaColumn): Uint32Array | undefi
 
 function gather(
   piece: Piece,
-  from: ArrayLike<number>,
+  from: Column['numbers'] | Column['ids'],
   places: Uint32Array | undefined,
 ): Float64Array {
   const { rowNumbers } = piece;
@@ -199,22 +201,27 @@ function writeTextColumn(
   }
   writeTexts(
     writer,
-    [...numberOf.keys()].map((id) => source.texts[id]!),
+    [...numberOf.keys()].map((id) => source.texts[id] ?? missing('string')),
     used,
   );
 }
 
-function hasMetas({ rows, rowNumbers }: Piece): boolean {
-  const { metas } = rows;
-  return metas !== undefined && rowNumbers.some((row) => metas[row] !== undefined);
+/** Undefined when no row of the piece has meta. */
+function metasOf({ rows: { metas }, rowNumbers }: Piece): Rows['metas'] {
+  if (metas === undefined || rowNumbers.every((row) => metas[row] === undefined)) return undefined;
+  return metas;
 }
 
 /** Texts with their row's place among all; 0 for rows without. */
-function writeMetas(writer: ByteWriter, { rows, rowNumbers, length }: Piece): void {
+function writeMetas(
+  writer: ByteWriter,
+  { rowNumbers, length }: Piece,
+  metas: NonNullable<Rows['metas']>,
+): void {
   const numberOf = new Map<string, number>();
   const ids = new Float64Array(length);
   for (let i = 0; i < length; i++) {
-    const text = rows.metas![rowNumbers[i]!];
+    const text = metas[rowNumbers[i]!];
     if (text === undefined) continue;
     let number = numberOf.get(text);
     if (number === undefined) {

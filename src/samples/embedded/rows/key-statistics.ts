@@ -4,6 +4,7 @@ import type { DataShape } from '../../../log/data-shape.ts';
 import type { MeasuredTopic, MeasuredType, WorkspaceUsage } from '../../sample-store.ts';
 import type { SeriesRegistry } from './series-registry.ts';
 import type { Device, Series } from './series.ts';
+import { missing } from '../../../structures/missing.ts';
 
 const topicsStandard = 50;
 /** What an unsealed row is counted as; sealed ones count with what they take on disk. */
@@ -66,8 +67,10 @@ export function usage(registry: SeriesRegistry): Map<string, WorkspaceUsage> {
   for (const device of registry.devices.values())
     for (const { chunks, closing, open } of device.topics.values()) {
       for (const { origins, originRows, rows, length } of chunks)
-        for (const [i, { workspaceId }] of origins.entries())
-          note(workspaceId, originRows[i]!, Math.round((length * originRows[i]!) / rows));
+        for (const [i, { workspaceId }] of origins.entries()) {
+          const samples = originRows[i] ?? missing('count of an origin');
+          note(workspaceId, samples, Math.round((length * samples) / rows));
+        }
       for (const rows of open === undefined ? closing : [...closing, open])
         for (const [i, { workspaceId }] of rows.origins.entries()) {
           const count =

@@ -8,6 +8,7 @@ import type { OpenRows } from './open-rows.ts';
 import { visibleFrom } from './origin.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
 import { type DataSet, dataSet, sameData } from '../../same-data.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** With more samples at one instant than this, they are kept at hand. */
 const crowdMin = 16;
@@ -65,12 +66,16 @@ export function seriesOf(device: Device, topic: string): Series {
 export function addChunk(series: Series, chunk: Chunk): void {
   const { chunks } = series;
   let at = chunks.length;
-  while (at > 0 && chunks[at - 1]!.oldest > chunk.oldest) at--;
+  while (at > 0 && isAfter(chunks[at - 1], chunk)) at--;
   chunks.splice(at, 0, chunk);
   noteNewest(series, at);
   series.newest = Math.max(series.newest, chunk.newest);
   series.sealedOrder = Math.max(series.sealedOrder, chunk.maxOrder);
   series.device.nextOrder = Math.max(series.device.nextOrder, chunk.maxOrder + 1);
+}
+
+function isAfter(other: Chunk | undefined, chunk: Chunk): boolean {
+  return other !== undefined && other.oldest > chunk.oldest;
 }
 
 /** Replaces some chunks by others with the same rows, or, with none, drops them. */
@@ -91,11 +96,12 @@ export function exchangeChunks(
 function noteNewest(series: Series, from: number): void {
   const { chunks, newestSoFar } = series;
   newestSoFar.length = chunks.length;
-  for (let i = from; i < chunks.length; i++)
-    newestSoFar[i] = Math.max(
-      chunks[i]!.newest,
-      i === 0 ? Number.NEGATIVE_INFINITY : newestSoFar[i - 1]!,
-    );
+  let newest = newestSoFar[from - 1] ?? Number.NEGATIVE_INFINITY;
+  for (let i = from; i < chunks.length; i++) {
+    const chunk = chunks[i] ?? missing('chunk');
+    newest = Math.max(newest, chunk.newest);
+    newestSoFar[i] = newest;
+  }
 }
 
 function newestOf({ chunks, closing, open }: Series): EpochMs {
@@ -112,12 +118,15 @@ export function chunksBetween(
   let end = 0;
   for (let high = chunks.length; end < high; ) {
     const middle = (end + high) >>> 1;
-    if (chunks[middle]!.oldest < to) end = middle + 1;
+    const chunk = chunks[middle] ?? missing('chunk');
+    if (chunk.oldest < to) end = middle + 1;
     else high = middle;
   }
   const found: Chunk[] = [];
-  for (let i = end - 1; i >= 0 && newestSoFar[i]! >= from; i--) {
-    const chunk = chunks[i]!;
+  for (let i = end - 1; i >= 0; i--) {
+    const newest = newestSoFar[i] ?? missing('newest time');
+    if (newest < from) break;
+    const chunk = chunks[i] ?? missing('chunk');
     if (chunk.newest >= from) found.push(chunk);
   }
   return found.reverse();

@@ -137,12 +137,12 @@ export function readPacked(
   const base = reader.zigzag();
   const width = reader.byte();
   const exceptions = reader.varint();
-  const places: number[] = [];
-  const listed: number[] = [];
+  const places = new Float64Array(exceptions);
+  const listed = new Float64Array(exceptions);
   for (let i = 0, place = 0; i < exceptions; i++) {
     place += reader.varint();
-    places.push(place);
-    listed.push(base + reader.zigzag());
+    places[i] = place;
+    listed[i] = base + reader.zigzag();
   }
   if (width === 0) target.fill(base, at, at + wanted);
   else if (width <= 32)
