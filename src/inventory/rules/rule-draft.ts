@@ -1,4 +1,4 @@
-// What requests say of a rule as a whole: inputs, timer and actions, made whole and checked field by field (contract 13).
+// Rule draft: inputs, timer and actions of a request, checked and with defaults (contract 13).
 import { parseInstant } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type {
