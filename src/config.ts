@@ -43,7 +43,7 @@ export interface Config {
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string | undefined;
   readonly smsGatewayUrl: string | undefined;
-  /** JSON text. */
+  /** A JSON document. */
   readonly gcpServiceAccountKey: string | undefined;
   readonly secretsKey: string | undefined;
   readonly revealConnectorSecrets: boolean;
@@ -264,7 +264,7 @@ function isOrigin(text: string): boolean {
 
 const addressBits: Readonly<Record<number, number>> = { 4: 32, 6: 128 };
 
-/** Whether the text is an IP address, or one with a prefix length. */
+/** Whether the string is an IP address, or one with a prefix length. */
 function isAddressRange(text: string): boolean {
   const [address = '', prefix = '0'] = text.split('/');
   const bitsMax = addressBits[isIP(address)];

@@ -26,7 +26,7 @@ export const backfillLimits = {
   batchesUnderWayMax: 2,
   /** Entries of one request in the processing log, which keeps no more of a device. */
   notesMax: 1_000,
-  /** Requests under way; more are told to come again. */
+  /** Requests in progress. Further requests get 503 with Retry-After. */
   requestsMax: 100,
 } as const;
 
@@ -97,7 +97,7 @@ export async function backfill(input: Backfill, on: BackfillStages): Promise<Bac
       const entry = await entryOf(elements, { origin, storedTopics, input, progress, on });
       if (entry === undefined) continue;
       const batch = storeBatch(entry, part, progress, on);
-      // A failure is told when its turn to be awaited comes.
+      // A failure is handled where the batch is awaited.
       batch.catch(() => undefined);
       underWay.push(batch);
       if (underWay.length >= backfillLimits.batchesUnderWayMax) await underWay.shift();
@@ -105,7 +105,7 @@ export async function backfill(input: Backfill, on: BackfillStages): Promise<Bac
   } catch (error) {
     failure = error;
   }
-  // All of them, so that what was stored is told truly also after a failure.
+  // All batches, so that the counts are also right after a failure.
   for (const batch of await Promise.allSettled(underWay))
     if (batch.status === 'rejected') failure ??= batch.reason;
   if (failure !== undefined) throw brokenOff(failure, progress);
@@ -208,10 +208,12 @@ async function entryOf(
   for (const [i, validated] of (await on.admit(deviceId, checked)).entries()) {
     const { topic, timestamp, data, meta } = validated.sample;
     const stored = storedTopics === '*' || storedTopics.has(topic);
-    // One form for all of them, however they came in: the store reads them over and over.
+    // All entries get the same shape, because the store reads them often.
     const entry = { deviceId, topic, timestamp, data, ...origin, stored };
     samples.push(meta === undefined ? entry : { ...entry, meta });
-    if (validated.notes.length > 0) addNotes(notes, validated, indices[i]!, context);
+    const index = indices[i];
+    if (index !== undefined && validated.notes.length > 0)
+      addNotes(notes, validated, index, context);
   }
   if (samples.length === 0) return undefined;
   return { deviceId, receivedAt, samples, notes };
@@ -247,7 +249,7 @@ function outcomeOf({ accepted, duplicates, rejected }: Progress): BackfillReceip
   return { accepted, duplicates, rejected };
 }
 
-/** The refusal of a request that did not come to its end, with what became of the samples before. */
+/** The error of an interrupted request, with the counts of its samples so far. */
 function brokenOff(failure: unknown, progress: Progress): unknown {
   const outcome = outcomeOf(progress);
   if (failure instanceof BrokenJsonArray) {

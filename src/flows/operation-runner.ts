@@ -42,9 +42,7 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
     for (let id = arrived.shift(); id !== undefined; id = arrived.shift()) {
       try {
         const organization = await parts.organizationOf(id);
-        const line = lines.get(organization);
-        if (line === undefined) lines.set(organization, [id]);
-        else line.push(id);
+        enqueue(lines, organization, id);
       } catch (error) {
         known.delete(id);
         parts.failed(error);
@@ -91,6 +89,12 @@ export function createOperationRunner(parts: RunnerParts): OperationRunner {
       await running;
     },
   };
+}
+
+function enqueue(lines: Map<string, Line>, organization: string, id: string): void {
+  const line = lines.get(organization);
+  if (line === undefined) lines.set(organization, [id]);
+  else line.push(id);
 }
 
 /** Runs one chunk. Returns true when the operation is completed, or failed and waits for the next `resume`. */

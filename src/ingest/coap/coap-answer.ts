@@ -17,7 +17,7 @@ export const coapCodes = {
   proxyingNotSupported: codeOf(5, 5),
 } as const;
 
-/** As text: `4.04`. */
+/** Formats a code: `4.04`. */
 export function codeText(code: number): string {
   return `${code >> 5}.${String(code & 31).padStart(2, '0')}`;
 }

@@ -109,7 +109,7 @@ function queryOf(parts: readonly Buffer[]): Record<string, string> {
   return Object.fromEntries(query);
 }
 
-/** Options hold plain text, yet many clients put in what they would put into a URL. */
+/** Decodes options as in a URL, because many clients encode them although plain UTF-8 is expected. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
