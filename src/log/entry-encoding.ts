@@ -11,7 +11,6 @@ import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import { type DataShape, leafKinds } from './data-shape.ts';
 import type { LoggedRows } from './logged-entry.ts';
 import { numberIn } from './numbering.ts';
-import { missing } from '../structures/missing.ts';
 
 type EntrySample = Omit<SampleEntry, 'storedAt'>;
 
@@ -161,11 +160,12 @@ function encodeRows(
   tables: HeadTables,
 ): number {
   const view = new DataView(target.buffer, target.byteOffset, target.length);
+  const { numbers } = values;
   let at = 0;
   let valueAt = 0;
   for (let i = 0; i < samples.length; i++) {
-    const sample = samples[i] ?? missing('sample');
-    const shape = shapes[i] ?? missing('shape of a sample');
+    const sample = samples[i]!;
+    const shape = shapes[i]!;
     at = writeVarint(target, at, tables.kindOf(sample, shape));
     view.setFloat64(at, sample.timestamp, true);
     at += 8;
@@ -173,9 +173,9 @@ function encodeRows(
       at = writeVarint(target, at, tables.text(JSON.stringify(sample.meta)));
     for (const { kind } of shape.leaves) {
       if (kind === leafKinds.number) {
-        view.setFloat64(at, values.numberAt(valueAt), true);
+        view.setFloat64(at, numbers[valueAt]!, true);
         at += 8;
-      } else if (kind === leafKinds.boolean) target[at++] = values.numberAt(valueAt);
+      } else if (kind === leafKinds.boolean) target[at++] = numbers[valueAt]!;
       else at = writeVarint(target, at, tables.text(values.textAt(valueAt)));
       valueAt++;
     }

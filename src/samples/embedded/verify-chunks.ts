@@ -24,6 +24,7 @@ import { columnHours, hoursOf } from './chunks/hour-section.ts';
 import { storeLimits } from './store-limits.ts';
 import { createInterners, openSegments } from './store-loader.ts';
 import { dataAt, metaAt } from './rows/rows.ts';
+import type { Series } from './rows/series.ts';
 import { SealedRows } from './queries/sealed-rows.ts';
 
 export interface StoreFindings {
@@ -68,13 +69,8 @@ export async function verifyStore(
         sealedSamples += chunk.rows;
         hours += found.hours;
       } else {
-        const place = `bytes ${chunk.offset} to ${chunk.offset + chunk.length}, device ${series.device.id}, topic ${series.topic}`;
-        const rows = `${chunk.rows} samples from ${timeText(chunk.oldest)} to ${timeText(chunk.newest)}`;
-        damage.push({
-          kind: 'chunk',
-          path: file.path,
-          reason: `${place}, ${rows}: ${found.wrong}`,
-        });
+        const reason = `${placeOf(series, chunk)}: ${found.wrong}`;
+        damage.push({ kind: 'chunk', path: file.path, reason });
       }
     }
     file.close();
@@ -106,6 +102,12 @@ export async function verifyStore(
     tornBytes,
     damage,
   };
+}
+
+function placeOf({ device, topic }: Series, { offset, length, ...chunk }: Chunk): string {
+  const place = `bytes ${offset} to ${offset + length}, device ${device.id}, topic ${topic}`;
+  const times = `from ${timeText(chunk.oldest)} to ${timeText(chunk.newest)}`;
+  return `${place}, ${chunk.rows} samples ${times}`;
 }
 
 function timeText(at: number): string {

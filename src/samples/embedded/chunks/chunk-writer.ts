@@ -1,4 +1,4 @@
-// ChunkSealer rows: the sections of a chunk and its statistics from a range of sorted rows.
+// Chunk writer: the sections of a chunk and its statistics from a range of sorted rows.
 import { crc32 } from 'node:zlib';
 import { type CompensatedSum, addTerms } from '../../../summaries/compensated-sum.ts';
 import type { Chunk, ChunkFile } from './chunk.ts';
@@ -44,12 +44,7 @@ export function sealRows(
   const writer = new ByteWriter(length * 8 + 512);
   const ends: number[] = [];
   const section = (write: (() => void) | undefined): void => {
-    writer.align();
-    const start = writer.length;
-    if (write !== undefined) {
-      write();
-      writer.word(crc32(writer.written(start)));
-    }
+    writeSection(writer, write);
     ends.push(writer.length);
   };
   section(() => writeInts(writer, timestamps, length));
@@ -71,13 +66,7 @@ export function sealRows(
       return undefined;
     }
     const numbers = gather(piece, source.numbers, places);
-    section(() =>
-      (column.kind === leafKinds.number ? writeNumbers : writeInts)(
-        writer,
-        numbers,
-        numbers.length,
-      ),
-    );
+    section(() => writeNumericColumn(writer, column, numbers));
     stats.set(statisticsOf(numbers), i * statisticsPerColumn);
     return numbers;
   });
@@ -99,15 +88,38 @@ export function sealRows(
     maxOrder: orders.reduce((a, b) => Math.max(a, b)),
     schema,
     origins: piece.origins,
-    originRows: piece.origins.map((_, id) =>
-      piece.originIds.reduce((n, other) => (other === id ? n + 1 : n), 0),
-    ),
+    originRows: rowsOfOrigins(piece),
     ends: Uint32Array.from(ends),
     endsAt: 0,
     stats,
     statsAt: 0,
     damaged: false,
   };
+}
+
+/** Writes a section with its checksum; one without contents has neither. */
+function writeSection(writer: ByteWriter, write: (() => void) | undefined): void {
+  writer.align();
+  if (write === undefined) return;
+  const start = writer.length;
+  write();
+  writer.word(crc32(writer.written(start)));
+}
+
+function writeNumericColumn(
+  writer: ByteWriter,
+  { kind }: SchemaColumn,
+  numbers: Float64Array,
+): void {
+  if (kind === leafKinds.number) writeNumbers(writer, numbers, numbers.length);
+  else writeInts(writer, numbers, numbers.length);
+}
+
+/** How many rows each origin of the piece has. */
+function rowsOfOrigins({ origins, originIds }: Piece): number[] {
+  const counts = origins.map(() => 0);
+  for (const id of originIds) counts[id] = (counts[id] ?? 0) + 1;
+  return counts;
 }
 
 function inMemory(bytes: Uint8Array): ChunkFile {
