@@ -94,9 +94,7 @@ class HeadTables {
   #lastKind = 0;
 
   kindOf(sample: EntrySample, shape: DataShape): number {
-    const last = this.#lastSample;
-    if (last !== undefined && this.#lastShape === shape && sameKind(last, sample))
-      return this.#lastKind;
+    if (this.#lastShape === shape && sameKind(this.#lastSample!, sample)) return this.#lastKind;
     const kind: RowKind = [
       this.#origin(sample),
       indexIn(this.topics, sample.topic),

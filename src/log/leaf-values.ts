@@ -36,7 +36,7 @@ export class LeafValues {
   }
 
   textAt(at: number): string {
-    return this.texts[this.numbers[at]!] ?? missing('string of a leaf');
+    return this.texts[this.numberAt(at)] ?? missing('string of a leaf');
   }
 
   /** The values from `at` on as the source of one row. */
