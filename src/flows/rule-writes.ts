@@ -39,7 +39,7 @@ export interface RuleWrite {
   readonly position?: number;
 }
 
-export const nothingToWrite: RuleWrite = {
+const nothingToWrite: RuleWrite = {
   deliveries: [],
   notes: [],
   holds: [],
