@@ -1,11 +1,11 @@
-// PEM checks: whether a text is a certificate or a private key in PEM.
+// PEM checks: whether a string is a certificate or a private key in PEM.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 
 export function isCertificate(text: string): boolean {
   return succeeds(() => new X509Certificate(text));
 }
 
-/** Whether a text is a private key in PEM without a passphrase. */
+/** Whether a string is a private key in PEM without a passphrase. */
 export function isPrivateKey(text: string): boolean {
   return succeeds(() => createPrivateKey(text));
 }

@@ -1,4 +1,4 @@
-// Secret mask: hides the secrets of properties in answers, and restores them when a client sends the mask back (contract 35).
+// Secret mask: hides secrets in answers, and restores them when a client returns the mask (contract 35).
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { PropertyRules } from './connector-type.ts';
 

@@ -92,12 +92,16 @@ function downlinkEvent({
     ...(port !== undefined && { port }),
     ...(confirmed !== undefined && { confirmed }),
   };
-  const hex =
-    isJsonObject(payload) && payload['payloadHex'] !== undefined
-      ? { payloadHex: payload['payloadHex'] }
-      : {};
-  const mqtt = topic === undefined ? {} : { topic };
-  return { payload, data: payload, ...hex, ...lora, ...mqtt, device: deviceEvent(device), state };
+  const { payloadHex } = isJsonObject(payload) ? payload : {};
+  return {
+    payload,
+    data: payload,
+    ...(payloadHex !== undefined && { payloadHex }),
+    ...lora,
+    ...(topic !== undefined && { topic }),
+    device: deviceEvent(device),
+    state,
+  };
 }
 
 /** The downlink of an emit, or what is wrong with it. */

@@ -1,4 +1,4 @@
-// Connector queue: the deliveries of one connector, in one queue per device so that the order of a device is kept.
+// Connector queue: the deliveries of one connector, with one queue per device to keep the order.
 import type { EpochMs } from '../model/instant.ts';
 
 export const queueLimits = {

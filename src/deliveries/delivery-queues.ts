@@ -1,4 +1,4 @@
-// Delivery queues: which deliveries of all connectors can start. Queues wait for their connector, so one hung target delays no other.
+// Delivery queues: select the deliveries that can start. One connector does not delay another.
 import type { PendingDelivery } from '../model/delivery.ts';
 import type { EpochMs } from '../model/instant.ts';
 import {

@@ -9,7 +9,7 @@ export interface Host {
 
 /**
  * Reads a host as browsers do, so that every notation of an address becomes the usual one: decimal, octal and hexadecimal
- * numbers, missing parts, full-width digits, percent signs, IPv6 with and without brackets. Undefined for a text that is no host.
+ * numbers, missing parts, full-width digits, percent signs, IPv6 with and without brackets. Undefined if invalid.
  */
 export function readHost(text: string): Host | undefined {
   const host = text.trim();
@@ -18,7 +18,7 @@ export function readHost(text: string): Host | undefined {
   const bracketed = isIP(host) === 6 ? `[${host}]` : host;
   const url = URL.parse(`http://${bracketed}/`);
   if (url === null || url.port !== '' || url.hostname === '') return undefined;
-  // The parser removes the default port of the scheme, so the text is searched for a colon.
+  // The parser removes the default port of the scheme, so a colon is searched for.
   if (!bracketed.startsWith('[') && bracketed.includes(':')) return undefined;
   const name = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
   if (name === '') return undefined;

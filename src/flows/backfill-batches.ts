@@ -162,10 +162,12 @@ function entryOf(
   for (const [i, validated] of admitted.entries()) {
     const { topic, timestamp, data, meta } = validated.sample;
     const stored = storedTopics === '*' || storedTopics.has(topic);
-    // One form for all of them, in any case: the store reads them over and over.
+    // All entries get the same shape, because the store reads them often.
     const entry = { deviceId, topic, timestamp, data, ...origin, stored };
     samples.push(meta === undefined ? entry : { ...entry, meta });
-    if (validated.notes.length > 0) addNotes(notes, validated, indices[i]!, { device, ...context });
+    const index = indices[i];
+    if (index !== undefined && validated.notes.length > 0)
+      addNotes(notes, validated, index, { device, ...context });
   }
   return { deviceId, receivedAt: context.receivedAt, samples, notes };
 }

@@ -1,4 +1,4 @@
-// The backfill journey: samples that a client hands in are read, validated, appended in batches by device, and announced.
+// Backfill journey: samples of a request are read, validated, appended in batches by device, and announced.
 import { BrokenJson } from '../ingest/http/json-groups.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
@@ -22,7 +22,7 @@ export const backfillLimits = {
   samplesMax: 100_000,
   /** Groups of one request on their way to the disk: one is synced while the next is read. */
   groupsUnderWayMax: 2,
-  /** Concurrent requests; more are answered 503. */
+  /** Requests in progress. Further requests get 503 with Retry-After. */
   requestsMax: 100,
 } as const;
 
@@ -111,7 +111,7 @@ async function storeGroups(
       const batches = await batchesOf({ elements, devices, ...input }, progress, on);
       if (batches.length === 0) continue;
       const stored = storeBatches(batches, progress, on);
-      // A failure is thrown when it is awaited.
+      // A failure is handled where the group is awaited.
       stored.catch(() => undefined);
       underWay.push(stored);
       if (underWay.length >= backfillLimits.groupsUnderWayMax) await underWay.shift();
@@ -119,7 +119,7 @@ async function storeGroups(
   } catch (error) {
     failure = error;
   }
-  // All of them, so that the counts are right after a failure too.
+  // All groups, so that the counts are also right after a failure.
   for (const group of await Promise.allSettled(underWay))
     if (group.status === 'rejected') failure ??= group.reason;
   if (failure !== undefined) throw brokenOff(failure, progress);
@@ -134,7 +134,7 @@ function outcomeOf({ accepted, duplicates, rejected }: BackfillProgress): Backfi
   return { accepted, duplicates, rejected };
 }
 
-/** The refusal of a request that did not come to its end, with the result for the samples before. */
+/** The error of an interrupted request, with the counts of its samples so far. */
 function brokenOff(failure: unknown, progress: BackfillProgress): unknown {
   const outcome = outcomeOf(progress);
   if (failure instanceof BrokenJson) {

@@ -1,4 +1,4 @@
-// Whether a replayed uplink led to the same samples as it did when it came in.
+// Decoder test result: whether a replayed uplink gave the same samples as when it was received.
 import type { Json } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
 

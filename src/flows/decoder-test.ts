@@ -1,4 +1,4 @@
-// Replay: a decoder is tried on the raw uplinks of devices, in order and with its state carried on; nothing is stored.
+// Decoder test: runs a decoder on raw uplinks of devices, in order and with state. Nothing is stored.
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { formatInstant } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';

@@ -1,4 +1,4 @@
-// The queue of downlinks: each device's in order, many devices at once, with retries, expiry and reports of what became of them.
+// Downlink queue: each device in order, many devices concurrently, with retries, expiry and reports.
 import type { Downlink, DownlinkState } from '../model/downlink.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';

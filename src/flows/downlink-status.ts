@@ -1,4 +1,4 @@
-// What becomes of a downlink after a try or a report: the change of its record, the note about it, and when to go on.
+// Downlink status after a try or a report: the changed record, its note, and the next try.
 import type { Downlink, DownlinkState } from '../model/downlink.ts';
 import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';
@@ -10,7 +10,7 @@ const backoffMs: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_000];
 const reachedStates = { sent: 'SENT', acknowledged: 'ACKNOWLEDGED' } as const;
 
 export interface Conclusion {
-  /** Undefined when nothing is to be told: the record stays as it is. */
+  /** Undefined when the record stays as it is. */
   readonly settled?: { readonly change: Partial<Downlink>; readonly note: Note };
   /** Whether the device's next downlink has its turn. */
   readonly goesOn: boolean;
@@ -50,7 +50,7 @@ export function conclusionOf(
       return { settled: { change, note }, goesOn: true };
     }
     case 'offline': {
-      // Told once: a device may be away for days, and asked for often.
+      // One note only: a device can be offline for days, and is tried often.
       if (downlink.error === result.reason) return { goesOn: false };
       const note = noteOf('INFO', downlink, `Downlink ${id} waits: ${result.reason}`);
       return {
@@ -73,7 +73,7 @@ const reports = {
   FAILED: { text: 'failed', level: 'ERROR' },
 } as const;
 
-/** Undefined when the report tells nothing new. */
+/** Undefined when the report changes nothing. */
 export function reportConclusionOf(
   downlink: Downlink,
   state: DownlinkState,

@@ -1,4 +1,4 @@
-// The downlink journey: a command for a device is checked, encoded, made durable in its queue, and the queue is woken (contract 17).
+// Downlink journey: a command is checked, encoded, queued durably, and sent by the queue (contract 17).
 import { createHash } from 'node:crypto';
 import type { CommandedDevice, PlannedDownlinks } from '../decode/downlink-command.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
@@ -14,9 +14,9 @@ import { uplinkDeviceOf } from './capture.ts';
 
 /** Why a downlink is sent. */
 export interface DownlinkCause {
-  /** Of the request, or of the uplink whose rule sends it. */
+  /** Correlation id of the request, or of the uplink whose rule sends it. */
   readonly correlationId: string;
-  /** The same key queues the same downlinks once, however often it is repeated. */
+  /** Repetitions with the same key queue the downlinks once. */
   readonly idempotencyKey?: string;
 }
 
@@ -24,7 +24,7 @@ export interface DownlinkStages {
   /** Throws Problem 404 for an unknown device. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   readonly plan: (command: DownlinkCommand, target: CommandedDevice) => Promise<PlannedDownlinks>;
-  /** Makes them durable behind those that wait, or in their place. Throws Problem 409 when too many wait. */
+  /** Resolves when they are durable behind those that wait, or in their place. Throws Problem 409 when too many wait. */
   readonly add: (deviceId: string, downlinks: readonly Downlink[]) => Promise<void>;
   readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
   readonly wake: (deviceId: string) => void;
@@ -33,7 +33,7 @@ export interface DownlinkStages {
   readonly now: () => EpochMs;
 }
 
-/** Resolves when the downlinks are durable in the queue; an encoder may make several of one command, or none. */
+/** Resolves when the downlinks are durable in the queue. An encoder returns any number of them for one command. */
 export async function sendDownlink(
   deviceId: string,
   command: DownlinkCommand,

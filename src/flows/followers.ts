@@ -1,4 +1,4 @@
-// Followers of the journal: one table of who follows and in which order entries are announced, and one loop for all.
+// Followers of the journal: one table with their order, and one loop that announces entries.
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
 import {
   createJournalFollower,

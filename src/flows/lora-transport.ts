@@ -1,4 +1,4 @@
-// LoRaWAN's way out: a device's integration and its network server's API, for downlinks and for registration (contract 17, 35).
+// LoRaWAN transport: downlinks and registration through the API of the network server (contract 17, 35).
 import type { EgressGuard } from '../egress/guard.ts';
 import type { Device } from '../model/device.ts';
 import type { EpochMs } from '../model/instant.ts';

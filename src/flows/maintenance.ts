@@ -1,4 +1,4 @@
-// Maintenance: runs its tasks one after the other, again and again. A task that fails does not stop the others.
+// Maintenance: runs its tasks one after the other, repeatedly. A failed task does not stop the others.
 import { minuteMs } from '../model/instant.ts';
 import type { SetTimer } from '../structures/timers.ts';
 

@@ -1,4 +1,4 @@
-// What a device published becomes an uplink: repetitions once, what is no JSON as a note for the device's owner (contract 18).
+// MQTT uplinks: repetitions are stored once, and invalid JSON becomes a note for the device's owner (contract 18).
 import { isUtf8 } from 'node:buffer';
 import type { DuplicateFilter } from '../ingest/duplicate-filter.ts';
 import type { MqttPayload } from '../ingest/mqtt/mqtt-publish.ts';
@@ -10,13 +10,13 @@ import { Problem } from '../model/problem.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { uplinkOf } from './capture.ts';
 
-/** Of a payload that cannot be read, the note shows so much. */
+/** Bytes of an unreadable payload that its note shows. */
 const shownBytesMax = 200;
 
 export interface MqttUplinkStages {
   readonly duplicates: DuplicateFilter;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
-  /** Makes an entry durable that did not come from a decoder. */
+  /** Resolves when an entry without a decoder run is durable. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
   /** Throws Problem `invalidJson`. */
   readonly parseJson: (text: string) => Json | undefined;
@@ -56,7 +56,7 @@ function store(
   return on.handleUplink(uplinkOf(input, route, on.newId(), on.now()));
 }
 
-/** The JSON object or array; else what is wrong with the payload. */
+/** Returns the JSON object or array, or the reason why the payload is invalid. */
 function bodyOf(
   payload: Buffer,
   parseJson: MqttUplinkStages['parseJson'],

@@ -1,4 +1,4 @@
-// From a network server's webhook to uplinks, notes and the fate of downlinks: whose they are, what repeats, what is stored (contract 35).
+// Network server capture: a webhook becomes uplinks, notes and downlink reports (contract 35).
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { Device } from '../model/device.ts';
@@ -42,7 +42,7 @@ export interface WebhookStages {
   readonly now: () => EpochMs;
 }
 
-/** A server's clock may be a little ahead of ours; what lies further in the future is no time of a reception. */
+/** Tolerated difference to the clock of a network server; a later time is not used as time of measurement. */
 const clockSkewMs = 5 * minuteMs;
 
 /** Resolves when everything the webhook tells is durable. Throws Problem 400 naming the field that cannot be used. */
@@ -98,7 +98,7 @@ function uplinkOfEvent(
   const isPast = event.time !== null && event.time <= receivedAt + clockSkewMs;
   const payload = {
     topic: typeof topic === 'string' && topic !== '' ? topic : null,
-    // What was heard at a time was measured then, however late the network server tells of it.
+    // The time of reception is the time of measurement, also when the network server reports late.
     timestamp: isPast ? event.time : null,
     body: event.body,
     bodyBytes: webhook.bodyBytes,

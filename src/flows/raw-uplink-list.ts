@@ -1,4 +1,4 @@
-// The raw uplinks of a device as its owner reads them: one page, newest first.
+// Raw uplink list: the raw uplinks of a device by page, newest first by default.
 import { formatInstant, parseInstant, plusRestored } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../model/page.ts';

@@ -1,4 +1,4 @@
-// Status follower: keeps device status in the records up to date with the journal, and lets the journal drop what they have.
+// Status follower: keeps device status in the records up to date with the journal.
 import { isDiskFull } from '../model/disk-full.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
 import {

@@ -1,4 +1,4 @@
-// Idempotency-Key of requests whose body is worked on while it comes in: its hash is known only at its end (contract 35).
+// Idempotency-Key of streamed requests: the hash of the body is known only at its end (contract 35).
 import { createHash, type Hash } from 'node:crypto';
 import type { EpochMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';

@@ -1,4 +1,4 @@
-// The uplink journey: a payload of a known device becomes durable samples, notes and state, then everybody hears of it.
+// Uplink journey: the payload of a device becomes durable samples, notes and state, then it is announced.
 import type { Intake } from '../ingest/intake.ts';
 import type { EntryTrace, ProcessingTimes } from '../model/entry-trace.ts';
 import type { EpochMs } from '../model/instant.ts';

@@ -1,12 +1,12 @@
-// Repetitions of an uplink are stored once: keys of uplinks that became durable are remembered for a while (contract 18).
+// Duplicate filter: keeps keys of recent durable uplinks, so that a repeated uplink is stored once (contract 18).
 import { type EpochMs, minuteMs } from '../model/instant.ts';
 
 export const duplicateLimits = {
-  /** How long a key is remembered at least, unless there are too many. */
+  /** Minimum time that a key is kept, unless there are too many. */
   windowMs: 10 * minuteMs,
-  /** Keys remembered; beyond, the older half is forgotten. */
+  /** Keys kept; beyond the limit the older half is evicted. */
   keysMax: 400_000,
-  /** How many of the journal's newest entries are read at a start. */
+  /** Newest entries of the journal that are read at a start. */
   recoveredEntriesMax: 20_000,
 } as const;
 
@@ -16,14 +16,14 @@ export type Once<T> =
 
 export interface DuplicateFilter {
   /**
-   * Runs the work, unless work with the same key ended well within the window: then it is a repetition. While that work is under
-   * way a repetition waits for it, and takes its place when it fails. With `onlyDoubted` only a key that was doubted counts: for
-   * senders that use keys again and do not say when they repeat themselves.
+   * Runs the work, unless work with the same key succeeded within the window: then the call is a repetition. A repetition
+   * waits for work in progress, and runs when that fails. With `onlyDoubted` only a doubted key counts, for senders that
+   * reuse keys and do not mark repetitions.
    */
   once<T>(key: string, work: () => Promise<T>, onlyDoubted?: boolean): Promise<Once<T>>;
-  /** The sender of this key may not have heard that it was stored, so it may come again without saying so. */
+  /** The sender of this key may have missed the acknowledgement, and may repeat it without a mark. */
   doubt(key: string): void;
-  /** A key that became durable, told while the journal is read at a start. */
+  /** Adds a durable key that was read from the journal at a start. */
   remember(key: string, at: EpochMs): void;
   readonly size: number;
 }
@@ -33,16 +33,16 @@ type Limits = Pick<
   'windowMs' | 'keysMax'
 >;
 
-/** `windowMs` must not be longer than what the caller's repetitions take: a key that is used again is taken for a repetition. */
+/** `windowMs` must not exceed the time in which senders repeat, because a reused key counts as a repetition. */
 export function createDuplicateFilter(
   now: () => EpochMs,
   limits: Limits = duplicateLimits,
 ): DuplicateFilter {
-  // Two halves in turn: the older one is dropped whole, so that nothing is searched for what is outdated.
+  // Two halves: the older one is dropped whole, so that no search for outdated keys is needed.
   let newer = new Map<string, EpochMs>();
   let older = new Map<string, EpochMs>();
   let newerSince = now();
-  const underWay = new Map<string, Promise<unknown>>();
+  const inProgress = new Map<string, Promise<unknown>>();
   const doubted = new Map<string, EpochMs>();
 
   function turn(at: EpochMs): void {
@@ -60,20 +60,20 @@ export function createDuplicateFilter(
 
   async function run<T>(key: string, work: () => Promise<T>): Promise<Once<T>> {
     const running = work();
-    underWay.set(key, running);
+    inProgress.set(key, running);
     try {
       const outcome = await running;
       remember(key, now());
       return { repeated: false, outcome };
     } finally {
-      if (underWay.get(key) === running) underWay.delete(key);
+      if (inProgress.get(key) === running) inProgress.delete(key);
     }
   }
 
   return {
     async once(key, work, onlyDoubted = false) {
       if (onlyDoubted && !doubted.has(key)) return run(key, work);
-      for (let before = underWay.get(key); before !== undefined; before = underWay.get(key)) {
+      for (let before = inProgress.get(key); before !== undefined; before = inProgress.get(key)) {
         await before.catch(() => undefined);
       }
       const at = newer.get(key) ?? older.get(key);

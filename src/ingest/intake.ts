@@ -1,4 +1,4 @@
-// The bounded intake: how many uplinks are under way at once, each device's in the order they came.
+// Bounded intake: limits the uplinks in progress, and keeps the order of each device.
 import { problem } from '../model/problem.ts';
 
 export interface IntakeLimits {

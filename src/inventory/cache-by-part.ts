@@ -2,12 +2,12 @@
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export interface CacheByPart<V> {
-  get(key: string): V | undefined;
+  readonly get: (key: string) => V | undefined;
   /** Stores the value; `parts` are the ids of the records that it contains. Evicts the oldest value at the limit. */
-  set(key: string, value: V, parts: readonly string[]): void;
-  delete(key: string): void;
+  readonly set: (key: string, value: V, parts: readonly string[]) => void;
+  readonly delete: (key: string) => void;
   /** Deletes the values that contain the record. */
-  deleteUsersOf(part: string): void;
+  readonly deleteUsersOf: (part: string) => void;
 }
 
 /** `removed` is called for every value that was deleted, evicted or replaced. */

@@ -1,4 +1,4 @@
-// What a list is narrowed to: what the request names, as far as the principal reaches (contract 0.3, 35).
+// List scope: the requested workspaces, limited to those that the principal may read (contract 0.3, 35).
 import type { Scope, Verb } from '../model/permission.ts';
 import { holds, type Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';

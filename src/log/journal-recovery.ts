@@ -72,9 +72,8 @@ export async function recoverJournal(
       segment.lastStoredAt = (await readSegmentStart(next.path))?.storedAt;
       continue;
     }
-    await recoverSegment(segment, next === undefined, acknowledgedTo, progress, (frame) =>
-      frame.position >= from ? visit(frame) : undefined,
-    );
+    const newest = next === undefined;
+    await recoverSegment(segment, progress, { from, acknowledgedTo, visit, newest });
   }
   const last = segments.at(-1);
   const end = Math.max(progress.position ?? 0, last?.firstPosition ?? 0);
@@ -112,18 +111,22 @@ function lostKind({ kind }: JournalDamage): JournalDamage['kind'] {
   return kind === 'tornTail' ? 'unreadableBytes' : kind;
 }
 
+interface SegmentRecovery extends Omit<RecoveryOptions, 'repair'> {
+  /** Whether no segment follows. */
+  readonly newest: boolean;
+}
+
 async function recoverSegment(
   segment: Segment,
-  newest: boolean,
-  acknowledgedTo: number,
   progress: Progress,
-  visit: (frame: Frame) => void | Promise<void>,
+  { from, acknowledgedTo, visit, newest }: SegmentRecovery,
 ): Promise<void> {
   const fileBytes = segment.bytes;
   segment.bytes = 0;
   const start = await readSegmentStart(segment.path);
   progress.hasGroups = (start?.format ?? 0) >= formatWithGroups;
-  noteGap(segment, progress, segment.firstPosition, 0, start?.lostTo);
+  const { path, firstPosition } = segment;
+  noteGap(progress, { path, position: firstPosition, offset: 0, lostTo: start?.lostTo });
   let groupEnd = 0;
   for await (const batch of scanSegment(segment.path, 0, fileBytes)) {
     if (batch.damage !== undefined) {
@@ -151,10 +154,10 @@ async function recoverSegment(
         progress.hasGroups = true;
         groupEnd = offset + groupHeadBytes + groupBytesOf(frame);
       } else if (frame.type === frameTypes.entry) {
-        noteGap(segment, progress, frame.position, offset);
+        noteGap(progress, { path, position: frame.position, offset });
         if (frame.position === progress.position) {
           addMark(segment, { position: frame.position, storedAt: frame.storedAt, offset });
-          await visit(frame);
+          if (frame.position >= from) await visit(frame);
           progress.position++;
         }
       }
@@ -178,27 +181,33 @@ async function isInLastGroup(
   fileBytes: number,
 ): Promise<boolean> {
   const isHead = ({ type }: Frame): boolean => type === frameTypes.group;
-  if (damage!.offset < groupEnd && fileBytes > groupEnd) return false;
+  if (damage !== undefined && damage.offset < groupEnd && fileBytes > groupEnd) return false;
   if (frames.some(isHead)) return false;
   for await (const batch of scanSegment(path, end, fileBytes))
     if (batch.frames.some(isHead)) return false;
   return true;
 }
 
-/** Entries between what was read and what comes are lost; positions from `lostTo` on were left out. */
+interface NextEntry {
+  /** The path and the offset of the entry. */
+  readonly path: string;
+  readonly offset: number;
+  readonly position: number;
+  /** Positions from here on were never used. */
+  readonly lostTo?: number | undefined;
+}
+
+/** Notes the entries before the next one that were not read as lost. */
 function noteGap(
-  segment: Segment,
   progress: Progress,
-  position: number,
-  offset: number,
-  lostTo = position,
+  { path, offset, position, lostTo = position }: NextEntry,
 ): void {
   if (progress.position !== undefined && position > progress.position) {
     const lost = {
       firstPosition: progress.position,
       entries: Math.max(0, lostTo - progress.position),
     };
-    progress.damage.push({ kind: 'missingEntries', path: segment.path, offset, bytes: 0, ...lost });
+    progress.damage.push({ kind: 'missingEntries', path, offset, bytes: 0, ...lost });
   }
   progress.position = Math.max(progress.position ?? position, position);
 }

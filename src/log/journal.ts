@@ -95,7 +95,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     nextPosition: () => writer.nextPosition,
     firstPosition: () => segments[0]?.firstPosition ?? writer.durablePosition,
     read: (position) =>
-      readFrames(segments, () => writer.durablePosition, position, readers, options.damaged),
+      readFrames({ segments, writer, readers, damaged: options.damaged }, position),
     positionAt: (storedAt) => positionAt(segments, () => writer.durablePosition, storedAt),
     dropBefore: (position) =>
       dropBefore(options, segments, Math.min(position, ...[...readers].map((r) => r.position))),
@@ -106,18 +106,22 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   };
 }
 
+interface FrameSource {
+  readonly damaged: JournalOptions['damaged'];
+  readonly segments: readonly Segment[];
+  readonly writer: JournalWriter;
+  readonly readers: Set<{ position: number }>;
+}
+
 async function* readFrames(
-  segments: readonly Segment[],
-  durablePosition: () => number,
+  { segments, writer, readers, damaged }: FrameSource,
   from: number,
-  readers: Set<{ position: number }>,
-  damaged: JournalOptions['damaged'],
 ): AsyncGenerator<readonly Frame[]> {
   // Registered, so that no segment is dropped that this reader has still to come to.
   const reader = { position: from };
   readers.add(reader);
   try {
-    while (reader.position < durablePosition()) {
+    while (reader.position < writer.durablePosition) {
       const segment = segments.findLast((s) => s.firstPosition <= reader.position) ?? segments[0];
       if (segment === undefined) return;
       const { bytes } = segment;
@@ -127,9 +131,10 @@ async function* readFrames(
         const frames = batch.frames.filter(
           (f) => f.type === frameTypes.entry && f.position >= reader.position,
         );
-        if (frames.length === 0) continue;
+        const last = frames.at(-1);
+        if (last === undefined) continue;
         yield frames;
-        reader.position = frames.at(-1)!.position + 1;
+        reader.position = last.position + 1;
       }
       // It was written on meanwhile, and maybe followed by another: what came is read before that one.
       if (segment.bytes !== bytes) continue;
@@ -181,8 +186,9 @@ async function dropBefore(
   let kept = segments.reduce((sum, segment) => sum + segment.bytes, 0);
   let dropped = 0;
   // The newest segment is being written and stays.
-  while (segments.length > 1 && segments[1]!.firstPosition <= position) {
-    const segment = segments[0]!;
+  for (;;) {
+    const [segment, next] = segments;
+    if (segment === undefined || next === undefined || next.firstPosition > position) break;
     const withinAge = segment.lastStoredAt !== undefined && segment.lastStoredAt >= oldest;
     if (kept <= bytesMax && withinAge) break;
     await unlink(segment.path);

@@ -1,4 +1,4 @@
-// The value of a data key in a sample: first looked up as it stands, then as a path (contract 35).
+// Data value: the value of a data key in a sample, by the exact name or by path (contract 35).
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 /**

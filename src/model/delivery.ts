@@ -1,4 +1,4 @@
-// A delivery: one message on its way to one output connector, kept until it arrived and for a while after (contract 35).
+// Delivery: one message to one output connector, stored until some time after its last attempt (contract 35).
 import type { EpochMs } from './instant.ts';
 import type { TemplateContext } from './template-context.ts';
 

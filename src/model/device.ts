@@ -1,4 +1,4 @@
-// A device: what sends uplinks; an asset of the interface (interface 2.1, contract 4).
+// Device: the sender of uplinks; the interface also calls it an asset (interface 2.1, contract 4).
 import type { Connectivity } from './connector.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';

@@ -1,4 +1,4 @@
-// A downlink: what is sent to a device, from the command to its acknowledgement (interface 2.10, contract 17 and 35).
+// Downlink: a message to a device, from the command to its acknowledgment (interface 2.10, contract 17 and 35).
 import type { Connectivity } from './connector.ts';
 import { dayMs, type EpochMs } from './instant.ts';
 import type { Json } from './json.ts';

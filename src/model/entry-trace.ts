@@ -1,4 +1,4 @@
-// The trace of a journal entry: what its followers are told of where its samples came from and how they were made.
+// Entry trace: the origin and the processing of the samples of a journal entry, for the followers of the journal.
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { RadioMetrics } from './uplink-metrics.ts';

@@ -18,12 +18,12 @@ const eraMs = 146_097 * dayMs;
 export const earliest = Date.UTC(eraYears, 0, 1) - eraMs;
 export const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Reads an ISO-8601 date-time; undefined when the text is none or no such moment exists. */
+/** Reads an ISO-8601 date-time; undefined for an invalid string or date. */
 export function parseInstant(text: string): EpochMs | undefined {
   return ownForm(text) ?? anyForm(text);
 }
 
-// `YYYY-MM-DDTHH:mm:ss.SSSZ`, the form of every answer and of most that comes in: where its digits stand, and what stands between.
+// `YYYY-MM-DDTHH:mm:ss.SSSZ`, the form of answers and of most requests: the positions of its digits and separators.
 const separators: readonly (readonly [at: number, code: number])[] = [
   [10, 0x54],
   [13, 0x3a],
@@ -89,7 +89,7 @@ function anyForm(text: string): EpochMs | undefined {
   const milliseconds = +fraction.slice(0, 3).padEnd(3, '0');
   const ms =
     Date.UTC(+year + eraYears, +month - 1, +day, +hour, +minute, +second, milliseconds) - eraMs;
-  // Date.UTC rolls 31 February over into March; such a text names no moment.
+  // Date.UTC converts 31 February to a day in March; such a date is not valid.
   const moment = new Date(ms);
   const rolled = moment.getUTCMonth() !== +month - 1 || moment.getUTCDate() !== +day;
   if (rolled || +hour > 23 || +minute > 59 || +second > 59) return undefined;
@@ -115,7 +115,7 @@ const threeDigits = Array.from({ length: 1_000 }, (_, n) => String(n).padStart(3
 
 /**
  * `YYYY-MM-DDTHH:mm:ss.SSSZ`, the one form of every answer. An answer holds thousands of them, so this is the arithmetic of
- * the Gregorian calendar, three times as fast as a Date's text.
+ * the Gregorian calendar, three times as fast as the conversion of a Date.
  */
 export function formatInstant(ms: EpochMs): string {
   if (!isInstant(ms)) return new Date(ms).toISOString();

@@ -1,4 +1,4 @@
-// Network server types, and integrations: an account at a LoRaWAN network server, its webhook and its API (contract 4, 8, 35).
+// Network server types, and integrations: an account at a LoRaWAN network server (contract 4, 8, 35).
 import type { AuditFields } from './record.ts';
 
 /** The first five are known to clients. The others are further servers. */

@@ -1,4 +1,4 @@
-// A journal entry: everything one uplink or backfill request changed, made durable as a whole.
+// Journal entry: all changes of one uplink or backfill request, which become durable as a whole.
 import type { EntryTrace } from './entry-trace.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';

@@ -1,4 +1,4 @@
-// The data keys of a sample as paths. A path is the keys from the root joined by `/`, which no data key contains; arrays are one value.
+// Key paths: the data keys of a sample from the root, joined by `/`. An array is one value.
 import { isJsonObject, type JsonObject } from './json.ts';
 
 /** Paths of all values that are no objects, and of objects without a key, in their order. The data must be valid (interface 2.3). */

@@ -1,5 +1,5 @@
-// Parses JSON of any length in short turns of the event loop: groups of members are parsed at once.
-// The bytes are cut between the members of containers, at whatever level they lie. Cutting knows brackets, commas and strings alone; the parser sees the rest.
+// Large JSON parser: parses groups of members in short turns of the event loop.
+// The input is divided between the members of containers at any level. The scan reads only brackets, commas and strings.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { isJsonWhitespace, jsonBytes } from './json-bytes.ts';
@@ -11,7 +11,7 @@ const groupBytes = 128 * 1024;
 const turnMsMax = 8;
 /** The parser takes a string, a number or a gap in one go, so that a longer one is refused. */
 const tokenBytesMax = 16 * 1024 * 1024;
-/** Shorter texts are parsed at once. */
+/** Shorter documents are parsed in one turn. */
 const wholeBytesMax = 2 * groupBytes;
 
 /** A container that is open at the place of the scan. */
@@ -29,12 +29,12 @@ interface Level {
   hasEndedMember: boolean;
 }
 
-/** Something is wrong somewhere; what and where, the parser itself says of the whole text. */
+/** The input has a fault. The parser determines the fault and its position from the whole document. */
 class Suspect extends Error {}
 
 /**
  * The value of UTF-8 bytes that are not empty, behind a byte order mark if there is one. Throws JsonFault with the words that
- * `parseJsonText` has for the whole text, and for a single string of more than 16 MiB; the bytes may not be used any more then.
+ * `parseJsonText` has for the whole document, and for a single string of more than 16 MiB. The bytes must not be used after that.
  */
 export async function parseLargeJson(bytes: Uint8Array): Promise<Json> {
   const held = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -68,7 +68,8 @@ async function faultOf(held: Buffer): Promise<string> {
   });
   return new Promise((resolve, reject) => {
     worker.once('message', (message: string | undefined) => {
-      if (message === undefined) reject(new Error('A text that cannot be cut is JSON'));
+      if (message === undefined)
+        reject(new Error('The document has a fault for the scan, but not for the parser'));
       else resolve(message);
     });
     worker.once('error', reject);
@@ -103,7 +104,7 @@ class Cutter {
   }
 
   value(): Json {
-    if (this.#root === undefined) throw new Error('The text has not been parsed to its end');
+    if (this.#root === undefined) throw new Error('The parser has not reached the end');
     return this.#root;
   }
 

@@ -1,4 +1,4 @@
-// Files of a newer version of the program: refused with a sentence, because reading them as damage would lose what they hold.
+// Newer format: an error for files of a newer version, which must not be treated as damaged.
 
 /** A file has a format that this program does not know. */
 export class NewerFormatError extends Error {

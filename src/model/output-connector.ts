@@ -1,4 +1,4 @@
-// Output connectors: where samples go from a data flow or a rule (contract 9).
+// Output connectors: the destinations of samples from a data flow or a rule (contract 9).
 import type { JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';
 

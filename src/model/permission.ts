@@ -1,4 +1,4 @@
-// Scopes, verbs and what a permission grants (interface 2.7).
+// Permissions: scopes, verbs and the rights that they grant (interface 2.7).
 
 export const scopes = [
   'organization',

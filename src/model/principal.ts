@@ -1,4 +1,4 @@
-// Who is asking: the holder of a credential and what it may reach (interface 5).
+// Principal: the holder of the credential of a request, and the records in its reach (interface 5).
 import type { Permissions, Scope, Verb } from './permission.ts';
 
 export interface Principal {

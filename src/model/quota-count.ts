@@ -1,4 +1,4 @@
-// What organizations hold of a quota for what ends by itself: open WebSockets, subscription items.
+// Quota counts: temporary resources that organizations use, such as WebSockets and subscription items.
 import { problem } from './problem.ts';
 import { quotaDetails, type QuotaName, type Quotas } from './quota.ts';
 

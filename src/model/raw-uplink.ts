@@ -1,4 +1,4 @@
-// A raw uplink: what a device sent, kept for a while with what its decoder made of it, so that a changed decoder can be tried on it.
+// Raw uplink: a payload and the result of its decoder, stored so that changed decoders can be tested.
 import type { RawPayload } from './entry-trace.ts';
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';

@@ -1,4 +1,4 @@
-// Request parts: the journal entries of a request with an Idempotency-Key, found again after a crash by their duplicate keys.
+// Request parts: the journal entries of a request with an Idempotency-Key, found after a crash by duplicate key.
 import type { EpochMs } from './instant.ts';
 
 /** What the journal tells of a part of a request. */

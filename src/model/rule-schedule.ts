@@ -1,4 +1,4 @@
-// When a rule's timer is due: at aligned intervals, daily at a time, or by a quartz cron expression (contract 13, 35).
+// Rule schedule: the due times of a timer, at intervals, daily or by a quartz cron expression (contract 13, 35).
 import { Cron } from 'croner';
 import { dayMs, type EpochMs, hourMs, minuteMs } from './instant.ts';
 import { parseIsoDuration } from './iso-duration.ts';

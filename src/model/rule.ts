@@ -1,4 +1,4 @@
-// Rules and custom logic blocks: what judges samples, and what is done then (contract 13, 14).
+// Rules and custom logic blocks: conditions on samples, and the actions that follow (contract 13, 14).
 import type { EpochMs } from './instant.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { AuditFields } from './record.ts';

@@ -1,4 +1,4 @@
-// A sample: one stored measurement of a device (interface 2.3).
+// Sample: one stored measurement of a device (interface 2.3).
 import type { EpochMs } from './instant.ts';
 import type { JsonObject } from './json.ts';
 

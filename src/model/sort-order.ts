@@ -1,4 +1,4 @@
-// The order that a list is asked for: fields outside its own are refused, and lists held in memory are put in order (contract 36).
+// Sort order: checks the fields that a client requests, and sorts lists in memory (contract 36).
 import type { SortOrder } from './page.ts';
 import { problem } from './problem.ts';
 

@@ -7,7 +7,7 @@ export interface TagCombination {
 
 export const tagCombinationMax = 20;
 
-/** Undefined when the text is none, names no tag or more than `tagCombinationMax`. */
+/** Undefined when the combination is invalid, has no tag or more than `tagCombinationMax`. */
 export function parseTagCombination(text: string): TagCombination | undefined {
   const match = /^\s*(AND|OR)\s*:(.*)$/is.exec(text);
   if (match === null) return undefined;

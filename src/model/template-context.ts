@@ -1,4 +1,4 @@
-// The tree that templates look into (interface 2.11): a sample with everything that is known around it, as plain JSON.
+// Template context: the sample and all related values as plain JSON, for templates (interface 2.11).
 // It is also what outputs send when no template says otherwise (contract 9).
 import type { Device } from './device.ts';
 import { type EpochMs, formatInstant } from './instant.ts';
@@ -47,7 +47,7 @@ export type DataSourceContext = {
   readonly tagInput: boolean;
 };
 
-/** Absent members are missing values: null in JSON, nothing in texts. Times are ISO-8601 texts. */
+/** Absent members are missing values: null in JSON, nothing in other places. Times are ISO-8601 strings. */
 export type TemplateContext = {
   readonly data?: JsonObject;
   readonly meta?: JsonObject;
@@ -72,7 +72,7 @@ export type TemplateContext = {
   };
   /** What custom logic gave to `emit('action', ...)`. */
   readonly result?: JsonObject;
-  /** By number from 1, as text. */
+  /** By number from 1, as a string. */
   readonly dataSources?: Readonly<Record<string, DataSourceContext>>;
 };
 
@@ -85,7 +85,7 @@ export interface ContextDevice {
 
 export interface ContextSource extends ContextDevice {
   readonly sample: Sample & { readonly correlationId?: string };
-  /** The entry the sample came in; absent for one that was read from the store. */
+  /** The entry of the sample; absent if the sample was read from the store. */
   readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;
   /** When the output was made. */
   readonly producedAt: EpochMs;

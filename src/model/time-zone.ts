@@ -1,4 +1,4 @@
-// Time zones as pieces of constant offset: looked up once, then plain arithmetic on epoch milliseconds.
+// Time zones as pieces of constant offset: read once, then used with arithmetic on epoch milliseconds.
 import type { EpochMs } from './instant.ts';
 
 /** A time during which a zone keeps its clock: local time is UTC plus the offset. */

@@ -1,4 +1,4 @@
-// Uplink metrics: what is known about the last uplink of a device (interface 2.3 and 2.11, contract 4).
+// Uplink metrics: the known values of the last uplink of a device (interface 2.3 and 2.11, contract 4).
 import type { EpochMs } from './instant.ts';
 
 export interface UplinkMetrics {

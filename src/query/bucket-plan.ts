@@ -4,6 +4,7 @@ import { parseIsoDuration } from '../model/iso-duration.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
 import { bucketEdges, bucketsRoughly, bucketUnit, shortestMs } from './bucket-edges.ts';
+import { missing } from '../structures/missing.ts';
 
 export type Source = 'raw' | 'hours';
 
@@ -47,6 +48,11 @@ const suggestions = [
 export function singleBucket(source: Source, interval: Interval): BucketPlan {
   const { from, to } = widened(source, interval);
   return { source, starts: [from], edges: [from, to], places: [0] };
+}
+
+/** The first and the last edge of the plan. */
+export function planEnds({ edges }: BucketPlan): Interval {
+  return { from: edges[0] ?? missing('first edge'), to: edges.at(-1) ?? missing('last edge') };
 }
 
 /** The buckets of a time series; refuses (400) a bad interval and more than `bucketsMax` buckets. */
@@ -97,8 +103,8 @@ function planOf(source: Source, all: readonly EpochMs[]): BucketPlan {
   // An hour belongs to the bucket in which it starts, so every edge moves up to the next hour.
   const edges: EpochMs[] = [];
   const places: number[] = [];
-  for (let i = 0; i < all.length; i++) {
-    const edge = Math.ceil(all[i]! / hourMs) * hourMs;
+  for (const [i, at] of all.entries()) {
+    const edge = Math.ceil(at / hourMs) * hourMs;
     if (edge === edges.at(-1)) places[i - 1] = -1;
     else edges.push(edge);
     if (i < starts.length) places.push(edges.length - 1);

@@ -2,6 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import Holidays from 'date-holidays';
 import { dayMs } from '../model/instant.ts';
+import { missing } from '../structures/missing.ts';
 
 export interface HolidayQuestion {
   readonly id: number;
@@ -71,4 +72,5 @@ function answer({ id, region, year }: HolidayQuestion): HolidayAnswer {
   }
 }
 
-parentPort!.on('message', (question: HolidayQuestion) => parentPort!.postMessage(answer(question)));
+const port = parentPort ?? missing('port to the parent thread');
+port.on('message', (question: HolidayQuestion) => port.postMessage(answer(question)));

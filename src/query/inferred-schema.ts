@@ -125,6 +125,6 @@ function inferredProperty(key: string, found: MeasuredProperty): JsonObject {
 // One type is a text, several are a list, as JSON Schema has it; null only counts when it is all there is.
 function typeOf({ types }: MeasuredProperty): Json {
   const named = [...types].filter((type) => type !== 'null').sort();
-  if (named.length === 0) return 'null';
-  return named.length === 1 ? named[0]! : named;
+  const [first = 'null'] = named;
+  return named.length > 1 ? named : first;
 }

@@ -8,6 +8,7 @@ import { indexPath, openSegmentFile, type RawUplinkDamage, readBlock } from './s
 import { type BlockCount, type BlockPlace, readCounts } from './segment-index.ts';
 import type { WrittenSegment } from './segment-writer.ts';
 import type { TableCache } from './table-cache.ts';
+import { missing } from '../structures/missing.ts';
 
 export interface RawUplinkRange {
   readonly deviceId: string;
@@ -68,7 +69,7 @@ export async function listNewestFirst(
     let file: FileHandle | undefined;
     try {
       for (const { block, count } of counts.toReversed()) {
-        const place = blocks[block]!;
+        const place = blocks[block] ?? missing('block');
         if (place.to < from || place.from >= to) continue;
         const isWhole = place.from >= from && place.to < to;
         const isPassed = total + count <= skip || uplinks.length === limit;

@@ -19,12 +19,14 @@ import {
   listSegmentFiles,
   type RawUplinkDamage,
   removeSegmentFile,
+  type SegmentName,
   scanSegmentFile,
   segmentName,
 } from './segment-file.ts';
 import { encodeIndex, readTable } from './segment-index.ts';
 import { SegmentWriter, type WrittenSegment } from './segment-writer.ts';
 import { createTableCache } from './table-cache.ts';
+import { missing } from '../structures/missing.ts';
 
 export interface RawUplinkStoreOptions {
   readonly directory: string;
@@ -119,13 +121,13 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
     // A table that cannot be read may hold any of them.
     if (table !== undefined && ![...gone].some((id) => table.includes(id, 0, 'latin1'))) return 0;
     const next = segmentName(directory, segment.sequence, segment.generation + 1);
-    const copy = await copySegment(
-      segment.path,
-      segment.head.blocks,
-      next.path,
-      (line) => !gone.has(deviceOfLine(line)),
-      compressLines,
-    );
+    const copy = await copySegment({
+      from: segment.path,
+      blocks: segment.head.blocks,
+      to: next.path,
+      keep: (line) => !gone.has(deviceOfLine(line)),
+      compress: compressLines,
+    });
     copy.damage.forEach(damaged);
     await replaceFile(indexPath(next.path), encodeIndex(copy.contents));
     const at = closed.indexOf(segment);
@@ -156,7 +158,10 @@ export async function openRawUplinkStore(options: RawUplinkStoreOptions): Promis
         await closeFull(now() - retentionMs / limits.segmentsInRetention);
         for (const segment of closed.filter(({ to }) => to < now() - retentionMs))
           bytes += await drop(segment);
-        while (closed.length > 0 && bytesHeld() > bytesMax) bytes += await drop(closed[0]!);
+        for (const segment of [...closed]) {
+          if (bytesHeld() <= bytesMax) break;
+          bytes += await drop(segment);
+        }
         return bytes;
       }),
     dropDevices: (deviceIds) =>
@@ -192,6 +197,11 @@ function closedSegment({ contents, ...name }: WrittenSegment): ClosedSegment {
   };
 }
 
+async function segmentNamed(directory: string, path: string): Promise<SegmentName> {
+  const names = await listSegmentFiles(directory);
+  return names.find((name) => name.path === path) ?? missing('segment that was open');
+}
+
 /**
  * The open segment when it is shorter than what was synced of it: told, and closed as it is, so that nothing is cut off it; undefined when it
  * is whole.
@@ -201,7 +211,7 @@ async function closedShort(
   mark: DurableMark | undefined,
   { directory, damaged }: RawUplinkStoreOptions,
 ): Promise<ClosedSegment | undefined> {
-  const name = (await listSegmentFiles(directory)).find(({ path }) => path === left)!;
+  const name = await segmentNamed(directory, left);
   if (mark === undefined || mark.sequence !== name.sequence) return undefined;
   const { size } = await stat(left);
   const scanned = await scanSegmentFile(left, size);
@@ -221,7 +231,7 @@ async function resumed(
   left: ClosedSegment['path'],
   options: RawUplinkStoreOptions,
 ): Promise<WrittenSegment | undefined> {
-  const name = (await listSegmentFiles(options.directory)).find(({ path }) => path === left)!;
+  const name = await segmentNamed(options.directory, left);
   const { followedFrom, isLost = () => false } = options;
   const { size } = await stat(left);
   const whole = await scanSegmentFile(left, size);

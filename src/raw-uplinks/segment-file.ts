@@ -149,14 +149,22 @@ export async function openSegmentFile(path: string): Promise<FileHandle | undefi
   });
 }
 
+export interface SegmentCopy {
+  /** Path of the segment. */
+  readonly from: string;
+  readonly blocks: readonly BlockPlace[];
+  /** Path of the file to write. */
+  readonly to: string;
+  readonly keep: (line: string) => boolean;
+  readonly compress: (lines: readonly string[]) => Buffer;
+}
+
 /** Writes the segment's uplinks to another file, but for lines that are not to be kept; durable when it resolves. */
-export async function copySegment(
-  from: string,
-  blocks: readonly BlockPlace[],
-  to: string,
-  keep: (line: string) => boolean,
-  compress: (lines: readonly string[]) => Buffer,
-): Promise<{ contents: SegmentContents; bytes: number; damage: readonly RawUplinkDamage[] }> {
+export async function copySegment({ from, blocks, to, keep, compress }: SegmentCopy): Promise<{
+  contents: SegmentContents;
+  bytes: number;
+  damage: readonly RawUplinkDamage[];
+}> {
   const contents = emptyContents();
   const damage: RawUplinkDamage[] = [];
   const source = await open(from, 'r');

@@ -47,11 +47,11 @@ const prefixBytes = 8;
 const pairBytes = 8;
 
 export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentContents): Buffer {
-  const ids = [...devices.keys()].toSorted();
+  const rows = [...devices].toSorted(byId);
   const head: SegmentHead = {
     format: rawUplinkFormat,
     blocks,
-    devices: ids.length,
+    devices: rows.length,
     uplinks,
     lastPosition,
   };
@@ -59,11 +59,11 @@ export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentC
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUInt32LE(crc32(headBytes), 0);
   prefix.writeUInt32LE(headBytes.length, 4);
-  const table = Buffer.alloc(ids.length * rowBytes);
+  const table = Buffer.alloc(rows.length * rowBytes);
   const pairs: Buffer[] = [];
   let offset = prefixBytes + headBytes.length + 4 + table.length;
-  for (const [row, id] of ids.entries()) {
-    const own = pairsOf(devices.get(id)!);
+  for (const [row, [id, counts]] of rows.entries()) {
+    const own = pairsOf(counts);
     table.write(id.padEnd(idBytes, '\0'), row * rowBytes, 'latin1');
     table.writeUInt32LE(offset, row * rowBytes + idBytes);
     table.writeUInt32LE(own.length, row * rowBytes + idBytes + 4);
@@ -74,6 +74,10 @@ export function encodeIndex({ blocks, devices, uplinks, lastPosition }: SegmentC
   const tableCrc = Buffer.alloc(4);
   tableCrc.writeUInt32LE(crc32(table));
   return Buffer.concat([prefix, headBytes, tableCrc, table, ...pairs]);
+}
+
+function byId([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return Number(a > b) - Number(a < b);
 }
 
 function pairsOf(counts: readonly BlockCount[]): Buffer {

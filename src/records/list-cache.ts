@@ -1,26 +1,26 @@
-// Lists that were asked for, kept as long as nothing that they look at was written: to find and to count is most of what a page costs.
+// List cache: recent device lists until one of their tables changes, because finding and counting dominate a page's cost.
 import type { CompiledQuery } from 'kysely';
 
 export interface CachedList {
   /** Rows of all pages. */
   readonly total: number;
-  /** All of them, of lists that are short enough to be read whole. */
+  /** The rows of lists that are short enough to be read completely. */
   readonly rows: readonly unknown[] | undefined;
 }
 
 export interface ListCache {
-  /** Taken before a list is read. */
+  /** The current revision. Call before reading a list. */
   readonly stamp: () => number;
-  /** What is known of the list as it stands now; `query` is the whole of it, in its order. */
+  /** The cached list, if it is current. `query` selects all pages in the order of the list. */
   readonly find: (query: CompiledQuery) => CachedList | undefined;
-  /** Keeps what was read since the stamp was taken, unless something was written meanwhile. */
+  /** Stores a list that was read after `stamp`, unless a table has changed since. */
   readonly keep: (query: CompiledQuery, list: CachedList, stamp: number) => void;
 }
 
 /** About 20 MB when every list is long. */
 export const listCacheLimits = { listsMax: 500, rowsMax: 200_000, keyLengthMax: 4_000 } as const;
 
-/** What lists of devices look at; a list that looks at any other table, such as the status of devices, is read each time. */
+/** Tables of device lists. A list with another table, such as the device status, is not cached. */
 const watched: ReadonlySet<string> = new Set(
   'devices deviceTags tags deviceCustomFields customFieldMetas dataFlows deviceTypes'.split(' '),
 );
@@ -28,7 +28,7 @@ const tablesRead = /\b(?:from|join)\s+"(\w+)"/gi;
 const writes = /^\s*(?:insert\s+into|update|delete\s+from|replace\s+into)\s+"?(\w+)/i;
 const reads = /^\s*(?:select|pragma|savepoint|release|begin|commit|explain)\b/i;
 
-/** Whether a statement may change what is kept; a rollback does as well, because what it undoes may have been read within. */
+/** Whether a statement can change a cached list. A rollback can, because its transaction can have read uncommitted rows. */
 export function changesLists(statement: string): boolean {
   const table = writes.exec(statement)?.[1];
   return table === undefined ? !reads.test(statement) : watched.has(table);
@@ -70,7 +70,7 @@ export function createListCache(revision: () => number): ListCache {
       forget(key);
       lists.set(key, list);
       rowsKept += list.rows?.length ?? 0;
-      // The oldest leaves first; lists that recur are soon back.
+      // Evicts the oldest lists first; frequent lists are soon cached again.
       for (const oldest of lists.keys()) {
         if (lists.size <= listCacheLimits.listsMax && rowsKept <= listCacheLimits.rowsMax) return;
         forget(oldest);

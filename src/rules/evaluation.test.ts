@@ -18,7 +18,7 @@ import { condition, constant, fromSource, ruleFor, sourceFor } from './testing-r
 import { randomWorld } from './testing-worlds.ts';
 
 const cases = Number(process.env['RULE_CASES'] ?? 300);
-/** The same worlds every time; another seed looks at others. */
+/** The same worlds every time; another seed reads others. */
 const seed = Number(process.env['RULE_SEED'] ?? 20_261_121);
 
 function compiled(rule: Rule, consecutive: Readonly<Record<string, boolean>>) {
@@ -122,7 +122,7 @@ describe('contract 13: what a data source shows', () => {
     const values = [5, 6, 6, 4, 7].map((a, i) => sample('02a', { a }, i));
     expect(stream(rises, values, true)).toEqual([1, 4]);
   });
-  test('a data source of previous values triggers nothing beside one that can', () => {
+  test('a data source of previous values triggers nothing next to one that can', () => {
     const rule = withSources(sourceFor('s', '02a'), sourceFor('t', '02b', { lastSample: true }));
     const samples = [
       sample('02a', { a: 5 }),

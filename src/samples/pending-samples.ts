@@ -1,7 +1,7 @@
 // Samples on their way through the journal: a repetition of one of them is a duplicate too, once the first is durable.
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
-import { type DataSet, dataSet } from './same-data.ts';
+import { type DataSet, createDataSet } from './same-data.ts';
 
 interface PendingSample {
   readonly timestamp: EpochMs;
@@ -34,7 +34,7 @@ export class PendingSamples {
 }
 
 function note(byTime: Map<EpochMs, DataSet>, { timestamp, data }: PendingSample): void {
-  const found = byTime.get(timestamp) ?? dataSet();
+  const found = byTime.get(timestamp) ?? createDataSet();
   byTime.set(timestamp, found);
   found.add(data);
 }

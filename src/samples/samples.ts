@@ -1,6 +1,6 @@
 // Samples: the log and the sample store as one. Entries go to the log first; everything else is asked of the store.
 import { join } from 'node:path';
-import { type ShapeInterner, shapeInterner } from '../log/data-shape.ts';
+import { type ShapeInterner, createShapeInterner } from '../log/data-shape.ts';
 import { makeFolder } from '../log/durable-file.ts';
 import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-log.ts';
 import { journalStart } from '../log/segment-list.ts';
@@ -102,7 +102,7 @@ export async function openSamples<Store extends SampleStore>(
 ): Promise<OpenSamples<Store>> {
   const directory = join(options.directory, 'journal');
   for (const folder of [options.directory, directory]) await makeFolder(folder);
-  const shapes = shapeInterner();
+  const shapes = createShapeInterner();
   const { damage, damaged } = createDamageList(options.damaged);
   const failed = onlyNews(options.failed);
   const opened: { log?: EntryLog } = {};

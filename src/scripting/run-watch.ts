@@ -78,9 +78,7 @@ export function createRunWatch({ limits, cpuMs, recorder }: RunWatchParts): RunW
       cpuAtStart = undefined;
       startedAt = performance.now();
     },
-    stop() {
-      stopped = true;
-    },
+    stop: () => void (stopped = true),
     fail,
     poll() {
       recorder.beat();

@@ -29,7 +29,7 @@ export interface AnalyzedScript {
 }
 
 /**
- * Returns an error with its position in the source (contract 16, architecture 6). Throws what `poll` throws.
+ * Returns an error with its position in the source (contract 16). Throws what `poll` throws.
  */
 export function analyzeSource(
   source: string,

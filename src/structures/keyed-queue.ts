@@ -71,20 +71,20 @@ export function createKeyedQueue(parts: KeyedQueueParts): KeyedQueue {
     timers.set(key, cancel);
   }
 
-  async function idle(): Promise<void> {
-    while (running.size > 0) await Promise.all(running.values());
-  }
-
   return {
     schedule,
     scheduleLater,
-    idle,
+    idle: () => settled(running),
     async close() {
       closed = true;
       waiting.clear();
       for (const cancel of timers.values()) cancel();
       timers.clear();
-      await idle();
+      await settled(running);
     },
   };
+}
+
+async function settled(running: ReadonlyMap<string, Promise<void>>): Promise<void> {
+  while (running.size > 0) await Promise.all(running.values());
 }

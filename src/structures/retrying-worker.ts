@@ -74,9 +74,7 @@ export function createRetryingWorker(parts: RetryingWorkerParts): RetryingWorker
       stopWaiting();
       wake();
     },
-    async idle() {
-      await running;
-    },
+    idle: async () => running,
     async close() {
       closed = true;
       stopWaiting();

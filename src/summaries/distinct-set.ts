@@ -48,8 +48,7 @@ export function mergeDistinct(into: DistinctSet, from: DistinctSet): void {
     for (const hash of from.table) if (hash !== 0) addDistinctHash(into, hash);
     return;
   }
-  if (into.sketch === undefined) turnIntoSketch(into);
-  mergeSketches(into.sketch!, from.sketch);
+  mergeSketches(into.sketch ?? turnIntoSketch(into), from.sketch);
 }
 
 export function copyDistinct(set: DistinctSet): DistinctSet {
@@ -78,11 +77,12 @@ function grow(set: DistinctSet): void {
   set.table = table;
 }
 
-function turnIntoSketch(set: DistinctSet): void {
+function turnIntoSketch(set: DistinctSet): Sketch {
   const sketch = emptySketch();
   for (const hash of set.table) if (hash !== 0) sketchHash(sketch, hash);
   set.sketch = sketch;
   set.table = new Float64Array(0);
+  return sketch;
 }
 
 /** A hash of `hashBits` bits, never 0: two independent multiplicative hashes, each mixed until every bit depends on all. */

@@ -1,4 +1,4 @@
-// Templates: text with `{{path}}` expressions (interface 2.11), read once and checked, filled in for every sample.
+// Templates: strings with `{{path}}` expressions, checked when it is parsed (interface 2.11).
 import { problem } from '../model/problem.ts';
 import { contextPrefixes } from '../model/template-context.ts';
 
@@ -13,7 +13,7 @@ export const templateLimits = {
 /** Where the text ends up decides how values are written into it. */
 export type TemplatePlace = 'json' | 'text' | 'html' | 'url';
 
-/** How one value is written: as JSON, inside a JSON string, as plain text, as text within HTML, or as a part of a URL. */
+/** How one value is written: as JSON, inside a JSON string, without encoding, within HTML, or as a part of a URL. */
 export type Encoding = 'json' | 'jsonString' | 'text' | 'html' | 'url';
 
 export interface Expression {

@@ -36,7 +36,8 @@ export function isClean(value: Json, depth = 1): boolean {
     return true;
   }
   const object = value as JsonObject;
-  for (const key in object) if (!isDataKey(key) || !isClean(object[key]!, depth + 1)) return false;
+  for (const key in object)
+    if (!isDataKey(key) || !isClean(object[key] ?? null, depth + 1)) return false;
   return true;
 }
 
@@ -62,14 +63,13 @@ export function cleanData(data: JsonObject): CleanedData {
 
 function cleanObject(
   object: JsonObject,
-  parentPath: string,
+  prefix: string,
   depth: number,
   cleaning: Cleaning,
 ): JsonObject {
   const cleaned: Record<string, Json> = {};
-  for (const key of Object.keys(object)) {
-    const value = object[key]!;
-    const path = shortName(parentPath === '' ? key : `${parentPath}.${key}`);
+  for (const [key, value] of Object.entries(object)) {
+    const path = shortName(prefix + key);
     if (!isDataKey(key)) remove(path, `invalid data key ${shortName(key)}`, value, cleaning);
     else if (isTooDeep(value, depth)) removeTooDeep(path, cleaning);
     else cleaned[key] = cleanValue(value, path, depth + 1, cleaning);
@@ -86,7 +86,7 @@ function cleanValue(value: Json, path: string, depth: number, cleaning: Cleaning
     return (value as readonly Json[]).map((element, i) =>
       cleanElement(element, `${path}.${i}`, depth, cleaning),
     );
-  if (isJsonObject(value)) return cleanObject(value, path, depth, cleaning);
+  if (isJsonObject(value)) return cleanObject(value, `${path}.`, depth, cleaning);
   return value;
 }
 

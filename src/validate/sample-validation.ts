@@ -38,7 +38,7 @@ export function validateSample<S extends Sample>(sample: S): ValidatedSample<S> 
     notes.push(
       warning(`The meta nests deeper than ${validationLimits.depthMax} levels and was left out`),
     );
-  const meta: Record<string, Json> = metaOk ? { ...sample.meta } : {};
+  const meta: Record<string, Json> = { ...(metaOk && sample.meta) };
   if (!topicOk) {
     const message = `invalid topic ${shortName(sample.topic)}`;
     meta.svcTopicValidation = { message };

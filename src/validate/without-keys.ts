@@ -23,7 +23,7 @@ export function withoutKeys(
   const reduced = (object: JsonObject, prefix: string): JsonObject | undefined => {
     const kept: Record<string, Json> = {};
     for (const key in object) {
-      const value = object[key]!;
+      const value = object[key] ?? null;
       const path = prefix + key;
       if (isJsonObject(value) && hasKey(value)) {
         const inner = reduced(value, `${path}/`);

@@ -1,4 +1,4 @@
-// Sender to AMQP 0-9-1 brokers. Delivered once the broker confirmed the message and a queue took it.
+// AMQP 0-9-1 sender: a delivery succeeds when the broker confirms the message and a queue takes it.
 import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { tlsMaterial } from '../guarded-socket.ts';

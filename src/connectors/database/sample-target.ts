@@ -1,4 +1,4 @@
-// Sample target: stores the sample of the trigger, or one made from it, in the platform itself (contract 9, 35, 36).
+// Sample target: stores the sample of the trigger, or one created from it, in the platform (contract 9, 35, 36).
 import { parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { TargetOptions } from '../connector-type.ts';

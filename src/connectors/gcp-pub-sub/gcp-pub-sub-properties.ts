@@ -1,4 +1,4 @@
-// Properties of Google Cloud Pub/Sub connectors (contract 9).
+// Google Cloud Pub/Sub properties: schemas and parser (contract 9).
 import type { PropertyReader } from '../property-parser.ts';
 import { optionalText, text } from '../property-schemas.ts';
 import { serviceAccount } from './service-account.ts';

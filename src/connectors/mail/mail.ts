@@ -1,4 +1,4 @@
-// Mail: subject and text are templates, sent through the SMTP server of the operator (contract 9).
+// Mail: subject and body are templates, sent through the SMTP server of the operator (contract 9).
 import Type from 'typebox';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate, type TemplatePlace } from '../../templates/template.ts';

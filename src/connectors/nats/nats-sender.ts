@@ -1,4 +1,4 @@
-// Sender to NATS. Delivered once the server has read the message or, with JetStream, once a stream has stored it.
+// NATS sender: a delivery succeeds when the server reads the message or, with JetStream, stores it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import {

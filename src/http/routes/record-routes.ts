@@ -9,7 +9,7 @@ import { byId, byWorkspace, type Kind, type RecordParts } from './record-parts.t
 
 type In<R extends ResourceIn> = Endpoint & { readonly access: PermissionAccess<R> };
 
-/** As `recordEndpoints` of the contract makes them. */
+/** The result of `recordEndpoints` of the contract. */
 interface RecordEndpoints {
   readonly list: In<'handler'>;
   readonly create: In<'body'>;

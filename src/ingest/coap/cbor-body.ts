@@ -1,4 +1,4 @@
-// Reads a CBOR body as what JSON could have said: text keys, byte strings as hex, no values that JSON does not have.
+// CBOR bodies as JSON: text keys, byte strings as hex, no values that JSON does not have.
 import { decode, type TagDecoder } from 'cborg';
 import type { Json } from '../../model/json.ts';
 import { type Problem, problem } from '../../model/problem.ts';

@@ -1,4 +1,4 @@
-// What CoAP requests are answered: the code of each outcome, a JSON body, and never much more bytes than were asked with.
+// CoAP answers: the code of each outcome and a JSON body, not much larger than the request.
 import type { Problem } from '../../model/problem.ts';
 import { type Block, blockOption, contentFormats, uintOption } from './coap-request.ts';
 import type { CoapOption } from './coap-message.ts';
@@ -17,7 +17,7 @@ export const coapCodes = {
   proxyingNotSupported: codeOf(5, 5),
 } as const;
 
-/** As text: `4.04`. */
+/** Formats a code: `4.04`. */
 export function codeText(code: number): string {
   return `${code >> 5}.${String(code & 31).padStart(2, '0')}`;
 }

@@ -1,4 +1,4 @@
-// POST /v3/capture over CoAP (contract 18): from one request, perhaps a block of a longer one, to its answer.
+// CoAP capture: answers POST /v3/capture, also with a body in blocks (contract 18).
 import { type EpochMs, formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { Problem, problem } from '../../model/problem.ts';
@@ -39,20 +39,20 @@ export interface CoapCapture<S> {
   readonly request: CaptureRequest;
   readonly body: JsonObject | readonly Json[];
   readonly bodyBytes: number;
-  /** Tells repetitions of one request. */
+  /** Identifies repetitions of one request. */
   readonly duplicateKey: string;
 }
 
 export interface CoapCaptureParts<S> {
-  /** Throws Problem for a wrong secret or device, so that strangers cannot make the server keep blocks. */
+  /** Throws Problem for a wrong secret or device, so that the server keeps blocks only of known devices. */
   readonly admit: (request: CaptureRequest) => S | Promise<S>;
   /** Resolves when the payload is durable. */
   readonly capture: (
     input: CoapCapture<S>,
   ) => Promise<{ readonly id: string; readonly receivedAt: EpochMs }>;
-  /** Throws Problem `invalidJson`; undefined for an empty text. */
+  /** Throws Problem `invalidJson`. Returns undefined for an empty string. */
   readonly parseJson: (text: string) => Json | undefined;
-  /** The error body of interface 7; undefined instead of a Problem is a failure of our own. */
+  /** Returns the error body of interface 7; an error that is not a Problem is an internal error. */
   readonly errorBody: (error: unknown, path: string, sender: string) => { readonly status: number };
   readonly now: () => EpochMs;
 }
@@ -180,7 +180,7 @@ function furtherBlock<S>(
 function checkedRequest({ query, accept, contentFormat }: CoapRequest): CaptureRequest {
   if (accept !== undefined && accept !== contentFormats.json)
     throw problem('coapAcceptUnsupported', { accept });
-  // Small devices leave the format out; JSON is what they mean then, and what is not JSON is refused as such.
+  // Small devices omit the format; then the body is read as JSON.
   if (
     contentFormat !== undefined &&
     contentFormat !== contentFormats.json &&

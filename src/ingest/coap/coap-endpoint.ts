@@ -1,4 +1,4 @@
-// The CoAP endpoint without its socket: datagrams in, datagrams out; each request done once, answered in time, all of it bounded.
+// CoAP endpoint without its socket: runs each request once and answers within a time limit.
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../../model/instant.ts';
 import {
@@ -23,17 +23,17 @@ import { createSeparateResponses } from './coap-separate.ts';
 import type { SetTimer } from '../../structures/timers.ts';
 
 export interface CoapLimits extends ExchangeLimits {
-  /** Requests under way at once; beyond it confirmable ones are told to come later, others are dropped. */
+  /** Requests in progress. Further confirmable ones get 5.03, others are dropped. */
   readonly openMax: number;
 }
 
-/** RFC 7252 section 4.8: a sender repeats after two seconds at the earliest, so an acknowledgement leaves before. */
+/** A sender repeats after two seconds at the earliest (RFC 7252 section 4.8). */
 const acknowledgeAfterMs = 1_000;
 
 export interface CoapEvents {
   /** A request was answered; `code` is the byte of its answer. */
   answered(code: number, ms: number): void;
-  /** A datagram led to nothing new. */
+  /** A request failed with an internal error. */
   failed(error: unknown): void;
   ignored(reason: 'foreign' | 'malformed' | 'reply' | 'duplicate' | 'tooMany' | 'unanswered'): void;
 }
@@ -46,7 +46,7 @@ export interface CoapEndpointParts {
     duplicateKey: string,
   ) => Promise<CoapAnswer>;
   readonly send: (datagram: Buffer, sender: CoapSender) => void;
-  /** Runs the task later; the function it returns calls it off. */
+  /** Runs the task later; the returned function cancels it. */
   readonly schedule: SetTimer;
   readonly events: CoapEvents;
   readonly limits: CoapLimits;
@@ -56,13 +56,13 @@ export interface CoapEndpointParts {
 export interface CoapEndpoint {
   /** The datagram may be overwritten only when its exchange has ended. */
   receive(datagram: Buffer, sender: CoapSender): void;
-  /** Requests under way. */
+  /** Requests in progress. */
   readonly open: number;
-  /** Exchanges remembered. */
+  /** Exchanges in memory. */
   readonly remembered: number;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is in progress. */
   drained(): Promise<void>;
-  /** Gives up what waits for acknowledgements. */
+  /** Discards answers that wait for an acknowledgement. */
   close(): void;
 }
 
@@ -232,7 +232,7 @@ function encoded(answered: CoapAnswer, type: CoapType, id: number, token: Buffer
 }
 
 function isUnwanted(message: CoapMessage, { code }: CoapAnswer): boolean {
-  // Only what ends the request is left out: a sender of blocks waits for each 2.31.
+  // A sender of blocks waits for each 2.31.
   if (code === coapCodes.continue) return false;
   const request = coapRequestOf(message);
   return !('refused' in request) && (request.unwanted & (1 << (codeClass(code) - 1))) !== 0;

@@ -1,4 +1,4 @@
-// Which CoAP requests were seen lately and what they were answered, so that a repeated datagram is answered alike and done once.
+// CoAP exchanges: recent requests and their answers, so that a repeated datagram gets the same answer.
 import type { EpochMs } from '../../model/instant.ts';
 
 /** RFC 7252 section 4.8.2: how long a message id of a sender means the same exchange. */

@@ -1,4 +1,4 @@
-// CoAP messages on the wire (RFC 7252 section 3): bytes to message and back; what is malformed is said, never thrown.
+// CoAP messages on the wire (RFC 7252 section 3): parsed and encoded. Malformed input is a result, not an error.
 
 export const coapTypes = {
   confirmable: 0,

@@ -1,4 +1,4 @@
-// What a CoAP request asks for: path, query, formats and blocks, read from its options (RFC 7252 section 5.10, RFC 7959).
+// CoAP requests: path, query, formats and blocks, read from the options (RFC 7252 section 5.10, RFC 7959).
 import type { CoapMessage, CoapOption } from './coap-message.ts';
 
 export const optionNumbers = {
@@ -109,7 +109,7 @@ function queryOf(parts: readonly Buffer[]): Record<string, string> {
   return Object.fromEntries(query);
 }
 
-/** Options hold plain text, yet many clients put in what they would put into a URL. */
+/** Decodes options as in a URL, because many clients encode them although plain UTF-8 is expected. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,4 +1,4 @@
-// One sample of a backfill as a client writes it: {deviceId?, data, topic?, timestamp?, meta?} (interface 4.3, contract 28, 37).
+// Backfill sample as a client writes it: {deviceId?, data, topic?, timestamp?, meta?} (interface 4.3, contract 28, 37).
 import { type EpochMs, isInstant, parseInstant } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem, problems } from '../../model/problem.ts';

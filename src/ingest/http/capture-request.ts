@@ -1,4 +1,4 @@
-// What an HTTP capture request says besides its body, in every header and query variant (contract 18).
+// Capture request over HTTP: what headers and query say besides the body (contract 18).
 import type { IncomingHttpHeaders } from 'node:http';
 import { type EpochMs, isInstant, parseInstant, plusRestored } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';

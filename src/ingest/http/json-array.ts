@@ -1,5 +1,5 @@
-// Reads a JSON array of any length while it arrives: the bytes are cut between elements, and groups of elements parsed at once.
-// Only a group is ever held. Cutting knows brackets and strings alone; whether the text is JSON, the parser says of each group.
+// JSON array reader: cuts the bytes between elements as they arrive, and parses groups of elements.
+// Only one group is in memory. The reader finds brackets and strings; the JSON parser validates each group.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { Json } from '../../model/json.ts';
 import {

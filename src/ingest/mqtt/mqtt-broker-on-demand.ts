@@ -1,4 +1,4 @@
-// MQTT broker on demand: opened with the first connection, because an installation without MQTT devices saves its memory.
+// MQTT broker on demand: opened with the first connection, because a platform without MQTT devices saves its memory.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { MqttBroker } from './mqtt-broker.ts';

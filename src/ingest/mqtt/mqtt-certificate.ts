@@ -1,4 +1,4 @@
-// The certificate of MQTT: read from its files, and again when they change, so that renewing it needs no restart.
+// MQTT certificate: read from its files, and again when they change, so that a renewal needs no restart.
 import { readFile } from 'node:fs/promises';
 import type { Certificate } from './mqtt-listeners.ts';
 

@@ -1,4 +1,4 @@
-// The limits of MQTT, each with what happens there.
+// MQTT limits, each with what happens when it is reached.
 import { dayMs } from '../../model/instant.ts';
 
 export const mqttLimits = {

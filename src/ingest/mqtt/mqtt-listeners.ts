@@ -1,4 +1,4 @@
-// The ports of MQTT: plain TCP, and TLS when there is a certificate.
+// MQTT listeners: plain TCP, and TLS when there is a certificate.
 import { createServer, type Server, type Socket } from 'node:net';
 import {
   createServer as createTlsServer,

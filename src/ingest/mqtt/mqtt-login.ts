@@ -1,4 +1,4 @@
-// Who an MQTT client is: a device connector by its uplink secret, or a device by a token that it signed (contract 18).
+// MQTT identity: a device connector by its uplink secret, or a device by a token that it signed (contract 18).
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { DeviceConnector } from '../../model/connector.ts';
 import type { Device } from '../../model/device.ts';

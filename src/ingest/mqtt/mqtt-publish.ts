@@ -1,4 +1,4 @@
-// A publish of a device: its topic checked, handed on in order, and answered when it is durable (contract 18).
+// MQTT publishes: each is checked, stored in order, and acknowledged when it is durable (contract 18).
 import { hash } from 'node:crypto';
 import type { PublishPacket } from 'aedes';
 import { errorMessage } from '../../model/error-message.ts';

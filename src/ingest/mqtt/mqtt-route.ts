@@ -1,4 +1,4 @@
-// Whose device a topic speaks of, and whether the connection may speak for it (contract 18, 35).
+// MQTT routes: the device of a topic, if the connection may use it (contract 18, 35).
 import type { MqttIdentity } from './mqtt-login.ts';
 import type { MqttSession } from './mqtt-session.ts';
 import { tokenTopicKey } from './mqtt-topic.ts';

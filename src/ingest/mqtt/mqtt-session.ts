@@ -35,7 +35,7 @@ export interface MqttSession {
   identity: MqttIdentity | undefined;
   /** Why the platform ended the connection. Its will is not published then. */
   endedBecause: string | undefined;
-  /** By the filter's text. */
+  /** Subscriptions by topic filter. */
   readonly subscriptions: Map<string, DeviceSubscription>;
   /** Devices that were sent their configuration over this connection. */
   readonly configured: Set<string>;

@@ -1,4 +1,4 @@
-// MQTT subscriptions: each is checked against the login, granted or rejected, and followed by retained messages (contract 17, 18).
+// MQTT subscriptions: each is checked, granted or rejected, and followed by retained messages (contract 17, 18).
 import type { Subscription } from 'aedes';
 import { errorMessage } from '../../model/error-message.ts';
 import type { BrokerState, Done } from './mqtt-broker-state.ts';

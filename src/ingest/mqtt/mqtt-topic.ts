@@ -1,4 +1,4 @@
-// The topics of MQTT: `/up/<secret>/id/<deviceId>[/<sub>...]` and `/down/...`, published and subscribed to (contract 17, 18).
+// MQTT topics: `/up/<secret>/id/<deviceId>[/<sub>...]` and `/down/...` (contract 17, 18).
 
 /** The topic of a device's messages: `key` is the uplink secret, or `device` for clients with a token. */
 interface DeviceTopic {

@@ -82,7 +82,7 @@ interface DeviceRoutes {
   /** The route of a device that `read` finds. Throws 404 with `id`. */
   load(read: () => Promise<Device | undefined>, id: string): Promise<UplinkRoute>;
   /** Reads only what changed: the device, or the flow that it shares. */
-  current(serviceDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
+  readonly current: (serviceDeviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   /** The service id that a key leads to, if its device is cached and `isNamed` is true for it. */
   serviceIdOf(key: string, isNamed: (device: Device) => boolean): string | undefined;
   setServiceId(key: string, serviceDeviceId: string): void;
@@ -220,14 +220,10 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
     return checked(devices.load(read, deviceId), connector);
   }
 
-  async function readByEui(
-    connector: DeviceConnector,
-    deviceEui: string,
-    key: string,
-  ): Promise<UplinkRoute> {
+  async function readByEui(connector: DeviceConnector, eui: string, key: string) {
     const revisionBefore = revision();
-    const device = await findDeviceByEui(records, connector, deviceEui);
-    const route = await devices.load(async () => device, deviceEui);
+    const device = await findDeviceByEui(records, connector, eui);
+    const route = await devices.load(async () => device, eui);
     if (revision() === revisionBefore) devices.setServiceId(key, route.device.id);
     return ofConnector(route, connector);
   }

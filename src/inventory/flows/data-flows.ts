@@ -73,7 +73,7 @@ function outputsFrom(sent: NonNullable<DataFlowUpdate['outputConnectors']>): Flo
   return [...outputs.values()];
 }
 
-/** What a flow names must be of its workspace, its organization or the installation. */
+/** Throws for a reference to a record of another workspace or organization. */
 async function checkReferences(step: Step, flow: DataFlow): Promise<void> {
   const connector = await findPlace(step.db, 'deviceConnector', flow.deviceConnectorId);
   if (connector?.workspaceId !== flow.workspaceId) {
@@ -173,7 +173,7 @@ export async function listDataFlows(
   return pageOf(items, total, page) satisfies Page<unknown>;
 }
 
-/** Outputs that the client was not shown stay when it sends back the list that it was shown. */
+/** Hidden outputs stay when a client sends back the list that it received. */
 async function hiddenOutputs(
   step: Step,
   viewOptions: ConnectorViewOptions,

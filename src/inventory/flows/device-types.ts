@@ -178,7 +178,7 @@ export async function readDeviceType(records: Records, id: string) {
   return deviceTypeView(found(await findDeviceType(records.db, id), 'device type', id));
 }
 
-/** The organization's own and the library's; without `details` schemas and scripts are left out. */
+/** The organization's own and the library's; without `details`, schemas and scripts are omitted. */
 export async function listDeviceTypes(
   records: Records,
   principal: Principal,

@@ -1,4 +1,4 @@
-// Integrations with LoRaWAN network servers, each with the device connector it makes: create, read, list, update, delete (contract 35).
+// Integrations with LoRaWAN network servers and their device connectors: create, read, list, update, delete (contract 35).
 import type { DeviceConnector } from '../../model/connector.ts';
 import { newId } from '../../model/ids.ts';
 import {
@@ -45,7 +45,7 @@ import { deviceConnectorView, newUplinkSecret } from './device-connectors.ts';
 import { placeInWorkspace } from '../resource-lookup.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
-/** What stands in an answer for a secret; sent back in an update it keeps the stored one. */
+/** Replaces a secret in answers. In an update it keeps the stored secret. */
 const secretMask = '********';
 
 type SentProperties = Readonly<Record<string, unknown>> | null | undefined;
@@ -74,7 +74,7 @@ export interface IntegrationDraft extends IntegrationUpdate {
   readonly workspaceId?: string | null | undefined;
 }
 
-/** Without a workspace an integration lives in the oldest one of its organization. Throws 404 or 400. */
+/** Without a workspace an integration belongs to the oldest one of its organization. Throws 404 or 400. */
 export async function placeOfNewIntegration(
   records: Records,
   principal: Principal,
@@ -95,7 +95,7 @@ function refuse(name: string, reason: string): never {
   throw problem('invalidRequest', { reason: `body properties.${name}: ${reason}` });
 }
 
-/** The sent settings; a mask keeps the stored secret, null and an empty string leave a setting out. */
+/** The sent settings; a mask keeps the stored secret, null and an empty string remove a setting. */
 function propertiesFrom(
   sent: SentProperties,
   stored: Integration['properties'],
@@ -146,7 +146,7 @@ function shownProperties(properties: Integration['properties']): Record<string, 
   );
 }
 
-/** As devices carry it (contract 4). */
+/** The integration in the answer for a device (contract 4). */
 export function nestedIntegration({ id, name, type, provider }: Integration) {
   return { id, name, type, global: false, deleted: false, readOnly: false, provider };
 }
@@ -192,7 +192,7 @@ function connectorOf(integration: Integration): DeviceConnector {
   };
 }
 
-/** Makes the integration and the LORA device connector that its devices come in by. */
+/** Creates the integration and the LORA device connector of its devices. */
 export async function createIntegration(
   records: Records,
   { principal, checkHost }: IntegrationContext,
@@ -261,7 +261,7 @@ export async function updateIntegration(
   });
 }
 
-/** With its device connector; throws 409 naming what still uses either. */
+/** Deletes its device connector too. Throws 409 naming the users of either. */
 export async function deleteIntegration(records: Records, id: string): Promise<void> {
   await change(records, async (step) => {
     found(await findIntegration(step, id), 'integration', id);

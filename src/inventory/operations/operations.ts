@@ -72,7 +72,7 @@ function view(operation: Operation, actions: readonly OperationAction[]) {
   };
 }
 
-/** So many items are made ready in one turn of the event loop. */
+/** Items that are prepared in one turn of the event loop. */
 const itemsPerTurn = 1_000;
 
 /** Durable when it returns; the work is the runner's. Throws 400 for no items or too many. */

@@ -1,4 +1,4 @@
-// The logic of a rule as requests say it: data sources, and comparison, geofence or custom logic (contract 13).
+// Rule logic in requests: data sources, and comparison, geofence or custom logic (contract 13).
 import { parseGeoFence } from '../../model/geo-fence.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type {
@@ -82,7 +82,7 @@ export interface LogicDraft {
     | undefined;
 }
 
-/** Parts that the type of logic does not use are left out. */
+/** Omits parts that the type of logic does not use. */
 export function logicFrom(
   sent: LogicDraft,
   inputs: readonly RuleInput[],

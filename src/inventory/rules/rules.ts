@@ -40,7 +40,7 @@ async function view(
   return shown;
 }
 
-/** Active unless it says otherwise. */
+/** The rule is active by default. */
 export async function createRule(
   records: Records,
   viewOptions: ConnectorViewOptions,
@@ -105,7 +105,7 @@ export async function listRules(
   return pageOf(await ruleViews(records, viewOptions, rows), total, page);
 }
 
-/** What it remembers is cleared when it is deactivated and when its inputs or logic change. */
+/** Clears the state of the rule when it is deactivated and when its inputs or logic change. */
 export async function updateRule(
   records: Records,
   viewOptions: ConnectorViewOptions,
@@ -116,14 +116,16 @@ export async function updateRule(
     const current = found(await findRule(step.db, id), 'rule', id);
     const now = step.now();
     const active = sent.active ?? current.active;
-    const inputs = sent.inputs ? inputsFrom(sent.inputs) : current.inputs;
-    const actions = sent.actions ? actionsFrom(sent.actions) : current.actions;
-    const timer = sent.timer === undefined ? current.timer : timerFrom(sent.timer);
+    let { inputs, actions, timer } = current;
+    if (sent.inputs) inputs = inputsFrom(sent.inputs);
+    if (sent.actions) actions = actionsFrom(sent.actions);
+    if (sent.timer !== undefined) timer = timerFrom(sent.timer);
     // Logic that was not sent is checked again, because its inputs and actions may have changed.
     const logic = logicFrom(sent.logic ?? current.logic, inputs, actions, timer.enabled);
-    const judged = ({ inputs, logic }: Pick<Rule, 'inputs' | 'logic'>) => ({ inputs, logic });
-    const forgets =
-      (current.active && !active) || !isDeepStrictEqual(judged({ inputs, logic }), judged(current));
+    const evaluated = (rule: Pick<Rule, 'inputs' | 'logic'>) => [rule.inputs, rule.logic];
+    const clearsState =
+      (current.active && !active) ||
+      !isDeepStrictEqual(evaluated({ inputs, logic }), evaluated(current));
     const keepsDue = active === current.active && isDeepStrictEqual(timer, current.timer);
     const record: Rule = {
       ...current,
@@ -134,13 +136,13 @@ export async function updateRule(
       timer,
       logic,
       actions,
-      activation: current.activation + (forgets ? 1 : 0),
+      activation: current.activation + Number(clearsState),
       nextExecution: keepsDue ? current.nextExecution : nextExecutionOf(active, timer, now),
       ...nextVersion(current, sent.version, now),
     };
     await checkRuleReferences(step, record);
     await saveRule(step.db, record);
-    if (forgets) await clearRuleState(step.db, id);
+    if (clearsState) await clearRuleState(step.db, id);
     step.announce({ kind: 'rule', id, action: 'updated' });
     return record;
   });

@@ -145,6 +145,10 @@ async function inventory(db: Kysely<RecordTables>): Promise<void> {
     .addColumn('place', 'integer', (column) => column.notNull())
     .addPrimaryKeyConstraint('dataFlowOutputsPlace', ['dataFlowId', 'place'])
     .execute();
+  await inventoryIndexes(db);
+}
+
+async function inventoryIndexes(db: Kysely<RecordTables>): Promise<void> {
   for (const table of ['tags', 'deviceConnectors', 'outputConnectors', 'dataFlows'] as const) {
     await index(db, table, ['organizationId', 'workspaceId', 'searchText', 'id']);
   }

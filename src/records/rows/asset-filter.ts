@@ -34,7 +34,7 @@ function questionTruth(source: AssetSource, question: Question): Truth {
     case 'any':
       return passes(source, question.test);
     case 'none':
-      // A field that is not set passes no test, and not to know is not to pass.
+      // A field without a value fails every test; an unknown result counts as false.
       return sql<SqlBool>`not coalesce(${passes(source, question.test)}, false)`;
     case 'each':
       return joined(

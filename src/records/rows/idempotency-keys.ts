@@ -1,4 +1,4 @@
-// What was answered to an Idempotency-Key, kept for a day (contract, decisions and section 35).
+// Idempotency keys: the answers to requests, stored for one day (contract, decisions and section 35).
 import type { EpochMs } from '../../model/instant.ts';
 import type { Json } from '../../model/json.ts';
 import type { StoredPart } from '../../model/request-part.ts';

@@ -1,4 +1,4 @@
-// What the positions that followers saved in the records say of the journal's end.
+// Recorded positions: the journal's end according to the positions that followers saved in the records.
 
 /** The follower whose position is that of the last entry it has seen; all others save the one that comes next. */
 export const rulesFollower = 'rules';

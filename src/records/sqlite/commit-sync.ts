@@ -1,10 +1,10 @@
-// Commit sync: makes commits durable without holding the event loop; one fdatasync of the write-ahead log serves all commits before it.
+// Commit sync: makes commits durable without blocking the event loop; one fdatasync covers all earlier commits.
 import { closeSync, fdatasync, fstatSync } from 'node:fs';
 
 export interface CommitSync {
   /** Resolves when everything that is committed now is on disk. Rejects when the disk fails; the records are stopped then. */
   committed(): Promise<void>;
-  /** Stops for good: what is committed from now on might be lost. */
+  /** Stops permanently, because later commits might be lost. */
   stop(error: Error): void;
   /** Undefined while commits become durable. */
   readonly stoppedBy: Error | undefined;
@@ -26,7 +26,7 @@ export function createCommitSync(descriptor: number, stopped: (error: Error) => 
   };
 
   const sync = async (): Promise<void> => {
-    // After a failed sync the kernel may count the lost pages as written: no later sync may be believed.
+    // After a failed sync the kernel can report lost pages as written, so later syncs cannot be trusted.
     if (stoppedBy !== undefined) throw stoppedBy;
     try {
       await new Promise<void>((resolve, reject) => {

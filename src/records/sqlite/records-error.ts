@@ -1,4 +1,4 @@
-// What SQLite and the disk say, as the refusals of the catalog.
+// Records errors: errors of SQLite and the disk as problems of the catalog.
 import { type Problem, problem } from '../../model/problem.ts';
 
 // Result codes of SQLite: the lower byte of its extended codes.

@@ -1,4 +1,4 @@
-// Statements of one SQLite connection: compiled once and kept.
+// Statements of one SQLite connection: compiled once and cached.
 import type { DatabaseSync, StatementSync, SQLInputValue } from 'node:sqlite';
 import { createBoundedMap } from '../../structures/bounded-map.ts';
 
@@ -21,7 +21,7 @@ interface Prepared {
   readonly returnsRows: boolean;
 }
 
-/** Throws what SQLite throws. */
+/** Throws the errors of SQLite. */
 export function statementsOf(database: DatabaseSync): Statements {
   const prepared = createBoundedMap<string, Prepared>(statementsMax);
 

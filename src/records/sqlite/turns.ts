@@ -1,4 +1,4 @@
-// Turn budget: statements share each turn of the event loop by time, first come, first served, so that no caller holds up the process.
+// Turn budget: limits the time of statements per turn of the event loop, so that no caller blocks the process.
 
 /** Statements of one turn of the event loop take about this long together; a single one may take longer. */
 const turnMsMax = 5;

@@ -52,7 +52,7 @@ export function referenceStore(): ReferenceStore {
         )
           continue;
         tallies[bucket] ??= facet.start();
-        addValue(facet, tallies[bucket], value, sample.at, order);
+        addValue(facet, tallies[bucket], value, { timestamp: sample.at, order });
       }
       return tallies;
     },

@@ -87,7 +87,8 @@ export function walkSamples(
       if (candidate === undefined || (best !== undefined && !mayPrecede(candidate, best)))
         return best;
       if (best === undefined) sources = [];
-      open(waiting.pop()!);
+      waiting.pop();
+      open(candidate);
     }
   }
 

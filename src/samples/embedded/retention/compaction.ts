@@ -117,11 +117,11 @@ function groupsToMerge(chunks: readonly Chunk[], limits: StoreLimits): Chunk[][]
 /** The same rows in new chunks; undefined when some of them cannot be read, so that nothing is thrown away. */
 function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] | undefined {
   const { decoded, limits, schemas } = parts;
-  const sources: { sorted: SortedRows; at: number }[] = [];
+  const sources: { chunk: Chunk; sorted: SortedRows; at: number }[] = [];
   for (const chunk of chunks) {
     const sorted = decoded.sorted(chunk);
     if (sorted === undefined) return undefined;
-    sources.push({ sorted, at: 0 });
+    sources.push({ chunk, sorted, at: 0 });
   }
   const rows = new OpenRows(0, 0, 1_024);
   const values = new LeafValues();
@@ -131,8 +131,7 @@ function mergeChunks(chunks: readonly Chunk[], parts: CompactionParts): Chunk[] 
       if (source.at < source.sorted.length && (next === undefined || isBefore(source, next)))
         next = source;
     if (next === undefined) break;
-    const { sorted, at } = next;
-    const chunk = chunks[sources.indexOf(next)]!;
+    const { chunk, sorted, at } = next;
     const row = decoded.guarded(chunk, () => rowValuesAt(sorted.rows, at, values));
     if (row === undefined) return undefined;
     rows.append({

@@ -43,10 +43,8 @@ export interface SeriesRegistry {
 
 export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
   const devices = new Map<string, Device>();
-  const origins = new Map<string, Origin>();
   const unsealed = new Set<Series>();
   const closed: ClosedRows[] = [];
-  let last: Origin | undefined;
   let journalled = 0;
   let closedBytes = 0;
 
@@ -79,19 +77,7 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
       }
       return device;
     },
-    origin: (workspaceId, dataFlowId) => {
-      // Neighbouring rows mostly have the same origin.
-      if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
-      const name = JSON.stringify([workspaceId, dataFlowId]);
-      let origin = origins.get(name);
-      if (origin === undefined) {
-        origin = { workspaceId, dataFlowId, keepFrom: Number.NEGATIVE_INFINITY };
-        origins.set(name, origin);
-      }
-      last = origin;
-      return origin;
-    },
-    origins: () => origins.values(),
+    ...createOrigins(),
     addRow: (series, row, position) => {
       if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
       if (series.open === undefined) {
@@ -111,6 +97,26 @@ export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
     journalledBytes: () => journalled,
     settle: (series) => {
       if (series.open === undefined && series.closing.length === 0) unsealed.delete(series);
+    },
+  };
+}
+
+function createOrigins(): Pick<SeriesRegistry, 'origin' | 'origins'> {
+  const origins = new Map<string, Origin>();
+  let last: Origin | undefined;
+  return {
+    origins: () => origins.values(),
+    origin: (workspaceId, dataFlowId) => {
+      // Consecutive rows usually have the same origin.
+      if (last?.workspaceId === workspaceId && last.dataFlowId === dataFlowId) return last;
+      const name = JSON.stringify([workspaceId, dataFlowId]);
+      let origin = origins.get(name);
+      if (origin === undefined) {
+        origin = { workspaceId, dataFlowId, keepFrom: Number.NEGATIVE_INFINITY };
+        origins.set(name, origin);
+      }
+      last = origin;
+      return origin;
     },
   };
 }

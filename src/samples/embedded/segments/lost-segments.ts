@@ -16,7 +16,7 @@ export interface LostSegments {
 const anyTimes: Times = [earliest, latest];
 
 /** Of the manifest as a start leaves it: a file that comes back counts from the next start on. */
-export function lostSegments({ lost = [], times = {} }: Manifest): LostSegments {
+export function createLostSegments({ lost = [], times = {} }: Manifest): LostSegments {
   return {
     report: ({
       deviceId,

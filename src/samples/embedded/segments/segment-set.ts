@@ -14,6 +14,7 @@ import {
 import { openSegmentFile, type SegmentFile } from './chunk-segment-reader.ts';
 import { type ChunkPlace, writeSegment } from './chunk-segment-writer.ts';
 import type { Series } from '../rows/series.ts';
+import { missing } from '../../../structures/missing.ts';
 
 /** Kept so that a full disk can still be told what to give back. */
 const reserveBytes = 256 * 1024;
@@ -62,6 +63,12 @@ export interface SegmentSetOptions {
   readonly whenUnread: (callback: () => void) => void;
 }
 
+interface AddedSegment {
+  readonly segment: Segment;
+  /** Of each of its chunks. */
+  readonly places: readonly ChunkPlace[];
+}
+
 export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
   const { directory, whenUnread } = options;
   let { manifest } = options;
@@ -73,7 +80,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
 
   async function commit(change: SegmentChange): Promise<void> {
     const { add, remove } = change;
-    let added: { segment: Segment; places: readonly ChunkPlace[] } | undefined;
+    let added: AddedSegment | undefined;
     // A number is never used twice: a commit that failed half-way may have left its file behind.
     const name = `${String(nextSegment++).padStart(10, '0')}.segment`;
     if (add.length > 0) {
@@ -120,10 +127,7 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
       };
     });
     segments = next;
-    for (const [i, { chunk }] of add.entries()) {
-      Object.assign(chunk, added!.places[i]!);
-      chunk.file = added!.segment.file;
-    }
+    if (added !== undefined) moveInto(added, add);
     change.counts?.();
     left = [...(manifest.removed ?? [])];
     for (const name of [...left]) {
@@ -149,6 +153,14 @@ export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
       for (const { file } of segments) file.close();
     },
   };
+}
+
+/** From now on the chunks are read from the segment, at the places where it has them. */
+function moveInto({ segment, places }: AddedSegment, members: readonly Member[]): void {
+  for (const [i, { chunk }] of members.entries()) {
+    Object.assign(chunk, places[i] ?? missing('place of a chunk'));
+    chunk.file = segment.file;
+  }
 }
 
 /** Writes the manifest; on a full disk in the place of the reserve, which comes back when there is room. */

@@ -71,7 +71,7 @@ export function readInts(
   const values = target === undefined || target.length < length ? new Float64Array(length) : target;
   const way = reader.byte();
   if (way === ways.constant) return values.fill(reader.zigzag(), 0, wanted);
-  if (way === ways.packed) readPacked(reader, values, 0, length, wanted);
+  if (way === ways.packed) readPacked(reader, values, length, wanted);
   else if (way === ways.deltas) readDeltas(reader, values, length, wanted);
   else if (way === ways.line) readLine(reader, values, length, wanted);
   else if (way === ways.runs) readRuns(reader, values, wanted);
@@ -104,7 +104,7 @@ function readDeltas(
   let value = reader.zigzag();
   values[0] = value;
   if (wanted < 2) return;
-  readPacked(reader, values, 1, length - 1, wanted - 1);
+  readPacked(reader, values.subarray(1), length - 1, wanted - 1);
   for (let i = 1; i < wanted; i++) {
     value += values[i]!;
     values[i] = value;
@@ -114,7 +114,7 @@ function readDeltas(
 function readLine(reader: ByteReader, values: Float64Array, length: number, wanted: number): void {
   const first = reader.zigzag();
   const step = reader.double();
-  readPacked(reader, values, 0, length, wanted);
+  readPacked(reader, values, length, wanted);
   for (let i = 0; i < wanted; i++) values[i] = values[i]! + first + Math.floor(i * step);
 }
 
@@ -122,8 +122,8 @@ function readRuns(reader: ByteReader, values: Float64Array, wanted: number): voi
   const runs = reader.varint();
   const lengths = new Float64Array(runs);
   const heads = new Float64Array(runs);
-  readPacked(reader, lengths, 0, runs);
-  readPacked(reader, heads, 0, runs);
+  readPacked(reader, lengths, runs);
+  readPacked(reader, heads, runs);
   let at = 0;
   for (let run = 0; run < runs && at < wanted; run++) {
     values.fill(heads[run]!, at, at + lengths[run]!);

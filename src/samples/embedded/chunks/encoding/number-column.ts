@@ -9,7 +9,7 @@ const plainDoubles = 64;
 const planedDoubles = 65;
 /** Scaled numbers stay far from 2^53, so that their differences are exact too. */
 const scaledMax = 2 ** 51;
-const powers = Array.from({ length: digitsMax + 1 }, (_, digits) => 10 ** digits);
+const powers = Float64Array.from({ length: digitsMax + 1 }, (_, digits) => 10 ** digits);
 
 export function writeNumbers(writer: ByteWriter, values: Float64Array, length: number): void {
   const digits = commonDigits(values, length);
