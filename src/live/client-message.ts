@@ -1,9 +1,9 @@
 // The shape of a client message type, and what a handler sees of the session.
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { ReplyTo, ServerMessage } from '../contract/live-messages.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Principal } from '../model/principal.ts';
+import { compileSchema } from '../structures/schema-compiler.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Coverage } from './coverage.ts';
 import { refusal } from './live-refusal.ts';
@@ -69,12 +69,14 @@ export function clientMessage<S extends TSchema>(
     context: MessageContext,
   ) => void | Promise<void>,
 ): ClientMessageType {
-  const validator = Compile(schema);
+  let validator: ReturnType<typeof compileSchema<S>> | undefined;
   return {
     receive(message, replyTo, context) {
+      validator ??= compileSchema(schema);
       if (validator.Check(message)) return handle(message, replyTo, context);
-      const { instancePath, message: reason } = validator.Errors(message)[0]!;
-      throw refusal('INVALID_MESSAGE', { reason: `${instancePath || '/'} ${reason}` });
+      const [error] = validator.Errors(message);
+      const place = error?.instancePath || '/';
+      throw refusal('INVALID_MESSAGE', { reason: `${place} ${error?.message}` });
     },
   };
 }
