@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { expect, test } from 'vitest';
 import { compileSchema } from './schema-compiler.ts';
 
-test('a compiled schema tells fitting values from others, and where they differ', () => {
+test('a compiled schema accepts values that fit, and reports where others differ', () => {
   const validator = compileSchema(Type.Object({ name: Type.String() }));
   expect(validator.Check({ name: 'room' })).toBe(true);
   expect(validator.Check({ name: 1 })).toBe(false);
