@@ -55,14 +55,20 @@ export interface Config {
   readonly demo: boolean;
   /** Script worker threads. */
   readonly scriptWorkers: number;
-  /** The process that started this one to run it on the pinned Node, and ends with it; see bin/pinned-node.js. */
+  /**
+   * The process that started this one to run it on the pinned Node, and ends with it; see
+   * bin/pinned-node.js.
+   */
   readonly wrapperPid: number | undefined;
   /** Limits of one organization or uplink. */
   readonly quotas: Quotas;
 }
 
 const roles = ['ingest', 'query', 'live', 'rules', 'connectors', 'console'] as const;
-/** Settings that hold secrets; NAME_FILE can name a file with the value, as orchestrators provide it. */
+/**
+ * Settings that hold secrets; NAME_FILE can name a file with the value, as orchestrators provide
+ * it.
+ */
 const secretNames = new Set([
   'ADMIN_PASSWORD',
   'ADMIN_API_KEY',
@@ -141,7 +147,10 @@ export function readConfig(environment: Environment = process.env): Config {
   });
 }
 
-/** The value of the variable, or what is in the file that NAME_FILE names, without the line end behind it. */
+/**
+ * The value of the variable, or what is in the file that NAME_FILE names, without the line end
+ * behind it.
+ */
 function textOf(environment: Environment, name: string): string | undefined {
   const value = environment[name] || undefined;
   const file = environment[`${name}_FILE`];
@@ -271,7 +280,9 @@ function isAddressRange(text: string): boolean {
   return bitsMax !== undefined && /^\d+$/.test(prefix) && Number(prefix) <= bitsMax;
 }
 
-/** Throws ConfigError for a part of the roles, because this version runs all roles in every process. */
+/**
+ * Throws ConfigError for a part of the roles, because this version runs all roles in every process.
+ */
 function refuseSomeRoles(value: string | undefined): void {
   if (value === undefined) return;
   const given = new Set(listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles)));

@@ -38,7 +38,8 @@ async function loadDemo({ demo }: Config) {
 function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortController): void {
   let askedAt: number | undefined;
   const stop = (reason: string): void => {
-    // A second signal stops the process immediately. One right after the first is the same key press, repeated by npm.
+    // A second signal stops the process immediately. One right after the first is the same key
+    // press, repeated by npm.
     if (askedAt !== undefined && performance.now() - askedAt > samePressMs) process.exit(130);
     if (askedAt !== undefined) return;
     askedAt = performance.now();
@@ -60,7 +61,10 @@ function stopOnSignal({ wrapperPid }: Config, platform: Platform, demo: AbortCon
   watchWrapper(wrapperPid, () => stop('the process that started it is gone'));
 }
 
-/** Checks the data folder: exit code 0 when it is sound, 1 when it is damaged, 2 when it cannot be checked. */
+/**
+ * Checks the data folder: exit code 0 when it is sound, 1 when it is damaged, 2 when it cannot be
+ * checked.
+ */
 async function verify(): Promise<void> {
   const [{ verifyDataFolder }, { verifyText }] = await Promise.all([
     import('./composition/verify.ts'),
@@ -72,7 +76,10 @@ async function verify(): Promise<void> {
   process.exitCode = Number(!findings.sound);
 }
 
-/** Prints an error that the operator can correct as one sentence, and an internal error with its stack. */
+/**
+ * Prints an error that the operator can correct as one sentence, and an internal error with its
+ * stack.
+ */
 function failWith(code: number): (error: unknown) => void {
   return (error) => {
     const expected = [ConfigError, DataFolderError, NewerFormatError].some(

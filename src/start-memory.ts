@@ -5,7 +5,10 @@ import { runInNewContext } from 'node:vm';
 /** Late enough that the first requests after the start are answered. */
 const afterStartMs = 2_000;
 
-/** One collection of garbage, some 80 ms long, soon after the start; a platform at rest then takes 30 MiB less. */
+/**
+ * One collection of garbage, some 80 ms long, soon after the start; a platform at rest then takes
+ * 30 MiB less.
+ */
 export function giveBackStartMemory(): void {
   setTimeout(() => {
     setFlagsFromString('--expose-gc');

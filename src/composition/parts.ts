@@ -44,7 +44,10 @@ interface Start {
 
 type FollowChange = (change: RecordChange) => void;
 
-/** Adds each part that it opens to the closers, so that the caller can close what is open when a later one fails. */
+/**
+ * Adds each part that it opens to the closers, so that the caller can close what is open when a
+ * later one fails.
+ */
 export async function openParts(start: Start): Promise<Parts> {
   const { config, telemetry, closers, now } = start;
   const readiness = composeReadiness(telemetry);
@@ -109,7 +112,10 @@ function openFolder({ config, telemetry, closers }: Start): DiskWatch {
   return disk;
 }
 
-/** What the records know of the journal. Throws DataFolderError when they, or their key, are missing or cannot be used. */
+/**
+ * What the records know of the journal. Throws DataFolderError when they, or their key, are missing
+ * or cannot be used.
+ */
 function undamagedRecords({ dataDirectory: directory, secretsKey }: Config): RecordedPositions {
   const hasSamples = hasSampleFiles(directory);
   const { refusal, positions } = checkRecords({ directory, secretsKey, hasSamples });

@@ -27,7 +27,9 @@ export interface Tenant {
 export interface Platform {
   /** The port that was bound, also when any free one was asked for. */
   readonly port: number;
-  /** What the first start made, also on later starts; undefined when the last workspace was deleted. */
+  /**
+   * What the first start made, also on later starts; undefined when the last workspace was deleted.
+   */
   readonly tenant: Tenant | undefined;
   /** Every route there is, as declared. */
   readonly routes: readonly Route[];
@@ -63,6 +65,9 @@ export interface Parts {
   readonly newId: () => string;
   /** Work on many devices that goes on behind the answers. */
   readonly operations: OperationRunner;
-  /** Sets who tells network servers of devices that are registered, activated and the like; without one, nobody is told. */
+  /**
+   * Sets who tells network servers of devices that are registered, activated and the like; without
+   * one, nobody is told.
+   */
   readonly useNetworkServers: (tell: TellNetworkServer) => void;
 }

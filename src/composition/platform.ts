@@ -25,7 +25,10 @@ import { type Closers, createClosers } from '../structures/closers.ts';
 import { createTelemetry } from '../telemetry/events.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 
-/** Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open then. `now` is its only clock. */
+/**
+ * Throws ConfigError, DataFolderError or a listen error when it cannot start; nothing stays open
+ * then. `now` is its only clock.
+ */
 export async function startPlatform(
   config: Config,
   now: () => number = Date.now,
@@ -112,7 +115,8 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   closers.push('the HTTP server', () => stopServer(app));
   const streams = composeLive(app.server, parts);
   closers.push('live connections', () => streams.close());
-  // On a full disk nothing is acknowledged before there is room, and the positions of the last run are on disk.
+  // On a full disk nothing is acknowledged before there is room, and the positions of the last run
+  // are on disk.
   await log.saveFollowerPositions().catch((error: unknown) => {
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
@@ -125,7 +129,10 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   return { port, routes };
 }
 
-/** Returns undefined when the data folder has a tenant already. Throws ConfigError for a weak `ADMIN_PASSWORD`. */
+/**
+ * Returns undefined when the data folder has a tenant already. Throws ConfigError for a weak
+ * `ADMIN_PASSWORD`.
+ */
 async function openTenant({ config, records, now }: Parts): Promise<Tenant | undefined> {
   const { adminEmail, adminPassword, adminApiKey } = config;
   const weakness = await ownerPasswordWeakness(records, adminEmail, adminPassword);

@@ -5,7 +5,10 @@ import { isCertificate, isPrivateKey } from './pem.ts';
 
 const textMax = 100_000;
 
-/** The members `N` of one property object. Every method throws `invalidRequest` for a value of another kind. */
+/**
+ * The members `N` of one property object. Every method throws `invalidRequest` for a value of
+ * another kind.
+ */
 export interface PropertyReader<N extends string = string> {
   /** The members as they were sent. */
   readonly sent: JsonObject;

@@ -4,7 +4,9 @@ import type { Json } from '../model/json.ts';
 import { list, object, optional } from './record-fields.ts';
 import { namedObject } from './named.ts';
 
-/** Samples are read one by one, each with a refusal of its own; this is what they should look like. */
+/**
+ * Samples are read one by one, each with a refusal of its own; this is what they should look like.
+ */
 const sampleFields = {
   data: object,
   topic: optional(Type.String({ description: '`default` when absent' })),

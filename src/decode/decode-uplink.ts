@@ -19,9 +19,10 @@ export interface DecodedUplink {
 }
 
 /**
- * Makes the decoder: an uplink and the state that the device's last run passed on in, samples, notes and the new state out.
- * What a script does wrong is a note; what it emitted before an error is kept (contract 35). Rejects only with the problems
- * of the script machine: too busy, or stopping.
+ * Makes the decoder: an uplink and the state that the device's last run passed on in, samples,
+ * notes and the new state out. What a script does wrong is a note; what it emitted before an error
+ * is kept (contract 35). Rejects only with the problems of the script machine: too busy, or
+ * stopping.
  */
 export function decodeUplink(
   scripts: Pick<ScriptMachine, 'run'>,
@@ -151,7 +152,10 @@ function emittedState(event: Json, notes: Note[]): JsonObject | undefined {
   return undefined;
 }
 
-/** Notes of emits that are neither samples nor state. Logs are only shown while a script is developed (interface 2.10). */
+/**
+ * Notes of emits that are neither samples nor state. Logs are only shown while a script is
+ * developed (interface 2.10).
+ */
 function otherNotes({ type, event, warning }: Emit): Note[] {
   if (type === 'ERROR') return [errorNote(event, 'SCRIPT')];
   if (type === 'LOG') {

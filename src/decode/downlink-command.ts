@@ -34,8 +34,8 @@ function refuse(field: string, reason: string): never {
 }
 
 /**
- * Throws Problem 400: for a device that takes none, for a command of another kind or one that cannot be sent, and when the encoder
- * fails without having made anything.
+ * Throws Problem 400: for a device that takes none, for a command of another kind or one that
+ * cannot be sent, and when the encoder fails without having made anything.
  */
 export async function planDownlinks(
   command: DownlinkCommand,
@@ -75,7 +75,8 @@ async function loraDownlinks(
     );
     return { contents: [content], notes: [], replaces };
   }
-  // An encoder that chooses its port does so when the caller did not; the defaults come after it (contract 36).
+  // An encoder that chooses its port does so when the caller did not; the defaults come after it
+  // (contract 36).
   const encoded = await runEncoder(
     { payload, ...said({ port, confirmed }) },
     { ...target, encoder },
@@ -131,7 +132,9 @@ function hexPayload(payloadHex: string | undefined): { payloadHex: string } | un
   return (payloadHex !== undefined && { payloadHex }) || undefined;
 }
 
-/** Returns the hexadecimal string of a payload that contains nothing else. Some clients send it so. */
+/**
+ * Returns the hexadecimal string of a payload that contains nothing else. Some clients send it so.
+ */
 function hexOf(payload: Json | undefined): string | undefined {
   if (!isJsonObject(payload) || Object.keys(payload).length !== 1) return undefined;
   const hex = payload['payloadHex'];
@@ -225,7 +228,8 @@ function topicFrom(topic: string | undefined): string {
       `must have at most ${downlinkLimits.topicLengthMax} characters`,
     );
   }
-  // The null character and the wildcards of subscriptions may not be in a topic that is published to.
+  // The null character and the wildcards of subscriptions may not be in a topic that is published
+  // to.
   if (/[#+]/.test(below) || below.includes('\0'))
     return refuse('mqttDownlink.topic', 'must hold neither # nor +');
   return below;

@@ -24,7 +24,9 @@ export function errorNote(event: Json, source: NoteSource): Note {
   return { ...note, details: place };
 }
 
-/** The warning of contract 16 for numbers that JSON cannot hold; undefined when the emit has none. */
+/**
+ * The warning of contract 16 for numbers that JSON cannot hold; undefined when the emit has none.
+ */
 export function nonFiniteNote({ type, nonFinite }: Emit): Note | undefined {
   if (nonFinite === undefined) return undefined;
   const what = type.toLowerCase();

@@ -53,8 +53,8 @@ export function isBroken({ consecutiveFailures }: ConnectorQueue): boolean {
 }
 
 /**
- * Returns the queue that can start now. A broken target receives one delivery at a time: a retry that is due, or a new delivery
- * if there is nothing to retry.
+ * Returns the queue that can start now. A broken target receives one delivery at a time: a retry
+ * that is due, or a new delivery if there is nothing to retry.
  */
 export function nextReady(connector: ConnectorQueue): DeviceQueue | undefined {
   const [retried] = connector.retried;

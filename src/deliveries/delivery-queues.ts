@@ -30,7 +30,10 @@ export interface DeliveryQueues {
   add(pending: PendingDelivery, now: EpochMs): void;
   /** Yields the queues whose first delivery starts now. Each is in progress until `end`. */
   start(now: EpochMs): Generator<DeviceQueue>;
-  /** Ends the attempt of the first delivery. `isTargetWell` is undefined when nothing was sent to the target. */
+  /**
+   * Ends the attempt of the first delivery. `isTargetWell` is undefined when nothing was sent to
+   * the target.
+   */
   end(
     queue: DeviceQueue,
     result: AttemptResult,

@@ -24,7 +24,10 @@ const forbiddenV4 = [
   ['240.0.0.0/4', 'reserved'],
 ] as const;
 
-/** IPv6 ranges that are not public. Most are in 2000::/3, the only range of public unicast addresses. */
+/**
+ * IPv6 ranges that are not public. Most are in 2000::/3, the only range of public unicast
+ * addresses.
+ */
 const forbiddenV6 = [
   ['2001::/32', 'Teredo'],
   ['2001::/23', 'reserved'],
@@ -61,7 +64,9 @@ const publicV6 = ranges(['2000::/3']);
 /** Returns why connections to a numeric address are forbidden; undefined if they are allowed. */
 export type AddressCheck = (address: string) => string | undefined;
 
-/** `allow`: CIDR ranges that are allowed in any case; `10.0.0.0/8`, `fd00::/8`, single addresses. */
+/**
+ * `allow`: CIDR ranges that are allowed in any case; `10.0.0.0/8`, `fd00::/8`, single addresses.
+ */
 export function addressCheck(allow: readonly string[]): AddressCheck {
   const allowed = ranges(allow);
   return function check(address: string): string | undefined {
@@ -87,8 +92,8 @@ function forbiddenRange(address: string, family: 'ipv4' | 'ipv6'): string | unde
 }
 
 /**
- * The IPv4 address that receives the packets to an IPv6 address: a mapped address, or one that a translator (64:ff9b::/96)
- * takes from the last four bytes.
+ * The IPv4 address that receives the packets to an IPv6 address: a mapped address, or one that a
+ * translator (64:ff9b::/96) takes from the last four bytes.
  */
 function innerV4(address: string): string | undefined {
   // The shortest form contains the last four bytes as two groups without leading zeros.

@@ -226,7 +226,8 @@ const v6 = [
     '2001:0:7f00:1::',
     '2001:0:a00:1:8000::f5ff:fffe',
   ],
-  // Unique local, link-local, site-local, multicast, documentation, discard, benchmarking, not assigned.
+  // Unique local, link-local, site-local, multicast, documentation, discard, benchmarking, not
+  // assigned.
   [
     'fc00::1',
     'fd00::1',

@@ -10,11 +10,20 @@ import { createHostCheck, type HostCheck, type HostCheckOptions } from './host-c
 import { createHttpDispatchers, httpClient, type HttpDispatchers } from './http-dispatchers.ts';
 
 export interface EgressGuard extends GuardedConnections, HttpDispatchers {
-  /** Throws Problem `egressRefused` (400) for a host that is a forbidden address in any notation, a local name, or no host. */
+  /**
+   * Throws Problem `egressRefused` (400) for a host that is a forbidden address in any notation, a
+   * local name, or no host.
+   */
   checkLiteral(host: string): void;
-  /** The same for the host of an http or https URL; throws Problem `invalidRequest` for what is no such URL. */
+  /**
+   * The same for the host of an http or https URL; throws Problem `invalidRequest` for what is no
+   * such URL.
+   */
   checkUrl(url: string, where: string): void;
-  /** In place of `dns.lookup`; fails with EgressRefused. Not called by net.connect for numeric hosts: check those first. */
+  /**
+   * In place of `dns.lookup`; fails with EgressRefused. Not called by net.connect for numeric
+   * hosts: check those first.
+   */
   readonly lookup: LookupFunction;
   /** A redirect is an answer like any other and is not followed. */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;

@@ -16,7 +16,10 @@ type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
 export interface HostCheck {
   /** Checks everything that can be checked without a name lookup. */
   checkedHost(text: string): Host;
-  /** All addresses of the host, after each of them is checked: one forbidden address refuses the host. */
+  /**
+   * All addresses of the host, after each of them is checked: one forbidden address refuses the
+   * host.
+   */
   addressesOf(text: string): Promise<readonly ResolvedAddress[]>;
 }
 

@@ -8,8 +8,9 @@ export interface Host {
 }
 
 /**
- * Reads a host as browsers do, so that every notation of an address becomes the usual one: decimal, octal and hexadecimal
- * numbers, missing parts, full-width digits, percent signs, IPv6 with and without brackets. Undefined if invalid.
+ * Reads a host as browsers do, so that every notation of an address becomes the usual one: decimal,
+ * octal and hexadecimal numbers, missing parts, full-width digits, percent signs, IPv6 with and
+ * without brackets. Undefined if invalid.
  */
 export function readHost(text: string): Host | undefined {
   const host = text.trim();

@@ -22,7 +22,9 @@ const poolLimits = {
 } as const;
 
 export interface HttpDispatchers {
-  /** A pool of guarded connections, for undici's request. `tls` is for certificates of one's own. */
+  /**
+   * A pool of guarded connections, for undici's request. `tls` is for certificates of one's own.
+   */
   dispatcher(tls?: ConnectionOptions): Dispatcher;
   close(): Promise<void>;
 }

@@ -93,7 +93,10 @@ interface DeviceSamples {
   readonly indices: number[];
 }
 
-/** The batches of a group in the order of their first samples; rejected elements are counted in `progress`. */
+/**
+ * The batches of a group in the order of their first samples; rejected elements are counted in
+ * `progress`.
+ */
 export async function batchesOf(
   group: Group,
   progress: BackfillProgress,
@@ -199,7 +202,10 @@ function partOf(elements: readonly Json[], name: string, attempt: Attempt): Part
   return { attempt, name, contentHash };
 }
 
-/** Appends all batches in their order, without waits in between. Rejects with the first failure, after all of them have ended. */
+/**
+ * Appends all batches in their order, without waits in between. Rejects with the first failure,
+ * after all of them have ended.
+ */
 export async function storeBatches(
   batches: readonly Batch[],
   progress: BackfillProgress,

@@ -31,7 +31,10 @@ interface SampleGroups {
   readonly groups: AsyncIterable<readonly Json[]> | Iterable<readonly Json[]>;
   /** The timestamp of samples without one. */
   readonly receivedAt: EpochMs;
-  /** Of a request with an Idempotency-Key. Its groups must be the same at every try, because parts are named after them. */
+  /**
+   * Of a request with an Idempotency-Key. Its groups must be the same at every try, because parts
+   * are named after them.
+   */
   readonly attempt?: Attempt | undefined;
 }
 
@@ -64,8 +67,9 @@ export interface BackfillStages extends BatchStages {
 const samplesLimit = `${backfillLimits.samplesMax.toLocaleString('en-US')} samples`;
 
 /**
- * Resolves when every sample of the device that can be stored is durable. Throws Problem `backfillRejected` when there were samples
- * and all were refused, and when the request breaks off, a Problem that says what was stored before.
+ * Resolves when every sample of the device that can be stored is durable. Throws Problem
+ * `backfillRejected` when there were samples and all were refused, and when the request breaks off,
+ * a Problem that says what was stored before.
  */
 export async function backfill(input: Backfill, on: BackfillStages): Promise<BackfillReceipt> {
   const device = backfillDevice(await on.findRoute(input.deviceId), on.newId());
@@ -73,8 +77,9 @@ export async function backfill(input: Backfill, on: BackfillStages): Promise<Bac
 }
 
 /**
- * As `backfill`, for samples of many devices. An element whose device the caller cannot write to is a rejected one, with the same words
- * as for an unknown device (contract 37). The samples of one device are stored in the order sent.
+ * As `backfill`, for samples of many devices. An element whose device the caller cannot write to is
+ * a rejected one, with the same words as for an unknown device (contract 37). The samples of one
+ * device are stored in the order sent.
  */
 export async function backfillNamed(
   input: NamedBackfill,

@@ -25,12 +25,18 @@ export interface ServerSender {
 }
 
 export interface Found<S> {
-  /** Returns the sender, looked up again only if a record changed since. Throws like the first look-up. */
+  /**
+   * Returns the sender, looked up again only if a record changed since. Throws like the first
+   * look-up.
+   */
   readonly current: () => S | Promise<S>;
 }
 
 export interface CaptureSenders {
-  /** Throws Problem 401 for a wrong secret, 400 for a wrong request, 404 or 403 for a device that is not of the secret. */
+  /**
+   * Throws Problem 401 for a wrong secret, 400 for a wrong request, 404 or 403 for a device that is
+   * not of the secret.
+   */
   readonly ofCapture: (
     query: CaptureQuery,
     headers: IncomingHttpHeaders,
@@ -68,7 +74,10 @@ export function createCaptureSenders(
   };
 }
 
-/** With a device id it is a payload for the device of an integration, else a message of the network server itself. */
+/**
+ * With a device id it is a payload for the device of an integration, else a message of the network
+ * server itself.
+ */
 function isWebhook(
   connector: DeviceConnector,
   query: CaptureQuery,

@@ -14,7 +14,10 @@ export interface CoapUplinkStages {
   readonly now: () => EpochMs;
 }
 
-/** Call at the start: from then on the endpoint stores exchanges itself, and each of them for its lifetime. */
+/**
+ * Call at the start: from then on the endpoint stores exchanges itself, and each of them for its
+ * lifetime.
+ */
 export function createCoapUplinks(
   stages: CoapUplinkStages,
 ): (sent: CoapCapture<UplinkRoute>) => Promise<CaptureReceipt> {

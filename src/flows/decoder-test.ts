@@ -76,7 +76,9 @@ export interface ReplayReport {
   readonly uplinks: readonly ReplayedUplink[];
 }
 
-/** Throws Problem 400 for a time that is none and for too many devices, 404 for an unknown device. */
+/**
+ * Throws Problem 400 for a time that is none and for too many devices, 404 for an unknown device.
+ */
 export async function replayUplinks(
   request: ReplayRequest,
   on: ReplayStages,

@@ -9,7 +9,10 @@ import {
 import type { Samples } from '../samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
-/** Uplinks and backfills that were in progress when their device was deleted have ended after this time. */
+/**
+ * Uplinks and backfills that were in progress when their device was deleted have ended after this
+ * time.
+ */
 export const lateAfterDeletionMs = 600_000;
 
 export interface DeletedDevicesParts {
@@ -41,7 +44,10 @@ export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<v
   }
 }
 
-/** Drops the samples of a device that was just deleted. A failure is reported, and maintenance tries again. */
+/**
+ * Drops the samples of a device that was just deleted. A failure is reported, and maintenance tries
+ * again.
+ */
 export async function dropSamplesOf(
   deviceId: string,
   { store, telemetry }: Pick<DeletedDevicesParts, 'store' | 'telemetry'>,

@@ -24,7 +24,10 @@ export interface DownlinkStages {
   /** Throws Problem 404 for an unknown device. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   readonly plan: (command: DownlinkCommand, target: CommandedDevice) => Promise<PlannedDownlinks>;
-  /** Resolves when they are durable behind those that wait, or in their place. Throws Problem 409 when too many wait. */
+  /**
+   * Resolves when they are durable behind those that wait, or in their place. Throws Problem 409
+   * when too many wait.
+   */
   readonly add: (deviceId: string, downlinks: readonly Downlink[]) => Promise<void>;
   readonly note: (deviceId: string, notes: readonly Note[], correlationId: string) => Promise<void>;
   readonly wake: (deviceId: string) => void;
@@ -33,7 +36,10 @@ export interface DownlinkStages {
   readonly now: () => EpochMs;
 }
 
-/** Resolves when the downlinks are durable in the queue. An encoder returns any number of them for one command. */
+/**
+ * Resolves when the downlinks are durable in the queue. An encoder returns any number of them for
+ * one command.
+ */
 export async function sendDownlink(
   deviceId: string,
   command: DownlinkCommand,
@@ -91,7 +97,10 @@ function downlinkOf(
   };
 }
 
-/** The id of the downlink at `index`; the same for each repetition of a command with an idempotency key. */
+/**
+ * The id of the downlink at `index`; the same for each repetition of a command with an idempotency
+ * key.
+ */
 function downlinkIdOf(
   { device }: UplinkRoute,
   index: number,

@@ -17,7 +17,10 @@ interface LoraParts {
   readonly now: () => EpochMs;
 }
 
-/** A device without an integration, or one whose integration names no server, keeps its downlinks waiting. */
+/**
+ * A device without an integration, or one whose integration names no server, keeps its downlinks
+ * waiting.
+ */
 export function createLoraTransport(parts: LoraParts): SendDownlink {
   return async (downlink, signal) => {
     const device = await parts.findDevice(downlink.deviceId);
@@ -65,13 +68,17 @@ type Registration = (
   work: 'register' | 'deregister' | 'activate' | 'deactivate',
 ) => Promise<void>;
 
-/** Tells the device's network server, where it can be told. Throws Problem when it refuses or cannot be reached. */
+/**
+ * Tells the device's network server, where it can be told. Throws Problem when it refuses or cannot
+ * be reached.
+ */
 export function createLoraRegistration(parts: LoraParts, signal: AbortSignal): Registration {
   return async (device, work) => {
     const integration = await integrationOf(device, parts);
     if (integration === undefined || (work !== 'register' && work !== 'deregister')) return;
     const api = serverOfIntegration[integration.type].registration;
-    // Without an account at a server that can be told, its own console is where devices are registered.
+    // Without an account at a server that can be told, its own console is where devices are
+    // registered.
     if (api === undefined || lacking(api.needs, integration.properties) !== '') return;
     const calls = api[work](serverDeviceOf(device), integration.properties);
     const result = await callServer(calls, parts.egress, signal);

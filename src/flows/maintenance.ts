@@ -14,7 +14,9 @@ export interface MaintenanceParts {
 }
 
 export interface Maintenance {
-  /** Runs all tasks now and resolves when they have ended. A round in progress is joined instead. */
+  /**
+   * Runs all tasks now and resolves when they have ended. A round in progress is joined instead.
+   */
   readonly run: () => Promise<void>;
   /** Starts no other round. Resolves when the round in progress has ended. */
   readonly close: () => Promise<void>;

@@ -25,7 +25,10 @@ export interface MqttUplinkStages {
   readonly now: () => EpochMs;
 }
 
-/** Resolves when the payload, or the note on it, is durable. Work of one device begins in the order of the calls. */
+/**
+ * Resolves when the payload, or the note on it, is durable. Work of one device begins in the order
+ * of the calls.
+ */
 export async function handleMqttPayload(
   route: UplinkRoute,
   payload: MqttPayload,

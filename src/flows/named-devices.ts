@@ -16,19 +16,28 @@ const nameLengthMax = 256;
 
 export interface NamedDeviceStages {
   readonly cached: UplinkRouteCache['cached'];
-  /** The devices of the organization by the service or physical ids that are known in it; the service id wins. */
+  /**
+   * The devices of the organization by the service or physical ids that are known in it; the
+   * service id wins.
+   */
   readonly placesByName: (
     organizationId: string,
     names: readonly string[],
   ) => Promise<ReadonlyMap<string, DevicePlace>>;
   /** Throws Problem 404. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  /** Throws Problem 403 unless the principal has `asset` `update` in the place, 404 in another organization. */
+  /**
+   * Throws Problem 403 unless the principal has `asset` `update` in the place, 404 in another
+   * organization.
+   */
   readonly authorizeWrite: (principal: Principal, place: Place) => void;
   readonly newId: () => string;
 }
 
-/** Returns a function that returns for each element its device, or why it is rejected. It reads the records once for each device. */
+/**
+ * Returns a function that returns for each element its device, or why it is rejected. It reads the
+ * records once for each device.
+ */
 export function createNamedDevices(principal: Principal, on: NamedDeviceStages) {
   const { organizationId } = principal;
   const known = createBoundedMap<string, FoundDevice>(namesMax);

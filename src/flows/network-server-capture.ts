@@ -42,10 +42,16 @@ export interface WebhookStages {
   readonly now: () => EpochMs;
 }
 
-/** Tolerated difference to the clock of a network server; a later time is not used as time of measurement. */
+/**
+ * Tolerated difference to the clock of a network server; a later time is not used as time of
+ * measurement.
+ */
 const clockSkewMs = 5 * minuteMs;
 
-/** Resolves when everything the webhook tells is durable. Throws Problem 400 naming the field that cannot be used. */
+/**
+ * Resolves when everything the webhook tells is durable. Throws Problem 400 naming the field that
+ * cannot be used.
+ */
 export async function captureWebhook(webhook: Webhook, on: WebhookStages): Promise<CaptureReceipt> {
   const { connector, body, query } = webhook;
   const server = await on.serverOf(connector);

@@ -33,7 +33,8 @@ type Line = [string, ...string[]];
 export function createOperationRunner(parts: RunnerParts): OperationRunner {
   const arrived: string[] = [];
   const known = new Set<string>();
-  // A Map keeps the order of insertion, which is the order of turns: a served organization goes to the end.
+  // A Map keeps the order of insertion, which is the order of turns: a served organization goes to
+  // the end.
   const lines = new Map<string, Line>();
   let running: Promise<void> | undefined;
   let closed = false;
@@ -97,7 +98,10 @@ function enqueue(lines: Map<string, Line>, organization: string, id: string): vo
   else line.push(id);
 }
 
-/** Runs one chunk. Returns true when the operation is completed, or failed and waits for the next `resume`. */
+/**
+ * Runs one chunk. Returns true when the operation is completed, or failed and waits for the next
+ * `resume`.
+ */
 async function isEnded(
   id: string,
   { runChunk, clock, failed }: Pick<RunnerParts, 'runChunk' | 'clock' | 'failed'>,

@@ -16,18 +16,26 @@ const draftsMax = 200;
 export interface OutputStages {
   /** Throws Problem 404 for an unknown device. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
-  /** Resolves when the deliveries are in the log; `isLast` when they, and all before them, must be on the disk. */
+  /**
+   * Resolves when the deliveries are in the log; `isLast` when they, and all before them, must be
+   * on the disk.
+   */
   readonly enqueue: (drafts: readonly DeliveryDraft[], isLast: boolean) => Promise<void>;
   /** Resolves when the notes of entries whose device or data flow cannot be read are durable. */
   readonly unreadable: (notes: readonly ProcessingLogEntry[]) => Promise<void>;
-  /** Called once per entry with samples whose deliveries failed with an error. They get a note, and the others continue. */
+  /**
+   * Called once per entry with samples whose deliveries failed with an error. They get a note, and
+   * the others continue.
+   */
   readonly failed: (error: Error) => void;
   /** Resolves after other work has run between two batches. */
   readonly pause: () => Promise<unknown>;
   readonly now: () => EpochMs;
 }
 
-/** Resolves when the deliveries of the entries' samples are durable. A repetition adds none twice. */
+/**
+ * Resolves when the deliveries of the entries' samples are durable. A repetition adds none twice.
+ */
 export async function queueOutputs(
   entries: readonly DurableEntry[],
   on: OutputStages,

@@ -53,7 +53,8 @@ async function newestFirst(
   return list({ ...range, skip: page * size, limit: size });
 }
 
-// The store reads from the newest on: the page is counted from the other end, again when uplinks came in between.
+// The store reads from the newest on: the page is counted from the other end, again when uplinks
+// came in between.
 async function oldestFirst(
   range: ListedRange,
   { page, size }: PageRequest,

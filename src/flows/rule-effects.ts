@@ -114,7 +114,10 @@ export function runDeviceId({ sources }: CompiledRule, { deviceId }: Origin): st
   return deviceId || (sources[0]?.deviceIds[0] ?? '');
 }
 
-/** Returns one delivery. `cause` distinguishes the firings of a run, so that a repeated run creates the same deliveries. */
+/**
+ * Returns one delivery. `cause` distinguishes the firings of a run, so that a repeated run creates
+ * the same deliveries.
+ */
 export function ruleDelivery(
   compiled: CompiledRule,
   origin: Origin,
@@ -143,7 +146,10 @@ export type RuleNote = Pick<Note, 'level' | 'message'> & {
   readonly number?: number;
 };
 
-/** Returns a note for the processing log of a device. Its id is derived from its subject, so that repeating it changes nothing. */
+/**
+ * Returns a note for the processing log of a device. Its id is derived from its subject, so that
+ * repeating it changes nothing.
+ */
 export function ruleNote(
   { rule }: Pick<CompiledRule, 'rule'>,
   origin: Pick<Origin, 'key' | 'at' | 'correlationId'>,

@@ -47,7 +47,10 @@ export interface RunFailuresParts {
   readonly newId: () => string;
 }
 
-/** For one write, which has one note per rule and device, regardless of the number of samples that fail. */
+/**
+ * For one write, which has one note per rule and device, regardless of the number of samples that
+ * fail.
+ */
 export function createRunFailures(collected: CollectedWrite, parts: RunFailuresParts): RunFailures {
   const state: FailureState = { collected, parts, reported: new Set() };
   return {

@@ -31,12 +31,18 @@ export interface RuleFollowerParts {
   readonly pause: (ms: number) => Promise<void>;
   /** The position that was saved last. */
   readonly position: number;
-  /** Called for a rule that failed, once per batch. The failure is noted and the other rules continue. */
+  /**
+   * Called for a rule that failed, once per batch. The failure is noted and the other rules
+   * continue.
+   */
   readonly failed: (error: Error) => void;
 }
 
 export interface RuleFollower {
-  /** For the journal follower: resolves when the effects are durable. Entries that are repeated change nothing. */
+  /**
+   * For the journal follower: resolves when the effects are durable. Entries that are repeated
+   * change nothing.
+   */
   handle(entries: readonly DurableEntry[]): Promise<void>;
   /** Runs what is due. Resolves when its effects are durable. */
   runDue(): Promise<void>;
@@ -146,7 +152,10 @@ function evaluateStoredSample(
   }
 }
 
-/** A sample that triggers no rule is a last sample all the same, so that a rule does not depend on how the last one is found. */
+/**
+ * A sample that triggers no rule is a last sample all the same, so that a rule does not depend on
+ * how the last one is found.
+ */
 function keepStoredSample(
   { registry, now }: RuleFollowerParts,
   { failures }: RuleBatch,

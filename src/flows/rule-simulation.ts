@@ -58,7 +58,10 @@ export interface SimulatedRuns {
   readonly content: readonly JsonObject[];
 }
 
-/** Runs the rule over what is stored of its inputs in the range, as if it had been active; timers and state begin anew. */
+/**
+ * Runs the rule over what is stored of its inputs in the range, as if it had been active; timers
+ * and state begin anew.
+ */
 export async function simulateRule(
   compiled: CompiledRule,
   { from, to }: Simulation,

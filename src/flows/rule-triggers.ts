@@ -91,7 +91,10 @@ export function hopsNote(
   };
 }
 
-/** Returns the device whose processing log gets the note: the triggering one, or the first one that a timed rule names. */
+/**
+ * Returns the device whose processing log gets the note: the triggering one, or the first one that
+ * a timed rule names.
+ */
 export function notedDevices({ sources }: CompiledRule, { deviceId }: Origin): readonly string[] {
   if (deviceId !== '') return [deviceId];
   return sources.flatMap(({ deviceIds }) => deviceIds).slice(0, 1);

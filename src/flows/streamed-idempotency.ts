@@ -29,9 +29,9 @@ interface Done {
 const noHash = '';
 
 /**
- * Runs the work unless the key has an answer; then the body is read to compare it. Rules as in `idempotency`: `work` gets the time of
- * the first request and the parts that are durable, 422 for another body, and a refused request leaves no trace. `work` must read the
- * body to its end.
+ * Runs the work unless the key has an answer; then the body is read to compare it. Rules as in
+ * `idempotency`: `work` gets the time of the first request and the parts that are durable, 422 for
+ * another body, and a refused request leaves no trace. `work` must read the body to its end.
  */
 export function createOnceStreamed(records: IdempotencyRecords, now: () => EpochMs): OnceStreamed {
   const inProgress = new Map<string, Promise<Done>>();

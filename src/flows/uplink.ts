@@ -17,7 +17,10 @@ export interface Decoded {
   readonly state?: JsonObject;
 }
 
-/** A sample after validation: corrected, with notes on what was corrected and the metrics it reports. */
+/**
+ * A sample after validation: corrected, with notes on what was corrected and the metrics it
+ * reports.
+ */
 export interface Validated {
   readonly sample: Sample;
   readonly notes: readonly Note[];
@@ -28,7 +31,10 @@ export interface UplinkStages {
   readonly intake: Intake;
   /** The state that the device's last run emitted; `{}` at first. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
-  /** The next run of the device sees this state, even before it is durable; undefined goes back to the durable one. */
+  /**
+   * The next run of the device sees this state, even before it is durable; undefined goes back to
+   * the durable one.
+   */
   readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
   readonly decode: (uplink: Uplink, state: JsonObject) => Promise<Decoded>;
   readonly validate: (sample: Sample) => Validated;
@@ -43,7 +49,10 @@ export interface UplinkStages {
   readonly now: () => EpochMs;
 }
 
-/** Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when nothing was done. */
+/**
+ * Takes an uplink through all stages; resolves when it is durable, rejects with a Problem when
+ * nothing was done.
+ */
 export async function handleUplink(uplink: Uplink, on: UplinkStages): Promise<DurableEntry> {
   return on.intake.run(
     uplink.device.id,

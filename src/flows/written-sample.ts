@@ -26,7 +26,10 @@ export interface WrittenSampleStages {
   readonly now: () => EpochMs;
 }
 
-/** The target device must be in the workspace of the device that triggered the output. Problems are outcomes, not errors. */
+/**
+ * The target device must be in the workspace of the device that triggered the output. Problems are
+ * outcomes, not errors.
+ */
 export async function storeWrittenSample(
   written: WrittenSample,
   stages: WrittenSampleStages,

@@ -16,12 +16,15 @@ export type Once<T> =
 
 export interface DuplicateFilter {
   /**
-   * Runs the work, unless work with the same key succeeded within the window: then the call is a repetition. A repetition
-   * waits for work in progress, and runs when that fails. With `onlyDoubted` only a doubted key counts, for senders that
-   * reuse keys and do not mark repetitions.
+   * Runs the work, unless work with the same key succeeded within the window: then the call is a
+   * repetition. A repetition waits for work in progress, and runs when that fails. With
+   * `onlyDoubted` only a doubted key counts, for senders that reuse keys and do not mark
+   * repetitions.
    */
   once<T>(key: string, work: () => Promise<T>, onlyDoubted?: boolean): Promise<Once<T>>;
-  /** The sender of this key may have missed the acknowledgement, and may repeat it without a mark. */
+  /**
+   * The sender of this key may have missed the acknowledgement, and may repeat it without a mark.
+   */
   doubt(key: string): void;
   /** Adds a durable key that was read from the journal at a start. */
   remember(key: string, at: EpochMs): void;
@@ -33,7 +36,10 @@ type Limits = Pick<
   'windowMs' | 'keysMax'
 >;
 
-/** `windowMs` must not exceed the time in which senders repeat, because a reused key counts as a repetition. */
+/**
+ * `windowMs` must not exceed the time in which senders repeat, because a reused key counts as a
+ * repetition.
+ */
 export function createDuplicateFilter(
   now: () => EpochMs,
   limits: Limits = duplicateLimits,
@@ -93,7 +99,10 @@ export function createDuplicateFilter(
   };
 }
 
-/** Evicts keys older than the window, and those beyond half of the limit. The map is in the order of time. */
+/**
+ * Evicts keys older than the window, and those beyond half of the limit. The map is in the order of
+ * time.
+ */
 function evictOldest(times: Map<string, EpochMs>, now: EpochMs, limits: Limits): void {
   for (const [key, since] of times) {
     if (times.size <= limits.keysMax / 2 && now - since < limits.windowMs) break;

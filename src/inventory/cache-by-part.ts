@@ -3,7 +3,10 @@ import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export interface CacheByPart<V> {
   readonly get: (key: string) => V | undefined;
-  /** Stores the value; `parts` are the ids of the records that it contains. Evicts the oldest value at the limit. */
+  /**
+   * Stores the value; `parts` are the ids of the records that it contains. Evicts the oldest value
+   * at the limit.
+   */
   readonly set: (key: string, value: V, parts: readonly string[]) => void;
   readonly delete: (key: string) => void;
   /** Deletes the values that contain the record. */

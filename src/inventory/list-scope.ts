@@ -19,9 +19,10 @@ export function ownOrganization(principal: Principal, organizationId: string | u
 }
 
 /**
- * Named workspaces must exist in the principal's organization (404) and be within its reach (403). Without any the list covers the
- * organization, which only a credential for all workspaces may ask for (403). `right` must be held in every one of them: needed for
- * whatever is not read, because a user's roles differ from workspace to workspace.
+ * Named workspaces must exist in the principal's organization (404) and be within its reach (403).
+ * Without any the list covers the organization, which only a credential for all workspaces may ask
+ * for (403). `right` must be held in every one of them: needed for whatever is not read, because a
+ * user's roles differ from workspace to workspace.
  */
 export async function listReach(
   records: Records,

@@ -28,7 +28,10 @@ export interface CrudKind<Row extends NamedRecord> {
   readonly insert: (step: Step, record: Row) => Promise<void>;
   readonly save: (step: Step, record: Row) => Promise<void>;
   readonly remove: (step: Step, id: string) => Promise<void>;
-  /** Runs before each insert and save, with the stored record of an update. Throws for an invalid record. */
+  /**
+   * Runs before each insert and save, with the stored record of an update. Throws for an invalid
+   * record.
+   */
   readonly check?: (step: Step, record: Row, current: Row | undefined) => Promise<void>;
 }
 

@@ -17,7 +17,10 @@ export interface MessageContext {
   readonly reply: (message: ServerMessage) => void;
   /** The same for a message that is a text already. */
   readonly replyText: (text: string) => void;
-  /** Who asks: by the token of the message, else by the credential of the connection, checked again. Throws a Problem. */
+  /**
+   * Who asks: by the token of the message, else by the credential of the connection, checked again.
+   * Throws a Problem.
+   */
   readonly authorize: (accessToken: string | undefined) => Promise<Principal>;
   /** Those of the devices that exist and may be read. */
   readonly findAssets: FindAssets;
@@ -36,8 +39,8 @@ export interface AccessChanges {
 }
 
 /**
- * Those of the given service device ids that exist and whose data the principal may read. `isOver` says that nobody waits for the
- * answer any more; what was found until then is the answer.
+ * Those of the given service device ids that exist and whose data the principal may read. `isOver`
+ * says that nobody waits for the answer any more; what was found until then is the answer.
  */
 export type FindAssets = (
   principal: Principal,

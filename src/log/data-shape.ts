@@ -5,8 +5,8 @@ import type { LeafSource, LeafValues } from './leaf-values.ts';
 import { missing } from '../structures/missing.ts';
 
 /**
- * `json` leaves are arrays, `object` leaves objects beyond the limits, both as JSON text; `null` and `empty` leaves (objects without a
- * key) have no value.
+ * `json` leaves are arrays, `object` leaves objects beyond the limits, both as JSON text; `null`
+ * and `empty` leaves (objects without a key) have no value.
  */
 export const leafKinds = {
   number: 0,
@@ -49,9 +49,10 @@ export interface DataShape {
   /** Whether any leaf is an `object`: such a shape fits objects that have a better one. */
   readonly opaque: boolean;
   /**
-   * The keys from the root to what a data key names in objects of this shape; undefined when it names nothing. The key as it stands
-   * comes first, then as a dotted path (contract 35), at every depth. A key that may reach into an array has the path of the array and
-   * the rest of the key as one last step, which is no leaf: only the object can tell. Of no use with an opaque shape.
+   * The keys from the root to what a data key names in objects of this shape; undefined when it
+   * names nothing. The key as it stands comes first, then as a dotted path (contract 35), at every
+   * depth. A key that may reach into an array has the path of the array and the rest of the key as
+   * one last step, which is no leaf: only the object can tell. Of no use with an opaque shape.
    */
   readonly pathOf: (dataKey: string) => readonly string[] | undefined;
   readonly isNull: (path: readonly string[]) => boolean;

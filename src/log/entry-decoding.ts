@@ -29,7 +29,10 @@ export interface DecodedEntry {
   readonly rows: () => Generator<DecodedRow>;
 }
 
-/** The head at once, rows on demand. The bytes were checked by the frame's checksum, so they are trusted. */
+/**
+ * The head at once, rows on demand. The bytes were checked by the frame's checksum, so they are
+ * trusted.
+ */
 export function decodeEntry(payload: Buffer, shapes: ShapeInterner): DecodedEntry {
   const headEnd = 4 + payload.readUInt32LE(0);
   const head = JSON.parse(payload.toString('utf8', 4, headEnd)) as EntryHead;

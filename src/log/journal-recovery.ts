@@ -8,14 +8,21 @@ import { type ScannedFrames, scanSegment } from './segment-scan.ts';
 import { formatWithGroups, readSegmentStart } from './segment-start.ts';
 
 /**
- * How many positions are left out behind an end that was lost: more than are acknowledged between two notes of how far somebody came, so
- * that no position, cursor or delivery key stands for two entries.
+ * How many positions are left out behind an end that was lost: more than are acknowledged between
+ * two notes of how far somebody came, so that no position, cursor or delivery key stands for two
+ * entries.
  */
 const positionsLeftOut = 1_000_000;
-/** A segment without one whole frame is removed when it is not longer than a first frame; a longer one is moved aside. */
+/**
+ * A segment without one whole frame is removed when it is not longer than a first frame; a longer
+ * one is moved aside.
+ */
 const neverWholeBytesMax = 4_096;
 
-/** A finding of a start or a check; `tornTail` is the normal trace of a crash, the others are lost data. */
+/**
+ * A finding of a start or a check; `tornTail` is the normal trace of a crash, the others are lost
+ * data.
+ */
 export interface JournalDamage {
   readonly kind: 'tornTail' | 'unreadableBytes' | 'missingEntries';
   readonly path: string;
@@ -29,7 +36,10 @@ export interface JournalDamage {
 export interface RecoveredJournal {
   readonly segments: Segment[];
   readonly nextPosition: number;
-  /** Acknowledged entries before this position and behind the end of the files are lost; undefined when none are. */
+  /**
+   * Acknowledged entries before this position and behind the end of the files are lost; undefined
+   * when none are.
+   */
   readonly lostTo: number | undefined;
   /** Whether the last segment is left as it is, and the next entry begins another one. */
   readonly startsNew: boolean;
@@ -47,17 +57,26 @@ interface Progress {
 }
 
 export interface RecoveryOptions {
-  /** Segments that hold positions from here on are read; older ones are taken as they are, and whoever reads them meets their damage. */
+  /**
+   * Segments that hold positions from here on are read; older ones are taken as they are, and
+   * whoever reads them meets their damage.
+   */
   readonly from: number;
   /** Gets each entry frame from `from` on, in order. */
   readonly visit: (frame: Frame) => void | Promise<void>;
-  /** Every entry before this position was acknowledged: when the files end before it, the end was lost and nothing is cut. */
+  /**
+   * Every entry before this position was acknowledged: when the files end before it, the end was
+   * lost and nothing is cut.
+   */
   readonly acknowledgedTo: number;
   /** Whether a torn tail, which was never acknowledged, is cut off. */
   readonly repair: boolean;
 }
 
-/** Reads the journal of the folder. Throws NewerFormatError when a newer version of the program wrote it. */
+/**
+ * Reads the journal of the folder. Throws NewerFormatError when a newer version of the program
+ * wrote it.
+ */
 export async function recoverJournal(
   directory: string,
   options: RecoveryOptions,
@@ -106,7 +125,10 @@ export async function recoverJournal(
   };
 }
 
-/** Where acknowledged entries are missing at the end, what follows the last whole one is not the trace of a crash. */
+/**
+ * Where acknowledged entries are missing at the end, what follows the last whole one is not the
+ * trace of a crash.
+ */
 function lostKind({ kind }: JournalDamage): JournalDamage['kind'] {
   return kind === 'tornTail' ? 'unreadableBytes' : kind;
 }
@@ -171,8 +193,9 @@ async function recoverSegment(
 }
 
 /**
- * Whether a hole lies in the last group that was written, of which a power cut may leave any part: it was not acknowledged, since the
- * next group begins after the sync of the one before. `groupEnd` is where the group of the last head before the hole ends.
+ * Whether a hole lies in the last group that was written, of which a power cut may leave any part:
+ * it was not acknowledged, since the next group begins after the sync of the one before. `groupEnd`
+ * is where the group of the last head before the hole ends.
  */
 async function isInLastGroup(
   path: string,

@@ -39,7 +39,10 @@ export interface WriterOptions {
   readonly segmentBytes: number;
   readonly disk: Disk;
   readonly now: () => EpochMs;
-  /** Called before any waiting append is rejected, whenever appends are lost: nothing behind the durable end exists any more. */
+  /**
+   * Called before any waiting append is rejected, whenever appends are lost: nothing behind the
+   * durable end exists any more.
+   */
   readonly onLost?: (() => void) | undefined;
   /** Called at each change, and whenever a full disk refuses. */
   readonly onWriting?: ((state: WritingState) => void) | undefined;
@@ -86,7 +89,10 @@ export class JournalWriter {
     this.durablePosition = found.nextPosition;
   }
 
-  /** Begins the segment behind a lost end at once, so that the next start knows where entries go on. A full disk leaves it to the first append. */
+  /**
+   * Begins the segment behind a lost end at once, so that the next start knows where entries go on.
+   * A full disk leaves it to the first append.
+   */
   async anchor(): Promise<void> {
     if (this.#lostTo === undefined) return;
     try {
@@ -96,7 +102,10 @@ export class JournalWriter {
     }
   }
 
-  /** Takes the payload into the next group. Throws, or `durable` rejects, with `storageFull`, `storageStopped` or `stopping`. */
+  /**
+   * Takes the payload into the next group. Throws, or `durable` rejects, with `storageFull`,
+   * `storageStopped` or `stopping`.
+   */
   append(payload: Uint8Array): Appended {
     this.#refuseWhenStopped();
     const storedAt = Math.max(this.#options.now(), this.#lastStoredAt);
@@ -217,7 +226,10 @@ export class JournalWriter {
     return bytes;
   }
 
-  /** Writes on at the end of the last segment, or begins a new one when that is full or there is none. */
+  /**
+   * Writes on at the end of the last segment, or begins a new one when that is full or there is
+   * none.
+   */
   async #openSegment(position: number, storedAt: EpochMs): Promise<void> {
     const last = this.#segments.at(-1);
     const mayGoOn = this.#fd === undefined && !this.#startsNew;
@@ -251,7 +263,10 @@ export class JournalWriter {
     this.#segments.push(segment);
   }
 
-  /** A full disk loses what waits and goes on later; any other failure stops writing for good: it is never tried again. */
+  /**
+   * A full disk loses what waits and goes on later; any other failure stops writing for good: it is
+   * never tried again.
+   */
   async #loseAll(group: readonly Waiting[], error: unknown): Promise<void> {
     const full = isDiskFull(error) && (await this.#cutBack());
     this.#become({ kind: full ? 'full' : 'stopped', error });
@@ -262,7 +277,10 @@ export class JournalWriter {
     for (const { reject } of lost) reject(problem(full ? 'storageFull' : 'storageStopped'));
   }
 
-  /** Removes what a failed write left behind the last good frame; false when the disk refuses even that. */
+  /**
+   * Removes what a failed write left behind the last good frame; false when the disk refuses even
+   * that.
+   */
   async #cutBack(): Promise<boolean> {
     const open = this.#openEnd();
     if (open === undefined) return true;

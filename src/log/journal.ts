@@ -10,7 +10,10 @@ import { offsetBefore, type Segment } from './segment-list.ts';
 import { type SegmentDamage, scanSegment } from './segment-scan.ts';
 
 const journalLimits = {
-  /** What live streams may resume from, beyond what followers and the store still need: at most so much and so old. */
+  /**
+   * What live streams may resume from, beyond what followers and the store still need: at most so
+   * much and so old.
+   */
   resumeBytesMax: 64 * 1024 * 1024,
   resumeAgeMsMax: dayMs,
 } as const;
@@ -21,7 +24,10 @@ export interface JournalOptions {
   /** Entries from this position on are given to `visit` while opening. */
   readonly visitFrom: number;
   readonly visit: (frame: Frame) => void | Promise<void>;
-  /** Every entry before this position was acknowledged, as somebody knows who saw it: when the files end before it, that is told as damage. */
+  /**
+   * Every entry before this position was acknowledged, as somebody knows who saw it: when the files
+   * end before it, that is told as damage.
+   */
   readonly acknowledgedTo?: number;
   /** See the writer: appends behind the durable end were lost. */
   readonly onLost?: (() => void) | undefined;
@@ -42,15 +48,27 @@ export interface Journal {
   readonly newest: () => Promise<void>;
   /** The position behind the newest durable entry. */
   readonly position: () => number;
-  /** The position that the next append gets; what was appended before and is not lost has smaller ones. */
+  /**
+   * The position that the next append gets; what was appended before and is not lost has smaller
+   * ones.
+   */
   readonly nextPosition: () => number;
   /** The oldest position that is kept. */
   readonly firstPosition: () => number;
-  /** Entry frames from the position on to the newest durable one, also those that arrive meanwhile. Damage is stepped over. */
+  /**
+   * Entry frames from the position on to the newest durable one, also those that arrive meanwhile.
+   * Damage is stepped over.
+   */
   readonly read: (position: number) => AsyncGenerator<readonly Frame[]>;
-  /** The position of the first kept entry stored at the time or later, and whether older ones at or after it were dropped. */
+  /**
+   * The position of the first kept entry stored at the time or later, and whether older ones at or
+   * after it were dropped.
+   */
   readonly positionAt: (storedAt: EpochMs) => Promise<{ position: number; complete: boolean }>;
-  /** Removes segments that lie wholly before the position and are not kept for resuming. Says how many bytes that gave back. */
+  /**
+   * Removes segments that lie wholly before the position and are not kept for resuming. Says how
+   * many bytes that gave back.
+   */
   readonly dropBefore: (position: number) => Promise<number>;
   readonly bytes: () => number;
   /** When the oldest kept entry was stored; undefined without any. */
@@ -136,7 +154,8 @@ async function* readFrames(
         yield frames;
         reader.position = last.position + 1;
       }
-      // It was written on meanwhile, and maybe followed by another: what came is read before that one.
+      // It was written on meanwhile, and maybe followed by another: what came is read before that
+      // one.
       if (segment.bytes !== bytes) continue;
       // What the segment's end does not hold is damage; the next segment says where to go on.
       const next = segments.find((s) => s.firstPosition > segment.firstPosition);

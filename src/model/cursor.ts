@@ -8,7 +8,10 @@ export function cursorAt(position: number, index: number): string {
   return cursorsAt(position)(index);
 }
 
-/** The cursors of one entry: what they share is made once, and the usual numbers are not made at all. */
+/**
+ * The cursors of one entry: what they share is made once, and the usual numbers are not made at
+ * all.
+ */
 export function cursorsAt(position: number): (index: number) => string {
   const prefix = String(position).padStart(positionDigits, '0');
   return (index) => prefix + (indexTexts[index] ?? String(index).padStart(indexDigits, '0'));

@@ -20,7 +20,10 @@ export interface CustomFieldMeta extends AuditFields {
   readonly selectOptions: readonly string[] | null;
 }
 
-/** A device's value: a number, a string, an ISO-8601 date-time, any JSON, or {latitude, longitude}, by the field's type. */
+/**
+ * A device's value: a number, a string, an ISO-8601 date-time, any JSON, or {latitude, longitude},
+ * by the field's type.
+ */
 export interface CustomFieldValue {
   readonly meta: CustomFieldMeta;
   readonly value: Json;

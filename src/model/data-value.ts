@@ -2,8 +2,8 @@
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 
 /**
- * Undefined when the sample has no such key. At every depth a key that itself contains dots wins, then the shortest first step.
- * Elements of arrays are numbered from 0: `list.0.key`.
+ * Undefined when the sample has no such key. At every depth a key that itself contains dots wins,
+ * then the shortest first step. Elements of arrays are numbered from 0: `list.0.key`.
  */
 export function dataValue(data: JsonObject, dataKey: string): Json | undefined {
   if (Object.hasOwn(data, dataKey)) return data[dataKey];

@@ -8,7 +8,10 @@ export type DeliveryState = (typeof deliveryStates)[number];
 export const deliveryCauses = ['DATA_FLOW', 'RULE'] as const;
 export type DeliveryCause = (typeof deliveryCauses)[number];
 
-/** What is to be delivered. Two drafts with one key are the same delivery, so whoever makes them may repeat itself. */
+/**
+ * What is to be delivered. Two drafts with one key are the same delivery, so whoever makes them may
+ * repeat itself.
+ */
 export interface DeliveryDraft {
   readonly idempotencyKey: string;
   readonly connectorId: string;

@@ -27,7 +27,10 @@ export interface DeviceField {
   readonly initial?: Json;
   /** Null in an update resets the field to `initial`. Otherwise null leaves it unchanged. */
   readonly clearable?: true;
-  /** Filters can test it. A name or text then has a second column, `<property>Key`, in the form that filters compare. */
+  /**
+   * Filters can test it. A name or text then has a second column, `<property>Key`, in the form that
+   * filters compare.
+   */
   readonly filterable?: true;
   /** Lists can be sorted by it. */
   readonly sortable?: true;
@@ -37,7 +40,10 @@ export interface DeviceField {
   readonly inFiles?: true;
 }
 
-/** Properties with rules of their own: identity, references to other records, and state of the network server. */
+/**
+ * Properties with rules of their own: identity, references to other records, and state of the
+ * network server.
+ */
 type OtherProperty =
   | keyof AuditFields
   | 'id'
@@ -123,7 +129,10 @@ export type DeviceFieldWith<Flag extends keyof DeviceField> = {
   [Name in DeviceFieldName]: Table[Name] extends Readonly<Record<Flag, unknown>> ? Name : never;
 }[DeviceFieldName];
 
-/** The fields that contain a name or a string and can be filtered by: those with a column `<property>Key`. */
+/**
+ * The fields that contain a name or a string and can be filtered by: those with a column
+ * `<property>Key`.
+ */
 export type KeyedDeviceField = {
   [Name in DeviceFieldName]: Table[Name] extends {
     readonly type: { readonly kind: 'name' | 'text' };

@@ -6,7 +6,10 @@ import type { Json } from './json.ts';
 export const downlinkStates = ['QUEUED', 'SENT', 'ACKNOWLEDGED', 'FAILED', 'EXPIRED'] as const;
 export type DownlinkState = (typeof downlinkStates)[number];
 
-/** What travels: LoRa devices have port and hexadecimal payload, MQTT devices a topic with a JSON or hexadecimal payload. */
+/**
+ * What travels: LoRa devices have port and hexadecimal payload, MQTT devices a topic with a JSON or
+ * hexadecimal payload.
+ */
 export interface DownlinkContent {
   readonly port: number | null;
   readonly confirmed: boolean | null;

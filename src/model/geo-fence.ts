@@ -20,8 +20,9 @@ export interface GeoFence {
 const geoFenceLimits = { polygonsMax: 100, pointsMax: 10_000 } as const;
 
 /**
- * Reads the polygons; the reason says what is wrong and where. A ring that crosses the antimeridian is one whose neighbouring
- * points are more than 180 degrees of longitude apart: it goes the short way around, so [179, 0] to [-179, 0] spans two degrees.
+ * Reads the polygons; the reason says what is wrong and where. A ring that crosses the antimeridian
+ * is one whose neighbouring points are more than 180 degrees of longitude apart: it goes the short
+ * way around, so [179, 0] to [-179, 0] spans two degrees.
  */
 export function parseGeoFence(
   geoJson: JsonObject,
@@ -113,7 +114,8 @@ export function isInside(fence: GeoFence, longitude: number, latitude: number): 
 
 function inPolygon(polygon: Polygon, longitude: number, latitude: number): boolean {
   if (latitude < polygon.south || latitude > polygon.north) return false;
-  // A ring around the antimeridian reaches beyond 180 degrees, so the position is looked for one turn further too.
+  // A ring around the antimeridian reaches beyond 180 degrees, so the position is looked for one
+  // turn further too.
   for (const turned of [longitude, longitude + 360, longitude - 360]) {
     if (turned < polygon.west || turned > polygon.east) continue;
     const where = placeIn(polygon.outer, turned, latitude);

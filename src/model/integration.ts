@@ -26,7 +26,10 @@ export const decodingTypes = [
 ] as const;
 export type DecodingType = (typeof decodingTypes)[number];
 
-/** Carriers of LoRa devices and their connectors: clients refuse lists that hold any other value (contract 8). */
+/**
+ * Carriers of LoRa devices and their connectors: clients refuse lists that hold any other value
+ * (contract 8).
+ */
 export const carriers = ['GENERIC_ACTILITY', 'SWISSCOM_ACTILITY', 'LORIOT', 'TTN'] as const;
 export type Carrier = (typeof carriers)[number];
 

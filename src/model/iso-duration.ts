@@ -1,7 +1,10 @@
 // ISO-8601 durations such as PT15M, P1D, P1M or P1DT12H, with the error and its position.
 import { hourMs, minuteMs } from './instant.ts';
 
-/** A duration in the three units that cannot be converted into each other: days and months vary in length. */
+/**
+ * A duration in the three units that cannot be converted into each other: days and months vary in
+ * length.
+ */
 export interface IsoDuration {
   /** Years are twelve months. */
   readonly months: number;

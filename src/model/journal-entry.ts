@@ -28,8 +28,8 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
 }
 
 /**
- * Whether the journal has the entry, or is to have it. An entry of which nothing was left carries the position of the
- * one that comes next.
+ * Whether the journal has the entry, or is to have it. An entry of which nothing was left carries
+ * the position of the one that comes next.
  */
 export function isWritten({ samples, notes, state, metrics, trace }: JournalEntry): boolean {
   return (

@@ -4,7 +4,10 @@ import type { Json } from './json.ts';
 /** Deeper documents are refused to protect recursive code. Devices and clients do not need them. */
 export const jsonDepthMax = 64;
 
-/** The input is not valid JSON, or its depth is too large. The message has the reason and the position. */
+/**
+ * The input is not valid JSON, or its depth is too large. The message has the reason and the
+ * position.
+ */
 export class JsonFault extends Error {
   override readonly name = 'JsonFault';
 }

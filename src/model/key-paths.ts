@@ -1,7 +1,10 @@
 // Key paths: the data keys of a sample from the root, joined by `/`. An array is one value.
 import { isJsonObject, type JsonObject } from './json.ts';
 
-/** Paths of all values that are no objects, and of objects without a key, in their order. The data must be valid (interface 2.3). */
+/**
+ * Paths of all values that are no objects, and of objects without a key, in their order. The data
+ * must be valid (interface 2.3).
+ */
 export function keyPaths(data: JsonObject): string[] {
   const paths: string[] = [];
   collect(data, '', paths);

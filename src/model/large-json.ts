@@ -1,5 +1,6 @@
 // Large JSON parser: parses groups of members in short turns of the event loop.
-// The input is divided between the members of containers at any level. The scan reads only brackets, commas and strings.
+// The input is divided between the members of containers at any level. The scan reads only
+// brackets, commas and strings.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { isJsonWhitespace, jsonBytes } from './json-bytes.ts';
@@ -25,16 +26,21 @@ interface Level {
   memberStart: number;
   /** Where its bracket stands. */
   readonly open: number;
-  /** The member before the place of the scan was parsed level by level, and nothing may follow it. */
+  /**
+   * The member before the place of the scan was parsed level by level, and nothing may follow it.
+   */
   hasEndedMember: boolean;
 }
 
-/** The input has a fault. The parser determines the fault and its position from the whole document. */
+/**
+ * The input has a fault. The parser determines the fault and its position from the whole document.
+ */
 class Suspect extends Error {}
 
 /**
- * The value of UTF-8 bytes that are not empty, behind a byte order mark if there is one. Throws JsonFault with the words that
- * `parseJsonText` has for the whole document, and for a single string of more than 16 MiB. The bytes must not be used after that.
+ * The value of UTF-8 bytes that are not empty, behind a byte order mark if there is one. Throws
+ * JsonFault with the words that `parseJsonText` has for the whole document, and for a single string
+ * of more than 16 MiB. The bytes must not be used after that.
  */
 export async function parseLargeJson(bytes: Uint8Array): Promise<Json> {
   const held = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -5,7 +5,9 @@ export class NewerFormatError extends Error {
   override readonly name = 'NewerFormatError';
 }
 
-/** Throws NewerFormatError for a format above `known`; files that say none are of the first format. */
+/**
+ * Throws NewerFormatError for a format above `known`; files that say none are of the first format.
+ */
 export function refuseNewerFormat(path: string, format: number | undefined, known: number): void {
   if (format === undefined || format <= known) return;
   throw new NewerFormatError(

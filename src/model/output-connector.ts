@@ -12,7 +12,10 @@ export interface OutputConnector extends AuditFields {
   readonly workspaceId: string | null;
   readonly name: string;
   readonly scope: OutputScope;
-  /** The name of a row of the connector table; a record of another release may have a name that has no row here. */
+  /**
+   * The name of a row of the connector table; a record of another release may have a name that has
+   * no row here.
+   */
   readonly type: string;
   readonly sendConsecutiveAlerts: boolean;
   readonly invokeRuleEngine: boolean;

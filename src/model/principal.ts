@@ -14,13 +14,17 @@ export interface Principal {
   readonly workspacePermissions?: ReadonlyMap<string, Permissions>;
   /** The console session of a user. */
   readonly sessionId?: string;
-  /** The same user in every organization, the one of the session included; each reaches that organization alone. */
+  /**
+   * The same user in every organization, the one of the session included; each reaches that
+   * organization alone.
+   */
   readonly inOrganizations?: ReadonlyMap<string, Principal>;
 }
 
 /**
- * The principal as it acts in an organization: a user with the roles there; without an organization, or in one where the user is no
- * member, as the session has it. What is returned reaches one organization alone, so that nothing of another is taken for its own.
+ * The principal as it acts in an organization: a user with the roles there; without an
+ * organization, or in one where the user is no member, as the session has it. What is returned
+ * reaches one organization alone, so that nothing of another is taken for its own.
  */
 export function principalIn(principal: Principal, organizationId?: string | null): Principal {
   const { inOrganizations } = principal;
@@ -33,9 +37,10 @@ export function principalIn(principal: Principal, organizationId?: string | null
 }
 
 /**
- * Whether the permissions cover scope and verb: in the workspace, in the organization itself (null), or anywhere at all (undefined).
- * Reading the organization is always granted (interface 2.6). A role in some workspace lets its holder read records of the organization,
- * such as device types, because the workspace's devices need them.
+ * Whether the permissions cover scope and verb: in the workspace, in the organization itself
+ * (null), or anywhere at all (undefined). Reading the organization is always granted (interface
+ * 2.6). A role in some workspace lets its holder read records of the organization, such as device
+ * types, because the workspace's devices need them.
  */
 export function holds(
   principal: Principal,

@@ -41,7 +41,10 @@ type DetailsOf<N extends ProblemName> = (typeof problems)[N]['message'] extends 
   ? [D]
   : [];
 
-/** A row of the table with its details: invalid input or a missing permission, never an internal error. */
+/**
+ * A row of the table with its details: invalid input or a missing permission, never an internal
+ * error.
+ */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly problem: ProblemName;

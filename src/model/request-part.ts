@@ -4,7 +4,9 @@ import type { EpochMs } from './instant.ts';
 /** What the journal tells of a part of a request. */
 export interface DurablePart {
   readonly receivedAt: EpochMs;
-  /** Of the uplink, or of the samples; null for an entry of which every sample was stored before. */
+  /**
+   * Of the uplink, or of the samples; null for an entry of which every sample was stored before.
+   */
   readonly correlationId: string | null;
   /** Samples that were new. */
   readonly samples: number;

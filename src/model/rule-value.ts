@@ -44,8 +44,8 @@ function textOf(value: Json | undefined): string | undefined {
 }
 
 /**
- * The type in which two operands are compared: that of the first data source operand, declared by itself or by its source, else
- * that of a constant.
+ * The type in which two operands are compared: that of the first data source operand, declared by
+ * itself or by its source, else that of a constant.
  */
 export function comparedAs(
   first: RuleOperand,

@@ -137,7 +137,10 @@ export interface Rule extends AuditFields {
   readonly timer: RuleTimer;
   readonly logic: RuleLogic;
   readonly actions: readonly RuleActionRef[];
-  /** Counts activations, so that state of an earlier one never counts (contract 13: cleared on deactivation). */
+  /**
+   * Counts activations, so that state of an earlier one never counts (contract 13: cleared on
+   * deactivation).
+   */
   readonly activation: number;
   /** The next due time of the timer; null without one. */
   readonly nextExecution: EpochMs | null;

@@ -12,7 +12,10 @@ export function refuseUnknownFields(sort: readonly SortOrder[], known: readonly 
   if (unknown.length > 0) throw problem('unknownSortField', { fields: unknown, known });
 }
 
-/** The items in the order asked for; as they were where that says nothing. Refuses (400) fields without a key. */
+/**
+ * The items in the order asked for; as they were where that says nothing. Refuses (400) fields
+ * without a key.
+ */
 export function inSortOrder<T>(
   items: readonly T[],
   sort: readonly SortOrder[],

@@ -47,7 +47,10 @@ export type DataSourceContext = {
   readonly tagInput: boolean;
 };
 
-/** Absent members are missing values: null in JSON, nothing in other places. Times are ISO-8601 strings. */
+/**
+ * Absent members are missing values: null in JSON, nothing in other places. Times are ISO-8601
+ * strings.
+ */
 export type TemplateContext = {
   readonly data?: JsonObject;
   readonly meta?: JsonObject;
@@ -127,7 +130,10 @@ const payloadMembers = [
   'result',
 ] as const satisfies readonly (keyof TemplateContext)[];
 
-/** What is sent without a template: the whole sample as JSON (contract 9); `vendorNames` is false to leave aliases out. */
+/**
+ * What is sent without a template: the whole sample as JSON (contract 9); `vendorNames` is false to
+ * leave aliases out.
+ */
 export function defaultPayload(context: TemplateContext, vendorNames: boolean): string {
   const members = payloadMembers.filter((name) => vendorNames || name !== 'akenzaDeviceId');
   return JSON.stringify(Object.fromEntries(members.map((name) => [name, context[name]])));
@@ -161,7 +167,10 @@ function metricsContext(metrics: UplinkMetrics): JsonObject {
   };
 }
 
-/** Times and sizes of the uplink that the entry is of; `producedAt` is when the output was made (interface 2.11). */
+/**
+ * Times and sizes of the uplink that the entry is of; `producedAt` is when the output was made
+ * (interface 2.11).
+ */
 export function uplinkMetaOf(
   { receivedAt, trace, metrics }: NonNullable<ContextSource['entry']>,
   producedAt: EpochMs,

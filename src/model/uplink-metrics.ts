@@ -34,7 +34,10 @@ export interface UplinkMetrics {
 /** What a network tells of an uplink beyond its payload. */
 export type RadioMetrics = Partial<Omit<UplinkMetrics, 'uplinkId' | 'deviceId' | 'timestamp'>>;
 
-/** The metrics with battery level and signal quality as the device told them last, and when (contract 36). */
+/**
+ * The metrics with battery level and signal quality as the device told them last, and when
+ * (contract 36).
+ */
 export function withLastKnown(
   metrics: UplinkMetrics,
   earlier: UplinkMetrics | undefined,

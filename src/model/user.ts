@@ -15,7 +15,10 @@ export interface User extends AuditFields {
   readonly email: string;
   /** Argon2id with its parameters, as one string; null until an invitation is accepted. */
   readonly passwordHash: string | null;
-  /** Whether the user has shown to own the address: by a link that was mailed to it, or as the owner of the installation. */
+  /**
+   * Whether the user has shown to own the address: by a link that was mailed to it, or as the owner
+   * of the installation.
+   */
   readonly proven: boolean;
 }
 

@@ -54,7 +54,10 @@ export type CalendarOf = (workspaceId: string) => WorkspaceCalendar | Promise<Wo
 
 export type OpenZone = (name: string) => TimeZone | undefined;
 
-/** Checks the common fields; refuses (400) an unknown accumulator, zone or bound and `from` not before `to`. */
+/**
+ * Checks the common fields; refuses (400) an unknown accumulator, zone or bound and `from` not
+ * before `to`.
+ */
 export function readAccumulation(body: AccumulationBody, openZone: OpenZone): Accumulation {
   requestedZone(body.timeZone, openZone);
   if (body.topic === '*') {

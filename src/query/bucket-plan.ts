@@ -55,7 +55,9 @@ export function planEnds({ edges }: BucketPlan): Interval {
   return { from: edges[0] ?? missing('first edge'), to: edges.at(-1) ?? missing('last edge') };
 }
 
-/** The buckets of a time series; refuses (400) a bad interval and more than `bucketsMax` buckets. */
+/**
+ * The buckets of a time series; refuses (400) a bad interval and more than `bucketsMax` buckets.
+ */
 export function seriesBuckets(
   source: Source,
   interval: Interval,
@@ -76,7 +78,8 @@ export function seriesBuckets(
     const reason = 'hourly aggregates need at least PT1H; query the raw data for shorter buckets';
     throw problem('badBucketInterval', { bucketInterval, reason });
   }
-  // Far too many are not made at all; the others are counted exactly, as days and months vary in length.
+  // Far too many are not made at all; the others are counted exactly, as days and months vary in
+  // length.
   const roughly = bucketsRoughly(from, to, unit);
   const all = roughly > bucketsMax * countedMax ? [] : bucketEdges(from, to, unit, zone);
   const buckets = all.length === 0 ? roughly : all.length - 1;

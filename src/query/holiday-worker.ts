@@ -33,7 +33,8 @@ function datesOfYear(region: string, year: number): readonly string[] {
   return (holidays ?? []).filter((holiday) => holiday.type === 'public').flatMap(datesOf);
 }
 
-// `date` is the local day on which a holiday begins; the distance of its ends tells how many days it lasts.
+// `date` is the local day on which a holiday begins; the distance of its ends tells how many days
+// it lasts.
 function datesOf(holiday: HolidayOfYear): string[] {
   const first = Date.parse(`${holiday.date.slice(0, 10)}T00:00:00Z`);
   const days = Math.max(1, Math.round((holiday.end.getTime() - holiday.start.getTime()) / dayMs));
@@ -42,7 +43,10 @@ function datesOf(holiday: HolidayOfYear): string[] {
   );
 }
 
-/** Undefined for a region that exists; else those that do: the countries, or the parts of the named country. */
+/**
+ * Undefined for a region that exists; else those that do: the countries, or the parts of the named
+ * country.
+ */
 function otherRegions(region: string): readonly string[] | undefined {
   const known = new Holidays();
   const [country = '', state, part, ...rest] = region.split('-');

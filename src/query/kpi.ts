@@ -30,7 +30,8 @@ export interface DeviceKpi {
   readonly kpi: number | null;
 }
 
-// A store call never covers more devices than this, so that a large tag leaves room for other requests in between.
+// A store call never covers more devices than this, so that a large tag leaves room for other
+// requests in between.
 const devicesACall = 500;
 
 /** One answer per device, in their order. Refuses (400) what `readAccumulation` refuses. */

@@ -34,8 +34,9 @@ export interface ValueSeries {
 }
 
 /**
- * Every value of the key in the range, oldest first as charts need them; of more than `pointsMax` those that a chart needs most.
- * Samples are read in batches, a second time when there are too many points; ends early when the signal is aborted.
+ * Every value of the key in the range, oldest first as charts need them; of more than `pointsMax`
+ * those that a chart needs most. Samples are read in batches, a second time when there are too many
+ * points; ends early when the signal is aborted.
  */
 export async function rawSeries(
   deviceId: string,
@@ -105,7 +106,10 @@ export interface AggregationBody {
   readonly timeZone?: string | null;
 }
 
-/** The older form of a raw time series; its callers mix up `from` and `to`, so their order does not count. */
+/**
+ * The older form of a raw time series; its callers mix up `from` and `to`, so their order does not
+ * count.
+ */
 export async function aggregationSeries(
   device: QueriedDevice,
   { data, timestamp, bucket, timeZone = null }: AggregationBody,

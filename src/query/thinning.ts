@@ -15,8 +15,9 @@ export interface Thinning {
 }
 
 /**
- * Keeps the first and the last of `total` points, and of each bucket between them the one that spans the largest triangle with the point
- * kept before and the average of the next bucket. Only two buckets are in memory. `wanted` is at least 3 and at most `total`.
+ * Keeps the first and the last of `total` points, and of each bucket between them the one that
+ * spans the largest triangle with the point kept before and the average of the next bucket. Only
+ * two buckets are in memory. `wanted` is at least 3 and at most `total`.
  */
 export function createThinning(total: number, wanted: number): Thinning {
   const kept: SeriesPoint[] = [];

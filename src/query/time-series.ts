@@ -28,9 +28,14 @@ export interface TimeSeries {
   readonly timestamps: string[];
 }
 
-/** The most points of one answer for many devices; above, fewer devices or longer buckets must be asked for. */
+/**
+ * The most points of one answer for many devices; above, fewer devices or longer buckets must be
+ * asked for.
+ */
 export const seriesPointsMax = 250_000;
-/** Tallies that one call of the store returns, so that a long list does not delay other requests. */
+/**
+ * Tallies that one call of the store returns, so that a long list does not delay other requests.
+ */
 const talliesPerCall = 50_000;
 
 /** The series of one device. Refuses (400) what `readAccumulation` and `seriesBuckets` refuse. */
@@ -45,8 +50,9 @@ export async function deviceSeries(
 }
 
 /**
- * One series per device, in their order (contract 36). Without a time zone in the request, each device has the buckets of its
- * workspace's zone. Refuses (400) what `deviceSeries` refuses, and more than `seriesPointsMax` points in all.
+ * One series per device, in their order (contract 36). Without a time zone in the request, each
+ * device has the buckets of its workspace's zone. Refuses (400) what `deviceSeries` refuses, and
+ * more than `seriesPointsMax` points in all.
  */
 export async function seriesOfDevices(
   query: DeviceQuery<SeriesBody>,

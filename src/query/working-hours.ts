@@ -31,7 +31,10 @@ export function checkWorkingInterval(from: EpochMs, to: EpochMs): void {
   });
 }
 
-/** The working slots between two moments; a slot counts as its start does. `holidays` are local dates `YYYY-MM-DD`. */
+/**
+ * The working slots between two moments; a slot counts as its start does. `holidays` are local
+ * dates `YYYY-MM-DD`.
+ */
 export function workingMasks(
   { from, to }: Interval,
   calendar: WorkspaceCalendar,

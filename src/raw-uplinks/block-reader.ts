@@ -110,7 +110,8 @@ async function closedBlocks(
 ): Promise<Blocks> {
   const table = await tables.get(path);
   const counts = table && (await readCounts(indexPath(path), table, deviceId));
-  // Without a sound index every block is looked into; their counts are not known, so none can be passed over.
+  // Without a sound index every block is looked into; their counts are not known, so none can be
+  // passed over.
   const all = head.blocks.map((_, block) => ({ block, count: Number.POSITIVE_INFINITY }));
   return { path, blocks: head.blocks, counts: counts ?? all };
 }

@@ -48,7 +48,10 @@ export async function openClosedSegments(
   return { closed, left: undefined };
 }
 
-/** A segment is written anew under its next generation: the newest one with an index is whole, others are what a crash left over. */
+/**
+ * A segment is written anew under its next generation: the newest one with an index is whole,
+ * others are what a crash left over.
+ */
 async function withoutHalves(names: readonly SegmentName[]): Promise<SegmentName[]> {
   const bySequence = new Map<number, SegmentName[]>();
   for (const name of names)

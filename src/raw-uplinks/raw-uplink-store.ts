@@ -33,9 +33,15 @@ export interface RawUplinkStoreOptions {
   readonly now: () => EpochMs;
   readonly retentionMs: number;
   readonly bytesMax: number;
-  /** The journal gives uplinks again from this position on; undefined when nothing was ever followed. */
+  /**
+   * The journal gives uplinks again from this position on; undefined when nothing was ever
+   * followed.
+   */
   readonly followedFrom: number | undefined;
-  /** Whether the journal lost some of the entries from a position on and before another; what it cannot give again is not cut off. */
+  /**
+   * Whether the journal lost some of the entries from a position on and before another; what it
+   * cannot give again is not cut off.
+   */
   readonly isLost?: (from: number, to: number) => boolean;
   /** Is told of bytes that cannot be read, when opening and when reading meets them. */
   readonly damaged: (damage: RawUplinkDamage) => void;
@@ -43,7 +49,10 @@ export interface RawUplinkStoreOptions {
 }
 
 export interface RawUplinkStore {
-  /** Adds uplinks in the order of the journal; `through` is the position behind everything that was looked at. */
+  /**
+   * Adds uplinks in the order of the journal; `through` is the position behind everything that was
+   * looked at.
+   */
   add(uplinks: readonly RawUplink[], through: number): Promise<void>;
   /** Every uplink before this journal position is on disk. */
   readonly durable: number;
@@ -203,8 +212,8 @@ async function segmentNamed(directory: string, path: string): Promise<SegmentNam
 }
 
 /**
- * The open segment when it is shorter than what was synced of it: told, and closed as it is, so that nothing is cut off it; undefined when it
- * is whole.
+ * The open segment when it is shorter than what was synced of it: told, and closed as it is, so
+ * that nothing is cut off it; undefined when it is whole.
  */
 async function closedShort(
   left: ClosedSegment['path'],
@@ -224,8 +233,9 @@ async function closedShort(
 }
 
 /**
- * What a stop left open. After a crash, blocks that the journal gives again are cut off, since not all of them need be there; where the
- * journal lost some of it, all blocks stay, and what it gives again is passed over.
+ * What a stop left open. After a crash, blocks that the journal gives again are cut off, since not
+ * all of them need be there; where the journal lost some of it, all blocks stay, and what it gives
+ * again is passed over.
  */
 async function resumed(
   left: ClosedSegment['path'],

@@ -61,8 +61,9 @@ export interface ScannedSegment {
 }
 
 /**
- * Reads a segment of so many bytes, to its end or to the first block with uplinks from a position on. A torn tail lies behind `end`
- * and is no damage. Throws NewerFormatError for blocks of a newer version of the program.
+ * Reads a segment of so many bytes, to its end or to the first block with uplinks from a position
+ * on. A torn tail lies behind `end` and is no damage. Throws NewerFormatError for blocks of a newer
+ * version of the program.
  */
 export async function scanSegmentFile(
   path: string,
@@ -159,7 +160,10 @@ export interface SegmentCopy {
   readonly compress: (lines: readonly string[]) => Buffer;
 }
 
-/** Writes the segment's uplinks to another file, but for lines that are not to be kept; durable when it resolves. */
+/**
+ * Writes the segment's uplinks to another file, but for lines that are not to be kept; durable when
+ * it resolves.
+ */
 export async function copySegment({ from, blocks, to, keep, compress }: SegmentCopy): Promise<{
   contents: SegmentContents;
   bytes: number;

@@ -1,5 +1,6 @@
 // The index of a closed segment: its blocks, and for each device in which of them it has how many uplinks.
-// File: CRC32 u32 and length u32 of the head, the head as JSON, CRC32 of the table, the table of devices, then for each device its pairs.
+// File: CRC32 u32 and length u32 of the head, the head as JSON, CRC32 of the table, the table of
+// devices, then for each device its pairs.
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { EpochMs } from '../model/instant.ts';
@@ -29,7 +30,9 @@ export interface BlockCount {
   readonly count: number;
 }
 
-/** What is known of a segment while it is being written, and whole when it is read from its file. */
+/**
+ * What is known of a segment while it is being written, and whole when it is read from its file.
+ */
 export interface SegmentContents {
   readonly blocks: BlockPlace[];
   readonly devices: Map<string, BlockCount[]>;
@@ -89,7 +92,10 @@ function pairsOf(counts: readonly BlockCount[]): Buffer {
   return bytes;
 }
 
-/** The head of an index file; undefined when there is none or it is damaged. Throws NewerFormatError for one of a newer version. */
+/**
+ * The head of an index file; undefined when there is none or it is damaged. Throws NewerFormatError
+ * for one of a newer version.
+ */
 export async function readHead(path: string): Promise<SegmentHead | undefined> {
   return withFile(path, async (file) => {
     const found = await headOf(file);
@@ -109,7 +115,10 @@ export async function readTable(path: string): Promise<Buffer | undefined> {
   });
 }
 
-/** The blocks of one device; empty when it has none, undefined when what the table points to is damaged. */
+/**
+ * The blocks of one device; empty when it has none, undefined when what the table points to is
+ * damaged.
+ */
 export async function readCounts(
   path: string,
   table: Buffer,

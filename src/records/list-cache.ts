@@ -28,7 +28,10 @@ const tablesRead = /\b(?:from|join)\s+"(\w+)"/gi;
 const writes = /^\s*(?:insert\s+into|update|delete\s+from|replace\s+into)\s+"?(\w+)/i;
 const reads = /^\s*(?:select|pragma|savepoint|release|begin|commit|explain)\b/i;
 
-/** Whether a statement can change a cached list. A rollback can, because its transaction can have read uncommitted rows. */
+/**
+ * Whether a statement can change a cached list. A rollback can, because its transaction can have
+ * read uncommitted rows.
+ */
 export function changesLists(statement: string): boolean {
   const table = writes.exec(statement)?.[1];
   return table === undefined ? !reads.test(statement) : watched.has(table);

@@ -11,7 +11,10 @@ export interface Rows<O> {
   readonly total: number;
 }
 
-/** Every list can be ordered by these; `name` means the search text, which begins with the name in lower case. */
+/**
+ * Every list can be ordered by these; `name` means the search text, which begins with the name in
+ * lower case.
+ */
 export const sortColumns: Readonly<Record<string, string>> = {
   id: 'id',
   name: 'searchText',
@@ -21,7 +24,9 @@ export const sortColumns: Readonly<Record<string, string>> = {
   version: 'version',
 };
 
-/** Rows of an unknown list that are read at once: most filters find fewer, and then need no count. */
+/**
+ * Rows of an unknown list that are read at once: most filters find fewer, and then need no count.
+ */
 const readAtOnceMax = 2_500;
 
 export interface ListOrder<T extends keyof RecordTables> {
@@ -52,7 +57,10 @@ export async function pageOfRows<T extends keyof RecordTables, O>(
   return { rows, total: await countOf(query) };
 }
 
-/** One page of a list that may be long. The list is read or counted once, until one of its tables is written. */
+/**
+ * One page of a list that may be long. The list is read or counted once, until one of its tables is
+ * written.
+ */
 export async function pageOfLongList<T extends keyof RecordTables, O>(
   lists: ListCache,
   query: Query<T, O>,

@@ -33,7 +33,10 @@ export type BlockTest = (reading: Reading, missing: number[]) => boolean;
 
 type Read = (reading: Reading) => Comparable;
 
-/** Compiles the conditions of a block. A comparison with a missing value is false, also a negated one. */
+/**
+ * Compiles the conditions of a block. A comparison with a missing value is false, also a negated
+ * one.
+ */
 export function compileBlock(
   conditions: readonly RuleCondition[],
   sources: readonly RuleDataSource[],

@@ -75,7 +75,9 @@ export interface CompiledRule {
 export interface RuleParts {
   readonly connectors: ReadonlyMap<string, Pick<OutputConnector, 'sendConsecutiveAlerts'>>;
   readonly customLogic: ReadonlyMap<string, CustomLogicBlock>;
-  /** Whether the device is in the workspace. A device that was moved to another one is not an input. */
+  /**
+   * Whether the device is in the workspace. A device that was moved to another one is not an input.
+   */
   readonly isInWorkspace?: (deviceId: string, workspaceId: string) => boolean;
 }
 
@@ -144,7 +146,10 @@ function tagCombinationOf({ type, id, tagCombination }: Rule['inputs'][number]) 
   return [];
 }
 
-/** The keys that the operands read; the key of the data source for operands without a key, or without any operand. */
+/**
+ * The keys that the operands read; the key of the data source for operands without a key, or
+ * without any operand.
+ */
 function watchOf(source: RuleDataSource, { logicBlocks }: Rule['logic']): Watch {
   const operands = (logicBlocks ?? [])
     .flatMap(({ conditions }) =>

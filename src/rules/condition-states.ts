@@ -16,7 +16,10 @@ export interface ConditionStates {
   set(ruleId: string, deviceId: string, holds: string): void;
   /** Returns the cell, which the caller may keep as long as it is current. */
   cell(ruleId: string, deviceId: string): ConditionState;
-  /** False after states were deleted or loaded, and for cells of other states. Call `cell` again then. */
+  /**
+   * False after states were deleted or loaded, and for cells of other states. Call `cell` again
+   * then.
+   */
   isCurrent(cell: ConditionState): boolean;
   /** Stores the result of an evaluation. */
   change(cell: ConditionState, holds: string): void;
@@ -32,7 +35,8 @@ export interface ConditionStates {
 }
 
 export function createConditionStates(): ConditionStates {
-  // Cells in which no condition was ever true are not kept here, because one exists per rule and device.
+  // Cells in which no condition was ever true are not kept here, because one exists per rule and
+  // device.
   const rules = new Map<string, Map<string, ConditionState>>();
   const changed = new Set<ConditionState>();
   let epoch = {};

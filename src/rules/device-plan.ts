@@ -41,7 +41,10 @@ export interface DevicePlan {
 /** Called for a rule that threw while a device was planned. */
 export type PlanningFailed = (compiled: CompiledRule, error: unknown) => void;
 
-/** Returns undefined when no rule reads the device. The plan omits a rule that throws, and `failed` is called. */
+/**
+ * Returns undefined when no rule reads the device. The plan omits a rule that throws, and `failed`
+ * is called.
+ */
 export function planDevice(
   deviceId: string,
   tags: ReadonlySet<string>,

@@ -1,5 +1,6 @@
 // Evaluation equals a slow evaluator written independently, on random rules and streams; and its corners by name.
-// 300 cases in the tests; `RULE_CASES=5000 RULE_SEED=7 npx vitest run src/rules/evaluation.test.ts` runs as many as wanted, others.
+// 300 cases in the tests; `RULE_CASES=5000 RULE_SEED=7 npx vitest run src/rules/evaluation.test.ts`
+// runs as many as wanted, others.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../model/json.ts';

@@ -24,7 +24,9 @@ export interface Triggered {
   readonly verdict: Verdict | undefined;
 }
 
-/** Called with the parts of `Triggered`, because most verdicts change nothing and need no object. */
+/**
+ * Called with the parts of `Triggered`, because most verdicts change nothing and need no object.
+ */
 export type Visit = (
   compiled: CompiledRule,
   reading: Reading,
@@ -32,7 +34,9 @@ export type Visit = (
   verdict: Verdict | undefined,
 ) => void;
 
-/** Called for a rule that threw. An internal error must not prevent the evaluation of other rules. */
+/**
+ * Called for a rule that threw. An internal error must not prevent the evaluation of other rules.
+ */
 export type VisitFailed = (
   compiled: CompiledRule,
   places: readonly number[],
@@ -45,7 +49,10 @@ export interface SampleVisitor {
   readonly failed?: VisitFailed;
 }
 
-/** Calls `visit` for every rule that the sample triggers, then keeps the sample. Throws when the sample cannot be matched. */
+/**
+ * Calls `visit` for every rule that the sample triggers, then keeps the sample. Throws when the
+ * sample cannot be matched.
+ */
 export function evaluateSample(
   plan: DevicePlan,
   sample: RuleSample,
@@ -83,7 +90,10 @@ export function keepSample(plan: DevicePlan, sample: RuleSample, { last }: RuleM
     last.put(watch.id, sample);
 }
 
-/** Evaluates the rule at a due time. Returns undefined if an input is a tag, because no single device is known then (contract 13). */
+/**
+ * Evaluates the rule at a due time. Returns undefined if an input is a tag, because no single
+ * device is known then (contract 13).
+ */
 export function evaluateTimed(compiled: CompiledRule, memory: RuleMemory): Triggered | undefined {
   if (compiled.byTag) return undefined;
   return evaluateWithoutDevice(compiled, memory);
@@ -118,8 +128,9 @@ function verdictFor(
 }
 
 /**
- * A data source reads the triggering sample if it takes it, or the previous one if it asks for the last sample. Else it reads the
- * last sample of the same device. If that device is not an input, it reads the newest sample of the devices it names.
+ * A data source reads the triggering sample if it takes it, or the previous one if it asks for the
+ * last sample. Else it reads the last sample of the same device. If that device is not an input, it
+ * reads the newest sample of the devices it names.
  */
 function readingFor(
   { compiled, contains }: PlannedRule,

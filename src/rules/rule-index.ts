@@ -17,11 +17,18 @@ export interface RuleIndex {
     tags: ReadonlySet<string>,
     workspaceId: string,
   ): readonly CompiledRule[];
-  /** Watches that may need samples of the device, because any device of the workspace may get a tag. */
+  /**
+   * Watches that may need samples of the device, because any device of the workspace may get a tag.
+   */
   watchesOf(deviceId: string, workspaceId: string): readonly Watch[];
-  /** Ids of rules that name the device as an input, also after it was moved to another workspace. */
+  /**
+   * Ids of rules that name the device as an input, also after it was moved to another workspace.
+   */
   namedBy(deviceId: string): readonly string[];
-  /** The workspace of the device if a rule of it names the device, else ''; undefined when no rule names it. */
+  /**
+   * The workspace of the device if a rule of it names the device, else ''; undefined when no rule
+   * names it.
+   */
   namedWorkspace(deviceId: string): string | undefined;
   /** Ids of rules that use the output connector or custom logic block. */
   using(id: string): readonly string[];

@@ -17,7 +17,9 @@ export interface RunLog {
   add(compiled: CompiledRule, run: RuleRun): void;
   /** Adds a run whose parts are copied into a reused entry. */
   addEvaluated(run: EvaluatedRun): void;
-  /** Returns the runs as answers show them, newest first; undefined without a run since the start. */
+  /**
+   * Returns the runs as answers show them, newest first; undefined without a run since the start.
+   */
   runsOf(ruleId: string): Json[] | undefined;
   /** Adds the runs of before the start, newest first. */
   load(ruleId: string, runs: readonly Json[]): void;

@@ -30,15 +30,19 @@ export interface ScriptCause {
   readonly at: EpochMs;
 }
 
-/** The device and the data sources as templates see them; `dataSources` has the numbers of the sources as keys. */
+/**
+ * The device and the data sources as templates see them; `dataSources` has the numbers of the
+ * sources as keys.
+ */
 export interface ScriptContext {
   readonly device?: JsonObject | null | undefined;
   readonly dataSources?: Readonly<Record<string, JsonObject>> | undefined;
 }
 
 /**
- * Returns the event without the state, which is read when the script runs. `device` and `dataSources` are as in templates. The guest
- * converts `dataSourceNames` into aliases that are not enumerated (contract 36).
+ * Returns the event without the state, which is read when the script runs. `device` and
+ * `dataSources` are as in templates. The guest converts `dataSourceNames` into aliases that are not
+ * enumerated (contract 36).
  */
 export function scriptEvent(
   { rule, sources, logic }: CompiledRule,
@@ -166,8 +170,8 @@ function instantFrom(value: Json | undefined): EpochMs | undefined {
 }
 
 /**
- * Returns the emitted actions for an action of the rule. An action that does not fire in consecutive runs gets the first one,
- * and only after a run without one (contract 35).
+ * Returns the emitted actions for an action of the rule. An action that does not fire in
+ * consecutive runs gets the first one, and only after a run without one (contract 35).
  */
 export function actionsFor(
   actions: readonly JsonObject[],

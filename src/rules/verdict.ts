@@ -7,7 +7,10 @@ import { ownValue, type Reading } from './rule-reading.ts';
 
 const nothing: readonly never[] = [];
 
-/** Evaluates a comparison or a geofence. `before`: the conditions of the last verdict for the device; empty at first. */
+/**
+ * Evaluates a comparison or a geofence. `before`: the conditions of the last verdict for the
+ * device; empty at first.
+ */
 export function evaluateRule(compiled: CompiledRule, reading: Reading, before: string): Verdict {
   const { logic, consecutive } = compiled;
   if (logic.type === 'COMPARISON') return evaluateBlocks(logic, consecutive, reading, before);
@@ -53,7 +56,9 @@ function evaluateBlocks(
   return logic.quiet;
 }
 
-/** A device without a position counts as outside, so that its first position inside is a crossing. */
+/**
+ * A device without a position counts as outside, so that its first position inside is a crossing.
+ */
 function evaluateFence(
   { sources, consecutive }: CompiledRule,
   {

@@ -8,7 +8,9 @@ interface PendingSample {
   readonly data: JsonObject;
 }
 
-/** Samples of one entry and topic. A class, because every entry makes one and most are never asked. */
+/**
+ * Samples of one entry and topic. A class, because every entry makes one and most are never asked.
+ */
 export class PendingSamples {
   readonly #samples: PendingSample[] = [];
   #oldest = Number.POSITIVE_INFINITY;

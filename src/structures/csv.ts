@@ -15,7 +15,10 @@ interface Cell {
   readonly fault?: string;
 }
 
-/** Returns the most frequent candidate in the first row outside of quotes; the first candidate when none occurs. */
+/**
+ * Returns the most frequent candidate in the first row outside of quotes; the first candidate when
+ * none occurs.
+ */
 export function separatorOf(
   text: string,
   candidates: readonly string[] = [',', ';', '\t'],
@@ -125,7 +128,10 @@ function linesIn(text: string, start: number, end: number): number {
 
 const special = /[",\r\n]/;
 
-/** One line with its end. Cells with a character of `quoted` are quoted: it must match at least quotes, commas and line ends. */
+/**
+ * One line with its end. Cells with a character of `quoted` are quoted: it must match at least
+ * quotes, commas and line ends.
+ */
 export function csvLine(cells: readonly string[], quoted = special): string {
   const written = cells.map((cell) => {
     if (quoted.test(cell)) return `"${cell.replaceAll('"', '""')}"`;
@@ -136,7 +142,10 @@ export function csvLine(cells: readonly string[], quoted = special): string {
 
 const formulaStart = /^[=+\-@\t\r]/;
 
-/** Spreadsheets execute cells that start like a formula, also strings from a device. An apostrophe prevents it. */
+/**
+ * Spreadsheets execute cells that start like a formula, also strings from a device. An apostrophe
+ * prevents it.
+ */
 export function withoutFormula(text: string): string {
   if (formulaStart.test(text)) return `'${text}`;
   return text;

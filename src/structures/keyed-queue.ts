@@ -2,7 +2,10 @@
 import type { SetTimer } from './timers.ts';
 
 export interface KeyedQueueParts {
-  /** Does all work that waits for the key. `isImmediate`: the key was scheduled because something has changed for it. */
+  /**
+   * Does all work that waits for the key. `isImmediate`: the key was scheduled because something
+   * has changed for it.
+   */
   readonly work: (key: string, isImmediate: boolean) => Promise<void>;
   /** The work of a key failed. The key is scheduled again after `retryMs`. */
   readonly failed: (error: unknown) => void;

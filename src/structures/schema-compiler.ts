@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import type { TProperties, TSchema } from 'typebox';
 import type * as TypeBoxCompile from 'typebox/compile';
 
-// The compiler is the largest part of the schema library, and a starting server does not need it yet.
+// The compiler is the largest part of the schema library, and a starting server does not need it
+// yet.
 const load = createRequire(import.meta.url);
 
 /** Compiles the schema to a function that checks values. */

@@ -38,7 +38,8 @@ export function estimate(sketch: Sketch): number {
   return (registers * registers) / (2 * Math.LN2 * z);
 }
 
-// The share of registers never touched, as the number of hashes that the missing small ranks stand for.
+// The share of registers never touched, as the number of hashes that the missing small ranks stand
+// for.
 function sigma(share: number): number {
   if (share === 1) return Number.POSITIVE_INFINITY;
   let power = share;

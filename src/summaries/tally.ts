@@ -3,7 +3,10 @@ import type { EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import type { Facet, Tally } from './facet.ts';
 
-/** When a value was measured, and its place in the order of storing, which values added in that order do not need. */
+/**
+ * When a value was measured, and its place in the order of storing, which values added in that
+ * order do not need.
+ */
 export interface ValuePlace {
   readonly timestamp: EpochMs;
   readonly order?: number | undefined;

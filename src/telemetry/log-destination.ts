@@ -15,8 +15,9 @@ export interface LogDestination {
 }
 
 /**
- * Opens a file descriptor for writing. A pipe or socket never blocks the process, because a hung log collector must not stop the
- * platform. `now` is the time of the line that counts the dropped lines.
+ * Opens a file descriptor for writing. A pipe or socket never blocks the process, because a hung
+ * log collector must not stop the platform. `now` is the time of the line that counts the dropped
+ * lines.
  */
 export function openLogDestination(
   fd = 2,
@@ -30,7 +31,8 @@ export function openLogDestination(
   function prepare(): void {
     isPrepared = true;
     neverBlock(fd);
-    // At the exit of the process, also after a crash, the reader gets as many waiting lines as it takes.
+    // At the exit of the process, also after a crash, the reader gets as many waiting lines as it
+    // takes.
     process.once('exit', lines.writeOn);
   }
 
@@ -120,7 +122,9 @@ function writeSome(fd: number, bytes: Buffer): number {
   }
 }
 
-/** Opens a socket on a pipe, so that Node does not block on it. Files and terminals do not block. */
+/**
+ * Opens a socket on a pipe, so that Node does not block on it. Files and terminals do not block.
+ */
 function neverBlock(fd: number): void {
   const stats = fstatSync(fd);
   if (stats.isFIFO() || stats.isSocket())

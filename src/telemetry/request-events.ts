@@ -69,7 +69,10 @@ export function failureEvents({ counter }: MetricMakers, log: Log) {
       log.error({ ...request, err: error }, 'request failed with an internal error');
     },
 
-    /** A full disk is not an internal error: it has its own line, one per hour for each kind of work, without a stack. */
+    /**
+     * A full disk is not an internal error: it has its own line, one per hour for each kind of
+     * work, without a stack.
+     */
     backgroundFailed(what: string, error: unknown): void {
       if (isDiskFull(error)) {
         if (diskFullLines.isDue(what))

@@ -6,8 +6,8 @@ import type { TemplateContext } from '../model/template-context.ts';
 import { type Encoding, type Template, templateLimits } from './template.ts';
 
 /**
- * Replaces every expression. A missing value is `null` in JSON and nothing elsewhere. Throws Problem
- * `templateTooLarge` when the text becomes longer than may be sent.
+ * Replaces every expression. A missing value is `null` in JSON and nothing elsewhere. Throws
+ * Problem `templateTooLarge` when the text becomes longer than may be sent.
  */
 export function renderTemplate(template: Template, context: TemplateContext): string {
   let text = '';

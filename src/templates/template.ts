@@ -13,7 +13,10 @@ export const templateLimits = {
 /** Where the text ends up decides how values are written into it. */
 export type TemplatePlace = 'json' | 'text' | 'html' | 'url';
 
-/** How one value is written: as JSON, inside a JSON string, without encoding, within HTML, or as a part of a URL. */
+/**
+ * How one value is written: as JSON, inside a JSON string, without encoding, within HTML, or as a
+ * part of a URL.
+ */
 export type Encoding = 'json' | 'jsonString' | 'text' | 'html' | 'url';
 
 export interface Expression {
@@ -33,8 +36,9 @@ interface Found extends Expression {
 }
 
 /**
- * Reads a template. Throws Problem `templateInvalid` (400) that names the expression and where it stands; `where` is the field it
- * came in. In JSON an expression between quotes of its own is read as without them, as old templates were written (contract 29).
+ * Reads a template. Throws Problem `templateInvalid` (400) that names the expression and where it
+ * stands; `where` is the field it came in. In JSON an expression between quotes of its own is read
+ * as without them, as old templates were written (contract 29).
  */
 export function parseTemplate(text: string, place: TemplatePlace, where = 'template'): Template {
   if (text.length > templateLimits.charactersMax) {
@@ -81,7 +85,10 @@ function refusalIn(text: string, where: string): Refuse {
   };
 }
 
-/** Braces that open an expression; of three the last two do, for `{{{data}}}` is an object around one. */
+/**
+ * Braces that open an expression; of three the last two do, for `{{{data}}}` is an object around
+ * one.
+ */
 const opening = /\{\{(?!\{)/g;
 
 function* expressionsOf(text: string, place: TemplatePlace, refuse: Refuse): Generator<Found> {
@@ -102,7 +109,10 @@ function* expressionsOf(text: string, place: TemplatePlace, refuse: Refuse): Gen
   }
 }
 
-/** An expression within a JSON string: alone in it, it is a value and the quotes go; a key stays a string. */
+/**
+ * An expression within a JSON string: alone in it, it is a value and the quotes go; a key stays a
+ * string.
+ */
 function quoted(text: string, path: string, start: number, end: number): Found {
   const alone = text[start - 1] === '"' && text[start - 2] !== '\\' && text[end] === '"';
   const isKey = alone && /^\s*:/.test(text.slice(end + 1, end + 50));
@@ -160,7 +170,10 @@ function refuseMovableHost(found: readonly Found[], text: string, refuse: Refuse
   );
 }
 
-/** Whether the filled-in text can be JSON at all: values may be texts or numbers. For templates of place `json`. */
+/**
+ * Whether the filled-in text can be JSON at all: values may be texts or numbers. For templates of
+ * place `json`.
+ */
 export function canBeJson({ parts }: Template): boolean {
   const values: Readonly<Record<Encoding, readonly string[]>> = {
     json: ['"x"', '1'],

@@ -41,7 +41,10 @@ export function isClean(value: Json, depth = 1): boolean {
   return true;
 }
 
-/** Whether objects and arrays nest no deeper than the limit, so that the value can be written as JSON. */
+/**
+ * Whether objects and arrays nest no deeper than the limit, so that the value can be written as
+ * JSON.
+ */
 export function isShallow(value: Json, depth = 1): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (depth > validationLimits.depthMax) return false;
@@ -106,7 +109,8 @@ function removeTooDeep(path: string, cleaning: Cleaning): void {
   remove(path, `nested deeper than ${validationLimits.depthMax} levels`, null, cleaning);
 }
 
-// Two keys can have one path: `a.b!` beside `b!` in `a`. The later one gets a number, so that no value is lost.
+// Two keys can have one path: `a.b!` beside `b!` in `a`. The later one gets a number, so that no
+// value is lost.
 function remove(path: string, message: string, value: Json, cleaning: Cleaning): void {
   const { removed } = cleaning;
   if (removed.size >= validationLimits.removedKeysMax) {

@@ -15,13 +15,17 @@ import { type BoundedMap, createBoundedMap } from '../structures/bounded-map.ts'
 
 type Validated = ValidatedSample<Sample>;
 
-/** Returns the stored key paths of a device by topic. A path is the keys from the root, joined by `/`. */
+/**
+ * Returns the stored key paths of a device by topic. A path is the keys from the root, joined by
+ * `/`.
+ */
 export type StoredNames = (deviceId: string) => Promise<ReadonlyMap<string, Set<string>>>;
 
 export interface DeviceNames {
   /**
-   * Checks validated samples of a device, in order. Returns the same objects for samples without a new name beyond a limit, and a
-   * promise only when the store must be read. A new key beyond `dataKeys` goes to `meta.svcDataKeyValidation`, a sample of a new topic beyond `topics` to the
+   * Checks validated samples of a device, in order. Returns the same objects for samples without a
+   * new name beyond a limit, and a promise only when the store must be read. A new key beyond
+   * `dataKeys` goes to `meta.svcDataKeyValidation`, a sample of a new topic beyond `topics` to the
    * topic `default`, as invalid names do (interface 2.3).
    */
   readonly admit: (
@@ -36,16 +40,23 @@ interface Known {
   keys: number;
   /** Signatures of the last samples, which have no new name. */
   readonly recent: string[];
-  /** Only for devices near their limits, because the names of all devices do not fit into memory. */
+  /**
+   * Only for devices near their limits, because the names of all devices do not fit into memory.
+   */
   exact: Map<string, Set<string>> | undefined;
 }
 
 /** Number of different samples that most devices send. */
 const recentMax = 4;
-/** Devices in memory, and names of devices near their limits. Others are read again from the store. */
+/**
+ * Devices in memory, and names of devices near their limits. Others are read again from the store.
+ */
 const devicesMax = 200_000;
 const exactNamesMax = 1_000_000;
-/** Up to the first part of a limit every name counts as a new one. Below the second part, counting restarts after an exact count. */
+/**
+ * Up to the first part of a limit every name counts as a new one. Below the second part, counting
+ * restarts after an exact count.
+ */
 const countedPart = 1 / 2;
 const restartPart = 1 / 4;
 
@@ -215,7 +226,10 @@ async function admitSlowly(
   return admitted;
 }
 
-/** Returns the sample in the permitted topic without the refused keys, which are added to `meta` and the notes. */
+/**
+ * Returns the sample in the permitted topic without the refused keys, which are added to `meta` and
+ * the notes.
+ */
 function cutDown(
   { sample, notes: before, metrics }: Validated,
   topic: string,

@@ -12,7 +12,10 @@ export interface ReducedData {
   readonly removedMore: number;
 }
 
-/** A copy of the data without the values at these paths; objects that lose all their keys go with them. */
+/**
+ * A copy of the data without the values at these paths; objects that lose all their keys go with
+ * them.
+ */
 export function withoutKeys(
   data: JsonObject,
   refused: ReadonlySet<string>,

@@ -119,7 +119,8 @@ async function connectTo(
   try {
     return await connect(address, socket);
   } catch (error) {
-    // Brokers answer unknown, stopped and full virtual hosts alike, and the client reports no details.
+    // Brokers answer unknown, stopped and full virtual hosts alike, and the client reports no
+    // details.
     const isHost = (error as Error).message.startsWith('Expected ConnectionOpenOk');
     if (!isHost) throw error;
     const told = `the broker does not open virtual host ${address.vhost}`;

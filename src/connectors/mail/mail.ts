@@ -76,7 +76,10 @@ function textKind(messageTemplate: string): TemplatePlace {
   return /^\s*<(!|[a-z][\w-]*[\s/>])/i.test(messageTemplate) ? 'html' : 'text';
 }
 
-/** Whether the server rejected this mail permanently: 5xx after the sender or the recipients were named. */
+/**
+ * Whether the server rejected this mail permanently: 5xx after the sender or the recipients were
+ * named.
+ */
 function isPermanent(error: unknown): boolean {
   const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
   return responseCode >= 500 && ['MAIL FROM', 'RCPT TO', 'DATA'].includes(command);

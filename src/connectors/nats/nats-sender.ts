@@ -127,7 +127,8 @@ function clientKind(properties: NatsProperties, egress: EgressGuard): Connection
         name: 'heliograph',
         timeout: connectTimeoutMs,
         pingInterval: pingIntervalMs,
-        // The next delivery replaces a lost connection, to the same server. Servers that it names are not checked.
+        // The next delivery replaces a lost connection, to the same server. Servers that it names
+        // are not checked.
         reconnect: false,
         ignoreClusterUpdates: true,
         resolve: false,

@@ -19,7 +19,10 @@ export interface RequestChecks {
   readonly body: Check;
 }
 
-/** One check per part; each returns the value (query values converted to their types) or throws `invalidRequest`. */
+/**
+ * One check per part; each returns the value (query values converted to their types) or throws
+ * `invalidRequest`.
+ */
 export function requestChecks(endpoint: Endpoint): RequestChecks {
   return {
     params: checkOf(endpoint.params, 'path', true),
@@ -79,8 +82,9 @@ interface SchemaError {
 }
 
 /**
- * The errors that tell what to do. A value that fits no alternative has an error for every alternative and one for their list: of those at
- * one place, that the value is not null or fits no alternative says nothing, nor does anything about a place that has errors inside.
+ * The errors that tell what to do. A value that fits no alternative has an error for every
+ * alternative and one for their list: of those at one place, that the value is not null or fits no
+ * alternative says nothing, nor does anything about a place that has errors inside.
  */
 function tellingErrors(errors: readonly SchemaError[]): readonly SchemaError[] {
   const isNoise = ({ keyword, params }: SchemaError) =>

@@ -23,7 +23,10 @@ export interface DeliveryParts extends RecordParts {
   readonly renewed: Renewed;
   /** Whether default payloads carry the names that older clients read (contract 34). */
   readonly vendorNames: boolean;
-  /** Sends the last sample of a device, or an invented one. Throws 404 or 403 for a device that the principal may not see. */
+  /**
+   * Sends the last sample of a device, or an invented one. Throws 404 or 403 for a device that the
+   * principal may not see.
+   */
   readonly testConnector: (
     connectorId: string,
     deviceId: string | undefined,

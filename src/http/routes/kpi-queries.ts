@@ -25,7 +25,10 @@ export interface KpiQueryParts extends QueryParts, DeviceAccess {
   readonly now: () => number;
 }
 
-/** KPI of a device, of each device of a tag, of all of them together, and the same for lists of devices. */
+/**
+ * KPI of a device, of each device of a tag, of all of them together, and the same for lists of
+ * devices.
+ */
 export function kpiQueryRoutes(parts: KpiQueryParts): Route[] {
   return [
     ...sourceRoutes(sampleKpis, 'raw', parts),

@@ -29,7 +29,9 @@ interface RecordFunctions<E extends RecordEndpoints, R> {
   readonly list: HandlerOf<E['list']>;
   /** Throws a Problem for a body that the schema accepts; also for a repeated request. */
   readonly checkCreate?: (input: InputOf<E['create']>, principal: Principal) => unknown;
-  /** Creates within `step`: the records of a transaction when the request has an Idempotency-Key. */
+  /**
+   * Creates within `step`: the records of a transaction when the request has an Idempotency-Key.
+   */
   readonly create: (
     step: Inventory,
     input: InputOf<E['create']>,

@@ -43,7 +43,10 @@ export function ruleRoutes(parts: RecordParts & ViewOptionsParts): Route[] {
   });
 }
 
-/** A rule reads its inputs and uses its actions: `asset` and `dataFlow` `read`, when they are named (contract 36). */
+/**
+ * A rule reads its inputs and uses its actions: `asset` and `dataFlow` `read`, when they are named
+ * (contract 36).
+ */
 function checkReferences(
   principal: Principal,
   { inputs, logic, actions }: Pick<RuleUpdate, 'inputs' | 'logic' | 'actions'>,

@@ -6,11 +6,17 @@ import { type Problem, problem } from '../../model/problem.ts';
 /** As deep as JSON bodies may nest. */
 const depthMax = 64;
 
-/** Tags that only say how a value is meant: times as text and number, URIs, "this is CBOR". Others are refused. */
+/**
+ * Tags that only say how a value is meant: times as text and number, URIs, "this is CBOR". Others
+ * are refused.
+ */
 const plain: TagDecoder = (content) => content();
 const tags: Record<number, TagDecoder> = { 0: plain, 1: plain, 32: plain, 55799: plain };
 
-/** Throws Problem `invalidCbor`. Integers beyond 2^53 lose digits as they do in JSON; NaN and the infinities become null. */
+/**
+ * Throws Problem `invalidCbor`. Integers beyond 2^53 lose digits as they do in JSON; NaN and the
+ * infinities become null.
+ */
 export function parseCborBody(bytes: Uint8Array): Json {
   return jsonOf(decoded(bytes), 0);
 }

@@ -70,7 +70,10 @@ export function plainAnswer(code: number, text = ''): CoapAnswer {
   return { code, options: [], payload: Buffer.from(text) };
 }
 
-/** `body` is the error body of the interface. A body that is too large is told how large it may be (RFC 7959 section 2.9.3). */
+/**
+ * `body` is the error body of the interface. A body that is too large is told how large it may be
+ * (RFC 7959 section 2.9.3).
+ */
 export function refusalAnswer(
   refused: Problem | undefined,
   body: { readonly status: number },
@@ -84,7 +87,10 @@ export function refusalAnswer(
   return jsonAnswer(code, body, options);
 }
 
-/** How many times larger than its request a refusal may be: whoever sends in another's name must not gain by it. */
+/**
+ * How many times larger than its request a refusal may be: whoever sends in another's name must not
+ * gain by it.
+ */
 const refusalFactorMax = 3;
 /** Header, token, options and marker of an answer, at most. */
 const overheadBytes = 32;
@@ -94,7 +100,10 @@ export function withinMeasure(answer: CoapAnswer, requestBytes: number): CoapAns
   return shortened(answer, requestBytes * refusalFactorMax - overheadBytes);
 }
 
-/** A refusal whose body is too large is told shorter, in the end by its code alone; other answers are left as they are. */
+/**
+ * A refusal whose body is too large is told shorter, in the end by its code alone; other answers
+ * are left as they are.
+ */
 export function shortened(answer: CoapAnswer, payloadBytesMax: number): CoapAnswer {
   if (codeClass(answer.code) < 4 || answer.payload.length <= payloadBytesMax) return answer;
   const { status, errorCode, message } = readBody(answer.payload);
@@ -117,7 +126,10 @@ const isNoFormat = ({ number }: CoapOption): boolean => number !== formatNumber;
 
 export const blockBytesMax = 1024;
 
-/** One block of an answer; undefined when the answer has no such block. Answers that fit and were not asked in blocks stay whole. */
+/**
+ * One block of an answer; undefined when the answer has no such block. Answers that fit and were
+ * not asked in blocks stay whole.
+ */
 export function blockOfAnswer(
   answer: CoapAnswer,
   asked: Block | undefined,

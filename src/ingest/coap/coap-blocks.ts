@@ -23,7 +23,10 @@ interface Transfer {
   touchedAt: EpochMs;
 }
 
-/** The body, or `more` until its last block. `tooLarge` and `incomplete` (a block is missing) end the transfer. */
+/**
+ * The body, or `more` until its last block. `tooLarge` and `incomplete` (a block is missing) end
+ * the transfer.
+ */
 export type Assembled = Buffer | 'more' | 'tooLarge' | 'incomplete';
 
 export interface BlockBodies {

@@ -44,7 +44,10 @@ export interface CoapCapture<S> {
 }
 
 export interface CoapCaptureParts<S> {
-  /** Throws Problem for a wrong secret or device, so that the server keeps blocks only of known devices. */
+  /**
+   * Throws Problem for a wrong secret or device, so that the server keeps blocks only of known
+   * devices.
+   */
   readonly admit: (request: CaptureRequest) => S | Promise<S>;
   /** Resolves when the payload is durable. */
   readonly capture: (

@@ -117,7 +117,10 @@ function receive(state: EndpointState, datagram: Buffer, sender: CoapSender): vo
   begin(state, { message, bytes: datagram.length, sender, key }, crc32(datagram));
 }
 
-/** Receives messages that are not requests: empty messages and replies (RFC 7252 sections 4.2 and 4.3). */
+/**
+ * Receives messages that are not requests: empty messages and replies (RFC 7252 sections 4.2 and
+ * 4.3).
+ */
 function receiveOther(
   state: EndpointState,
   { type, code, id }: CoapMessage,
@@ -175,7 +178,10 @@ async function answer(state: EndpointState, asked: Asked, digest: number): Promi
   else exchanges.refused(key, datagram);
 }
 
-/** Acknowledges a confirmable request whose answer takes long, so that its sender does not repeat it. */
+/**
+ * Acknowledges a confirmable request whose answer takes long, so that its sender does not repeat
+ * it.
+ */
 function acknowledgeLater(
   { message, sender }: Asked,
   { schedule, send }: CoapEndpointParts,
@@ -190,7 +196,9 @@ function acknowledgeLater(
   return { isSent: () => isSent, cancel };
 }
 
-/** Sends the answer as the request wants it. Returns the datagram for repetitions of the request. */
+/**
+ * Sends the answer as the request wants it. Returns the datagram for repetitions of the request.
+ */
 function reply(
   { parts, separate }: EndpointState,
   asked: Asked,

@@ -24,7 +24,10 @@ export interface CoapMessage {
   readonly payload: Buffer;
 }
 
-/** A datagram that is no message: `foreign` is to be ignored, a malformed one has a type and id and is answered by a reset when confirmable. */
+/**
+ * A datagram that is no message: `foreign` is to be ignored, a malformed one has a type and id and
+ * is answered by a reset when confirmable.
+ */
 export type Unreadable =
   | 'foreign'
   | { readonly malformed: string; readonly type: CoapType; readonly id: number };
@@ -80,7 +83,10 @@ function parseOptions(
   return { options, payload: datagram.subarray(datagram.length) };
 }
 
-/** The value of a four-bit field with its extension; undefined for the reserved 15 and for an extension that is cut off. */
+/**
+ * The value of a four-bit field with its extension; undefined for the reserved 15 and for an
+ * extension that is cut off.
+ */
 function extended(
   bytes: Buffer,
   at: number,

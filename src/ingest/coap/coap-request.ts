@@ -57,7 +57,9 @@ export interface OptionRefusal {
   readonly reason: string;
 }
 
-/** Reads the options. A critical option that is not known, or a value that cannot be, is a refusal. */
+/**
+ * Reads the options. A critical option that is not known, or a value that cannot be, is a refusal.
+ */
 export function coapRequestOf(message: CoapMessage): CoapRequest | OptionRefusal {
   const values = new Map<number, Buffer[]>();
   for (const { number, value } of message.options) {
@@ -109,7 +111,9 @@ function queryOf(parts: readonly Buffer[]): Record<string, string> {
   return Object.fromEntries(query);
 }
 
-/** Decodes options as in a URL, because many clients encode them although plain UTF-8 is expected. */
+/**
+ * Decodes options as in a URL, because many clients encode them although plain UTF-8 is expected.
+ */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

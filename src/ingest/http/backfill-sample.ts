@@ -30,8 +30,9 @@ const metaNotAnObject = refusalOf(problems.sampleMetaNotAnObject);
 const deviceMissing = refusalOf(problems.sampleDeviceMissing);
 
 /**
- * Reads one element of a backfill. Without `timestamp` it is `now`, without `topic` `default`; null counts as absent. A timestamp is an
- * ISO-8601 date-time or a number of epoch milliseconds. An invalid topic text or data key is no reason to refuse: validation mends it.
+ * Reads one element of a backfill. Without `timestamp` it is `now`, without `topic` `default`; null
+ * counts as absent. A timestamp is an ISO-8601 date-time or a number of epoch milliseconds. An
+ * invalid topic text or data key is no reason to refuse: validation mends it.
  */
 export function readBackfillSample(element: Json, now: EpochMs): BackfillSample | SampleRefusal {
   if (!isJsonObject(element)) return notAnObject;
@@ -53,7 +54,10 @@ export function deviceNameOf(element: Json): string | SampleRefusal {
   return deviceId;
 }
 
-/** Reveals nothing: unknown devices and those out of the caller's reach are refused with the same words. */
+/**
+ * Reveals nothing: unknown devices and those out of the caller's reach are refused with the same
+ * words.
+ */
 export function deviceRefusal(deviceId: string): SampleRefusal {
   return refusalOf(problem('sampleDeviceUnknown', { deviceId: shortText(deviceId) }));
 }

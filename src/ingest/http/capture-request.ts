@@ -15,7 +15,10 @@ export interface CaptureRequest {
 
 export type CaptureQuery = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Throws Problem: 401 without a secret, 400 without a device id or with a timestamp that is no ISO-8601 date-time. */
+/**
+ * Throws Problem: 401 without a secret, 400 without a device id or with a timestamp that is no
+ * ISO-8601 date-time.
+ */
 export function captureRequestOf(
   query: CaptureQuery,
   headers: IncomingHttpHeaders,

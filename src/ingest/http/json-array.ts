@@ -1,5 +1,6 @@
 // JSON array reader: cuts the bytes between elements as they arrive, and parses groups of elements.
-// Only one group is in memory. The reader finds brackets and strings; the JSON parser validates each group.
+// Only one group is in memory. The reader finds brackets and strings; the JSON parser validates
+// each group.
 import { isJsonWhitespace, jsonBytes } from '../../model/json-bytes.ts';
 import type { Json } from '../../model/json.ts';
 import {
@@ -11,8 +12,9 @@ import {
 } from './json-groups.ts';
 
 /**
- * The elements of the array in order, group by group, none of them empty. The next chunk is asked for when the elements before it
- * were taken. Throws BrokenJson at the first place that breaks the array, after the elements before it.
+ * The elements of the array in order, group by group, none of them empty. The next chunk is asked
+ * for when the elements before it were taken. Throws BrokenJson at the first place that breaks the
+ * array, after the elements before it.
  */
 export async function* jsonArrayGroups(
   chunks: AsyncIterable<Uint8Array>,
@@ -183,14 +185,20 @@ class ArrayReader {
     return this.#takeGroup(at - 1);
   }
 
-  /** The array is broken in the element that began last; the ended ones of its group are given out before that is told. */
+  /**
+   * The array is broken in the element that began last; the ended ones of its group are given out
+   * before that is told.
+   */
   #breakOff(reason: string, at: number): Json[] {
     this.#broken = this.#error(reason, at);
     if (this.#inGroup === 0) throw this.#broken;
     return this.#takeGroup(this.#elementStart - 1);
   }
 
-  /** Parses the elements from the group's start to `end`; those before a broken one are given out before it is told. */
+  /**
+   * Parses the elements from the group's start to `end`; those before a broken one are given out
+   * before it is told.
+   */
   #takeGroup(end: number): Json[] {
     const start = this.#groupStart;
     const text = this.#held.toString('utf8', start, end);
@@ -235,7 +243,10 @@ class ArrayReader {
   }
 }
 
-/** Where the elements between the places begin and end; the bytes were scanned before, so brackets and strings are whole. */
+/**
+ * Where the elements between the places begin and end; the bytes were scanned before, so brackets
+ * and strings are whole.
+ */
 function* elementBounds(
   held: Buffer,
   start: number,

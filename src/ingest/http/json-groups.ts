@@ -29,7 +29,10 @@ interface BrokenPlace {
   readonly line?: number;
 }
 
-/** The bytes are not valid or exceed the limits. The elements before the place were returned already. */
+/**
+ * The bytes are not valid or exceed the limits. The elements before the place were returned
+ * already.
+ */
 export class BrokenJson extends Error {
   override readonly name = 'BrokenJson';
   readonly place: BrokenPlace;
@@ -40,7 +43,9 @@ export class BrokenJson extends Error {
   }
 }
 
-/** The reason of a message of JSON.parse, and the number of bytes before the fault in the element. */
+/**
+ * The reason of a message of JSON.parse, and the number of bytes before the fault in the element.
+ */
 export function parseFault(
   message: string,
   text: string,

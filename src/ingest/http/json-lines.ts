@@ -9,9 +9,10 @@ import {
 } from './json-groups.ts';
 
 /**
- * The values of the lines in order, group by group, none of them empty. Blank lines are ignored. The next chunk is requested when the
- * lines before it were taken. Groups depend on the bytes only, not on the chunks. Throws BrokenJson at the first line that is not valid,
- * after the values before it.
+ * The values of the lines in order, group by group, none of them empty. Blank lines are ignored.
+ * The next chunk is requested when the lines before it were taken. Groups depend on the bytes only,
+ * not on the chunks. Throws BrokenJson at the first line that is not valid, after the values before
+ * it.
  */
 export async function* jsonLineGroups(
   chunks: AsyncIterable<Uint8Array>,
@@ -91,7 +92,9 @@ class LineReader {
     return this.#takeGroup(this.#held.length);
   }
 
-  /** Whether the line, which ends at `end` or has no end yet (-1), is longer than an element may be. */
+  /**
+   * Whether the line, which ends at `end` or has no end yet (-1), is longer than an element may be.
+   */
   #isTooLong(end: number): boolean {
     const to = end < 0 ? this.#held.length : end;
     return to - this.#lineStart > this.#limits.elementBytesMax;
@@ -112,7 +115,10 @@ class LineReader {
     return lines;
   }
 
-  /** Parses the lines from the group's start to `end`. Those before a line that is not valid are returned. */
+  /**
+   * Parses the lines from the group's start to `end`. Those before a line that is not valid are
+   * returned.
+   */
   #takeGroup(end: number): Json[] {
     const values: Json[] = [];
     const isStart = this.#dropped + this.#groupStart === 0;

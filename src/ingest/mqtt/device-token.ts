@@ -47,7 +47,10 @@ function keyOf({ algorithm, publicKey }: DeviceCredential): KeyObject {
   return createPublicKey(publicKey);
 }
 
-/** The credential that signed the token. Each key is only ever used with its own algorithm, whatever the token's header says. */
+/**
+ * The credential that signed the token. Each key is only ever used with its own algorithm, whatever
+ * the token's header says.
+ */
 export async function checkDeviceToken(token: string, check: TokenCheck): Promise<CheckedToken> {
   if (token.length > tokenLengthMax) return { refused: 'the token is too long' };
   const usable = check.credentials.filter(

@@ -6,7 +6,10 @@ import type { MqttBroker } from './mqtt-broker.ts';
 export type AcceptMqtt = (conn: Duplex, address: string, request?: IncomingMessage) => void;
 
 export interface MqttBrokerOnDemand {
-  /** Hands a connection to the broker, also while the broker opens. Destroys it when the broker cannot be opened. */
+  /**
+   * Hands a connection to the broker, also while the broker opens. Destroys it when the broker
+   * cannot be opened.
+   */
   readonly accept: AcceptMqtt;
   /** Undefined until the broker is open. */
   readonly opened: () => MqttBroker | undefined;

@@ -80,7 +80,10 @@ async function openAedes({ persistence }: SessionStore): Promise<Aedes> {
   return aedes;
 }
 
-/** Publishes of devices go to the journal, and messages to devices are written directly, so the library's routing is not used. */
+/**
+ * Publishes of devices go to the journal, and messages to devices are written directly, so the
+ * library's routing is not used.
+ */
 function switchOffRouting(aedes: Aedes): void {
   const last = (args: readonly unknown[]) => {
     const done = args.findLast((arg) => typeof arg === 'function') as (() => void) | undefined;

@@ -9,7 +9,10 @@ export interface WrittenMessage {
   readonly retain: boolean;
 }
 
-/** Resolves with `offline` when the connection is closed, or when too many messages wait for their acknowledgement. */
+/**
+ * Resolves with `offline` when the connection is closed, or when too many messages wait for their
+ * acknowledgement.
+ */
 export type WriteMessage = (
   session: MqttSession,
   topic: string,

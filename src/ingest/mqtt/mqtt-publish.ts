@@ -24,7 +24,9 @@ export interface MqttPayload {
 
 export interface PublishParts<R extends RoutedDevice> {
   readonly findRoute: FindRoute<R>;
-  /** Resolves when the payload is durable; rejects when it is not, and then it is not acknowledged. */
+  /**
+   * Resolves when the payload is durable; rejects when it is not, and then it is not acknowledged.
+   */
   readonly store: (route: R, payload: MqttPayload) => Promise<void>;
   readonly retained: Retained;
   readonly now: () => EpochMs;
@@ -35,7 +37,10 @@ type Incoming = Pick<PublishPacket, 'topic' | 'payload' | 'qos' | 'retain' | 'du
   readonly messageId?: number;
 };
 
-/** Takes the publishes of all sessions. An error as answer ends the connection, and the packet stays unacknowledged. */
+/**
+ * Takes the publishes of all sessions. An error as answer ends the connection, and the packet stays
+ * unacknowledged.
+ */
 export function createPublishHandler<R extends RoutedDevice>(
   parts: PublishParts<R>,
   deliveries: Deliveries,
@@ -73,7 +78,10 @@ export function createPublishHandler<R extends RoutedDevice>(
   };
 }
 
-/** Begins the work at once where it can; behind a look-up that takes time, everything of the session waits, so that order is kept. */
+/**
+ * Begins the work at once where it can; behind a look-up that takes time, everything of the session
+ * waits, so that order is kept.
+ */
 function inOrder<R>(
   session: MqttSession,
   find: () => R | Promise<R>,
@@ -106,7 +114,10 @@ class ForeignTopic extends Error {
   }
 }
 
-/** What is answered to a publish that was not stored. Nobody waits for the answer to QoS 0, so only a foreign topic matters there. */
+/**
+ * What is answered to a publish that was not stored. Nobody waits for the answer to QoS 0, so only
+ * a foreign topic matters there.
+ */
 function refusalOf<R extends RoutedDevice>(
   session: MqttSession,
   qos: number,

@@ -53,7 +53,8 @@ export function createFlowCache(
     if (cached !== undefined) return cached;
     const revisionBefore = revision();
     const route = await readFlow(records, id);
-    // A record that changed during the read can be outdated here: the result is used once and not cached.
+    // A record that changed during the read can be outdated here: the result is used once and not
+    // cached.
     const flow = { route, isStale: revision() !== revisionBefore };
     if (flow.isStale) return flow;
     // A parallel read has the same result. All devices share the cached one.

@@ -32,7 +32,10 @@ export interface UplinkRoute extends FlowRoute {
 }
 
 export interface UplinkRouteCache {
-  /** Throws Problem 401 for an unknown secret, 404 for an unknown device, 403 for a device of another connector. */
+  /**
+   * Throws Problem 401 for an unknown secret, 404 for an unknown device, 403 for a device of
+   * another connector.
+   */
   bySecret(uplinkSecret: string, physicalDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 401 for an unknown secret. */
   connector(uplinkSecret: string): DeviceConnector | Promise<DeviceConnector>;
@@ -46,8 +49,8 @@ export interface UplinkRouteCache {
   /** Throws Problem 404 for an unknown device. */
   byDevice(serviceDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
   /**
-   * The route of a device of the organization, by service or physical id, without a search of the records. Undefined when the
-   * records must be read to know the device.
+   * The route of a device of the organization, by service or physical id, without a search of the
+   * records. Undefined when the records must be read to know the device.
    */
   cached(organizationId: string, name: string): UplinkRoute | Promise<UplinkRoute> | undefined;
   /** Number of changes so far. A route found at another revision can be outdated. */
@@ -229,7 +232,9 @@ export function createUplinkRouteCache(records: Records): UplinkRouteCache {
   }
 }
 
-/** A name in the form of a service id can be an unknown one, and a physical id of another device. */
+/**
+ * A name in the form of a service id can be an unknown one, and a physical id of another device.
+ */
 function cachedRoute(
   devices: DeviceRoutes,
   organizationId: string,

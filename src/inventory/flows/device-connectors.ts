@@ -132,7 +132,10 @@ export async function updateDeviceConnector(
   return deviceConnectorView(saved, principal);
 }
 
-/** The connector of an integration is deleted with the integration, which receives webhooks through it. */
+/**
+ * The connector of an integration is deleted with the integration, which receives webhooks through
+ * it.
+ */
 export async function deleteDeviceConnector(records: Records, id: string): Promise<void> {
   await crud.remove(records, id, async (step) => {
     const { integrationId } = await crud.read(step, id);

@@ -141,7 +141,9 @@ export function deviceTypeView(record: DeviceType) {
   };
 }
 
-/** As `deviceTypeView`, for those who may read data flows but not device types: without the scripts. */
+/**
+ * As `deviceTypeView`, for those who may read data flows but not device types: without the scripts.
+ */
 export function deviceTypeWithoutScripts(record: DeviceType) {
   return { ...deviceTypeView(record), uplinkScript: null, downlinkScript: null };
 }

@@ -6,7 +6,10 @@ import { findDevicesOfType } from '../../records/rows/devices.ts';
 /** Of a type with more devices, the first by id are checked. */
 const candidatesMax = 1_000;
 
-/** Service ids, at most `max`, of devices whose data flow has the type and that are in reach for `asset` `update`. */
+/**
+ * Service ids, at most `max`, of devices whose data flow has the type and that are in reach for
+ * `asset` `update`.
+ */
 export async function devicesOfType(
   records: Records,
   principal: Principal,

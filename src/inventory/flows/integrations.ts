@@ -74,7 +74,10 @@ export interface IntegrationDraft extends IntegrationUpdate {
   readonly workspaceId?: string | null | undefined;
 }
 
-/** Without a workspace an integration belongs to the oldest one of its organization. Throws 404 or 400. */
+/**
+ * Without a workspace an integration belongs to the oldest one of its organization. Throws 404 or
+ * 400.
+ */
 export async function placeOfNewIntegration(
   records: Records,
   principal: Principal,

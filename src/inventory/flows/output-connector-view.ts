@@ -13,7 +13,9 @@ import { auditView } from '../record-change.ts';
 
 /** Names and secrets in an answer. */
 export interface ConnectorViewOptions {
-  /** Whether types have the names of the original vendor, which old clients require (contract 34). */
+  /**
+   * Whether types have the names of the original vendor, which old clients require (contract 34).
+   */
   readonly vendorNames: boolean;
   /** Whether secrets of output connectors are shown in clear (`REVEAL_CONNECTOR_SECRETS`). */
   readonly connectorSecrets: boolean;
@@ -26,8 +28,8 @@ export interface ConnectorViewer {
 }
 
 /**
- * Whether the client knows the type. Clients of the vendor reject a whole list that contains a type they do not know
- * (contract 36).
+ * Whether the client knows the type. Clients of the vendor reject a whole list that contains a type
+ * they do not know (contract 36).
  */
 export function isKnownTo(
   { vendorNames }: Pick<ConnectorViewOptions, 'vendorNames'>,

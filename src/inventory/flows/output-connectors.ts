@@ -63,7 +63,10 @@ export interface OutputConnectorContext {
   readonly available: AvailableOutputs;
 }
 
-/** The properties that a request sends under the key of the type or its alias; else those that are stored. */
+/**
+ * The properties that a request sends under the key of the type or its alias; else those that are
+ * stored.
+ */
 function propertiesIn(
   sent: object,
   type: string,
@@ -87,7 +90,10 @@ function updatedProperties(sent: object, { type, properties: stored }: OutputCon
   return propertiesIn(sent, type, row, stored);
 }
 
-/** The row of a type that clients can create here. Throws a Problem that says why for any other type. */
+/**
+ * The row of a type that clients can create here. Throws a Problem that says why for any other
+ * type.
+ */
 function creatableType({ type: name }: OutputConnectorDraft, available: AvailableOutputs) {
   const type = typeNamed(name);
   const row = findConnectorType(type);
@@ -103,8 +109,8 @@ function creatableType({ type: name }: OutputConnectorDraft, available: Availabl
 }
 
 /**
- * Creates a connector of a type that this installation delivers to. Throws for any other type, because a connector that does
- * nothing would lose data silently.
+ * Creates a connector of a type that this installation delivers to. Throws for any other type,
+ * because a connector that does nothing would lose data silently.
  */
 export async function createOutputConnector(
   records: Records,
@@ -175,7 +181,10 @@ export async function listOutputConnectors(
   );
 }
 
-/** The types of a list, of which clients of the vendor receive only those they know; undefined for all. */
+/**
+ * The types of a list, of which clients of the vendor receive only those they know; undefined for
+ * all.
+ */
 function listedTypes(viewOptions: ConnectorViewOptions, wanted: readonly string[] | undefined) {
   if (!viewOptions.vendorNames) return wanted;
   return (wanted ?? connectorTypeNames).filter((type) => isKnownTo(viewOptions, type));

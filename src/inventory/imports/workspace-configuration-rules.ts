@@ -7,7 +7,10 @@ import { physicalIdsOf, serviceIdsOf } from '../../records/rows/devices.ts';
 import type { RuleDraft } from '../rules/rule-draft.ts';
 import type { RuleView } from '../rules/rule-view.ts';
 
-/** An input of a rule in a document. Its id is a label that only the data sources of the same rule use. */
+/**
+ * An input of a rule in a document. Its id is a label that only the data sources of the same rule
+ * use.
+ */
 export interface ConfiguredInput {
   readonly id: string;
   readonly type: RuleInputType;

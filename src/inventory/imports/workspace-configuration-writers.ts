@@ -139,7 +139,10 @@ function flowFromConfigured(
   };
 }
 
-/** The id of a record that a document names, also of one that the import created. Throws 400 for an unknown name. */
+/**
+ * The id of a record that a document names, also of one that the import created. Throws 400 for an
+ * unknown name.
+ */
 function idOf({ created, known }: ImportContext, section: SectionName, name: string): string {
   const id = created.get(`${section} ${name}`) ?? known[section].get(name)?.id;
   if (id !== undefined) return id;

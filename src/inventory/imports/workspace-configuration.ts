@@ -124,7 +124,10 @@ function outputConnectorItem(output: object): object {
   return Object.fromEntries(contained);
 }
 
-/** The content of a document for the workspace, by section and name. Device types are those of the organization. */
+/**
+ * The content of a document for the workspace, by section and name. Device types are those of the
+ * organization.
+ */
 export async function knownSections(
   records: Records,
   principal: Principal,
@@ -203,7 +206,10 @@ async function ruleSections(
   };
 }
 
-/** Contains only the device types and custom logic that the workspace uses, and not the global database connector. */
+/**
+ * Contains only the device types and custom logic that the workspace uses, and not the global
+ * database connector.
+ */
 export async function exportConfiguration(
   records: Records,
   principal: Principal,

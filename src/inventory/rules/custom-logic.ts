@@ -134,7 +134,10 @@ function view(record: CustomLogicBlock) {
   return { ...record, ...auditView(record), customLogicId: record.id };
 }
 
-/** With the rules that use it, as far as the principal reaches: a block is the organization's, its rules are of workspaces. */
+/**
+ * With the rules that use it, as far as the principal reaches: a block is the organization's, its
+ * rules are of workspaces.
+ */
 async function detail(records: Records, { workspaces }: Principal, record: CustomLogicBlock) {
   const rules = await rulesUsing(records.db, 'customLogic', record.id, limits.rulesListedMax);
   return {

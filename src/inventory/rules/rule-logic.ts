@@ -107,7 +107,10 @@ export function logicFrom(
   return { ...base, customLogic: customFrom(sent, actionIds) };
 }
 
-/** Without a timer a data source triggers unless it reads previous values and another one triggers; what is stored says so. */
+/**
+ * Without a timer a data source triggers unless it reads previous values and another one triggers;
+ * what is stored says so.
+ */
 function triggering(
   sources: readonly RuleDataSource[],
   isTimed: boolean,

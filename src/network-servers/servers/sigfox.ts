@@ -29,7 +29,8 @@ function read(body: JsonObject): readonly ServerEvent[] {
   const payloadHex = hexAt(body, 'data');
   if (payloadHex === undefined) {
     const isService = valueAt(body, 'batt') !== undefined || valueAt(body, 'temp') !== undefined;
-    // Service callbacks report voltage and temperature of the radio. Acknowledgements and locations also arrive alone.
+    // Service callbacks report voltage and temperature of the radio. Acknowledgements and locations
+    // also arrive alone.
     if (
       !isService &&
       valueAt(body, 'computedLocation') === undefined &&
@@ -52,7 +53,8 @@ function read(body: JsonObject): readonly ServerEvent[] {
     {
       kind: 'uplink',
       deviceEui,
-      // Decoders get the operator's callback, and the payload under the name that LoRaWAN devices use.
+      // Decoders get the operator's callback, and the payload under the name that LoRaWAN devices
+      // use.
       body: { ...body, payloadHex },
       metrics: {
         ...placeAt(body, 'computedLocation.lat', 'computedLocation.lng', 'computedLocation.radius'),

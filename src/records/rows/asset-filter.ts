@@ -98,7 +98,10 @@ function customFieldTruth(fields: readonly CustomFieldQuestion[], inverse: boole
   return joined('AND', absences);
 }
 
-/** What a row of the field must be like to count, for the inverse predicates what it must not be like. */
+/**
+ * What a row of the field must be like to count, for the inverse predicates what it must not be
+ * like.
+ */
 function ownTruth(question: Question): Value {
   if (question.ask === 'present' || question.ask === 'absent') return sql`1 = 1`;
   const [test] = 'tests' in question ? question.tests : [question.test];

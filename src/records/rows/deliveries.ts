@@ -99,7 +99,10 @@ export async function saveDeliveryOutcomes(
 
 export interface DeliveryFilter {
   readonly connectorId: string;
-  /** Of the global connector everybody's deliveries are in one list; the rows of other organizations do not exist for anybody. */
+  /**
+   * Of the global connector everybody's deliveries are in one list; the rows of other organizations
+   * do not exist for anybody.
+   */
   readonly organizationId: string;
   /** Absent: every workspace of the organization. */
   readonly workspaceIds?: readonly string[] | undefined;
@@ -140,7 +143,9 @@ function matching(filter: DeliveryFilter): Expression<SqlBool> {
   return eb.and(conditions.filter((condition) => condition !== undefined));
 }
 
-/** Queues delivered and dead deliveries again, at most `max`, oldest first. Returns their sequences. */
+/**
+ * Queues delivered and dead deliveries again, at most `max`, oldest first. Returns their sequences.
+ */
 export async function renewDeliveries(
   step: RecordsDb,
   which:

@@ -143,8 +143,8 @@ export async function findDeviceByDeviceId(
 }
 
 /**
- * The device that a network server knows by the EUI, given in lower case: one on the connector wins over others of the
- * organization, and a physical id over an EUI among the LoRa properties.
+ * The device that a network server knows by the EUI, given in lower case: one on the connector wins
+ * over others of the organization, and a physical id over an EUI among the LoRa properties.
  */
 export async function findDeviceByEui(
   { db, sealer }: Store,
@@ -203,7 +203,10 @@ export async function serviceIdsOf(
   return found;
 }
 
-/** Where devices live, by service id; unknown ones are absent. `isOver` is asked between statements and ends the search. */
+/**
+ * Where devices live, by service id; unknown ones are absent. `isOver` is asked between statements
+ * and ends the search.
+ */
 export async function placesOfDevices(
   db: RecordsDb,
   ids: readonly string[],

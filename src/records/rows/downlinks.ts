@@ -107,7 +107,10 @@ export async function expiredDownlinks(
   return (await query.orderBy('sequence').limit(max).execute()).map(fromRow);
 }
 
-/** The downlink that a network server reports of: by our id, by the server's, else the oldest that was sent and may still be acknowledged. */
+/**
+ * The downlink that a network server reports of: by our id, by the server's, else the oldest that
+ * was sent and may still be acknowledged.
+ */
 export async function reportedDownlink(
   db: RecordsDb,
   deviceId: string,

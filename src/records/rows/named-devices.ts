@@ -10,7 +10,10 @@ export interface DevicePlace {
   readonly workspaceId: string;
 }
 
-/** The named devices of the organization. A name that is the service id of one device and the physical id of another means the first. */
+/**
+ * The named devices of the organization. A name that is the service id of one device and the
+ * physical id of another means the first.
+ */
 export async function placesByName(
   db: RecordsDb,
   organizationId: string,

@@ -2,7 +2,10 @@
 import { closeSync, fdatasync, fstatSync } from 'node:fs';
 
 export interface CommitSync {
-  /** Resolves when everything that is committed now is on disk. Rejects when the disk fails; the records are stopped then. */
+  /**
+   * Resolves when everything that is committed now is on disk. Rejects when the disk fails; the
+   * records are stopped then.
+   */
   committed(): Promise<void>;
   /** Stops permanently, because later commits might be lost. */
   stop(error: Error): void;
@@ -26,7 +29,8 @@ export function createCommitSync(descriptor: number, stopped: (error: Error) => 
   };
 
   const sync = async (): Promise<void> => {
-    // After a failed sync the kernel can report lost pages as written, so later syncs cannot be trusted.
+    // After a failed sync the kernel can report lost pages as written, so later syncs cannot be
+    // trusted.
     if (stoppedBy !== undefined) throw stoppedBy;
     try {
       await new Promise<void>((resolve, reject) => {
@@ -43,7 +47,8 @@ export function createCommitSync(descriptor: number, stopped: (error: Error) => 
   const committed = (): Promise<void> => {
     if (next !== undefined) return next;
     if (running === undefined) return (running = sync());
-    // The sync in progress may have passed this commit by; all that come until it ends share the next.
+    // The sync in progress may have passed this commit by; all that come until it ends share the
+    // next.
     next = running
       .catch(() => undefined)
       .then(() => {

@@ -22,7 +22,10 @@ const connectionLimits = {
   busyAtStopMsMax: 200,
 } as const;
 
-/** With SQLite's write lock from the start, a write of another process cannot fail the transaction halfway. */
+/**
+ * With SQLite's write lock from the start, a write of another process cannot fail the transaction
+ * halfway.
+ */
 const beginImmediate = 'begin immediate';
 
 /** An open transaction; it ends with exactly one `commit` or `rollback`. */
@@ -33,7 +36,9 @@ export interface OpenTransaction {
   rollback(): Promise<void>;
 }
 
-/** All functions reject with `storageFull`, `recordsFailed`, `recordsBusy` or the error of SQLite. */
+/**
+ * All functions reject with `storageFull`, `recordsFailed`, `recordsBusy` or the error of SQLite.
+ */
 export interface RecordsConnection {
   /** A statement outside transactions. A write is on disk when it resolves. */
   run(text: string, parameters: readonly unknown[]): Promise<StatementResult>;
@@ -61,7 +66,9 @@ export interface ConnectionEvents {
   readonly stopped: (error: Error) => void;
 }
 
-/** Opens the database at `path`, and creates it if it does not exist. Throws the errors of SQLite. */
+/**
+ * Opens the database at `path`, and creates it if it does not exist. Throws the errors of SQLite.
+ */
 export function openConnection(path: string, events: ConnectionEvents): RecordsConnection {
   const { cacheKiB, busyMsMax } = connectionLimits;
   const database = openWriter(path);
@@ -143,7 +150,9 @@ async function takeWriteLock(lock: WriteLock, sync: CommitSync): Promise<() => v
   throw recordsStopped(sync.stoppedBy);
 }
 
-/** The last connection copies the log into the database and removes it. Both must be on disk first. */
+/**
+ * The last connection copies the log into the database and removes it. Both must be on disk first.
+ */
 function closeWriter(database: DatabaseSync): void {
   database.exec('pragma synchronous = full');
   database.close();
@@ -206,7 +215,8 @@ function openWriter(path: string): DatabaseSync {
     database.exec('pragma wal_autocheckpoint = 0');
     const isEmptied = emptyLog(database);
     for (const name of [`${path}-wal`, dirname(path)]) syncNamed(name);
-    // From now on the commit sync waits for the disk, and the checkpoints keep the order of log and database.
+    // From now on the commit sync waits for the disk, and the checkpoints keep the order of log and
+    // database.
     database.exec(`pragma synchronous = ${isEmptied ? 'off' : 'normal'}`);
     database.exec('pragma busy_timeout = 0');
     return database;
@@ -216,7 +226,10 @@ function openWriter(path: string): DatabaseSync {
   }
 }
 
-/** Makes the log of an earlier process durable. False when the disk is too full, or another program reads. */
+/**
+ * Makes the log of an earlier process durable. False when the disk is too full, or another program
+ * reads.
+ */
 function emptyLog(database: DatabaseSync): boolean {
   try {
     return database.prepare('pragma wal_checkpoint(truncate)').all()[0]?.['busy'] === 0;
@@ -237,7 +250,9 @@ function syncNamed(name: string): void {
   }
 }
 
-/** The connection for reads while a transaction is open on the writer. It sees committed data only. */
+/**
+ * The connection for reads while a transaction is open on the writer. It sees committed data only.
+ */
 function openReaders(path: string) {
   const { cacheKiB, busyMsMax } = connectionLimits;
   let open: { readonly database: DatabaseSync; readonly statements: Statements } | undefined;

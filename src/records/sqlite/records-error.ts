@@ -18,7 +18,10 @@ export function isBusy(error: unknown): boolean {
   return code === busy || code === locked;
 }
 
-/** `storageFull` (507), `recordsFailed` or `recordsBusy` (503) with the error as their cause; any other error as it is. */
+/**
+ * `storageFull` (507), `recordsFailed` or `recordsBusy` (503) with the error as their cause; any
+ * other error as it is.
+ */
 export function recordsError(error: unknown): unknown {
   const code = resultCode(error);
   let refusal: Problem | undefined;

@@ -12,7 +12,10 @@ type Ask = ToRecordsWorker extends infer One
     : never
   : never;
 
-/** Rejects with the error of SQLite or the disk, or when the thread fails. The next request then starts a new thread. */
+/**
+ * Rejects with the error of SQLite or the disk, or when the thread fails. The next request then
+ * starts a new thread.
+ */
 export interface RecordsThread {
   rows(text: string, parameters: readonly unknown[]): Promise<unknown[]>;
   /** True when the log is empty on disk. */

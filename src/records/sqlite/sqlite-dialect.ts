@@ -13,13 +13,19 @@ import {
 import type { OpenTransaction, RecordsConnection } from './connection.ts';
 import type { StatementResult } from './statements.ts';
 
-/** No lock: the records connection queues its callers. Kysely's lock would notify all waiting callers at every release. */
+/**
+ * No lock: the records connection queues its callers. Kysely's lock would notify all waiting
+ * callers at every release.
+ */
 class OwnOrderAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
   }
 
-  /** SQLite rolls back changes of the schema like any other, so that migrations run in a transaction. */
+  /**
+   * SQLite rolls back changes of the schema like any other, so that migrations run in a
+   * transaction.
+   */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }

@@ -12,7 +12,9 @@ export interface StatementResult {
 
 export interface Statements {
   run(text: string, parameters: readonly unknown[]): StatementResult;
-  /** Row by row, by a statement of its own: the kept one may run again while rows are still taken. */
+  /**
+   * Row by row, by a statement of its own: the kept one may run again while rows are still taken.
+   */
   rows(text: string, parameters: readonly unknown[]): Iterable<unknown>;
 }
 

@@ -59,7 +59,10 @@ export function referenceStore(): ReferenceStore {
   };
 }
 
-/** The keys of the streams in words of their own: a key as it stands, else step by step through objects and arrays. */
+/**
+ * The keys of the streams in words of their own: a key as it stands, else step by step through
+ * objects and arrays.
+ */
 function valueOf(data: JsonObject, dataKey: string): Json | undefined {
   if (dataKey in data) return data[dataKey];
   let value: Json | undefined = data;

@@ -13,7 +13,9 @@ const sliceMs = 4;
 /** So many segments' worth of sealed chunks may wait in memory for the end of a merge. */
 const segmentsAwaitingMerge = 8;
 
-/** What is left of the rows that it was made of: holding on to themselves would keep their memory. */
+/**
+ * What is left of the rows that it was made of: holding on to themselves would keep their memory.
+ */
 interface WaitingChunk extends Member {
   readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
 }
@@ -41,11 +43,17 @@ export interface ChunkSealer {
   readonly sealAll: () => Promise<void>;
   /** The oldest position that a row not yet committed came from. */
   readonly replayFrom: () => number;
-  /** Undefined when closed rows are few enough; else resolves when they are, or when sealing has failed and waiting would not help. */
+  /**
+   * Undefined when closed rows are few enough; else resolves when they are, or when sealing has
+   * failed and waiting would not help.
+   */
   readonly roomForRows: () => Promise<void> | undefined;
   /** Resolves when the background work under way has ended. */
   readonly idle: () => Promise<void>;
-  /** Forgets the waiting chunks that are gone, and says which those were. Only where segments change exclusively. */
+  /**
+   * Forgets the waiting chunks that are gone, and says which those were. Only where segments change
+   * exclusively.
+   */
   readonly forgetWaiting: (isGone: (member: Member) => boolean) => Member[];
 }
 

@@ -118,7 +118,10 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   };
 }
 
-/** What cannot be sealed stays in the log and is written again by the next start; rejects unless the disk is merely full. */
+/**
+ * What cannot be sealed stays in the log and is written again by the next start; rejects unless the
+ * disk is merely full.
+ */
 async function sealAtEnd(sealer: ChunkSealer, failed: (error: unknown) => void): Promise<void> {
   try {
     await sealer.sealAll();

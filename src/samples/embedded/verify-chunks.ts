@@ -32,7 +32,10 @@ export interface StoreFindings {
   readonly chunks: number;
   /** Samples in readable chunks. */
   readonly sealedSamples: number;
-  /** Hours with aggregates of their own in readable chunks, by device and topic; one cut by a chunk's end counts in each. */
+  /**
+   * Hours with aggregates of their own in readable chunks, by device and topic; one cut by a
+   * chunk's end counts in each.
+   */
   readonly hours: number;
   readonly journalEntries: number;
   readonly journalSamples: number;
@@ -126,7 +129,10 @@ function whatIsIn(chunk: Chunk): { readonly hours: number } | { readonly wrong: 
   }
 }
 
-/** Reads everything of the chunk and computes again what it says of its rows. Throws where it cannot be read. */
+/**
+ * Reads everything of the chunk and computes again what it says of its rows. Throws where it cannot
+ * be read.
+ */
 function whatIsWrong(chunk: Chunk): string | undefined {
   for (let section = 0; section < sectionCount(chunk.schema); section++)
     if (hasSection(chunk, section)) readSection(chunk, section);

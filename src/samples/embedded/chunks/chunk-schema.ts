@@ -115,7 +115,8 @@ export function columnsOfShapes(
     const leaf = shape.leaves.findIndex(
       (l) => l.path.length === path.length && l.path.every((key, i) => key === path[i]),
     );
-    // A null has no column and no value; an object, or something within an array, is a value that no column holds.
+    // A null has no column and no value; an object, or something within an array, is a value that
+    // no column holds.
     if (leaf < 0 && shape.isNull(path)) continue;
     if (leaf < 0) return undefined;
     const column = shapeColumns[shapeId]?.[leaf] ?? missing('column of a leaf');

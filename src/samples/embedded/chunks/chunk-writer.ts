@@ -19,7 +19,9 @@ import type { Origin } from '../rows/origin.ts';
 import { type Column, type Rows, rowAt, type SortedRows } from '../rows/rows.ts';
 import { missing } from '../../../structures/missing.ts';
 
-/** The range as plain arrays: row numbers, and shape and origin ids among those that the range uses. */
+/**
+ * The range as plain arrays: row numbers, and shape and origin ids among those that the range uses.
+ */
 interface Piece {
   readonly rows: Rows;
   readonly length: number;
@@ -32,7 +34,10 @@ interface Piece {
   readonly origins: readonly Origin[];
 }
 
-/** Seals the rows at the places from `low` to `high`, exclusive; the chunk's bytes stay in memory until it is written somewhere. */
+/**
+ * Seals the rows at the places from `low` to `high`, exclusive; the chunk's bytes stay in memory
+ * until it is written somewhere.
+ */
 export function sealRows(
   sorted: SortedRows,
   low: number,

@@ -1,5 +1,6 @@
 // Hourly aggregates of a chunk: for each hour that it touches, where its rows end, and per column their sum, range and occupied slots.
-// They are written with the rows they come from, so they can neither be late nor differ; an hour cut by a chunk's end has a part in each.
+// They are written with the rows they come from, so they can neither be late nor differ; an hour
+// cut by a chunk's end has a part in each.
 import { addTerms, type CompensatedSum } from '../../../summaries/compensated-sum.ts';
 import { slotBit } from '../../../summaries/occupied-slots.ts';
 import type { ByteReader, ByteWriter } from './encoding/bytes.ts';

@@ -47,7 +47,10 @@ export function addChunk(
   }
 }
 
-/** A column that every row has: places are values, and times and orders are decoded only when they are read. */
+/**
+ * A column that every row has: places are values, and times and orders are decoded only when they
+ * are read.
+ */
 function addDense({ tallies, chunk, plan, rowsOf }: ChunkQuery, index: number): void {
   const rows = rowsOf(chunk);
   const column = rows.column(index);

@@ -54,7 +54,8 @@ export async function queryBuckets(
     answers.push(tallies);
     const series = deviceOf(id)?.topics.get(request.topic);
     if (series === undefined) continue;
-    // Taken together: rows that are sealed while this query pauses are in neither or both otherwise.
+    // Taken together: rows that are sealed while this query pauses are in neither or both
+    // otherwise.
     const unsealed = unsealedBetween(series, from, to);
     for (const chunk of inHelpfulOrder(chunksBetween(series, from, to), plan)) {
       const visible = planFrom(plan, chunk.oldest, visibleFrom(chunk.origins));
@@ -63,7 +64,8 @@ export async function queryBuckets(
           addChunk(tallies, chunk, visible, decoded.passing);
           return true;
         });
-        // A number without some of its values would be wrong; one that needs nothing of what is damaged is right.
+        // A number without some of its values would be wrong; one that needs nothing of what is
+        // damaged is right.
         if (isRead === undefined) refuseUnreadable(unreadableSamples(id, request.topic, chunk));
       }
       if (++worked % chunksPerLook !== 0 || slices.clock() < sliceEnds) continue;
@@ -84,7 +86,10 @@ export async function queryBuckets(
   return answers;
 }
 
-/** The plan for rows from `oldest` on that may be read from a time on only; undefined when none of them may. */
+/**
+ * The plan for rows from `oldest` on that may be read from a time on only; undefined when none of
+ * them may.
+ */
 function planFrom(plan: BucketPlan, oldest: EpochMs, from: EpochMs): BucketPlan | undefined {
   if (oldest >= from) return plan;
   if (plan.to <= from) return undefined;
@@ -97,7 +102,10 @@ function planFrom(plan: BucketPlan, oldest: EpochMs, from: EpochMs): BucketPlan 
   };
 }
 
-/** A facet that can be settled gets the outermost chunks first: those between may then be left unread. */
+/**
+ * A facet that can be settled gets the outermost chunks first: those between may then be left
+ * unread.
+ */
 function inHelpfulOrder(chunks: Chunk[], { facet }: BucketPlan): Chunk[] {
   if (facet.isSettled === undefined || chunks.length < 3) return chunks;
   return [...chunks.slice(0, 1), ...chunks.slice(-1), ...chunks.slice(1, -1)];

@@ -64,7 +64,10 @@ export function bucketOf(edges: readonly EpochMs[], at: EpochMs): number {
   return low;
 }
 
-/** Adds every row whose time lies within the edges. `keyColumns` says where the values of the key are. */
+/**
+ * Adds every row whose time lies within the edges. `keyColumns` says where the values of the key
+ * are.
+ */
 export function addRows(
   tallies: Tallies,
   sorted: SortedRows,

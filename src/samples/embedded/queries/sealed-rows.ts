@@ -25,7 +25,10 @@ import type { Origin } from '../rows/origin.ts';
 import type { Column, Rows } from '../rows/rows.ts';
 import { missing } from '../../../structures/missing.ts';
 
-/** Chunks up to this size are read at once: one read of some kilobytes costs less than two of half the size. */
+/**
+ * Chunks up to this size are read at once: one read of some kilobytes costs less than two of half
+ * the size.
+ */
 const wholeBytesMax = 64 * 1024;
 const scratchRows = 4_096;
 
@@ -59,7 +62,10 @@ export class SealedRows implements Rows {
   #columnHours: Map<number, ColumnHours> | undefined;
   #metas: readonly (string | undefined)[] | undefined;
 
-  /** With a scratch only what one caller looks at once is kept, and that until the scratch is used again. */
+  /**
+   * With a scratch only what one caller looks at once is kept, and that until the scratch is used
+   * again.
+   */
   constructor(chunk: Chunk, scratch?: Scratch) {
     this.chunk = chunk;
     this.scratch = scratch;
@@ -92,7 +98,10 @@ export class SealedRows implements Rows {
     return this.#timestamps;
   }
 
-  /** The first place whose timestamp is not below `at`, without decoding all timestamps where that is possible. */
+  /**
+   * The first place whose timestamp is not below `at`, without decoding all timestamps where that
+   * is possible.
+   */
   placeOf(at: number): number {
     if (at <= this.chunk.oldest) return 0;
     if (at > this.chunk.newest) return this.length;

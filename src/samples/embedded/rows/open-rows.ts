@@ -6,7 +6,10 @@ import { type Origin, visibleFrom } from './origin.ts';
 import type { Column, RowGroup, Rows, SortedRows } from './rows.ts';
 import { missing } from '../../../structures/missing.ts';
 
-/** What an open chunk takes at least, and each of its cells about: for the limit on the memory of all open chunks. */
+/**
+ * What an open chunk takes at least, and each of its cells about: for the limit on the memory of
+ * all open chunks.
+ */
 const baseBytes = 3_000;
 const cellBytes = 9;
 
@@ -98,7 +101,10 @@ export class OpenRows implements Rows, RowGroup {
     this.firstBytes = firstBytes;
   }
 
-  /** Adds a row; `valuesAt` is where its leaf values begin. Rows come in the order of storing, or else in the order of time. */
+  /**
+   * Adds a row; `valuesAt` is where its leaf values begin. Rows come in the order of storing, or
+   * else in the order of time.
+   */
   append(row: RowToAdd): void {
     const { timestamp, values, valuesAt, meta } = row;
     const at = this.length;

@@ -59,7 +59,10 @@ function addValues(rows: Rows, row: number, values: LeafValues): void {
   }
 }
 
-/** Everything of a row but its time and order, as it is needed to add it to other rows; `values` is used again. */
+/**
+ * Everything of a row but its time and order, as it is needed to add it to other rows; `values` is
+ * used again.
+ */
 export function rowValuesAt(
   rows: Rows,
   row: number,
@@ -79,7 +82,10 @@ export function metaAt(rows: Rows, row: number): JsonObject | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
 }
 
-/** The leaves of one row, read from its columns. A class, because one is made for every row that is read. */
+/**
+ * The leaves of one row, read from its columns. A class, because one is made for every row that is
+ * read.
+ */
 class RowLeaves implements LeafSource {
   readonly #rows: Rows;
   readonly #columns: readonly number[];

@@ -5,7 +5,10 @@ import { OpenRows, type RowToAdd } from './open-rows.ts';
 import type { Origin } from './origin.ts';
 import { type Device, newDevice, type Series } from './series.ts';
 
-/** Rows that open rows have room for at first, for a topic that never filled any and for one that did. */
+/**
+ * Rows that open rows have room for at first, for a topic that never filled any and for one that
+ * did.
+ */
 const capacityFirst = 16;
 const capacityNext = 256;
 
@@ -18,7 +21,10 @@ export interface ClosedRows {
 
 export interface SeriesRegistry {
   readonly devices: Map<string, Device>;
-  /** Devices of which entries before a position do not count, as long as such entries may still come. */
+  /**
+   * Devices of which entries before a position do not count, as long as such entries may still
+   * come.
+   */
   readonly dropped: Map<string, number>;
   readonly deviceOf: (id: string) => Device;
   /** The same object for the same origin. */
@@ -134,7 +140,10 @@ function isFull(rows: OpenRows, timestamp: EpochMs, limits: StoreLimits): boolea
   return length >= limits.rowsMax;
 }
 
-/** Where sorted rows are cut so that each piece is one chunk: late rows apart, the rest at ends of days when long enough. */
+/**
+ * Where sorted rows are cut so that each piece is one chunk: late rows apart, the rest at ends of
+ * days when long enough.
+ */
 export function cutPlaces(
   timestamps: Float64Array,
   length: number,

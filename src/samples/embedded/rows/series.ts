@@ -18,7 +18,10 @@ export interface Series {
   readonly topic: string;
   /** Sealed chunks by their oldest row. */
   chunks: Chunk[];
-  /** The newest row among each chunk and all before it in the list: says how far back overlapping chunks may lie. */
+  /**
+   * The newest row among each chunk and all before it in the list: says how far back overlapping
+   * chunks may lie.
+   */
   newestSoFar: EpochMs[];
   /** Closed rows that wait to be sealed, oldest first. */
   closing: OpenRows[];
@@ -26,9 +29,14 @@ export interface Series {
   open: OpenRows | undefined;
   /** Time of the newest visible sample; -Infinity without any. */
   newest: EpochMs;
-  /** Rows of the device up to this place in its order are sealed, as far as they are of this topic. */
+  /**
+   * Rows of the device up to this place in its order are sealed, as far as they are of this topic.
+   */
   sealedOrder: number;
-  /** What is stored at one crowded instant, so that each further sample of it need not be compared with all. */
+  /**
+   * What is stored at one crowded instant, so that each further sample of it need not be compared
+   * with all.
+   */
   crowd: { readonly timestamp: EpochMs; readonly data: DataSet } | undefined;
 }
 
@@ -109,7 +117,10 @@ function newestOf(series: Series): EpochMs {
   return groups.reduce((newest, group) => Math.max(newest, group.newest), Number.NEGATIVE_INFINITY);
 }
 
-/** The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones among them. */
+/**
+ * The chunks that may have rows from `from` on and before `to`, by their oldest row, damaged ones
+ * among them.
+ */
 export function chunksBetween(
   { chunks, newestSoFar }: Series,
   from: EpochMs,

@@ -60,7 +60,10 @@ export function openSegmentFile(path: string): SegmentFile {
   };
 }
 
-/** Opens the file and its index. Throws DamagedChunk when the index cannot be trusted and NewerFormatError, without leaving the file open. */
+/**
+ * Opens the file and its index. Throws DamagedChunk when the index cannot be trusted and
+ * NewerFormatError, without leaving the file open.
+ */
 export function openSegment(path: string, interners: Interners): OpenedSegment {
   const file = openSegmentFile(path);
   try {
@@ -167,7 +170,10 @@ function chunksOf(
   return placed;
 }
 
-/** The origins of a chunk with their rows. An even reference is the one origin, an odd one is a set of origins. */
+/**
+ * The origins of a chunk with their rows. An even reference is the one origin, an odd one is a set
+ * of origins.
+ */
 function originSetOf(
   head: SegmentHead,
   reference: number,

@@ -39,7 +39,10 @@ export interface SegmentHead {
   readonly schemas: readonly string[];
   /** [workspace, data flow]. */
   readonly origins: readonly (readonly [string, string | null])[];
-  /** Origins of each chunk that has more than one, with their rows; the others have one number in the table. */
+  /**
+   * Origins of each chunk that has more than one, with their rows; the others have one number in
+   * the table.
+   */
   readonly originSets: readonly (readonly (readonly [number, number])[])[];
   readonly chunks: number;
 }
@@ -49,9 +52,10 @@ export const doublesPerChunk = 5;
 export const wordsPerChunk = 6;
 
 /**
- * Writes and syncs the file and says where the chunks went. Chunk bytes are verified nowhere on the way: they are copied as they are,
- * each section with its checksum. Without room the file is removed again. It gets its name when it is whole, so that a file with the
- * name of a segment is one.
+ * Writes and syncs the file and says where the chunks went. Chunk bytes are verified nowhere on the
+ * way: they are copied as they are, each section with its checksum. Without room the file is
+ * removed again. It gets its name when it is whole, so that a file with the name of a segment is
+ * one.
  */
 export async function writeSegment(
   path: string,
@@ -171,7 +175,10 @@ async function encodeIndex(
   return { encoded: packIndex(head, doubles, words), places };
 }
 
-/** An even number is the one origin of the chunk, an odd one its set of origins, which is added to the sets. */
+/**
+ * An even number is the one origin of the chunk, an odd one its set of origins, which is added to
+ * the sets.
+ */
 function originReference(
   { origins, originRows }: Chunk,
   names: Map<string, number>,

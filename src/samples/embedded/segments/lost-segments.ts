@@ -9,7 +9,10 @@ export interface ReportedRange extends SampleRange {
 }
 
 export interface LostSegments {
-  /** Calls the range's `unreadable` for each lost segment that may have had samples in it; one without known times may have had any. */
+  /**
+   * Calls the range's `unreadable` for each lost segment that may have had samples in it; one
+   * without known times may have had any.
+   */
   readonly report: (range: ReportedRange) => void;
 }
 

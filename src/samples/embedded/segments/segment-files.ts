@@ -35,10 +35,10 @@ export interface SegmentFolder {
 }
 
 /**
- * Opens the segments that count. A file that the
- * manifest does not name is never deleted: one with a newer number counts, because a commit was under way or the manifest is an older
- * copy; any other is moved aside as `*.orphan`. Changes the folder only when `repair` is set. Throws NewerFormatError for files of a
- * newer version of the program.
+ * Opens the segments that count. A file that the manifest does not name is never deleted: one with
+ * a newer number counts, because a commit was under way or the manifest is an older copy; any other
+ * is moved aside as `*.orphan`. Changes the folder only when `repair` is set. Throws
+ * NewerFormatError for files of a newer version of the program.
  */
 export async function countedSegments(folder: SegmentFolder): Promise<CountedSegments> {
   const { directory, interners, logStart, repair } = folder;
@@ -150,7 +150,8 @@ function manifestDamage(
   if (found === 'damaged')
     return told('The checksum does not fit; every segment in the folder counts');
   if (journalStart === undefined || journalStart <= found.replayFrom) return [];
-  // The journal is dropped only behind the manifest, so this one is an older copy, or files of the journal are gone.
+  // The journal is dropped only behind the manifest, so this one is an older copy, or files of the
+  // journal are gone.
   return told(
     `It is older than the journal, whose entries from ${found.replayFrom} to ${journalStart} are not there; every newer segment in the folder counts`,
   );
@@ -161,7 +162,10 @@ function numberBehind(name: string): number {
   return /^\d{10}\.segment/.test(name) ? segmentNumber(name) + 1 : 0;
 }
 
-/** Moves files aside and writes the manifest. What the disk refuses now is tried again at the next start. */
+/**
+ * Moves files aside and writes the manifest. What the disk refuses now is tried again at the next
+ * start.
+ */
 async function putRight(
   directory: string,
   manifest: Manifest,
@@ -184,7 +188,10 @@ async function putRight(
   }
 }
 
-/** Removes files whose contents are in other segments or were dropped, and halves of segments that were never committed. */
+/**
+ * Removes files whose contents are in other segments or were dropped, and halves of segments that
+ * were never committed.
+ */
 async function clearAway(
   directory: string,
   files: readonly string[],

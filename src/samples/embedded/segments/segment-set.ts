@@ -40,7 +40,10 @@ export interface SegmentChange {
   /** Called when the manifest is made, so that what it says is of that moment. */
   readonly replayFrom: () => number;
   readonly droppedDevices?: Readonly<Record<string, number>>;
-  /** Called when the change counts, before the removed files go: nobody may come upon their chunks afterwards. */
+  /**
+   * Called when the change counts, before the removed files go: nobody may come upon their chunks
+   * afterwards.
+   */
   readonly counts?: () => void;
 }
 
@@ -49,7 +52,10 @@ export interface SegmentSet {
   readonly manifest: () => Manifest;
   /** Runs one after the other what changes segments. */
   readonly exclusive: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Only inside `exclusive`. Rejects without effect when the disk refuses. The removed segments' files are gone afterwards. */
+  /**
+   * Only inside `exclusive`. Rejects without effect when the disk refuses. The removed segments'
+   * files are gone afterwards.
+   */
   readonly commit: (change: SegmentChange) => Promise<void>;
   readonly bytes: () => number;
   readonly close: () => void;
@@ -59,7 +65,7 @@ export interface SegmentSetOptions {
   readonly directory: string;
   readonly manifest: Manifest;
   readonly segments: Segment[];
-  /** Calls back when no read that is under way now can need the removed files any more. */
+  /** Calls back when no read in progress can need the removed files any more. */
   readonly whenUnread: (callback: () => void) => void;
 }
 
@@ -163,7 +169,10 @@ function moveInto({ segment, places }: AddedSegment, members: readonly Member[])
   }
 }
 
-/** Writes the manifest; on a full disk in the place of the reserve, which comes back when there is room. */
+/**
+ * Writes the manifest; on a full disk in the place of the reserve, which comes back when there is
+ * room.
+ */
 async function writeWithReserve(directory: string, make: () => Manifest): Promise<Manifest> {
   const reserve = join(directory, reserveName);
   let manifest = make();

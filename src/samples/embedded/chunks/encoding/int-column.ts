@@ -61,7 +61,10 @@ function writeRuns(writer: ByteWriter, values: Float64Array, length: number, run
   writePacked(writer, heads, runs, planPacking(heads, runs));
 }
 
-/** Reads the first `wanted` values or more of the `length` that were written, into `target` when that is given and long enough for all. */
+/**
+ * Reads the first `wanted` values or more of the `length` that were written, into `target` when
+ * that is given and long enough for all.
+ */
 export function readInts(
   reader: ByteReader,
   length: number,
@@ -80,8 +83,8 @@ export function readInts(
 }
 
 /**
- * A reader of single values, for columns that can be read without decoding all of them: lines and packed numbers without exceptions.
- * Undefined for the others.
+ * A reader of single values, for columns that can be read without decoding all of them: lines and
+ * packed numbers without exceptions. Undefined for the others.
  */
 export function intAt(reader: ByteReader): ((index: number) => number) | undefined {
   const way = reader.byte();
