@@ -22,6 +22,7 @@ import { isDiskFull } from '../model/disk-full.ts';
 import { openPublicHolidays } from '../query/public-holidays.ts';
 import { firstWorkspace } from '../records/rows/workspaces.ts';
 import { type Closers, createClosers } from '../structures/closers.ts';
+import { loadSchemaCompiler } from '../structures/schema-compiler.ts';
 import { createTelemetry } from '../telemetry/events.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 
@@ -126,6 +127,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   await mqtt.listen(app.server);
   closers.push('CoAP', await composeCoap(parts, uplinks, duplicates));
   const { port } = app.server.address() as AddressInfo;
+  void loadSchemaCompiler();
   return { port, routes };
 }
 

@@ -64,7 +64,7 @@ function read(body: JsonObject): readonly ServerEvent[] {
           rssi: measureAt(body, 'rssi'),
           snr: measureAt(body, 'snr'),
           numberOfGateways: itemCountAt(body, 'duplicates'),
-          sqi: signalQualities[String(valueAt(body, 'lqi')).toUpperCase()],
+          sqi: signalQualityOf(valueAt(body, 'lqi')),
         }),
       },
       time: epochAt(body, 'time'),
@@ -73,6 +73,11 @@ function read(body: JsonObject): readonly ServerEvent[] {
       }),
     },
   ];
+}
+
+/** Undefined for a value that is not one of the names. */
+function signalQualityOf(name: unknown): number | undefined {
+  return typeof name === 'string' ? signalQualities[name.toUpperCase()] : undefined;
 }
 
 export const sigfox: NetworkServer = { read };
