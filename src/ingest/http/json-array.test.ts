@@ -103,7 +103,7 @@ test('an array that is broken at a random place is refused exactly when JSON.par
         expect(broken!.place.byte).toBeLessThanOrEqual(Buffer.byteLength(text));
         // What was given out is what stands before the break.
         if (elements.length > 0)
-          // As texts, because JSON.stringify writes -0 as 0.
+          // As JSON, because JSON.stringify writes -0 as 0.
           expect(
             JSON.stringify(parsed(`[${elements.map((each) => JSON.stringify(each)).join()}]`)),
           ).toBe(JSON.stringify(elements));
