@@ -1,6 +1,5 @@
 // A webhook in a thread of its own that counts what arrives, so that it costs the platform's processor little.
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 export interface CountingWebhook {
@@ -34,14 +33,14 @@ const headEnd = Buffer.from('\r\n\r\n');
 /** Reads requests by their length alone; an HTTP server would cost more than the platform's side. */
 function serve(counter: Int32Array): void {
   const server = createServer((socket) => {
-    let rest = Buffer.alloc(0);
+    let rest: Buffer = Buffer.alloc(0);
     socket.on('error', () => undefined);
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       for (;;) {
         const end = rest.indexOf(headEnd);
         if (end < 0) return;
-        const head = rest.latin1Slice(0, end).toLowerCase();
+        const head = rest.toString('latin1', 0, end).toLowerCase();
         const length = Number(/content-length: *(\d+)/.exec(head)?.[1] ?? 0);
         if (rest.length < end + 4 + length) return;
         rest = rest.subarray(end + 4 + length);
