@@ -171,7 +171,15 @@ function report(without: readonly Round[], beside: readonly Round[]): void {
     conditions(tmpdir()),
     `Captures ${kind}, ${devices} devices, ${inFlight} in flight for ${flags.seconds} s; generator and target are threads on the same machine. Processor time is that of the platform on all threads until the last delivery arrived.`,
     markdownTable(
-      ['run', 'captures/s', 'us CPU a capture', 'deliveries', 'in time/s', 'us CPU a delivery', 'caught up after'],
+      [
+        'run',
+        'captures/s',
+        'us CPU a capture',
+        'deliveries',
+        'in time/s',
+        'us CPU a delivery',
+        'caught up after',
+      ],
       rows,
     ),
     `With a webhook captures come at ${figure(ratio)} of their rate without (median of ${rounds}); ${figure(median(beside.map(perDelivery)))} us CPU a delivery with its request.`,
