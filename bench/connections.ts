@@ -68,7 +68,7 @@ async function measure(folder: string): Promise<Measured> {
   });
   const clients = idleClients();
   try {
-    const flow = await createFlow(platform, hexDecoder, 'MQTT');
+    const flow = await createFlow(platform, hexDecoder, { connectivity: 'MQTT' });
     const devices = Array.from({ length: connections }, (_, i) => deviceName(i));
     await createDevices(platform, flow, devices);
     await delay(Number(flags.wait) * 1_000);

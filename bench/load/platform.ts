@@ -137,10 +137,11 @@ export async function isReady(target: HttpTarget): Promise<boolean> {
 export async function createFlow(
   platform: Platform,
   uplinkScript: string,
-  connectivity: BenchFlow['connectivity'] = 'HTTP',
+  options: { readonly passThrough?: boolean; readonly connectivity?: 'HTTP' | 'MQTT' } = {},
 ): Promise<BenchFlow> {
   type Made = { readonly id: string };
   const { organizationId, workspaceId } = platform;
+  const { passThrough = false, connectivity = 'HTTP' } = options;
   const deviceType = await platform.call<Made>('POST', '/v3/device-types', {
     name: 'bench',
     organizationId,
@@ -165,7 +166,7 @@ export async function createFlow(
     deviceConnector: { id: connector.id },
     deviceType: { id: deviceType.id },
     outputConnectors: [{ id: databaseConnectorId, topic: '*' }],
-    isPassThrough: false,
+    isPassThrough: passThrough,
   });
   const { id: connectorId, uplinkSecret } = connector;
   return { workspaceId, dataFlowId: flow.id, connectorId, uplinkSecret, connectivity };
