@@ -10,7 +10,7 @@ const turnMsMax = 5;
 
 export interface LatestParts {
   readonly deviceOf: (id: string) => Device | undefined;
-  /** The reader of one device, which reports what it leaves out. */
+  /** The reader of one device, which reports what it omits. */
   readonly readerOf: (deviceId: string) => RowReader;
   readonly slices: Slices;
 }
