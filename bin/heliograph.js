@@ -4,7 +4,7 @@ import { existsSync } from 'fs';
 import { join } from 'path';
 import { root, runPinned } from './pinned-node.js';
 
-const program = join(root, 'dist', 'main.js');
+const program = join(root, 'dist', 'src', 'main.js');
 
 if (!existsSync(program)) {
   console.error(

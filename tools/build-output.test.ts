@@ -1,4 +1,4 @@
-// What the build does after the compiler: addresses of workers, and files that are not TypeScript.
+// Build output: addresses of workers, and files that are not TypeScript.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -22,7 +22,7 @@ test('every file that is not TypeScript is copied to the same place', () => {
     'clients/demo/devices/list.json': '[]',
     'clients/demo/devices/source.ts': 'export {};\n',
   });
-  expect(copyAssets(join(root, 'src'), join(root, 'dist'))).toBe(2);
+  expect(copyAssets(join(root, 'clients'), join(root, 'dist'))).toBe(2);
   expect(readFileSync(join(root, 'dist/demo/devices/decoder.js'), 'utf8')).toBe(
     'function consume() {}\n',
   );

@@ -1,11 +1,34 @@
-// What the compiler leaves undone in dist/: addresses of worker files, and files that are not TypeScript.
-import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+// Build output: compiles the product to a folder and completes what the compiler leaves undone.
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInstalled, type ProgramRun } from './installed-program.ts';
 
 // The compiler rewrites the endings of imports, not those of `new URL('./worker.ts', import.meta.url)`.
 const fileAddress = /(new URL\(\s*(['"])\.{1,2}\/[^'"]+)\.ts\2(,\s*import\.meta\.url\s*\))/g;
+/** Folders with files that the program reads at run time: scripts of the sandbox, device types of the demo. */
+const assetFolders = ['src', 'clients/demo', 'demo'];
 
-/** Lets every address of a TypeScript file in the emitted code name the emitted file; answers how many there were. */
+/** Writes the output of the project at `root`. `compilerOptions` are added to those of tsconfig.build.json. */
+export function writeOutput(
+  root: string,
+  output: string,
+  compilerOptions: readonly string[] = [],
+): ProgramRun {
+  rmSync(output, { recursive: true, force: true });
+  const options = ['--project', 'tsconfig.build.json', '--outDir', output, ...compilerOptions];
+  const compiled = runInstalled('typescript', 'tsc', options, root);
+  if (!compiled.succeeded) return compiled;
+  const rewritten = pointUrlsAtJavaScript(output);
+  const copied = assetFolders.map((folder) => copyAssets(join(root, folder), join(output, folder)));
+  writeManifest(root, output);
+  const copiedCount = copied.reduce((sum, count) => sum + count, 0);
+  return {
+    succeeded: true,
+    output: `${rewritten} file addresses pointed at JavaScript, ${copiedCount} other files copied`,
+  };
+}
+
+/** Points the address of every TypeScript file in the compiled code at the compiled file; returns their number. */
 export function pointUrlsAtJavaScript(output: string): number {
   let rewritten = 0;
   for (const path of globSync('**/*.js', { cwd: output })) {
@@ -19,11 +42,21 @@ export function pointUrlsAtJavaScript(output: string): number {
   return rewritten;
 }
 
-/** Copies every file of `source` that is not TypeScript to the same place in `output`; answers how many. */
+/** Copies every file of `source` that is not TypeScript to the same place in `output`; returns their number. */
 export function copyAssets(source: string, output: string): number {
   const assets = globSync('**/*', { cwd: source, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name).slice(source.length + 1));
   for (const path of assets) cpSync(join(source, path), join(output, path));
   return assets.length;
+}
+
+/** The program reads its version two folders above src/composition, as in the source tree. */
+function writeManifest(root: string, output: string): void {
+  const text = readFileSync(join(root, 'package.json'), 'utf8');
+  const { name, version, type } = JSON.parse(text) as Readonly<Record<string, string>>;
+  writeFileSync(
+    join(output, 'package.json'),
+    `${JSON.stringify({ name, version, type }, null, 2)}\n`,
+  );
 }

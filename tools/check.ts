@@ -1,7 +1,7 @@
-// `npm run check`: types, lint, imports, dead code and format, each told in one line and every breach below it.
+// `npm run check`: types, lint, imports, dead code and format, each told in one line and every violation below it.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { importBreaches } from './import-rules.ts';
+import { importViolations } from './import-rules.ts';
 import { runInstalled, type ProgramRun } from './installed-program.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -33,8 +33,8 @@ const steps: Readonly<Record<string, () => ProgramRun | Promise<ProgramRun>>> = 
       root,
     ),
   imports: async () => {
-    const breaches = await importBreaches(root);
-    return { succeeded: breaches.length === 0, output: breaches.join('\n') };
+    const violations = await importViolations(root);
+    return { succeeded: violations.length === 0, output: violations.join('\n') };
   },
   'dead code': () => runInstalled('knip', 'knip', ['--no-progress', '--no-config-hints'], root),
   format: () => runInstalled('@biomejs/biome', 'biome', ['format', '--colors=off', '.'], root),

@@ -1,11 +1,11 @@
 // The code map of ARCHITECTURE.md: every file of the product with its caption, folder by folder, between two markers.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Breach } from './tidy/violation.ts';
+import type { Violation } from './tidy/violation.ts';
 import { captionOf } from './tidy/captions.ts';
 import type { ProjectFile } from './tidy/project-files.ts';
 
-const document = 'ARCHITECTURE.md';
+export const codeMapDocument = 'ARCHITECTURE.md';
 const begin = '<!-- code map: begin, written by `npm run tidy -- --fix` -->';
 const end = '<!-- code map: end -->';
 
@@ -34,17 +34,17 @@ function withMap(text: string, map: string): string | undefined {
 }
 
 /** Whether ARCHITECTURE.md and the files tell the same; a project without the document has nothing to keep in step. */
-export function codeMapBreaches(root: string, files: readonly ProjectFile[]): Breach[] {
-  const path = join(root, document);
+export function codeMapViolations(root: string, files: readonly ProjectFile[]): Violation[] {
+  const path = join(root, codeMapDocument);
   if (!existsSync(path)) return [];
   const text = readFileSync(path, 'utf8');
   const wanted = withMap(text, codeMap(files));
   if (wanted === undefined)
-    return [{ path: document, message: `the markers "${begin}" and "${end}" are missing` }];
+    return [{ path: codeMapDocument, message: `the markers "${begin}" and "${end}" are missing` }];
   if (wanted === text) return [];
   return [
     {
-      path: document,
+      path: codeMapDocument,
       message: 'the code map is out of step with the files: run "npm run tidy -- --fix"',
     },
   ];
@@ -52,7 +52,7 @@ export function codeMapBreaches(root: string, files: readonly ProjectFile[]): Br
 
 /** Writes the map anew; answers whether anything changed. */
 export function rewriteCodeMap(root: string, files: readonly ProjectFile[]): boolean {
-  const path = join(root, document);
+  const path = join(root, codeMapDocument);
   if (!existsSync(path)) return false;
   const text = readFileSync(path, 'utf8');
   const wanted = withMap(text, codeMap(files));

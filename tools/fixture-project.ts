@@ -1,4 +1,4 @@
-// A small project in a temporary folder, for tests that plant a breach and see it caught.
+// A small project in a temporary folder, for tests that plant a violation and see it caught.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

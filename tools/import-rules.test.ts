@@ -1,6 +1,6 @@
-// The import rules catch a planted breach of each kind.
+// The import rules catch a planted violation of each kind.
 import { expect, test } from 'vitest';
-import { importBreaches } from './import-rules.ts';
+import { importViolations } from './import-rules.ts';
 import { plantedProject } from './fixture-project.ts';
 
 const leaf = 'export const value = 1;\nexport type Shape = number;\n';
@@ -146,7 +146,7 @@ const always = {
 
 for (const { what, files, rule } of cases)
   test(`${what} is ${rule === undefined ? 'allowed' : `refused by ${rule}`}`, async () => {
-    const breaches = await importBreaches(plantedProject({ ...always, ...files }));
-    if (rule === undefined) expect(breaches).toEqual([]);
-    else expect(breaches).toContainEqual(expect.stringContaining(`(${rule})`));
+    const violations = await importViolations(plantedProject({ ...always, ...files }));
+    if (rule === undefined) expect(violations).toEqual([]);
+    else expect(violations).toContainEqual(expect.stringContaining(`(${rule})`));
   });

@@ -6,7 +6,7 @@ const stages = [
   'validate',
   'live',
   'rules',
-  'connectors',
+  'deliveries',
   'network-servers',
   'query',
   'inventory',
@@ -14,7 +14,7 @@ const stages = [
 ] as const;
 
 /** Folders whose code neither logs nor reads a clock. */
-export const stageFolders: readonly string[] = stages;
+export const stageFolders: readonly string[] = [...stages, 'connectors'];
 
 /** Folders that keep something on disk or in an engine. */
 const stores = ['log', 'samples', 'records', 'raw-uplinks', 'data-folder'] as const;
@@ -24,11 +24,12 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   structures: [],
   telemetry: ['model'],
-  contract: ['model'],
   summaries: ['model', 'structures'],
   filters: ['model'],
   templates: ['model'],
   egress: ['model', 'structures'],
+  connectors: ['model', 'structures', 'templates', 'egress'],
+  contract: ['model', 'summaries', 'connectors'],
   scripting: ['model', 'structures'],
   log: ['model', 'structures'],
   'data-folder': ['model', 'log'],
@@ -36,16 +37,25 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   'raw-uplinks': ['model', 'structures', 'log'],
   records: ['model', 'structures', 'filters', 'data-folder'],
   ingest: ['model', 'structures'],
-  inventory: ['model', 'structures', 'records', 'samples', 'filters'],
+  inventory: ['model', 'structures', 'records', 'samples', 'filters', 'connectors'],
   access: ['model', 'structures', 'records'],
   decode: ['model', 'scripting'],
   validate: ['model'],
   query: ['model', 'structures', 'summaries', 'samples'],
   live: ['model', 'structures', 'contract'],
   rules: ['model', 'structures', 'scripting', 'records', 'samples', 'templates'],
-  connectors: ['model', 'structures', 'templates', 'egress'],
+  deliveries: ['model', 'structures', 'templates', 'egress', 'connectors'],
   'network-servers': ['model', 'structures', 'egress'],
-  flows: ['model', 'structures', 'telemetry', 'scripting', 'egress', ...stores, ...stages],
+  flows: [
+    'model',
+    'structures',
+    'telemetry',
+    'scripting',
+    'egress',
+    'connectors',
+    ...stores,
+    ...stages,
+  ],
   http: [
     'model',
     'structures',
@@ -53,6 +63,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'contract',
     'raw-uplinks',
     'samples',
+    'connectors',
     'flows',
     ...stages,
   ],

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { completeLock, lockBreaches, missingEntries } from './lock-entries.ts';
+import { completeLock, lockViolations, missingEntries } from './lock-entries.ts';
 import { plantedProject } from './fixture-project.ts';
 
 const packages = {
@@ -44,11 +44,11 @@ test('a lock without them is caught, and complete after --fix', () => {
   const root = plantedProject({
     'package-lock.json': JSON.stringify({ lockfileVersion: 3, packages }),
   });
-  expect(lockBreaches(root).map((breach) => breach.message)).toEqual([
+  expect(lockViolations(root).map((violation) => violation.message)).toEqual([
     expect.stringContaining('@tool/cli-darwin-arm64'),
   ]);
   expect(completeLock(root)).toBe(true);
-  expect(lockBreaches(root)).toEqual([]);
+  expect(lockViolations(root)).toEqual([]);
   expect(completeLock(root)).toBe(false);
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   expect(Object.keys(lock.packages)).toEqual([

@@ -2,7 +2,7 @@
 // An installation leaves entries out when it could not look such a package up; what it needs is known without asking.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Breach } from './tidy/violation.ts';
+import type { Violation } from './tidy/violation.ts';
 
 interface LockEntry {
   readonly version?: string;
@@ -67,7 +67,7 @@ function platformEntry(name: string, version: string, namedBy: LockEntry): objec
 }
 
 /** Tells when the lock lacks entries. */
-export function lockBreaches(root: string): Breach[] {
+export function lockViolations(root: string): Violation[] {
   if (!existsSync(join(root, document))) return [];
   const names = [...missingEntries(readLock(root)).keys()].map((path) =>
     path.slice('node_modules/'.length),

@@ -1,19 +1,23 @@
-// Tidy catches a planted breach of each rule, and only that.
+// Tidy catches a planted violation of each rule, and only that.
 import { expect, test } from 'vitest';
 import { codeMap, rewriteCodeMap } from './code-map.ts';
 import { plantedProject } from './fixture-project.ts';
-import { breachText } from './tidy/violation.ts';
-import { tidyBreaches } from './tidy/house-rules.ts';
+import { violationText } from './tidy/violation.ts';
+import { tidyViolations } from './tidy/house-rules.ts';
+import { readAllowed } from './tidy/allowed-counts.ts';
 import { projectFiles } from './tidy/project-files.ts';
+import { lowerAllowed } from './tidy/ratchets.ts';
 
 const caption = '// A file that says what it is for.\n';
 const lines = (count: number) => `${caption}${'export {};\n'.repeat(count - 1)}`;
 const functionOf = (count: number) =>
   `${caption}export function long(): void {\n${'  void 0;\n'.repeat(count - 2)}}\n`;
 const factoryOf = (count: number) =>
-  `${caption}export function keeper() {\n  function kept(): void {\n${'    void 0;\n'.repeat(count - 2)}  }\n  return { kept, other: () => {\n${'    void 0;\n'.repeat(40)}  } };\n}\n`;
-const callbackOf = (count: number) =>
-  `${caption}export function long() {\n  run(() => {\n${'    void 0;\n'.repeat(count - 4)}  });\n}\n`;
+  `${caption}export function createKeeper() {\n${'  const f = () => 0;\n'.repeat(count - 2)}}\n`;
+const parametersOf = (count: number) =>
+  `${caption}export function f(${['a', 'b', 'c', 'd', 'e'].slice(0, count).join(', ')}) {}\n`;
+const assertionsOf = (count: number) =>
+  `${caption}declare const values: readonly string[];\n${'void values[0]!;\n'.repeat(count)}`;
 const suiteOf = (count: number) =>
   `${caption}describe('x', () => {\n${"  test('y', () => {});\n".repeat(count - 2)}});\n`;
 const code = (line: string) => `${caption}${line}\n`;
@@ -24,8 +28,8 @@ interface Case {
   readonly rule: string;
   readonly path: string;
   readonly text: string;
-  /** Part of the breach's text, or undefined when the file is fine. */
-  readonly breach?: string;
+  /** Part of the violation's text, or undefined when the file is fine. */
+  readonly violation?: string;
 }
 
 const cases: readonly Case[] = [
@@ -34,51 +38,149 @@ const cases: readonly Case[] = [
     rule: 'a source file of 301 lines',
     path: 'src/model/sample.ts',
     text: lines(301),
-    breach: '301 lines, at most 300',
+    violation: 'long-files src: 1, allowed 0',
   },
-  { rule: 'a test file of 400 lines', path: 'src/model/sample.test.ts', text: lines(400) },
+  { rule: 'a test file of 500 lines', path: 'src/model/sample.test.ts', text: lines(500) },
   {
-    rule: 'a test file of 401 lines',
+    rule: 'a test file of 501 lines',
     path: 'tests/journeys/uplink.test.ts',
-    text: lines(401),
-    breach: 'at most 400',
+    text: lines(501),
+    violation: 'long-files tests: 1, allowed 0',
   },
   { rule: 'a function of 60 lines', path: 'src/model/sample.ts', text: functionOf(60) },
   {
     rule: 'a function of 61 lines',
     path: 'src/model/sample.ts',
     text: functionOf(61),
-    breach: ':2: a function of 61 lines',
+    violation: 'src/model/sample.ts:2',
   },
   {
-    rule: 'a factory of functions that each fit',
-    path: 'src/model/sample.ts',
-    text: factoryOf(60),
-  },
-  {
-    rule: 'a factory around a long function',
+    rule: 'a factory of 61 lines with short functions inside',
     path: 'src/model/sample.ts',
     text: factoryOf(61),
-    breach: ':3: a function of 61',
+    violation: 'long-functions src: 1, allowed 0',
+  },
+  { rule: 'a factory of 60 lines', path: 'src/model/sample.ts', text: factoryOf(60) },
+  { rule: 'a suite of 100 lines', path: 'src/model/sample.test.ts', text: suiteOf(100) },
+  {
+    rule: 'a helper of 61 lines in a test',
+    path: 'src/model/sample.test.ts',
+    text: functionOf(61),
+    violation: 'long-functions tests: 1',
+  },
+  { rule: 'a function of four parameters', path: 'bench/run.ts', text: parametersOf(4) },
+  {
+    rule: 'a function of five parameters',
+    path: 'bench/run.ts',
+    text: parametersOf(5),
+    violation: 'many-parameters bench: 1, allowed 0',
   },
   {
-    rule: 'a callback of a long function',
+    rule: 'one conditional expression in 100 lines of src',
     path: 'src/model/sample.ts',
-    text: callbackOf(61),
-    breach: ':2: a function of 61',
+    text: `${lines(99)}export const n = a ? 1 : 2;\n`,
   },
-  { rule: 'a suite of 100 lines', path: 'src/model/sample.test.ts', text: suiteOf(100) },
+  {
+    rule: 'two conditional expressions in 101 lines of src',
+    path: 'src/model/sample.ts',
+    text: `${lines(99)}export const n = a ? 1 : 2;\nexport const m = a ? 1 : 2;\n`,
+    violation: 'src/model/sample.ts:101',
+  },
+  {
+    rule: 'a conditional expression in a bench',
+    path: 'bench/run.ts',
+    text: code('export const n = a ? 1 : 2;'),
+  },
+  { rule: '60 assertions that a value exists', path: 'src/model/a.ts', text: assertionsOf(60) },
+  {
+    rule: 'the 61st assertion that a value exists',
+    path: 'src/model/a.ts',
+    text: assertionsOf(61),
+    violation: 'non-null src: 61, allowed 0',
+  },
+  {
+    rule: '61 reads of a typed array',
+    path: 'src/model/a.ts',
+    text: assertionsOf(61).replace('readonly string[]', 'Float64Array'),
+  },
+  {
+    rule: '61 reads of a buffer',
+    path: 'src/model/a.ts',
+    text: assertionsOf(61).replace('readonly string[]', 'Buffer'),
+  },
+  {
+    rule: 'a caption that starts with What',
+    path: 'src/model/sample.ts',
+    text: '// What a sample is and may contain.\n',
+    violation: 'caption-questions src: 1, allowed 0',
+  },
+  {
+    rule: 'a caption of 20 words',
+    path: 'src/model/a.ts',
+    text: `// Sample:${' word'.repeat(19)}.\n`,
+  },
+  {
+    rule: 'a caption of 21 words',
+    path: 'src/model/a.ts',
+    text: `// Sample:${' word'.repeat(20)}.\n`,
+    violation: 'long-captions src: 1, allowed 0',
+  },
+  {
+    rule: 'a private word in a comment',
+    path: 'src/model/a.ts',
+    text: code('// The caller is told.'),
+    violation: 'word-told product: 1, allowed 0: write reported, returned',
+  },
+  {
+    rule: 'a private word in a message',
+    path: 'src/model/a.ts',
+    text: code("export const message = 'nobody can read';"),
+    violation: 'src/model/a.ts:2',
+  },
+  {
+    rule: 'a private word as a value',
+    path: 'src/model/a.ts',
+    text: code("export const a = 'told';"),
+  },
+  {
+    rule: 'a private word in the title of a test',
+    path: 'src/model/a.test.ts',
+    text: code("test('a client is told', () => {});"),
+    violation: 'word-told tests: 1, allowed 0',
+  },
+  {
+    rule: 'a private word in data of a test',
+    path: 'src/model/a.test.ts',
+    text: code("export const name = 'a client is told';"),
+  },
+  {
+    rule: 'a private word in a document',
+    path: 'docs/operating.md',
+    text: '# Operating\n\nThe operator is told.\n',
+    violation: 'docs/operating.md:3',
+  },
+  {
+    rule: 'a private word in the code of a document',
+    path: 'docs/operating.md',
+    text: '# Operating\n\n```sh\necho told\n```\n\nSee `told`.\n',
+  },
+  {
+    rule: 'a private word in a sandbox script',
+    path: 'src/scripting/guest/a.js',
+    text: '// Nobody reads this.\n',
+    violation: 'word-nobody product: 1',
+  },
   {
     rule: 'no caption',
     path: 'src/model/sample.ts',
     text: 'export {};\n',
-    breach: 'the first line is a comment',
+    violation: 'the first line is a comment',
   },
   {
     rule: 'a caption without end',
     path: 'src/model/sample.ts',
     text: '// Samples and other things of it\n',
-    breach: ':1:',
+    violation: ':1:',
   },
   {
     rule: 'a caption below #!',
@@ -89,70 +191,75 @@ const cases: readonly Case[] = [
     rule: 'a bag as a file',
     path: 'src/model/utils.ts',
     text: caption,
-    breach: '"utils" says nothing',
+    violation: '"utils" says nothing',
   },
   {
     rule: 'a bag as a suffix',
     path: 'src/query/time-helpers.ts',
     text: caption,
-    breach: '"time-helpers" says nothing',
+    violation: '"time-helpers" says nothing',
   },
   {
     rule: 'a bag as a folder',
     path: 'src/query/common/time.ts',
     text: caption,
-    breach: '"common" says nothing',
+    violation: '"common" says nothing',
   },
-  { rule: 'a barrel', path: 'src/query/index.ts', text: caption, breach: '"index" says nothing' },
+  {
+    rule: 'a barrel',
+    path: 'src/query/index.ts',
+    text: caption,
+    violation: '"index" says nothing',
+  },
   {
     rule: 'a file of types',
     path: 'src/query/types.ts',
     text: caption,
-    breach: '"types" says nothing',
+    violation: '"types" says nothing',
   },
   { rule: 'device types', path: 'src/model/device-type.ts', text: caption },
   {
     rule: 'capitals',
     path: 'src/model/deviceType.ts',
     text: caption,
-    breach: 'not in lower-case words',
+    violation: 'not in lower-case words',
   },
   { rule: 'interface sections', path: 'tests/interface/4.8-run-script.test.ts', text: caption },
   {
     rule: 'a folder without row',
     path: 'src/gadgets/gear.ts',
     text: caption,
-    breach: 'src/gadgets has no row',
+    violation: 'src/gadgets has no row',
   },
   {
     rule: 'a stranger at the root',
     path: 'src/server.ts',
     text: caption,
-    breach: 'lie at the root of src',
+    violation: 'lie at the root of src',
   },
   {
     rule: 'environment',
     path: 'src/http/edge/server.ts',
     text: code('export const p = process.env;'),
-    breach: ':2: only src/config.ts',
+    violation: ':2: only src/config.ts',
   },
   {
     rule: 'environment by index',
     path: 'src/main.ts',
     text: code("export const p = process['env'];"),
-    breach: 'only src/config.ts',
+    violation: 'only src/config.ts',
   },
   {
     rule: 'environment by parts',
     path: 'src/main.ts',
     text: code('const { env } = process;'),
-    breach: 'only src/config.ts',
+    violation: 'only src/config.ts',
   },
   {
     rule: 'environment by name',
     path: 'src/main.ts',
     text: code("import { env } from 'node:process';"),
-    breach: 'only src/config.ts',
+    violation: 'only src/config.ts',
   },
   {
     rule: 'environment in config',
@@ -163,19 +270,19 @@ const cases: readonly Case[] = [
     rule: 'a clock in a stage',
     path: 'src/query/kpi.ts',
     text: code('export const n = Date.now();'),
-    breach: 'reads no clock',
+    violation: 'reads no clock',
   },
   {
     rule: 'a new date in a stage',
     path: 'src/live/session.ts',
     text: code('export const n = new Date();'),
-    breach: 'reads no clock',
+    violation: 'reads no clock',
   },
   {
     rule: 'review bug B8: a clock as the default of a parameter in a stage',
     path: 'src/connectors/chat.ts',
     text: code('export const f = (now = Date.now) => now();'),
-    breach: 'reads no clock',
+    violation: 'reads no clock',
   },
   {
     rule: 'a date of something',
@@ -191,25 +298,25 @@ const cases: readonly Case[] = [
     rule: 'printing in a stage',
     path: 'src/rules/logic.ts',
     text: code("console.log('x');"),
-    breach: 'does not log',
+    violation: 'does not log',
   },
   {
     rule: 'stderr in a stage',
     path: 'src/access/keys.ts',
     text: code("process.stderr.write('x');"),
-    breach: 'does not log',
+    violation: 'does not log',
   },
   {
     rule: 'unfinished work',
     path: 'src/model/sample.ts',
     text: code('export {}; // TODO later'),
-    breach: ':2: unfinished work',
+    violation: ':2: unfinished work',
   },
   {
     rule: 'unfinished work before a brace',
     path: 'src/model/sample.ts',
     text: code('{\n// FIXME\n}'),
-    breach: ':3: unfinished',
+    violation: ':3: unfinished',
   },
   {
     rule: 'unfinished work with its issue',
@@ -225,25 +332,25 @@ const cases: readonly Case[] = [
     rule: 'only',
     path: 'src/model/a.test.ts',
     text: code("test.only('x', () => {});"),
-    breach: ':2: .only',
+    violation: ':2: .only',
   },
   {
     rule: 'skip',
     path: 'src/model/a.test.ts',
     text: code("describe.skip('x', () => {});"),
-    breach: '.skip',
+    violation: '.skip',
   },
   {
     rule: 'skip as a value',
     path: 'src/model/a.test.ts',
     text: code('const t = a ? test : test.skip;'),
-    breach: '.skip',
+    violation: '.skip',
   },
   {
     rule: 'announced tests',
     path: 'src/model/a.test.ts',
     text: code("it.todo('x');"),
-    breach: '.todo',
+    violation: '.todo',
   },
   {
     rule: 'skip of a query',
@@ -255,52 +362,95 @@ const cases: readonly Case[] = [
     rule: 'a long record',
     path: 'docs/decisions/0001-title.md',
     text: record + 'x\n'.repeat(60),
-    breach: 'at most 60',
+    violation: 'at most 60',
   },
   {
     rule: 'a gap in records',
     path: 'docs/decisions/0002-title.md',
     text: record,
-    breach: 'the next number is 0001',
+    violation: 'the next number is 0001',
   },
   {
     rule: 'a record without context',
     path: 'docs/decisions/0001-title.md',
     text: record.replace('## Context', ''),
-    breach: '## Context',
+    violation: '## Context',
   },
   {
     rule: 'a badly named record',
     path: 'docs/decisions/notes.md',
     text: record,
-    breach: 'NNNN-title.md',
+    violation: 'NNNN-title.md',
   },
 ];
 
-for (const { rule, path, text, breach } of cases)
-  test(`${rule} is ${breach === undefined ? 'fine' : 'caught'}`, () => {
-    const found = tidyBreaches(plantedProject({ [path]: text })).map(breachText);
-    if (breach === undefined) expect(found).toEqual([]);
-    else expect(found).toEqual([expect.stringContaining(breach)]);
+for (const { rule, path, text, violation } of cases)
+  test(`${rule} is ${violation === undefined ? 'fine' : 'caught'}`, () => {
+    const found = tidyViolations(plantedProject({ [path]: text })).map(violationText);
+    if (violation === undefined) expect(found).toEqual([]);
+    else expect(found).toEqual([expect.stringContaining(violation)]);
     for (const line of found) expect(line).toContain(path);
   });
+
+test('the places of a count above its row are listed, and no row rises', () => {
+  const told = code('// Told.');
+  const root = plantedProject({
+    'src/model/a.ts': told,
+    'src/model/b.ts': told,
+    'tools/tidy/allowed.txt': '1 word-told product\n',
+  });
+  expect(tidyViolations(root).map(violationText)).toEqual([
+    'tools/tidy/allowed.txt: word-told product: 2, allowed 1: write reported, returned, logged or notified\n' +
+      '  src/model/a.ts:2\n  src/model/b.ts:2',
+  ]);
+  expect(lowerAllowed(root, projectFiles(root))).toBe(false);
+});
+
+test('fewer uses than allowed pass, and --fix lowers the row; of two rows after a merge the lower one is valid', () => {
+  const root = plantedProject({
+    'src/model/a.ts': code('// Told.'),
+    'tools/tidy/allowed.txt': '3 word-told product\n2 word-told product\n4 word-nobody product\n',
+  });
+  expect(tidyViolations(root)).toEqual([]);
+  expect(lowerAllowed(root, projectFiles(root))).toBe(true);
+  expect(readAllowed(root)).toEqual(new Map([['word-told product', 1]]));
+  expect(lowerAllowed(root, projectFiles(root))).toBe(false);
+});
+
+test('a row of the allowed counts that is not a count and a name is an error', () => {
+  const root = plantedProject({ 'tools/tidy/allowed.txt': '<<<<<<< ours\n' });
+  expect(() => readAllowed(root)).toThrow('"<<<<<<< ours" is not a count and a name');
+});
+
+test('a runtime dependency without a decision record is a violation', () => {
+  const root = plantedProject({
+    'package.json': '{"dependencies":{"fastify":"5.0.0","left-pad":"1.0.0"}}',
+    'docs/decisions/0001-title.md': record.replace(
+      'B.',
+      '`fastify` serves HTTP, left-pad is not quoted.',
+    ),
+  });
+  expect(tidyViolations(root).map(violationText)).toEqual([
+    'package.json: no decision record names the dependency left-pad',
+  ]);
+});
 
 const markers =
   '# Map\n<!-- code map: begin, written by `npm run tidy -- --fix` -->\n<!-- code map: end -->\nAfter.\n';
 
 test('a code map out of step is caught, and written anew by --fix', () => {
   const root = plantedProject({ 'ARCHITECTURE.md': markers, 'src/model/sample.ts': caption });
-  expect(tidyBreaches(root).map((breach) => breach.message)).toEqual([
+  expect(tidyViolations(root).map((violation) => violation.message)).toEqual([
     expect.stringContaining('out of step'),
   ]);
   expect(rewriteCodeMap(root, projectFiles(root))).toBe(true);
-  expect(tidyBreaches(root)).toEqual([]);
+  expect(tidyViolations(root)).toEqual([]);
   expect(rewriteCodeMap(root, projectFiles(root))).toBe(false);
 });
 
 test('an ARCHITECTURE.md that lost its markers is caught', () => {
   const root = plantedProject({ 'ARCHITECTURE.md': '# Map\n', 'src/model/sample.ts': caption });
-  expect(tidyBreaches(root).map((breach) => breach.message)).toEqual([
+  expect(tidyViolations(root).map((violation) => violation.message)).toEqual([
     expect.stringContaining('markers'),
   ]);
 });

@@ -1,4 +1,5 @@
 // A CSV row as a sample: `timestamp`, `topic`, `deviceId` and `meta` by name, every other column a data key, nested by dots.
+import { originalText } from '../../src/structures/csv.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
 const ownColumns = new Set(['timestamp', 'topic', 'deviceId', 'meta', 'otherData']);
@@ -13,7 +14,7 @@ export function csvSample(names: readonly string[], cells: readonly string[]): J
     if (!ownColumns.has(name)) setAt(data, name.split('.'), valueOf(cell));
     else if (name === 'otherData')
       for (const [key, value] of Object.entries(parsed(cell))) setAt(data, key.split('.'), value);
-    else sample[name] = name === 'meta' ? parsed(cell) : unguarded(cell);
+    else sample[name] = name === 'meta' ? parsed(cell) : originalText(cell);
   });
   return { ...sample, data };
 }
@@ -52,12 +53,7 @@ function valueOf(cell: string): Json {
       return cell;
     }
   }
-  return unguarded(cell);
-}
-
-/** Exports put an apostrophe before what a spreadsheet would take for a formula. */
-function unguarded(cell: string): string {
-  return /^'[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell;
+  return originalText(cell);
 }
 
 function parsed(cell: string): JsonObject {

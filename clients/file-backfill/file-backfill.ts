@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import { isJsonObject } from '../../src/model/json.ts';
-import { csvCells, separatorOf } from '../../src/model/csv.ts';
+import { csvCells, separatorOf } from '../../src/structures/csv.ts';
 import { csvSample } from './csv-sample.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { fileStart, type SourcePlace, type SourceRecord, sourceRecords } from './source-records.ts';

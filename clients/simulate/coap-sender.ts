@@ -1,5 +1,4 @@
 // Simulated devices over CoAP: confirmable POSTs to /v3/capture from a few sockets.
-import { Agent, request } from 'coap';
 import type { Sender } from './simulation.ts';
 import type { SenderTarget } from './sender-target.ts';
 
@@ -12,6 +11,8 @@ export async function coapSender({
   uplinkSecret,
   inFlightMax,
 }: SenderTarget): Promise<Sender> {
+  // A development package: the platform has its own CoAP codec, and the other protocols need none.
+  const { Agent, request } = await import('coap');
   const sockets = Math.min(socketsMax, inFlightMax);
   const type = host.includes(':') ? 'udp6' : 'udp4';
   const agents = Array.from({ length: sockets }, () => new Agent({ type }));

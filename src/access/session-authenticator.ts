@@ -50,7 +50,7 @@ export interface SessionAuthenticator extends Authenticator {
   /** The user of a session as of now; undefined when the session or the membership is over. */
   readonly current: (sessionId: string) => Promise<Principal | undefined>;
   /** Writes when sessions were last used and ends those that are over; returns their ids. */
-  readonly keepHouse: () => Promise<string[]>;
+  readonly runMaintenance: () => Promise<string[]>;
 }
 
 /** The token that state-changing calls repeat in `x-csrf-token`; it follows from the session's, so none has to be kept. */
@@ -120,7 +120,7 @@ export function sessionAuthenticator(parts: {
       const session = await findSession(db, sessionId);
       return session === undefined ? undefined : userPrincipal(db, session);
     },
-    async keepHouse() {
+    async runMaintenance() {
       const uses = new Map(seen);
       seen.clear();
       if (uses.size > 0) await saveLastSeen(db, uses);

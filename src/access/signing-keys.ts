@@ -32,7 +32,7 @@ export interface SigningKeys {
   /** Signs with a new key from now on; tokens of the older ones stay valid. */
   renew(): Promise<void>;
   /** Renews a key that is a quarter old, and forgets keys whose last token has expired. To be called now and then. */
-  keepHouse(): Promise<void>;
+  runMaintenance(): Promise<void>;
 }
 
 /** `tokenLifetimeMs` is how long a superseded key must still verify. */
@@ -79,7 +79,7 @@ export function signingKeys(parts: {
     find: async (id) => (await keys()).find((key) => key.id === id),
     published: async () => ({ keys: (await keys()).map((key) => key.published) }),
     renew,
-    async keepHouse() {
+    async runMaintenance() {
       if (loading === undefined) return;
       if ((await keys())[0]!.created + renewedAfterMs <= now()) await renew();
       const [newest, ...older] = await keys();

@@ -41,7 +41,7 @@ export interface Access {
   /** Must be told every change of a record. */
   readonly recordChanged: (change: RecordChange) => void;
   /** To be called now and then, and before the records close. */
-  readonly keepHouse: () => Promise<void>;
+  readonly runMaintenance: () => Promise<void>;
 }
 
 /** `acting` holds the actor of the request under way; the records read it for the audit log. */
@@ -71,11 +71,11 @@ export function composeAccess(
     recordChanged(change) {
       for (const one of [apiKeys, bearer, sessions]) one.recordChanged(change);
     },
-    async keepHouse() {
+    async runMaintenance() {
       await apiKeys.saveUses();
-      for (const id of await sessions.keepHouse())
+      for (const id of await sessions.runMaintenance())
         records.announce({ kind: 'session', id, action: 'deleted' });
-      await keys.keepHouse();
+      await keys.runMaintenance();
       await dropOldAuditEntries(db, now());
     },
   };

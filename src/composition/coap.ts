@@ -4,6 +4,7 @@ import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { errorBody, traceIdOf } from '../http/edge/error-body.ts';
 import { parseJsonBody } from '../http/edge/json-body.ts';
+import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { CaptureReceipt } from '../flows/capture.ts';
 import { type CoapCapture, coapCapture } from '../ingest/coap/coap-capture.ts';
 import { codeText } from '../ingest/coap/coap-answer.ts';
@@ -21,11 +22,14 @@ export async function composeCoap(
   const { config, telemetry, directory, now } = parts;
   if (config.coapPort === 0) return async () => undefined;
   const startedAt = now();
-  const capture = async (input: CoapCapture): Promise<CaptureReceipt> => {
+  const capture = async (sent: CoapCapture<UplinkRoute>): Promise<CaptureReceipt> => {
+    const { sender: route, request, body, bodyBytes, duplicateKey } = sent;
+    const { topic, timestamp } = request;
+    const input = { route, topic, timestamp, body, bodyBytes, duplicateKey };
     // While the endpoint's own memory is shorter than an exchange, the journal tells what came before the start.
     const work = () => uplinks.capture({ ...input, idempotencyKey: undefined });
     if (now() - startedAt > exchangeLifetimeMs) return work();
-    const once = await duplicates.once(input.duplicateKey, work);
+    const once = await duplicates.once(duplicateKey, work);
     return once.repeated ? { id: randomUUID(), receivedAt: now() } : once.outcome;
   };
   const server = await startCoapServer({

@@ -7,15 +7,15 @@ import { testing } from './previews.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { type ConnectorTable, connectorTable } from '../connectors/connector-table.ts';
-import type { OrderDownlink } from '../connectors/downlink.ts';
+import type { OrderDownlink } from '../connectors/downlink/downlink-sender.ts';
 import {
   createDeliverer,
   type Deliverer,
   delivererLimits,
   type DelivererParts,
-} from '../connectors/delivery-worker.ts';
-import { createMailSender, type MailSender } from '../connectors/mail-sender.ts';
-import { openTargets } from '../connectors/open-targets.ts';
+} from '../deliveries/delivery-worker.ts';
+import { createMailSender, type MailSender } from '../connectors/mail/mail-sender.ts';
+import { openTargets } from '../deliveries/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { createJournalFollower } from '../flows/journal-follower.ts';
 import { queueOutputs } from '../flows/outputs.ts';
@@ -54,7 +54,7 @@ export interface Deliveries {
   readonly enqueueDeliveries: (drafts: readonly DeliveryDraft[], step?: RecordsDb) => Promise<void>;
   /** Resolves when every sample that is durable by now has its deliveries, and those that are due were tried. */
   readonly settled: () => Promise<void>;
-  readonly keepHouse: () => Promise<void>;
+  readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -147,7 +147,7 @@ export function composeDeliveries(
       await outputs.settled();
       await deliverer.settled();
     },
-    async keepHouse() {
+    async runMaintenance() {
       while ((await dropOldDeliveries(records.db, now(), droppedMax)) === droppedMax) await pause();
     },
     close: () => closeInOrder(outputs.close, deliverer.close, targets.close, () => mails?.close()),

@@ -1,9 +1,9 @@
 // Composes what deliveries change: outcomes in the log with notes for the device's owner, and samples that outputs write back.
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
-import type { WriteSample, WrittenSample } from '../connectors/database.ts';
+import type { WriteSample, WrittenSample } from '../connectors/database/database-sender.ts';
 import { createRuleBudget, type RuleBudget } from '../flows/rule-budget.ts';
-import { outcomeNotes } from '../connectors/failure-notes.ts';
+import { outcomeNotes } from '../deliveries/failure-notes.ts';
 import type { TriedDelivery } from '../model/delivery.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
 import { Problem, problem } from '../model/problem.ts';

@@ -1,11 +1,12 @@
 // Composes LoRaWAN and downlinks: webhooks of network servers in, the queue of downlinks out, integrations beside both.
-import type { OrderDownlink } from '../connectors/downlink.ts';
+import type { OrderDownlink } from '../connectors/downlink/downlink-sender.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Mqtt } from './mqtt.ts';
 import type { Uplinks } from './uplinks.ts';
 import { planDownlinks } from '../decode/downlink-command.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import type { CaptureReceipt } from '../flows/capture.ts';
+import { type CaptureSenders, createCaptureSenders } from '../flows/capture-senders.ts';
 import type { EventSources } from '../flows/device-events.ts';
 import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../flows/downlink.ts';
 import { createDownlinkQueue, type DownlinkQueue } from '../flows/downlink-queue.ts';
@@ -49,7 +50,7 @@ import { findIntegration } from '../records/rows/integrations.ts';
 import { listProcessingLog } from '../records/rows/processing-log.ts';
 
 export interface Lora {
-  readonly connectorOf: (uplinkSecret: string) => DeviceConnector | Promise<DeviceConnector>;
+  readonly senders: CaptureSenders;
   readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
   readonly sendDownlink: (
     deviceId: string,
@@ -61,7 +62,7 @@ export interface Lora {
   readonly routes: readonly Route[];
   /** Takes up what waited when the platform stopped. */
   readonly start: () => Promise<void>;
-  readonly keepHouse: () => Promise<void>;
+  readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -115,10 +116,10 @@ export function composeLora(
     downlinkReported: queue.reported,
   };
   const take = (webhook: Webhook) => captureWebhook(webhook, webhookStages);
-  const connectorOf = (secret: string) => directory.connector(secret);
+  const senders = createCaptureSenders(directory);
   const shared = { records, now, once: uplinks.once };
   return {
-    connectorOf,
+    senders,
     captureWebhook: take,
     sendDownlink: send,
     async orderDownlink({ from, to, command, correlationId, idempotencyKey }) {
@@ -128,7 +129,7 @@ export function composeLora(
       await send(to, command, { correlationId, idempotencyKey });
     },
     routes: [
-      webhookRoute({ connectorOf, captureWebhook: take }),
+      webhookRoute({ findConnector: senders.ofWebhook, captureWebhook: take }),
       ...downlinkRoutes({
         ...shared,
         sendDownlink: send,
@@ -139,7 +140,7 @@ export function composeLora(
       ...integrationRoutes({ ...shared, checkHost: (host) => egress.checkLiteral(host) }),
     ],
     start: queue.wakeAll,
-    async keepHouse() {
+    async runMaintenance() {
       await queue.expire();
       await forgetOldDownlinks(records, now());
     },

@@ -30,7 +30,7 @@ export interface Platform {
   /** Every route there is, as declared. */
   readonly routes: readonly Route[];
   /** Does now what is done once a minute: drops what is outdated, expired or deleted. */
-  keepHouse(): Promise<void>;
+  runMaintenance(): Promise<void>;
   /** Stops taking requests, lets those under way end, makes everything durable and closes. */
   close(reason: string): Promise<void>;
 }

@@ -13,7 +13,7 @@ import { composeDeliveries } from './deliveries.ts';
 import { composeDuplicates } from './duplicate-filter.ts';
 import { composeDisk } from './disk.ts';
 import { composeFigures } from './figures.ts';
-import { composeHouse, hideExpired } from './maintenance.ts';
+import { composeMaintenance } from './maintenance.ts';
 import { composeLive } from './live.ts';
 import { composeLora } from './lorawan.ts';
 import type { Parts, Platform, Tenant } from './platform-parts.ts';
@@ -23,6 +23,7 @@ import { composeRules } from './rules.ts';
 import { composeUplinks } from './uplinks.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { createEgressGuard } from '../egress/guard.ts';
+import { hideExpired } from '../flows/expired-samples.ts';
 import { createOperationRunner, type OperationRunner } from '../flows/operation-runner.ts';
 import { addDocs } from '../http/edge/docs.ts';
 import type { Route } from '../http/edge/route.ts';
@@ -96,8 +97,11 @@ async function open(
   closers: Closers,
 ): Promise<Platform> {
   const parts = await openParts(config, now, telemetry, closers);
-  closers.push('what is past its retention', await hideExpired(parts));
-  const { records, readiness } = parts;
+  const { records, store, readiness } = parts;
+  closers.push(
+    'the retention of samples',
+    await hideExpired({ db: records.db, store, telemetry, now }),
+  );
   await refuseWeakOwner(config, records);
   const first = await bootstrap(records, {
     adminEmail: config.adminEmail,
@@ -129,7 +133,7 @@ async function open(
   const streams = composeLive(app.server, parts, uplinks);
   closers.push('live connections', () => streams.close());
   // On a full disk nothing is acknowledged before there is room, and saved positions are there from the last run.
-  await parts.store.saveFollowerPositions().catch((error: unknown) => {
+  await store.saveFollowerPositions().catch((error: unknown) => {
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
   });
@@ -142,16 +146,16 @@ async function open(
   telemetry.started({ port, dataDirectory: config.dataDirectory });
   await parts.operations.resume();
   await lora.start();
-  const house = composeHouse(parts, uplinks, {
-    'ending downlinks': () => lora.keepHouse(),
-    'dropping old deliveries': () => deliveries.keepHouse(),
+  const maintenance = composeMaintenance(parts, uplinks, {
+    'ending downlinks': () => lora.runMaintenance(),
+    'dropping old deliveries': () => deliveries.runMaintenance(),
   });
-  closers.push('housekeeping', () => house.close());
+  closers.push('maintenance', () => maintenance.close());
   return {
     port,
     tenant: first === undefined ? await knownTenant(parts) : { isNew: true, ...first },
     routes,
-    keepHouse: house.keep,
+    runMaintenance: maintenance.run,
     async close(reason) {
       const startedAt = performance.now();
       telemetry.stopping(reason);
@@ -222,7 +226,7 @@ async function openParts(
   composeFigures(store, telemetry, now);
   const directory = uplinkDirectory(records);
   const access = composeAccess(config, records, acting, now);
-  closers.push('access', () => access.keepHouse());
+  closers.push('access', () => access.runMaintenance());
   followers.push(directory.recordChanged, access.recordChanged);
   let tellNetworkServer: TellNetworkServer | undefined;
   const useNetworkServers = (tell: TellNetworkServer) => void (tellNetworkServer = tell);

@@ -1,8 +1,8 @@
 // Composes what people try before they rely on it: a template with the last sample, a connector with a sample delivery.
 import type { authorize as authorizeOf } from '../access/authorize.ts';
 import type { Parts } from './platform-parts.ts';
-import { delivererLimits } from '../connectors/delivery-worker.ts';
-import type { OpenTargets } from '../connectors/open-targets.ts';
+import { delivererLimits } from '../deliveries/delivery-worker.ts';
+import type { OpenTargets } from '../deliveries/open-targets.ts';
 import type { DeliveryParts } from '../http/routes/deliveries.ts';
 import type { TemplatePreviewParts } from '../http/routes/template-preview.ts';
 import { formatInstant } from '../model/instant.ts';

@@ -19,7 +19,7 @@ export interface RawUplinks {
   readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
   readonly dropDevices: (deviceIds: ReadonlySet<string>) => Promise<void>;
   /** Drops what is past its retention or too much. */
-  readonly keepHouse: () => Promise<void>;
+  readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
         uplinks: await uplinks.dropDevices(deviceIds),
       });
     },
-    async keepHouse() {
+    async runMaintenance() {
       telemetry.rawUplinksDropped({ reason: 'retention', bytes: await uplinks.dropExpired() });
       tellPosition();
     },
@@ -108,7 +108,7 @@ function keepingNone({ store }: Parts, directory: string): RawUplinks {
     follow: () => undefined,
     list: async () => ({ uplinks: [], total: 0 }),
     dropDevices: nothing,
-    keepHouse: nothing,
+    runMaintenance: nothing,
     close: nothing,
   };
 }

@@ -7,6 +7,7 @@ import type { Rules } from './rules.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Lora } from './lorawan.ts';
 import type { Uplinks } from './uplinks.ts';
+import { dropSamplesOf } from '../flows/deleted-devices.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
@@ -87,9 +88,8 @@ export function composeRoutes(
       parts.config.metricsToken,
     ),
     captureRoute({
-      admit: (request) => directory.bySecret(request.secret, request.deviceId),
+      findSender: lora.senders.ofCapture,
       capture: uplinks.capture,
-      connectorOf: lora.connectorOf,
       captureWebhook: lora.captureWebhook,
     }),
     ...lora.routes,
@@ -162,14 +162,7 @@ function recordRoutes(
 ): Route[] {
   const parts = { records, now, once };
   const showing = { ...parts, aliased, revealConnectorSecrets: config.revealConnectorSecrets };
-  const dropSamples = async (deviceId: string) => {
-    try {
-      telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
-    } catch (error) {
-      // The deletion stands, and housekeeping tries again.
-      telemetry.backgroundFailed('dropping samples of deleted devices', error);
-    }
-  };
+  const dropSamples = (deviceId: string) => dropSamplesOf(deviceId, { store, telemetry });
   return [
     ...organizationRoutes(parts),
     ...workspaceRoutes(parts),

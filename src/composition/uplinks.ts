@@ -97,7 +97,7 @@ export interface Uplinks {
   /** Tries a decoder on it. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
   /** To be called now and then: drops what is outdated. */
-  readonly keepHouse: () => Promise<void>;
+  readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -142,7 +142,6 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
   const takeUplink = (uplink: Uplink) => counted(telemetry, () => handleUplink(uplink, stages));
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = {
-    findRoute: (secret, deviceId) => directory.bySecret(secret, deviceId),
     handleUplink: takeUplink,
     once,
     newId,
@@ -189,7 +188,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     followEntries: (follow) => void followers.push(follow),
     scripts,
     scriptTrials,
-    async keepHouse() {
+    async runMaintenance() {
       await dropOldProcessingLog(records.db, now());
       await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
     },

@@ -1,22 +1,26 @@
 // Every connector type that this program can deliver to: one row and one file each.
 import type { OutputConnectorType } from '../model/connector.ts';
-import { amazonKinesisConnector } from './amazon-kinesis.ts';
-import { amqpConnector } from './amqp.ts';
-import { azureConnector } from './azure-event-hubs.ts';
-import { msTeamsConnector, slackConnector } from './chat.ts';
-import type { OutboundConnector } from './connector.ts';
-import { customDatabaseConnector, databaseConnector, type WriteSample } from './database.ts';
-import { downlinkConnector, type OrderDownlink } from './downlink.ts';
-import { gcpConnector } from './gcp-pub-sub.ts';
-import { influxDbConnector } from './influx-db.ts';
-import { kafkaConnector } from './kafka.ts';
-import { mailConnector } from './mail.ts';
-import type { MailSender } from './mail-sender.ts';
-import { mqttConnector } from './mqtt.ts';
-import { natsConnector } from './nats.ts';
-import { smsConnector } from './sms.ts';
-import { sqlConnector } from './sql.ts';
-import { webhookConnector } from './webhook.ts';
+import { amazonKinesisConnector } from './amazon-kinesis/amazon-kinesis-sender.ts';
+import { amqpConnector } from './amqp/amqp-sender.ts';
+import { azureConnector } from './azure-event-hubs/azure-event-hubs-sender.ts';
+import { msTeamsConnector, slackConnector } from './chat-target.ts';
+import type { OutboundConnector } from './target.ts';
+import {
+  customDatabaseConnector,
+  databaseConnector,
+  type WriteSample,
+} from './database/database-sender.ts';
+import { downlinkConnector, type OrderDownlink } from './downlink/downlink-sender.ts';
+import { gcpConnector } from './gcp-pub-sub/gcp-pub-sub-sender.ts';
+import { influxDbConnector } from './influx-db/influx-db-sender.ts';
+import { kafkaConnector } from './kafka/kafka-sender.ts';
+import { mailConnector } from './mail/mail.ts';
+import type { MailSender } from './mail/mail-sender.ts';
+import { mqttConnector } from './mqtt/mqtt-sender.ts';
+import { natsConnector } from './nats/nats-sender.ts';
+import { smsConnector } from './sms/sms.ts';
+import { sqlConnector } from './sql/sql-sender.ts';
+import { webhookConnector } from './webhook/webhook-sender.ts';
 
 /** What types need that speak through the operator's servers or into the platform itself. */
 export interface ConnectorSettings {

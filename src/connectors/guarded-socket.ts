@@ -1,7 +1,7 @@
 // Sockets to targets, opened through the egress guard: the address that was checked is the address that is connected to.
 import { isIP, type Socket } from 'node:net';
 import { problem } from '../model/problem.ts';
-import type { Endpoint } from '../model/target-address.ts';
+import type { Endpoint } from './target-address.ts';
 import type { TlsProperties } from '../model/target-properties.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 

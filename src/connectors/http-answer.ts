@@ -1,7 +1,7 @@
 // One request to a target over HTTP, and what its answer means for the delivery (contract 35).
 import type { Dispatcher } from 'undici';
 import type { EpochMs } from '../model/instant.ts';
-import type { SendOutcome } from './connector.ts';
+import type { SendOutcome } from './target.ts';
 import { attempt } from './send-failure.ts';
 
 const answerLimits = {

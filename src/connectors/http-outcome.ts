@@ -1,7 +1,7 @@
 // One try over HTTP for connectors whose request is made by the platform: sent through the guard, judged by its answer.
 import type { EgressGuard } from '../egress/guard.ts';
 import type { EpochMs } from '../model/instant.ts';
-import type { SendOutcome } from './connector.ts';
+import type { SendOutcome } from './target.ts';
 import { call, type HttpCall, outcomeOf } from './http-answer.ts';
 import { failedAttempt } from './send-failure.ts';
 

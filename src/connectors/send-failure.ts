@@ -1,7 +1,7 @@
 // What becomes of a delivery that failed: another try, or none because the target refused it for good (contract 35).
 import { EgressRefused } from '../egress/egress-refused.ts';
 import { Problem } from '../model/problem.ts';
-import type { SendOutcome } from './connector.ts';
+import type { SendOutcome } from './target.ts';
 
 const reasonLengthMax = 500;
 

@@ -1,6 +1,7 @@
 // The wire form of data queries: samples, KPIs and time series (interface 4.4 to 4.7, contract 20 and 21).
 import Type, { type Static } from 'typebox';
 import type { Json, JsonObject } from '../model/json.ts';
+import { accumulatorNames, lastAlias } from '../summaries/accumulators.ts';
 import { pageParameters } from './list-parameters.ts';
 import { named, namedObject } from './named.ts';
 
@@ -28,13 +29,15 @@ const timeZone = orNull(
     description: "IANA time zone of the buckets; the workspace's, else UTC",
   }),
 );
+const accumulatorList = accumulatorNames
+  .map((name) => (name === 'LAST' ? `LAST (or ${lastAlias})` : name))
+  .join(', ');
 const accumulation = {
   topic,
   dataKey,
   accumulator: Type.String({
     maxLength: textMax,
-    description:
-      'MIN, MAX, AVG, SUM, COUNT, FIRST, LAST (or NONE), DISTINCT_COUNT, MATCHED_COUNT, UNMATCHED_COUNT, OCCUPANCY. FIRST and LAST of a value that is neither number nor boolean are null',
+    description: `${accumulatorList}. FIRST and LAST of a value that is neither number nor boolean are null`,
   }),
   interval: Type.Object({
     from: time('ISO-8601 date-time, inclusive'),

@@ -1,5 +1,4 @@
 // From a capture request to an uplink: whose payload it is, what decodes it, which of its samples are stored.
-import type { CaptureRequest } from '../ingest/http/capture-request.ts';
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
@@ -8,7 +7,10 @@ import type { Uplink, UplinkDevice } from '../model/uplink.ts';
 import type { Once } from './idempotency.ts';
 
 export interface Capture {
-  readonly request: CaptureRequest;
+  /** Where the payload of the sender goes, as its admission found it. */
+  readonly route: UplinkRoute;
+  readonly topic: string | null;
+  readonly timestamp: EpochMs | null;
   readonly body: JsonObject | readonly Json[];
   readonly bodyBytes: number;
   readonly idempotencyKey: string | undefined;
@@ -22,11 +24,6 @@ export interface CaptureReceipt {
 }
 
 export interface CaptureStages {
-  /** Throws Problem 401, 404 or 403 when secret and device do not belong together. */
-  readonly findRoute: (
-    uplinkSecret: string,
-    deviceId: string,
-  ) => UplinkRoute | Promise<UplinkRoute>;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
   readonly once: Once;
   readonly newId: () => string;
@@ -38,14 +35,12 @@ const wholeUplink = '';
 
 /** Resolves when the payload's samples are durable. */
 export async function capture(input: Capture, on: CaptureStages): Promise<CaptureReceipt> {
-  const { request, idempotencyKey } = input;
-  const route = await on.findRoute(request.secret, request.deviceId);
+  const { route, idempotencyKey } = input;
   const work = async (
     receivedAt: EpochMs,
     duplicateKey = input.duplicateKey,
   ): Promise<CaptureReceipt> => {
-    const { topic, timestamp } = request;
-    const { body, bodyBytes } = input;
+    const { topic, timestamp, body, bodyBytes } = input;
     const key = duplicateKey === undefined ? {} : { duplicateKey };
     const payload = { topic, timestamp, body, bodyBytes, ...key };
     const uplink = uplinkOf(payload, route, on.newId(), receivedAt);

@@ -5,7 +5,8 @@ import type { Note } from '../model/processing-note.ts';
 import type { ServerDownlinkReport } from '../network-servers/network-server.ts';
 import { type Conclusion, conclusionOf, expiryOf, reportConclusionOf } from './downlink-status.ts';
 import type { DownlinkOutcome, DownlinkTransports } from './downlink-transport.ts';
-import { createLanes } from './keyed-queue.ts';
+import { createKeyedQueue } from '../structures/keyed-queue.ts';
+import type { SetTimer } from '../structures/timers.ts';
 
 const queueLimits = {
   devicesMax: 16,
@@ -36,7 +37,7 @@ interface QueueParts {
   readonly failed: (error: unknown) => void;
   readonly now: () => EpochMs;
   /** Calls back once, later; returns how to cancel. */
-  readonly schedule: (task: () => void, delayMs: number) => () => void;
+  readonly schedule: SetTimer;
 }
 
 export interface DownlinkQueue {
@@ -56,11 +57,11 @@ export interface DownlinkQueue {
 export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
   const stopping = new AbortController();
   const { failed, schedule, records } = parts;
-  const lanes = createLanes({
+  const queue = createKeyedQueue({
     failed,
-    schedule,
-    lanesMax: queueLimits.devicesMax,
-    faultMs: queueLimits.faultMs,
+    setTimer: schedule,
+    runningMax: queueLimits.devicesMax,
+    retryMs: queueLimits.faultMs,
     work: (deviceId, atOnce) => serve(deviceId, atOnce),
   });
 
@@ -75,36 +76,36 @@ export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
         continue;
       }
       const waitMs = (downlink.nextTryAt ?? 0) - now;
-      if (waitMs > 0 && !(atOnce && isFirst)) return lanes.wakeLater(deviceId, waitMs);
+      if (waitMs > 0 && !(atOnce && isFirst)) return queue.scheduleLater(deviceId, waitMs);
       const result = await send(downlink, parts.transports, stopping.signal);
       // A try that was cut short by a stop is no try.
       if (stopping.signal.aborted && result.outcome === 'retry') return;
       const conclusion = conclusionOf(downlink, result, parts.now());
       if (conclusion.settled !== undefined) await settle(downlink, conclusion.settled, parts);
-      if (conclusion.retryInMs !== undefined) lanes.wakeLater(deviceId, conclusion.retryInMs);
+      if (conclusion.retryInMs !== undefined) queue.scheduleLater(deviceId, conclusion.retryInMs);
       goesOn = conclusion.goesOn;
     }
   }
 
   return {
-    wake: lanes.wake,
-    wakeAll: () => wakeAll(records, lanes.wake),
+    wake: queue.schedule,
+    wakeAll: () => wakeAll(records, queue.schedule),
     async reported(deviceId, report) {
       const downlink = await records.reported(deviceId, report);
       const settled = downlink && reportConclusionOf(downlink, report.state, report.reason ?? null);
       if (settled === undefined || downlink === undefined) return;
       await settle(downlink, settled, parts);
-      lanes.wake(deviceId);
+      queue.schedule(deviceId);
     },
     async expire() {
       for (const downlink of await records.expired(parts.now(), queueLimits.expiredAtOnceMax)) {
         await settle(downlink, expiryOf(downlink), parts);
       }
     },
-    idle: lanes.idle,
+    idle: queue.idle,
     async close() {
       stopping.abort();
-      await lanes.close();
+      await queue.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import {
   accumulatorNamed,
   accumulatorNames,
   lastAlias,
-} from '../summaries/accumulator.ts';
+} from '../summaries/accumulators.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
 import type { WorkspaceSettings } from '../model/workspace.ts';

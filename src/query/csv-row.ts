@@ -2,6 +2,7 @@
 import { formatInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Sample } from '../model/sample.ts';
+import { csvLine, withoutFormula } from '../structures/csv.ts';
 
 /** Data keys beyond so many share the last column, `otherData`, as JSON. */
 const dataColumnsMax = 1_000;
@@ -44,19 +45,23 @@ export function csvHeader(columns: CsvColumns): string {
     ...(columns.hasMeta() ? [metaColumn] : []),
     ...(columns.hasOther() ? [otherColumn] : []),
   ];
-  return `${names.map(quoted).join(',')}\r\n`;
+  return csvLine(names.map(withoutFormula));
 }
 
 export function csvRow(sample: Sample, columns: CsvColumns): string {
   const values = new Map(flattened(sample.data));
-  const cells = [formatInstant(sample.timestamp), quoted(sample.deviceId), quoted(sample.topic)];
+  const cells = [
+    formatInstant(sample.timestamp),
+    withoutFormula(sample.deviceId),
+    withoutFormula(sample.topic),
+  ];
   for (const key of columns.keys) cells.push(cell(values.get(key)));
   if (columns.hasMeta()) cells.push(cell(sample.meta));
   if (columns.hasOther()) {
     const others = [...values].filter(([key]) => !columns.keys.has(key));
     cells.push(others.length === 0 ? '' : cell(Object.fromEntries(others)));
   }
-  return `${cells.join(',')}\r\n`;
+  return csvLine(cells);
 }
 
 function flattened(data: JsonObject, prefix = ''): [string, Json][] {
@@ -69,12 +74,6 @@ function flattened(data: JsonObject, prefix = ''): [string, Json][] {
 
 function cell(value: Json | undefined): string {
   if (value === null || value === undefined) return '';
-  if (typeof value === 'string') return quoted(value);
-  return typeof value === 'object' ? quoted(JSON.stringify(value)) : String(value);
-}
-
-// A spreadsheet runs cells that begin like a formula, and devices send what they like: an apostrophe makes it text.
-function quoted(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  if (typeof value === 'string') return withoutFormula(value);
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

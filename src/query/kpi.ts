@@ -1,8 +1,7 @@
 // KPIs: one number per device, or one for all of them (interface 4.4 and 4.5).
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { accumulators } from '../summaries/accumulator-table.ts';
-import { addTerm, sumOf } from '../summaries/compensated-sum.ts';
-import { emptyPartial } from '../summaries/tally.ts';
+import { accumulators } from '../summaries/accumulators.ts';
+import { addTerm, type CompensatedSum, sumOf } from '../summaries/compensated-sum.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { BucketRequest } from '../samples/sample-store.ts';
 import type { ReadingStore } from './sample-reader.ts';
@@ -59,7 +58,7 @@ export async function accumulatedKpi(
   const accumulation = readAccumulation(body, parts.openZone);
   const { topic, dataKey } = accumulation;
   const kpis = await kpisOf(devices, source, accumulation, now, parts);
-  const total = emptyPartial();
+  const total: CompensatedSum = { sum: 0, sumError: 0 };
   let known = 0;
   for (const kpi of kpis) {
     if (kpi === null) continue;
@@ -78,16 +77,16 @@ async function kpisOf(
 ): Promise<(number | null)[]> {
   const plan = singleBucket(source, accumulation.interval);
   const slotsOf = await slotsFor(devices, accumulation, plan, now, parts);
-  const { finish } = accumulators[accumulation.accumulator];
+  const { facet, finish } = accumulators[accumulation.accumulator];
   const kpis: (number | null)[] = [];
   for (let start = 0; start < devices.length; start += devicesACall) {
     const some = devices.slice(start, start + devicesACall);
     // What is in memory is answered within the same turn of the event loop.
     if (start > 0) await nextTurn();
-    const partials = await parts.store.buckets(bucketRequest(some, accumulation, plan));
+    const tallies = await parts.store.buckets(bucketRequest(some, accumulation, plan));
     for (const [i, device] of some.entries()) {
-      const partial = partials[i]?.[0] ?? emptyPartial();
-      kpis.push(finish(partial, slotsOf(device, plan.edges[0]!, plan.edges[1]!)));
+      const tally = tallies[i]?.[0] ?? facet.start();
+      kpis.push(finish(tally, slotsOf(device, plan.edges[0]!, plan.edges[1]!)));
     }
   }
   return kpis;
@@ -102,7 +101,7 @@ export function bucketRequest(
   return { source, deviceIds: devices.map(({ id }) => id), topic, dataKey, accumulator, edges };
 }
 
-/** The slots to count; only OCCUPANCY has any. */
+/** The slots to count; none unless the accumulator counts slots. */
 export async function slotsFor(
   devices: readonly QueriedDevice[],
   { accumulator }: Accumulation,
@@ -110,6 +109,6 @@ export async function slotsFor(
   now: EpochMs,
   parts: CalendarParts,
 ): Promise<SlotsOf> {
-  if (accumulator !== 'OCCUPANCY') return countNoSlots;
+  if (!accumulators[accumulator].countsSlots) return countNoSlots;
   return occupancySlots(devices, edges[0]!, edges.at(-1)!, now, parts);
 }

@@ -1,5 +1,5 @@
 // Time series: one number per bucket of an interval (interface 4.4 and 4.7, contract 21).
-import { accumulators } from '../summaries/accumulator-table.ts';
+import { accumulators } from '../summaries/accumulators.ts';
 import { type EpochMs, formatInstant } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import {
@@ -34,8 +34,8 @@ export interface TimeSeries {
 
 /** The most points of one answer for many devices; above, fewer devices or longer buckets must be asked for. */
 export const seriesPointsMax = 250_000;
-/** Partials that one store call makes, so that a long list leaves room for other requests in between. */
-const partialsACall = 50_000;
+/** Tallies that one call of the store returns, so that a long list does not delay other requests. */
+const talliesPerCall = 50_000;
 
 /** The series of one device. Refuses (400) what `readAccumulation` and `seriesBuckets` refuse. */
 export async function deviceSeries(
@@ -103,18 +103,18 @@ async function plannedSeries(
   const { finish } = accumulators[accumulation.accumulator];
   const slotsOf = await slotsFor(devices, accumulation, plan, now, parts);
   const timestamps = plan.starts.map(formatInstant);
-  const devicesACall = Math.max(1, Math.floor(partialsACall / edges.length));
+  const devicesACall = Math.max(1, Math.floor(talliesPerCall / edges.length));
   const series: [QueriedDevice, TimeSeries][] = [];
   for (let start = 0; start < devices.length; start += devicesACall) {
     const some = devices.slice(start, start + devicesACall);
     const found = await parts.store.buckets(bucketRequest(some, accumulation, plan));
     for (const [i, device] of some.entries()) {
-      const partials = found[i] ?? [];
+      const tallies = found[i] ?? [];
       const dataPoints = places.map((place) => {
-        const partial = partials[place];
-        return partial === undefined
+        const tally = tallies[place];
+        return tally === undefined
           ? null
-          : finish(partial, slotsOf(device, edges[place]!, edges[place + 1]!));
+          : finish(tally, slotsOf(device, edges[place]!, edges[place + 1]!));
       });
       series.push([device, { deviceId: device.id, topic, dataKey, dataPoints, timestamps }]);
     }

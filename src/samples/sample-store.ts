@@ -1,6 +1,6 @@
 // The sample store's port: append durably, read what was appended. Embedded chunks and a ClickHouse cluster stand behind it.
-import type { AccumulatorName } from '../summaries/accumulator.ts';
-import type { Partial } from '../summaries/tally.ts';
+import type { AccumulatorName } from '../summaries/accumulators.ts';
+import type { Tally } from '../summaries/facet.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Sample, StoredSample } from '../model/sample.ts';
@@ -33,12 +33,12 @@ export interface SampleStore {
   ): Promise<readonly { readonly topic: string; readonly newest: EpochMs }[]>;
 
   /**
-   * One partial per device and bucket, undefined exactly where the key has no value present and not null; `count` and the facet
-   * of the accumulator are filled, others may be. Buckets are half-open, `edges[i]` to `edges[i + 1]`.
+   * One tally of the accumulator's facet per device and bucket, undefined exactly where the key has no value present and not null.
+   * Buckets are half-open, `edges[i]` to `edges[i + 1]`.
    * `raw` reads samples; `hours` reads hourly aggregates, whose edges must be whole UTC hours. Throws Problem `samplesDamaged` when some
    * of what is to be read cannot be read.
    */
-  buckets(request: BucketRequest): Promise<readonly (readonly (Partial | undefined)[])[]>;
+  buckets(request: BucketRequest): Promise<readonly (readonly (Tally | undefined)[])[]>;
 
   /**
    * Samples of the given devices stored after the cursor (exclusive) or since a time of storing, in order of storing, batch by batch up

@@ -1,7 +1,7 @@
 // The AMQP output against RabbitMQ: confirmed publishes over TCP and TLS, refusals, messages without a queue.
 import { connect } from 'amqplib';
 import { afterEach, expect, test } from 'vitest';
-import { amqpConnector } from '../../src/connectors/amqp.ts';
+import { amqpConnector } from '../../src/connectors/amqp/amqp-sender.ts';
 import type { AmqpProperties } from '../../src/model/target-properties.ts';
 import { rabbitmq, startRabbitMq } from '../servers/rabbitmq.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';

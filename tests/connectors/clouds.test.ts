@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { amazonKinesisConnector } from '../../src/connectors/amazon-kinesis.ts';
-import { azureConnector } from '../../src/connectors/azure-event-hubs.ts';
-import type { OutboundConnector } from '../../src/connectors/connector.ts';
-import { gcpConnector } from '../../src/connectors/gcp-pub-sub.ts';
+import { amazonKinesisConnector } from '../../src/connectors/amazon-kinesis/amazon-kinesis-sender.ts';
+import { azureConnector } from '../../src/connectors/azure-event-hubs/azure-event-hubs-sender.ts';
+import type { OutboundConnector } from '../../src/connectors/target.ts';
+import { gcpConnector } from '../../src/connectors/gcp-pub-sub/gcp-pub-sub-sender.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { makeCertificate, type TestCertificate } from '../servers/certificate.ts';
 import {

@@ -1,16 +1,16 @@
 // Names that lead to forbidden addresses: found at the connection, for every connector with a host, and never tried again.
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { amazonKinesisConnector } from '../../src/connectors/amazon-kinesis.ts';
-import { amqpConnector } from '../../src/connectors/amqp.ts';
-import { azureConnector } from '../../src/connectors/azure-event-hubs.ts';
-import type { OutboundConnector } from '../../src/connectors/connector.ts';
-import { gcpConnector } from '../../src/connectors/gcp-pub-sub.ts';
-import { influxDbConnector } from '../../src/connectors/influx-db.ts';
-import { kafkaConnector } from '../../src/connectors/kafka.ts';
-import { mqttConnector } from '../../src/connectors/mqtt.ts';
-import { natsConnector } from '../../src/connectors/nats.ts';
-import { sqlConnector } from '../../src/connectors/sql.ts';
+import { amazonKinesisConnector } from '../../src/connectors/amazon-kinesis/amazon-kinesis-sender.ts';
+import { amqpConnector } from '../../src/connectors/amqp/amqp-sender.ts';
+import { azureConnector } from '../../src/connectors/azure-event-hubs/azure-event-hubs-sender.ts';
+import type { OutboundConnector } from '../../src/connectors/target.ts';
+import { gcpConnector } from '../../src/connectors/gcp-pub-sub/gcp-pub-sub-sender.ts';
+import { influxDbConnector } from '../../src/connectors/influx-db/influx-db-sender.ts';
+import { kafkaConnector } from '../../src/connectors/kafka/kafka-sender.ts';
+import { mqttConnector } from '../../src/connectors/mqtt/mqtt-sender.ts';
+import { natsConnector } from '../../src/connectors/nats/nats-sender.ts';
+import { sqlConnector } from '../../src/connectors/sql/sql-sender.ts';
 import { createEgressGuard } from '../../src/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { trySend } from './messages.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { influxDbConnector } from '../../src/connectors/influx-db.ts';
+import { influxDbConnector } from '../../src/connectors/influx-db/influx-db-sender.ts';
 import type { InfluxProperties } from '../../src/model/target-properties.ts';
 import { influxdb, startInfluxDb } from '../servers/influxdb.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';

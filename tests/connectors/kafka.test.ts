@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createEgressGuard } from '../../src/egress/guard.ts';
-import { kafkaConnector } from '../../src/connectors/kafka.ts';
+import { kafkaConnector } from '../../src/connectors/kafka/kafka-sender.ts';
 import type { KafkaProperties } from '../../src/model/target-properties.ts';
 import { makeCertificate, type TestCertificate } from '../servers/certificate.ts';
 import { type KafkaBroker, type KafkaOptions, startKafkaBroker } from '../servers/kafka-broker.ts';

@@ -5,7 +5,7 @@ import type {
   OutboundMessage,
   SendOutcome,
   Target,
-} from '../../src/connectors/connector.ts';
+} from '../../src/connectors/target.ts';
 import { createEgressGuard, type EgressGuard } from '../../src/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 

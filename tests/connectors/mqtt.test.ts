@@ -1,7 +1,7 @@
 // The MQTT output against Mosquitto: acknowledged publishes over TCP and TLS, refusals, lost connections.
 import { connectAsync, type MqttClient } from 'mqtt';
 import { afterEach, expect, test } from 'vitest';
-import { mqttConnector } from '../../src/connectors/mqtt.ts';
+import { mqttConnector } from '../../src/connectors/mqtt/mqtt-sender.ts';
 import type { MqttProperties } from '../../src/model/target-properties.ts';
 import { mosquitto, startMosquitto } from '../servers/mosquitto.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';

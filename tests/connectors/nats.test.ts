@@ -2,7 +2,7 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, expect, test } from 'vitest';
-import { natsConnector } from '../../src/connectors/nats.ts';
+import { natsConnector } from '../../src/connectors/nats/nats-sender.ts';
 import type { NatsProperties } from '../../src/model/target-properties.ts';
 import { natsServer, startNatsServer } from '../servers/nats-server.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';

@@ -2,7 +2,7 @@
 import { createConnection } from 'mariadb';
 import pg from 'pg';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { sqlConnector } from '../../src/connectors/sql.ts';
+import { sqlConnector } from '../../src/connectors/sql/sql-sender.ts';
 import type { SqlProperties } from '../../src/model/target-properties.ts';
 import { mariadb, startMariadb } from '../servers/mariadb.ts';
 import { postgresql, startPostgresql, type SqlServer } from '../servers/postgresql.ts';

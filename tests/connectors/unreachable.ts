@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { freePort } from '../../bench/load/server-process.ts';
-import type { Target } from '../../src/connectors/connector.ts';
+import type { Target } from '../../src/connectors/target.ts';
 import { message, trySend } from './messages.ts';
 
 /**

@@ -181,10 +181,10 @@ test('what was not sent within seven days expires and says so', async () => {
   const device = await loraDevice(world);
   await device.downlink({ raw: true, loraDownlink: { payloadHex: '01' } });
   now += 7 * day - 60_000;
-  await world.platform.keepHouse();
+  await world.platform.runMaintenance();
   expect(await downlinksOf(world, device)).toMatchObject([{ state: 'QUEUED' }]);
   now += 60_000;
-  await world.platform.keepHouse();
+  await world.platform.runMaintenance();
   expect(await downlinksOf(world, device)).toMatchObject([{ state: 'EXPIRED' }]);
   expect((await device.notes()).at(-1)).toMatch(/has expired$/);
   await world.close();

@@ -219,14 +219,14 @@ describe('kept and dropped', () => {
     await one.close();
     at += 700_000;
     one = await startWorld({ directory, now });
-    await one.platform.keepHouse();
+    await one.platform.runMaintenance();
     expect((await one.must('GET', `/v3/devices/${kept.id}/uplinks`)).content).toMatchObject([
       { payload: { mark: 'kept-payload' } },
     ]);
     expect(namesIn(join(directory, 'uplinks'), gone.id)).toBe(false);
     at += 7 * 86_400_000;
     expect((await one.must('GET', `/v3/devices/${kept.id}/uplinks`)).content).toEqual([]);
-    await one.platform.keepHouse();
+    await one.platform.runMaintenance();
     expect(readdirSync(join(directory, 'uplinks'))).toEqual([]);
     await one.close();
     one = await startWorld({ directory, now, environment: { RAW_UPLINK_RETENTION: '0' } });

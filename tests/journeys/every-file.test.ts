@@ -51,7 +51,7 @@ beforeAll(async () => {
   for (let i = 0; i < captures; i++) await world.capture(device, { i, text: `third ${i}` });
   for (const text of (await samplesOf(world)).texts) known.add(text);
   // Positions and marks come to the disk within seconds; a copy of this moment is a power cut.
-  await world.platform.keepHouse();
+  await world.platform.runMaintenance();
   await world.close();
   cpSync(live, filled, { recursive: true });
   expect(known.size).toBe(3 * captures);

@@ -262,7 +262,7 @@ test('contract 18: a token that expires ends the connection within a minute', {
     const password = await key.token({ sub, aud: `https://iot.example/devices/${sub}`, exp });
     const client = await own.clientWith({ username: 'x', password, clientId: sub });
     clock.now += 700_000;
-    await own.platform.keepHouse();
+    await own.platform.runMaintenance();
     await closed(client);
   } finally {
     await own.close();

@@ -122,7 +122,7 @@ test('samples past their retention go from queries, aggregates, usage and disk; 
   const before = segmentBytes();
   await setWorkspaceDays(30);
   await setFlowDays(long, 200);
-  await world.platform.keepHouse();
+  await world.platform.runMaintenance();
   expect([await stored(short), await stored(long)]).toEqual([3_000, 6_000]);
   const interval = {
     from: new Date(noon - 200 * dayMs).toISOString(),
@@ -140,7 +140,7 @@ test('samples past their retention go from queries, aggregates, usage and disk; 
   // The rule of the workspace counts again, and time goes on.
   await setFlowDays(long, null);
   clock.now = noon + 60 * dayMs;
-  await world.platform.keepHouse();
+  await world.platform.runMaintenance();
   expect([await stored(short), await stored(long)]).toEqual([0, 0]);
   expect((await usage()).total).toEqual({ samples: 0, bytes: 0 });
   expect(segmentBytes()).toBe(0);
@@ -166,7 +166,7 @@ test('without a rule samples are kept for ever', async () => {
   await backfill(device, 5_000, 10);
   await setWorkspaceDays(1);
   await setWorkspaceDays(null);
-  await world.platform.keepHouse();
+  await world.platform.runMaintenance();
   expect(await stored(device)).toBe(10);
 });
 
@@ -194,10 +194,10 @@ test('what a crash right after a deletion left is dropped by housekeeping', asyn
     await saveUplinkMetrics(records.db, [late]);
   });
   world = await start();
-  await world.platform.keepHouse();
+  await world.platform.runMaintenance();
   expect((await usage()).total.samples).toBe(100);
   clock.now = noon + 11 * 60_000;
-  await world.platform.keepHouse();
+  await world.platform.runMaintenance();
   expect((await usage()).total.samples).toBe(0);
   await besidesPlatform(world, async ({ db }) => {
     for (const table of ['deletedDevices', 'deviceStatus'] as const)

@@ -1,5 +1,5 @@
 // Captions: the first line of every file says in a sentence what the file is for; the code map is made of them.
-import type { Breach } from './violation.ts';
+import type { Violation } from './violation.ts';
 import type { ProjectFile } from './project-files.ts';
 
 const captionForm = /^\/\/ \S.{15,}[.:]$/;
@@ -11,7 +11,7 @@ export function captionOf(file: ProjectFile): string | undefined {
 }
 
 /** Files whose first line is not a caption. */
-export function captionBreaches(file: ProjectFile): Breach[] {
+export function captionViolations(file: ProjectFile): Violation[] {
   if (captionOf(file) !== undefined) return [];
   const message =
     'the first line is a comment that says in one sentence, with its full stop, what the file is for';

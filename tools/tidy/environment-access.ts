@@ -1,7 +1,7 @@
 // Surroundings: who may read the environment and the clock, and who may print.
 import ts from 'typescript';
 import { stageFolders } from '../import-table.ts';
-import type { Breach } from './violation.ts';
+import type { Violation } from './violation.ts';
 import { folderOfSrc, lineOf, walk, type ProjectFile } from './project-files.ts';
 
 const environment = /^process\s*(\?\.|\.)\s*env$/;
@@ -15,16 +15,16 @@ const clockCalls = new Set([
 ]);
 
 /** Reads of the environment outside src/config.ts; clocks and printing inside stages. Tests stand outside these rules. */
-export function surroundingsBreaches(file: ProjectFile): Breach[] {
+export function environmentViolations(file: ProjectFile): Violation[] {
   if (!file.path.startsWith('src/') || file.isTest) return [];
   const inStage = stageFolders.includes(folderOfSrc(file) ?? '');
-  const breaches: Breach[] = [];
+  const violations: Violation[] = [];
   walk(file, (node) => {
     const message = environmentMessage(file, node) ?? (inStage ? stageMessage(node) : undefined);
     if (message !== undefined)
-      breaches.push({ path: file.path, line: lineOf(file, node), message });
+      violations.push({ path: file.path, line: lineOf(file, node), message });
   });
-  return breaches;
+  return violations;
 }
 
 function environmentMessage(file: ProjectFile, node: ts.Node): string | undefined {

@@ -1,30 +1,35 @@
-// The house rules as one table: every rule with the question it asks.
-import { codeMapBreaches } from '../code-map.ts';
-import { lockBreaches } from '../lock-entries.ts';
-import type { Breach } from './violation.ts';
-import { captionBreaches } from './captions.ts';
-import { decisionBreaches } from './decision-records.ts';
-import { leftoverBreaches } from './leftovers.ts';
-import { lengthBreaches } from './lengths.ts';
-import { nameBreaches } from './names.ts';
+// House rules in one table: each rule with the function that finds its violations.
+import { codeMapViolations } from '../code-map.ts';
+import { lockViolations } from '../lock-entries.ts';
+import type { Violation } from './violation.ts';
+import { captionViolations } from './captions.ts';
+import { decisionViolations, dependencyViolations } from './decision-records.ts';
+import { leftoverViolations } from './leftovers.ts';
+import { nameViolations } from './names.ts';
 import { projectFiles, type ProjectFile } from './project-files.ts';
-import { surroundingsBreaches } from './environment-access.ts';
+import { ratchetViolations } from './ratchets.ts';
+import { environmentViolations } from './environment-access.ts';
 
-type FileRule = (file: ProjectFile) => Breach[];
-type ProjectRule = (root: string, files: readonly ProjectFile[]) => Breach[];
+type FileRule = (file: ProjectFile) => Violation[];
+type ProjectRule = (root: string, files: readonly ProjectFile[]) => Violation[];
 
 const fileRules: readonly FileRule[] = [
-  lengthBreaches,
-  captionBreaches,
-  nameBreaches,
-  surroundingsBreaches,
-  leftoverBreaches,
+  captionViolations,
+  nameViolations,
+  environmentViolations,
+  leftoverViolations,
 ];
 
-const projectRules: readonly ProjectRule[] = [decisionBreaches, codeMapBreaches, lockBreaches];
+const projectRules: readonly ProjectRule[] = [
+  decisionViolations,
+  dependencyViolations,
+  codeMapViolations,
+  lockViolations,
+  ratchetViolations,
+];
 
-/** Every breach of every rule in the project at `root`. */
-export function tidyBreaches(root: string): Breach[] {
+/** Returns every violation of every rule in the project at `root`. */
+export function tidyViolations(root: string): Violation[] {
   const files = projectFiles(root);
   return [
     ...files.flatMap((file) => fileRules.flatMap((rule) => rule(file))),

@@ -1,6 +1,6 @@
 // Names: files and folders are called by the field's words, never by a bag's.
 import { compositionFolder, importTable, rootFiles } from '../import-table.ts';
-import type { Breach } from './violation.ts';
+import type { Violation } from './violation.ts';
 import { folderOfSrc, type ProjectFile } from './project-files.ts';
 
 const bagWords = [
@@ -19,32 +19,32 @@ const bagForm = new RegExp(`^(index|types|(.*[.-])?(${bagWords.join('|')}))$`);
 const nameForm = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
 
 /** Banned and badly formed names along a file's path, and folders of src that the import table does not know. */
-export function nameBreaches(file: ProjectFile): Breach[] {
-  const breaches: Breach[] = [];
+export function nameViolations(file: ProjectFile): Violation[] {
+  const violations: Violation[] = [];
   for (const name of file.path.split('/')) {
     const stem = name.replace(/(\.test|\.conformance)?\.(ts|js)$/, '');
     if (bagForm.test(stem))
-      breaches.push({
+      violations.push({
         path: file.path,
         message: `"${stem}" says nothing: take a word of GLOSSARY.md`,
       });
     if (!nameForm.test(stem))
-      breaches.push({
+      violations.push({
         path: file.path,
         message: `"${name}" is not in lower-case words joined by hyphens`,
       });
   }
   const folder = folderOfSrc(file);
   if (folder !== undefined && folder !== compositionFolder && !(folder in importTable))
-    breaches.push({
+    violations.push({
       path: file.path,
       message: `src/${folder} has no row in tools/import-table.ts`,
     });
   const rootFile = /^src\/([^/]+?)(\.test)?\.ts$/.exec(file.path)?.[1];
   if (rootFile !== undefined && !rootFiles.includes(rootFile))
-    breaches.push({
+    violations.push({
       path: file.path,
       message: `only ${rootFiles.join(', ')} lie at the root of src`,
     });
-  return breaches;
+  return violations;
 }

@@ -1,12 +1,12 @@
-// The files tidy looks at: every source, test and script of the project, read once.
+// Project files: every source, test and script that tidy checks, read once.
 import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import ts from 'typescript';
 
 export interface ProjectFile {
   /** From the project's root, with forward slashes. */
   readonly path: string;
-  /** Tests and conformance suites have their own limits. */
+  /** Tests, conformance suites and what several tests share: they have their own limits. */
   readonly isTest: boolean;
   readonly text: string;
   readonly lines: readonly string[];
@@ -27,14 +27,16 @@ function readProjectFile(root: string, path: string): ProjectFile {
   const text = readFileSync(join(root, path), 'utf8');
   return {
     path,
-    isTest: /\.(test|conformance)\.ts$/.test(path) || path.startsWith('tests/'),
+    isTest:
+      /\.(test|conformance)\.ts$|\/testing-[^/]+\.ts$|\/conformance\//.test(path) ||
+      path.startsWith('tests/'),
     text,
     lines: text.replace(/\n$/, '').split('\n'),
-    syntax: ts.createSourceFile(basename(path), text, ts.ScriptTarget.Latest, true),
+    syntax: ts.createSourceFile(join(root, path), text, ts.ScriptTarget.Latest, true),
   };
 }
 
-/** The folder of `src` a file lies in, or undefined for files elsewhere and at the root of src. */
+/** Returns the folder of `src` that contains a file, or undefined for files elsewhere and at the root of src. */
 export function folderOfSrc(file: ProjectFile): string | undefined {
   return /^src\/([^/]+)\//.exec(file.path)?.[1];
 }

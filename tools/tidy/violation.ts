@@ -1,6 +1,6 @@
-// A breach: one place where a file breaks a house rule, and what to do about it.
+// A violation: one place where a file breaks a house rule, and what to do about it.
 
-export interface Breach {
+export interface Violation {
   /** From the project's root. */
   readonly path: string;
   /** One-based; absent when the whole file is meant. */
@@ -9,6 +9,6 @@ export interface Breach {
 }
 
 /** `path:line: message`, as editors and terminals link it. */
-export function breachText(breach: Breach): string {
-  return `${breach.path}${breach.line === undefined ? '' : `:${breach.line}`}: ${breach.message}`;
+export function violationText(violation: Violation): string {
+  return `${violation.path}${violation.line === undefined ? '' : `:${violation.line}`}: ${violation.message}`;
 }

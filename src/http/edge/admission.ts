@@ -7,10 +7,10 @@ import type { Place } from '../../model/resource-ref.ts';
 import { type Principal, principalIn } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { type NamedPlaces, namedPlaces } from './named-resources.ts';
-import type { Access } from './route.ts';
+import type { GuardedAccess } from './route.ts';
 
 type Permissions = Pick<
-  Extract<Access<never, never>, { readonly scope: Scope }>,
+  Extract<GuardedAccess<never, never>, { readonly scope: Scope }>,
   'scope' | 'verb' | 'also'
 >;
 
@@ -32,15 +32,11 @@ export interface Guard {
 
 /** 401, then 404 for the place, then 403; all before the body is read. */
 export async function admit(
-  access: Access<never, never>,
+  access: GuardedAccess<never, never>,
   request: FastifyRequest,
   reply: FastifyReply,
   guard: Guard,
-): Promise<Principal | undefined> {
-  if ('open' in access) {
-    await access.admit?.(request.headers, request.query);
-    return undefined;
-  }
+): Promise<Principal> {
   const principal = await guard.identify(request.headers, request.method);
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
@@ -96,12 +92,12 @@ async function actingOn(
 
 /** 404 and 403 for what only the body names. Returns the principal as it acts in the organization that is named by now. */
 export async function admitBody(
-  access: Access<never, never>,
+  access: GuardedAccess<never, never>,
   body: unknown,
-  principal: Principal | undefined,
+  principal: Principal,
   guard: Guard,
-): Promise<Principal | undefined> {
-  if (principal === undefined || !('scope' in access)) return principal && principalIn(principal);
+): Promise<Principal> {
+  if (!('scope' in access)) return principalIn(principal);
   if ('byBody' in access.place) {
     const place = await access.place.byBody(body as never, principal);
     const acting = principalIn(principal, place.organizationId);

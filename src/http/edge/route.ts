@@ -7,15 +7,19 @@ import type { Place } from '../../model/resource-ref.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Problem } from '../../model/problem.ts';
 
+/** Anyone may call the route; `open` says why that is right. */
+export interface OpenAccess<F> {
+  readonly open: string;
+  /** Runs before the body is read and may throw a Problem. The handler receives what it returns. */
+  readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => F | Promise<F>;
+  /** The secret that stands for a credential, for the interface reference. */
+  readonly secret?: 'uplinkSecret';
+}
+
 /** Who may call a route, and how the place of what it touches is found. */
-export type Access<P, B> =
-  /** Anyone; the text says why that is right. `admit` may refuse, also later, before the body is read. */
-  | {
-      readonly open: string;
-      readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => unknown;
-      /** The secret that stands for a credential, for the interface reference. */
-      readonly secret?: 'uplinkSecret';
-    }
+export type Access<P, B> = OpenAccess<unknown> | GuardedAccess<P, B>;
+
+export type GuardedAccess<P, B> =
   /** Every valid credential; the handler answers only what the principal may see. The text says why. */
   | { readonly anyCredential: string; readonly userOnly?: true }
   | {
@@ -125,7 +129,7 @@ type Output<R extends TSchema> = Static<R> | Answer<Static<R>> | undefined;
 /** A declared route, its type parameters forgotten so that routes of all kinds fit one list. */
 export interface Route extends RouteShape<TSchema, TSchema, TSchema, TSchema> {
   readonly access: Access<never, never>;
-  readonly handle: (input: never, principal: never) => unknown;
+  readonly handle: (input: never, admitted: never) => unknown;
 }
 
 type OpenRoute<
@@ -133,10 +137,12 @@ type OpenRoute<
   Q extends TSchema,
   B extends TSchema,
   R extends TSchema,
+  F,
 > = RouteShape<P, Q, B, R> & {
-  readonly access: Extract<Access<never, never>, { readonly open: string }>;
+  readonly access: OpenAccess<F>;
   readonly handle: (
     input: RouteInput<Static<P>, Static<Q>, Static<B>>,
+    found: F,
   ) => Output<R> | Promise<Output<R>>;
 };
 
@@ -146,7 +152,7 @@ type GuardedRoute<
   B extends TSchema,
   R extends TSchema,
 > = RouteShape<P, Q, B, R> & {
-  readonly access: Exclude<Access<Static<P>, Static<B>>, { readonly open: string }>;
+  readonly access: GuardedAccess<Static<P>, Static<B>>;
   readonly handle: (
     input: RouteInput<Static<P>, Static<Q>, Static<B>>,
     principal: Principal,
@@ -163,12 +169,13 @@ export function guardedRoute<
   return route;
 }
 
-/** Declares a route that anyone may call; `access.open` says why. */
+/** Declares a route that anyone may call; its handler is given what `access.admit` returns. */
 export function openRoute<
   P extends TSchema,
   Q extends TSchema,
   B extends TSchema,
   R extends TSchema,
->(route: OpenRoute<P, Q, B, R>): Route {
+  F = undefined,
+>(route: OpenRoute<P, Q, B, R, F>): Route {
   return route;
 }

@@ -65,6 +65,8 @@ export interface ServerParts {
 
 interface RequestState {
   principal?: Principal;
+  /** What the `admit` of an open route returned. */
+  found?: unknown;
   refusedBy?: string;
   bodyBytes: number;
 }
@@ -207,11 +209,12 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
     config: { route },
     ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
     onRequest: async (request, reply) => {
-      const principal = await admit(access, request, reply, parts.guard);
-      if (principal !== undefined) stateOf(request).principal = principal;
+      const state = stateOf(request);
+      if ('open' in access) state.found = await access.admit?.(request.headers, request.query);
+      else state.principal = await admit(access, request, reply, parts.guard);
     },
     handler: async (request, reply) => {
-      const { principal, bodyBytes } = stateOf(request);
+      const { principal, found, bodyBytes } = stateOf(request);
       const input: RouteInput<unknown, unknown, unknown> = {
         params: checks.params(request.params),
         query: checks.query(request.query),
@@ -227,8 +230,11 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
           return request.signal;
         },
       };
-      const acting = await admitBody(access, input.body, principal, parts.guard);
-      const handle = () => route.handle(input as never, acting as never);
+      const admitted =
+        'open' in access || principal === undefined
+          ? found
+          : await admitBody(access, input.body, principal, parts.guard);
+      const handle = () => route.handle(input as never, admitted as never);
       const { actAs } = parts.guard;
       const quiet = principal === undefined || actAs === undefined || route.method === 'GET';
       const handled = quiet ? handle() : actAs(actorOf(principal, request), handle);

@@ -1,18 +1,13 @@
 // POST /v3/capture: a device hands in a payload and gets its answer when it is durable (contract 18).
-import type { IncomingHttpHeaders } from 'node:http';
 import Type, { type Static } from 'typebox';
 import {
   type CaptureQuery,
-  type CaptureRequest,
   captureBodyOf,
-  captureDeviceIdOf,
-  captureRequestOf,
-  captureSecretOf,
   webhookBodyOf,
 } from '../../ingest/http/capture-request.ts';
 import type { Capture, CaptureReceipt } from '../../flows/capture.ts';
+import type { CaptureSenders } from '../../flows/capture-senders.ts';
 import type { Webhook } from '../../flows/network-server-capture.ts';
-import type { DeviceConnector } from '../../model/connector.ts';
 import { formatInstant } from '../../model/instant.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { namedObject } from '../../contract/named.ts';
@@ -33,11 +28,9 @@ export function receiptView({ id, receivedAt }: CaptureReceipt): Static<typeof r
 }
 
 export interface CaptureParts {
-  /** Throws Problem for a wrong secret or device, so that strangers cannot make the server read bodies. */
-  readonly admit: (request: CaptureRequest) => unknown;
+  /** Finds the sender before the body is read, so that strangers cannot make the server read bodies. */
+  readonly findSender: CaptureSenders['ofCapture'];
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
-  /** The connector of the uplink secret; throws Problem 401. */
-  readonly connectorOf: (uplinkSecret: string) => DeviceConnector | Promise<DeviceConnector>;
   /** Takes what a network server sends for a connector with a decoding type. */
   readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
 }
@@ -51,16 +44,7 @@ export function captureRoute(parts: CaptureParts): Route {
     access: {
       open: 'the uplink secret of the device connector is the credential',
       secret: 'uplinkSecret',
-      admit: (headers, query) => {
-        const given = query as CaptureQuery;
-        // A network server's webhook names its device in the body.
-        const check = (one: DeviceConnector) =>
-          isWebhook(one, given, headers)
-            ? undefined
-            : parts.admit(captureRequestOf(given, headers));
-        const connector = parts.connectorOf(captureSecretOf(given, headers));
-        return connector instanceof Promise ? connector.then(check) : check(connector);
-      },
+      admit: (headers, query) => parts.findSender(query as CaptureQuery, headers),
     },
     query: Type.Object({
       secret: Type.Optional(
@@ -84,14 +68,18 @@ export function captureRoute(parts: CaptureParts): Route {
     bodyBytesMax: captureBytesMax,
     jsonOfAnyType: true,
     response: receiptSchema,
-    handle: async ({ query, headers, body, bodyBytes }) => {
-      const connector = await parts.connectorOf(captureSecretOf(query, headers));
-      if (isWebhook(connector, query, headers)) {
+    handle: async ({ query, headers, body, bodyBytes }, found) => {
+      const sender = await found.current();
+      if (sender.kind === 'networkServer') {
+        const { connector } = sender;
         const webhook = { connector, body: webhookBodyOf(body), bodyBytes, query };
         return receiptView(await parts.captureWebhook(webhook));
       }
+      const { route, topic, timestamp } = sender;
       const done = await parts.capture({
-        request: captureRequestOf(query, headers),
+        route,
+        topic,
+        timestamp,
         body: captureBodyOf(body),
         bodyBytes,
         idempotencyKey: idempotencyKeyOf(headers),
@@ -99,14 +87,4 @@ export function captureRoute(parts: CaptureParts): Route {
       return receiptView(done);
     },
   });
-}
-
-/** Network servers name the device in the body; with a device id it is a payload for the device of an integration. */
-function isWebhook(
-  connector: DeviceConnector,
-  query: CaptureQuery,
-  headers: IncomingHttpHeaders,
-): boolean {
-  if (connector.decodingType !== 'NONE') return true;
-  return connector.integrationId !== null && captureDeviceIdOf(query, headers) === undefined;
 }

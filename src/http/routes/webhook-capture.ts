@@ -1,28 +1,20 @@
 // POST /v3/capture/lora/:integrationId: the webhook of a LoRaWAN network server (contract 35).
-import type { IncomingHttpHeaders } from 'node:http';
 import Type from 'typebox';
 import type { CaptureReceipt } from '../../flows/capture.ts';
 import type { Webhook } from '../../flows/network-server-capture.ts';
-import {
-  type CaptureQuery,
-  captureSecretOf,
-  webhookBodyOf,
-} from '../../ingest/http/capture-request.ts';
-import type { DeviceConnector } from '../../model/connector.ts';
+import type { CaptureSenders } from '../../flows/capture-senders.ts';
+import { type CaptureQuery, webhookBodyOf } from '../../ingest/http/capture-request.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import { openRoute, type Route } from '../edge/route.ts';
 import { captureBytesMax, receiptSchema, receiptView } from './capture.ts';
 
 export interface WebhookParts {
-  /** The connector of the uplink secret; throws Problem 401. */
-  readonly connectorOf: (uplinkSecret: string) => DeviceConnector | Promise<DeviceConnector>;
+  readonly findConnector: CaptureSenders['ofWebhook'];
   readonly captureWebhook: (webhook: Webhook) => Promise<CaptureReceipt>;
 }
 
 export function webhookRoute(parts: WebhookParts): Route {
-  const connectorOf = (query: unknown, headers: IncomingHttpHeaders) =>
-    parts.connectorOf(captureSecretOf(query as CaptureQuery, headers));
   return openRoute({
     method: 'POST',
     path: '/v3/capture/lora/:integrationId',
@@ -31,7 +23,7 @@ export function webhookRoute(parts: WebhookParts): Route {
     access: {
       open: 'the uplink secret of the integration is the credential',
       secret: 'uplinkSecret',
-      admit: (headers, query) => connectorOf(query, headers),
+      admit: (headers, query) => parts.findConnector(query as CaptureQuery, headers),
     },
     params: Type.Object({
       integrationId: Type.String({ description: 'Record id of the integration' }),
@@ -52,8 +44,8 @@ export function webhookRoute(parts: WebhookParts): Route {
     status: 201,
     bodyBytesMax: captureBytesMax,
     response: receiptSchema,
-    handle: async ({ params, query, headers, body, bodyBytes }) => {
-      const connector = await connectorOf(query, headers);
+    handle: async ({ params, query, body, bodyBytes }, found) => {
+      const connector = await found.current();
       if (connector.integrationId !== params.integrationId) {
         throw problem('secretNotOfIntegration', { integrationId: params.integrationId });
       }

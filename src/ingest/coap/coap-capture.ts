@@ -27,7 +27,9 @@ import {
 
 const capturePath = '/v3/capture';
 
-export interface CoapCapture {
+export interface CoapCapture<S> {
+  /** What `admit` returned. */
+  readonly sender: S;
   readonly request: CaptureRequest;
   readonly body: JsonObject | readonly Json[];
   readonly bodyBytes: number;
@@ -35,12 +37,12 @@ export interface CoapCapture {
   readonly duplicateKey: string;
 }
 
-export interface CoapCaptureParts {
+export interface CoapCaptureParts<S> {
   /** Throws Problem for a wrong secret or device, so that strangers cannot make the server keep blocks. */
-  readonly admit: (request: CaptureRequest) => unknown;
+  readonly admit: (request: CaptureRequest) => S | Promise<S>;
   /** Resolves when the payload is durable. */
   readonly capture: (
-    input: CoapCapture,
+    input: CoapCapture<S>,
   ) => Promise<{ readonly id: string; readonly receivedAt: EpochMs }>;
   /** Throws Problem `invalidJson`; undefined for an empty text. */
   readonly parseJson: (text: string) => Json | undefined;
@@ -50,8 +52,8 @@ export interface CoapCaptureParts {
 }
 
 /** Makes the handler of requests; `sender` is address and port. It never rejects. */
-export function coapCapture(
-  parts: CoapCaptureParts,
+export function coapCapture<S>(
+  parts: CoapCaptureParts<S>,
 ): (message: CoapMessage, sender: string, duplicateKey: string) => Promise<CoapAnswer> {
   const bodies = createBlockBodies(blockLimits);
   const keptAnswers = createKeptAnswers<CoapAnswer>(blockLimits);
@@ -63,10 +65,11 @@ export function coapCapture(
     duplicateKey: string,
   ) => {
     const asked = checkedRequest(request);
-    await parts.admit(asked);
+    const sender = await parts.admit(asked);
     const body = await wholeBody(request, key, payload);
     if (body === 'more') return continued(request);
     const done = await parts.capture({
+      sender,
       request: asked,
       body: captureBodyOf(parsed(body, request.contentFormat)),
       bodyBytes: body.length,

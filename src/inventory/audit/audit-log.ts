@@ -10,6 +10,7 @@ import {
   listAuditEntries,
 } from '../../records/rows/audit-log.ts';
 import type { Records } from '../../records/records.ts';
+import { csvLine, withoutFormula } from '../../structures/csv.ts';
 import { resourceTypeOf } from './audit.ts';
 import { type ListScope, ownOrganization } from '../list-scope.ts';
 
@@ -84,14 +85,14 @@ async function* exported(
   filter: AuditFilter,
   format: 'csv' | 'ndjson',
 ): AsyncGenerator<string> {
-  if (format === 'csv') yield `${csvColumns.join(',')}\r\n`;
+  if (format === 'csv') yield csvLine(csvColumns);
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const entries = await auditEntriesBefore(records.db, filter, before, exportBatch);
     if (entries.length === 0) return;
     before = entries.at(-1)!.sequence;
     const lineOf =
-      format === 'csv' ? csvLine : (entry: AuditEntry) => `${JSON.stringify(view(entry))}\n`;
+      format === 'csv' ? csvEntry : (entry: AuditEntry) => `${JSON.stringify(view(entry))}\n`;
     yield entries.map(lineOf).join('');
   }
 }
@@ -111,7 +112,7 @@ const csvColumns = [
   'changes',
 ] as const;
 
-function csvLine(entry: AuditEntry): string {
+function csvEntry(entry: AuditEntry): string {
   const { actor, changes, timestamp, ...rest } = entry;
   const row: Record<(typeof csvColumns)[number], string | null> = {
     ...rest,
@@ -121,11 +122,5 @@ function csvLine(entry: AuditEntry): string {
     actorName: actor.name,
     changes: JSON.stringify(changes),
   };
-  return `${csvColumns.map((column) => csvField(row[column])).join(',')}\r\n`;
-}
-
-/** Quoted when needed; a text that a spreadsheet would take for a formula begins with an apostrophe. */
-function csvField(value: string | null): string {
-  const text = /^[=+\-@\t\r]/.test(value ?? '') ? `'${value}` : (value ?? '');
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return csvLine(csvColumns.map((column) => withoutFormula(row[column] ?? '')));
 }

@@ -48,10 +48,17 @@ export interface UplinkDirectory {
   bySecret(uplinkSecret: string, physicalDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 401 for an unknown secret. */
   connector(uplinkSecret: string): DeviceConnector | Promise<DeviceConnector>;
+  /** Throws Problem 404 for an unknown device, 403 for a device of another connector. */
+  byConnector(
+    connector: DeviceConnector,
+    physicalDeviceId: string,
+  ): UplinkRoute | Promise<UplinkRoute>;
   /** By the EUI, in lower case, that a network server knows a device by. Throws Problem 404 and 403 like `bySecret`. */
   byEui(connector: DeviceConnector, deviceEui: string): UplinkRoute | Promise<UplinkRoute>;
   /** Throws Problem 404 for an unknown device. */
   byDevice(serviceDeviceId: string): UplinkRoute | Promise<UplinkRoute>;
+  /** Number of changes so far: what was found at another revision may be outdated. */
+  readonly revision: number;
   /** Must be told every change of a record: what it concerns is read again. */
   recordChanged(change: RecordChange): void;
 }
@@ -166,8 +173,10 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
     return connector;
   };
 
-  const secondLook = async (secret: string, deviceId: string): Promise<UplinkRoute> => {
-    const connector = await connectorOf(secret);
+  const lookForDevice = async (
+    connector: DeviceConnector,
+    deviceId: string,
+  ): Promise<UplinkRoute> => {
     const { organizationId } = connector;
     const route = await routeOf(
       () => findDeviceByDeviceId(records, organizationId, deviceId),
@@ -196,20 +205,29 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
     return ofConnector(route, connector);
   };
 
+  const byConnector: UplinkDirectory['byConnector'] = (connector, deviceId) => {
+    const id = serviceIds.get(physicalKey(connector.organizationId, deviceId));
+    // A device that was given another physical id may still be found under its old one here.
+    const isKnown = id !== undefined && devices.get(id)?.tagged.device.deviceId === deviceId;
+    if (!isKnown) return lookForDevice(connector, deviceId);
+    const route = renewed(id);
+    return route instanceof Promise
+      ? route.then((found) => ofConnector(found, connector))
+      : ofConnector(route, connector);
+  };
+
   return {
     bySecret(secret, deviceId) {
       const connector = connectors.get(secret);
-      const id = connector && serviceIds.get(physicalKey(connector.organizationId, deviceId));
-      // A device that was given another physical id may still be found under its old one here.
-      const isKnown = id !== undefined && devices.get(id)?.tagged.device.deviceId === deviceId;
-      if (connector === undefined || !isKnown) return secondLook(secret, deviceId);
-      const route = renewed(id);
-      return route instanceof Promise
-        ? route.then((one) => ofConnector(one, connector))
-        : ofConnector(route, connector);
+      if (connector !== undefined) return byConnector(connector, deviceId);
+      return connectorOf(secret).then((found) => byConnector(found, deviceId));
     },
     connector(secret) {
       return connectors.get(secret) ?? connectorOf(secret);
+    },
+    byConnector,
+    get revision() {
+      return changes;
     },
     byEui(connector, deviceEui) {
       const id = serviceIds.get(euiKey(connector, deviceEui));

@@ -11,7 +11,7 @@ import {
   webhookMethods,
   type WebhookProperties,
 } from '../../model/message-properties.ts';
-import type { PropertyReader } from './property-parser.ts';
+import type { PropertyReader } from '../../connectors/property-parser.ts';
 
 const recipientsMax = 50;
 const hmacHeaderDefault = 'X-Signature';

@@ -1,6 +1,6 @@
 // The properties of each output connector type that can be made: one row a type (contract 9).
 import { type OutputConnectorType, propertiesKeys } from '../../model/connector.ts';
-import { readDownlinkAction } from '../../model/downlink-action.ts';
+import { readDownlinkAction } from '../../connectors/downlink/downlink-action.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import {
@@ -12,7 +12,7 @@ import {
   readWebhook,
 } from './message-properties.ts';
 import { neededMembers } from './needed-properties.ts';
-import { type PropertyReader, propertyReader } from './property-parser.ts';
+import { type PropertyReader, propertyReader } from '../../connectors/property-parser.ts';
 import { targetProperties } from './target-properties.ts';
 
 /** What stands in an answer for a secret; sent back in an update it keeps the stored one (contract 35). */

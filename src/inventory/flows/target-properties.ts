@@ -14,7 +14,7 @@ import {
   serviceAccount,
   sqlAddress,
   targetUri,
-} from '../../model/target-address.ts';
+} from '../../connectors/target-address.ts';
 import {
   type AmazonKinesisProperties,
   type AmqpProperties,
@@ -36,7 +36,7 @@ import {
   type TlsProperties,
   type UserProperties,
 } from '../../model/target-properties.ts';
-import type { PropertyReader } from './property-parser.ts';
+import type { PropertyReader } from '../../connectors/property-parser.ts';
 
 const columnsMax = 100;
 const identifierBytesMax = 63;

@@ -5,8 +5,14 @@ import type { Device } from '../../model/device.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
 import type { Tag } from '../../model/tag.ts';
-import { type CsvRow, csvRows, separatorOf } from '../../model/csv.ts';
-import { cellText, csvLine } from './csv.ts';
+import {
+  csvLine,
+  type CsvRow,
+  csvRows,
+  originalText,
+  separatorOf,
+  withoutFormula,
+} from '../../structures/csv.ts';
 
 /** One device of a file; members that the file leaves out are absent. */
 export interface FileDevice {
@@ -129,7 +135,7 @@ function csvDevice(
   const values: Record<string, Json> = {};
   const customFields: Record<string, Json> = {};
   for (const [at, name] of columns.entries()) {
-    const cell = cellText(cells[at] ?? '');
+    const cell = originalText(cells[at] ?? '');
     if (cell === '') continue;
     if (name.startsWith(customFieldPrefix))
       customFields[name.slice(customFieldPrefix.length)] = cell;
@@ -175,7 +181,7 @@ export function fileDevice({ device, flowName, tags, customFields }: DeviceInFul
 }
 
 export function csvHead(customFieldNames: readonly string[]): string {
-  return csvLine([...fileColumns, ...customFieldNames.map((name) => customFieldPrefix + name)]);
+  return fileLine([...fileColumns, ...customFieldNames.map((name) => customFieldPrefix + name)]);
 }
 
 export function csvDeviceLine(values: JsonObject, customFieldNames: readonly string[]): string {
@@ -186,5 +192,11 @@ export function csvDeviceLine(values: JsonObject, customFieldNames: readonly str
   const tags = values['tags'] as readonly string[];
   const customFields = values['customFields'] as JsonObject;
   const cells = fileColumns.map((name) => (name === 'tags' ? tags.join(';') : text(values[name])));
-  return csvLine([...cells, ...customFieldNames.map((name) => text(customFields[name]))]);
+  return fileLine([...cells, ...customFieldNames.map((name) => text(customFields[name]))]);
+}
+
+/** Readers of the file may take a semicolon for the separator. A number that starts with a minus is not a formula. */
+function fileLine(cells: readonly string[]): string {
+  const safe = cells.map((cell) => (/^-?\d+(\.\d+)?$/.test(cell) ? cell : withoutFormula(cell)));
+  return csvLine(safe, /[",;\r\n]/);
 }

@@ -75,7 +75,7 @@ export function sampleStoreMustKeepHouse(
           edges,
         } as const;
         const [counts] = await store.buckets({ ...request, deviceIds: ['d1'] });
-        expect(counts!.map((partial) => partial?.count)).toEqual([undefined, 30, 180]);
+        expect(counts!.map((tally) => tally?.count)).toEqual([undefined, 30, 180]);
       }
       await store.append(
         entryOf('d1', [{ at: 1, data: { late: true }, workspaceId: 'w1', dataFlowId: 'f1' }]),
@@ -99,7 +99,7 @@ export function sampleStoreMustKeepHouse(
         edges: [0, 10 * dayMs],
       } as const;
       const counts = await store.buckets({ ...request, deviceIds: ['d1', 'd3', 'unknown'] });
-      expect(counts.map(([partial]) => partial?.count)).toEqual([undefined, 360, undefined]);
+      expect(counts.map(([tally]) => tally?.count)).toEqual([undefined, 360, undefined]);
       await store.dropExpired(() => undefined);
       const again = await store.append(entryOf('d1', [{ at: 0, data: { day: 0, i: 0 } }]));
       expect(again.duplicates).toBe(0);

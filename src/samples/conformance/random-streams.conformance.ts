@@ -1,9 +1,12 @@
 // Random streams through any sample store: every read equals what a plain list answers, raw and hourly alike (figures: 10,000 streams).
 import { expect } from 'vitest';
-import { type AccumulatorName, accumulatorNames } from '../../summaries/accumulator.ts';
-import { accumulators } from '../../summaries/accumulator-table.ts';
+import {
+  type AccumulatorName,
+  accumulatorNames,
+  accumulators,
+} from '../../summaries/accumulators.ts';
 import type { CountedSlots } from '../../summaries/occupied-slots.ts';
-import type { Partial } from '../../summaries/tally.ts';
+import type { Tally } from '../../summaries/facet.ts';
 import type { SampleStore } from '../sample-store.ts';
 import {
   type Random,
@@ -88,10 +91,10 @@ function randomEdges(random: Random, last: number): number[] {
 
 function answers(
   name: AccumulatorName,
-  partials: readonly (Partial | undefined)[],
+  tallies: readonly (Tally | undefined)[],
 ): (number | null | undefined)[] {
-  return partials.map((partial) =>
-    partial === undefined ? undefined : accumulators[name].finish(partial, wholeDays),
+  return tallies.map((tally) =>
+    tally === undefined ? undefined : accumulators[name].finish(tally, wholeDays),
   );
 }
 

@@ -1,6 +1,7 @@
 // What a sample store should answer, in the simplest words: a list of samples that is searched from end to end.
-import { accumulators } from '../../summaries/accumulator-table.ts';
-import { addValue, emptyPartial, type Partial } from '../../summaries/tally.ts';
+import { accumulators } from '../../summaries/accumulators.ts';
+import type { Tally } from '../../summaries/facet.ts';
+import { addValue } from '../../summaries/tally.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { BucketRequest } from '../sample-store.ts';
 import type { Given } from './sample-entries.ts';
@@ -9,9 +10,7 @@ export interface ReferenceStore {
   readonly add: (samples: readonly Given[]) => void;
   /** Newest first, those of one instant in reverse order of storing. */
   readonly newestFirst: (topic?: string) => Given[];
-  readonly buckets: (
-    request: Omit<BucketRequest, 'source' | 'deviceIds'>,
-  ) => (Partial | undefined)[];
+  readonly buckets: (request: Omit<BucketRequest, 'source' | 'deviceIds'>) => (Tally | undefined)[];
 }
 
 export function referenceStore(): ReferenceStore {
@@ -38,7 +37,8 @@ export function referenceStore(): ReferenceStore {
         .sort((a, b) => b.sample.at - a.sample.at || b.order - a.order)
         .map(({ sample }) => sample),
     buckets: ({ topic, dataKey, accumulator, edges }) => {
-      const partials: (Partial | undefined)[] = new Array(edges.length - 1).fill(undefined);
+      const { facet } = accumulators[accumulator];
+      const tallies: (Tally | undefined)[] = new Array(edges.length - 1).fill(undefined);
       for (const [order, sample] of rows.entries()) {
         const bucket = edges.findIndex(
           (edge, i) => sample.at >= edge && sample.at < (edges[i + 1] ?? edge),
@@ -51,10 +51,10 @@ export function referenceStore(): ReferenceStore {
           value === null
         )
           continue;
-        partials[bucket] ??= emptyPartial();
-        addValue(partials[bucket], accumulators[accumulator].facet, value, sample.at, order);
+        tallies[bucket] ??= facet.start();
+        addValue(facet, tallies[bucket], value, sample.at, order);
       }
-      return partials;
+      return tallies;
     },
   };
 }

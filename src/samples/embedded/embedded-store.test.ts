@@ -152,7 +152,7 @@ test('what arrives while everything is sealed and segments are merged is in the 
   } as const;
   const count = async (of: EmbeddedStore): Promise<number> => {
     const answers = await of.buckets({ ...request, deviceIds: ['d0', 'd1', 'd2'] });
-    return answers.reduce((sum, [partial]) => sum + (partial?.count ?? 0), 0);
+    return answers.reduce((sum, [tally]) => sum + (tally?.count ?? 0), 0);
   };
   expect(await count(store)).toBe(sent * 10);
   await store.idle();

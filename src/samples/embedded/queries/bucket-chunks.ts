@@ -1,64 +1,65 @@
-// Partials per bucket from sealed chunks: statistics where a chunk lies in one bucket, else hours, else rows.
-import { addTerm } from '../../../summaries/compensated-sum.ts';
+// Tallies from sealed chunks, by bucket: from statistics where a chunk lies in one bucket, else from hours, else from rows.
+import type { EpochMs } from '../../../model/instant.ts';
 import { hourMs } from '../../../summaries/occupied-slots.ts';
-import type { Facet, Partial } from '../../../summaries/tally.ts';
-import { leafKinds } from '../../../log/data-shape.ts';
 import {
   addRows,
   addValues,
   bucketOf,
   type BucketPlan,
-  type Partials,
-  partialAt,
+  type Tallies,
+  tallyAt,
+  valueKindOf,
 } from './bucket-rows.ts';
 import { type Chunk, hasSection, hoursSection, statistics, statOf } from '../chunks/chunk.ts';
 import { columnsOfKey, isNumeric, type KeyColumn } from '../chunks/chunk-schema.ts';
-import type { ColumnHours } from '../chunks/hour-section.ts';
 import type { SealedRows } from './sealed-rows.ts';
 
-const hourFacets: ReadonlySet<Facet> = new Set<Facet>(['count', 'numbers', 'truths', 'occupied']);
+const noValues = new Float64Array(0);
 
-/** Adds what the chunk has within the edges. Throws DamagedChunk before it added anything. */
+/** What is added where; `rowsOf` throws DamagedChunk. */
+interface ChunkQuery {
+  readonly tallies: Tallies;
+  readonly chunk: Chunk;
+  readonly plan: BucketPlan;
+  readonly rowsOf: (chunk: Chunk) => SealedRows;
+}
+
+/** Adds what the chunk has within the edges. Throws DamagedChunk before anything is added. */
 export function addChunk(
-  partials: Partials,
+  tallies: Tallies,
   chunk: Chunk,
   plan: BucketPlan,
   rowsOf: (chunk: Chunk) => SealedRows,
 ): void {
+  const query = { tallies, chunk, plan, rowsOf };
   const keyColumns = columnsOfKey(chunk.schema, plan.dataKey);
   if (keyColumns === undefined) {
-    addFromRows(partials, rowsOf(chunk), plan, undefined);
+    addFromRows(query, undefined);
     return;
   }
-  const { edges } = plan;
-  const bucket = bucketOf(edges, Math.max(chunk.oldest, edges[0]!));
-  const isWithin = chunk.oldest >= edges[bucket]! && chunk.newest < edges[bucket + 1]!;
   for (const keyColumn of keyColumns) {
-    // A column that in some shapes is not what the key names has values that its statistics should not tell.
+    const { column, shapes } = keyColumn;
+    // The statistics of a column say too much when in some shapes the key names something else.
     const isWhole = coversColumn(chunk, keyColumn);
-    if (isWithin && isWhole && addStatistics(partials, bucket, chunk, keyColumn.column, plan.facet))
-      continue;
-    if (isWithin && isWhole && plan.facet === 'ends' && isBetweenEnds(partials[bucket], chunk)) {
-      partialAt(partials, bucket).count += statOf(chunk, keyColumn.column, statistics.count);
-      continue;
-    }
-    if (isWhole && addHours(partials, chunk, keyColumn.column, plan, rowsOf)) continue;
-    if (keyColumn.shapes === undefined) addDense(partials, rowsOf(chunk), plan, keyColumn.column);
-    else addFromRows(partials, rowsOf(chunk), plan, [keyColumn]);
+    if (isWhole && (addStatistics(query, column) || addHours(query, column))) continue;
+    if (shapes === undefined) addDense(query, column);
+    else addFromRows(query, [keyColumn]);
   }
 }
 
-/** A column that every row has: places are values, and times and orders are decoded only by those who look at them. */
-function addDense(partials: Partials, rows: SealedRows, plan: BucketPlan, index: number): void {
+/** A column that every row has: places are values, and times and orders are decoded only when they are read. */
+function addDense({ tallies, chunk, plan, rowsOf }: ChunkQuery, index: number): void {
+  const rows = rowsOf(chunk);
   const column = rows.column(index);
-  const { kind, texts } = column;
   const end = rows.placeOf(plan.edges.at(-1)!);
   if (end === 0) return;
+  const kind = valueKindOf(column.kind);
+  const isRead = plan.facet.reads(kind);
   const values = {
     kind,
-    texts,
+    texts: isRead ? column.texts : [],
     length: rows.length,
-    values: isNumeric(kind) ? column.numbersBefore(end) : column.ids,
+    values: isRead ? valuesBefore(column, end) : noValues,
     get timestamps() {
       return rows.timestamps;
     },
@@ -66,7 +67,11 @@ function addDense(partials: Partials, rows: SealedRows, plan: BucketPlan, index:
       return rows.orders;
     },
   };
-  addValues(partials, values, plan, rows.chunk.oldest, (at) => rows.placeOf(at));
+  addValues(tallies, values, plan, chunk.oldest, (at) => rows.placeOf(at));
+}
+
+function valuesBefore(column: ReturnType<SealedRows['column']>, end: number): Float64Array {
+  return isNumeric(column.kind) ? column.numbersBefore(end) : column.ids;
 }
 
 function coversColumn({ schema }: Chunk, { column, shapes }: KeyColumn): boolean {
@@ -77,104 +82,66 @@ function coversColumn({ schema }: Chunk, { column, shapes }: KeyColumn): boolean
 }
 
 function addFromRows(
-  partials: Partials,
-  rows: SealedRows,
-  plan: BucketPlan,
+  { tallies, chunk, plan, rowsOf }: ChunkQuery,
   keyColumns: readonly KeyColumn[] | undefined,
 ): void {
+  const rows = rowsOf(chunk);
   const { timestamps, orders, length } = rows;
-  addRows(partials, { rows, length, timestamps, orders, permutation: undefined }, plan, keyColumns);
+  addRows(tallies, { rows, length, timestamps, orders, permutation: undefined }, plan, keyColumns);
 }
 
-/** Whether statistics were enough. */
-function addStatistics(
-  partials: Partials,
-  bucket: number,
-  chunk: Chunk,
-  column: number,
-  facet: Facet,
-): boolean {
-  const { kind } = chunk.schema.columns[column]!;
-  const numeric = isNumeric(kind);
-  if (facet === 'ends' || facet === 'distinct' || (facet === 'occupied' && numeric)) return false;
-  const partial = partialAt(partials, bucket);
+/** Returns whether the statistics of the chunk were enough. */
+function addStatistics({ tallies, chunk, plan }: ChunkQuery, column: number): boolean {
+  const { edges, facet } = plan;
+  const { oldest, newest } = chunk;
+  const bucket = bucketOf(edges, Math.max(oldest, edges[0]!));
+  if (oldest < edges[bucket]! || newest >= edges[bucket + 1]!) return false;
+  const kind = valueKindOf(chunk.schema.columns[column]!.kind);
+  const known = tallies[bucket];
+  const isCountEnough =
+    !facet.reads(kind) || (known !== undefined && facet.isSettled?.(known, oldest, newest));
+  if (!isCountEnough && facet.fromStatistics === undefined) return false;
+  const tally = tallyAt(tallies, facet, bucket);
   const count = statOf(chunk, column, statistics.count);
-  const sum = statOf(chunk, column, statistics.sum);
-  partial.count += count;
-  if (facet === 'numbers' && numeric) {
-    const min = statOf(chunk, column, statistics.min);
-    addNumbers(partial, count, sum, min, statOf(chunk, column, statistics.max));
-  } else if (facet === 'truths' && kind === leafKinds.boolean) {
-    partial.trueCount += sum;
-    partial.falseCount += count - sum;
-  }
+  tally.count += count;
+  if (isCountEnough) return true;
+  facet.fromStatistics?.(tally, {
+    kind,
+    count,
+    sum: statOf(chunk, column, statistics.sum),
+    min: statOf(chunk, column, statistics.min),
+    max: statOf(chunk, column, statistics.max),
+  });
   return true;
 }
 
-function addNumbers(partial: Partial, count: number, sum: number, min: number, max: number): void {
-  partial.numericCount += count;
-  addTerm(partial, sum);
-  if (min < partial.min) partial.min = min;
-  if (max > partial.max) partial.max = max;
-}
-
-/** Whether earlier and later values are known, so that neither the first nor the last can be in the chunk. */
-function isBetweenEnds(partial: Partial | undefined, chunk: Chunk): boolean {
-  return partial !== undefined && partial.firstAt < chunk.oldest && partial.lastAt > chunk.newest;
-}
-
-/** Whether hours were enough. */
-function addHours(
-  partials: Partials,
-  chunk: Chunk,
-  column: number,
-  plan: BucketPlan,
-  rowsOf: (chunk: Chunk) => SealedRows,
-): boolean {
+/** Returns whether the hours of the chunk were enough. */
+function addHours({ tallies, chunk, plan, rowsOf }: ChunkQuery, column: number): boolean {
   const { edges, facet } = plan;
-  const { kind } = chunk.schema.columns[column]!;
-  if (
-    !plan.wholeHours ||
-    !hourFacets.has(facet) ||
-    !hasSection(chunk, hoursSection(chunk.schema, column))
-  )
-    return false;
+  const kind = valueKindOf(chunk.schema.columns[column]!.kind);
+  const isRead = facet.reads(kind);
+  if (!plan.wholeHours || (isRead && facet.fromHours === undefined)) return false;
+  if (!hasSection(chunk, hoursSection(chunk.schema, column))) return false;
   const rows = rowsOf(chunk);
   const { hours } = rows.hours();
-  const found = rows.columnHours(column);
-  const end = edges.at(-1)!;
-  for (let i = 0; i < hours.length; i++) {
-    const at = hours[i]! * hourMs;
-    if (at < edges[0]! || at >= end || found.counts[i] === 0) continue;
-    addHour(
-      partialAt(partials, bucketOf(edges, at)),
-      hours[i]!,
-      found,
-      i,
-      facet,
-      kind === leafKinds.boolean,
-    );
+  const found = { kind, hours, ...rows.columnHours(column) };
+  let i = firstHourAt(hours, edges[0]!);
+  while (i < hours.length && hours[i]! * hourMs < edges.at(-1)!) {
+    const bucket = bucketOf(edges, hours[i]! * hourMs);
+    const from = i;
+    let count = 0;
+    for (; i < hours.length && hours[i]! * hourMs < edges[bucket + 1]!; i++)
+      count += found.counts[i]!;
+    if (count === 0) continue;
+    const tally = tallyAt(tallies, facet, bucket);
+    tally.count += count;
+    if (isRead) facet.fromHours?.(tally, found, from, i);
   }
   return true;
 }
 
-function addHour(
-  partial: Partial,
-  hour: number,
-  found: ColumnHours,
-  i: number,
-  facet: Facet,
-  isBoolean: boolean,
-): void {
-  const count = found.counts[i]!;
-  const sum = found.sums[i]!;
-  partial.count += count;
-  if (facet === 'numbers') addNumbers(partial, count, sum, found.mins[i]!, found.maxs[i]!);
-  else if (facet === 'truths' && isBoolean) {
-    partial.trueCount += sum;
-    partial.falseCount += count - sum;
-  } else if (facet === 'occupied') {
-    partial.occupied ??= new Map();
-    partial.occupied.set(hour, (partial.occupied.get(hour) ?? 0) | found.slots[i]!);
-  }
+/** The index of the first hour that does not begin before the time. */
+function firstHourAt(hours: Float64Array, at: EpochMs): number {
+  const index = hours.findIndex((hour) => hour * hourMs >= at);
+  return index < 0 ? hours.length : index;
 }

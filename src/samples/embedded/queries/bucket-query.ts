@@ -1,10 +1,10 @@
-// Answering a request for partials: each device's chunks and unsealed rows, in slices that leave the event loop room.
-import { accumulators } from '../../../summaries/accumulator-table.ts';
+// Bucket query: tallies from the chunks and the unsealed rows of each device, in slices, so that other work is not delayed.
+import { accumulators } from '../../../summaries/accumulators.ts';
 import { hourMs } from '../../../summaries/occupied-slots.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { BucketRequest } from '../../sample-store.ts';
 import { addChunk } from './bucket-chunks.ts';
-import { addRows, type BucketPlan, type Partials } from './bucket-rows.ts';
+import { addRows, type BucketPlan, type Tallies } from './bucket-rows.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import { columnsOfShapes } from '../chunks/chunk-schema.ts';
 import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
@@ -30,7 +30,7 @@ export async function queryBuckets(
   deviceOf: (id: string) => Device | undefined,
   decoded: DecodedChunks,
   slices: Slices,
-): Promise<Partials[]> {
+): Promise<Tallies[]> {
   const { edges, dataKey } = request;
   const plan: BucketPlan = {
     dataKey,
@@ -38,12 +38,12 @@ export async function queryBuckets(
     edges,
     wholeHours: edges.every((edge) => edge % hourMs === 0),
   };
-  const answers: Partials[] = [];
+  const answers: Tallies[] = [];
   let sliceEnds = slices.clock() + sliceMs;
   let worked = 0;
   for (const id of request.deviceIds) {
-    const partials: Partials = new Array(edges.length - 1).fill(undefined);
-    answers.push(partials);
+    const tallies: Tallies = new Array(edges.length - 1).fill(undefined);
+    answers.push(tallies);
     const series = deviceOf(id)?.topics.get(request.topic);
     if (series === undefined) continue;
     // Taken together: rows that are sealed while this query pauses are in neither or both otherwise.
@@ -52,7 +52,7 @@ export async function queryBuckets(
       const visible = planFrom(plan, chunk.oldest, visibleFrom(chunk.origins));
       if (visible !== undefined) {
         const isRead = decoded.guarded(chunk, () => {
-          addChunk(partials, chunk, visible, decoded.passing);
+          addChunk(tallies, chunk, visible, decoded.passing);
           return true;
         });
         // A number without some of its values would be wrong; one that needs nothing of what is damaged is right.
@@ -66,7 +66,7 @@ export async function queryBuckets(
       const visible = planFrom(plan, rows.oldest, rows.visibleFrom);
       if (visible === undefined) continue;
       addRows(
-        partials,
+        tallies,
         rows.sorted(),
         visible,
         columnsOfShapes(rows.shapes, rows.shapeColumns, dataKey),
@@ -84,8 +84,8 @@ function planFrom(plan: BucketPlan, oldest: EpochMs, from: EpochMs): BucketPlan 
   return { ...plan, edges, wholeHours: edges.every((edge) => edge % hourMs === 0) };
 }
 
-/** For the first and last value the outermost chunks come first: those between need not be read then. */
+/** A facet that can be settled gets the outermost chunks first: those between may then be left unread. */
 function inHelpfulOrder(chunks: Chunk[], { facet }: BucketPlan): Chunk[] {
-  if (facet !== 'ends' || chunks.length < 3) return chunks;
+  if (facet.isSettled === undefined || chunks.length < 3) return chunks;
   return [chunks[0]!, chunks.at(-1)!, ...chunks.slice(1, -1)];
 }

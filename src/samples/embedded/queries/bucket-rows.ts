@@ -1,38 +1,45 @@
-// Partials per bucket from decoded rows: column by column where columns hold the key, value by value where only the objects can tell.
-import { addTerms } from '../../../summaries/compensated-sum.ts';
-import { addDistinctHash, distinctHash, emptyDistinct } from '../../../summaries/distinct-set.ts';
-import { slotBit, hourMs } from '../../../summaries/occupied-slots.ts';
-import {
-  addValue,
-  emptyPartial,
-  type Facet,
-  mergePartials,
-  type Partial,
-} from '../../../summaries/tally.ts';
-import { leafKinds } from '../../../log/data-shape.ts';
+// Tallies from decoded rows, by bucket: whole columns where columns hold the key, single values where only objects do.
 import { dataValue } from '../../../model/data-value.ts';
 import type { EpochMs } from '../../../model/instant.ts';
-import type { KeyColumns } from '../chunks/chunk-schema.ts';
+import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
+import type { ColumnValues, Facet, Tally, ValueKind } from '../../../summaries/facet.ts';
+import { addValue } from '../../../summaries/tally.ts';
+import { isNumeric, type KeyColumns } from '../chunks/chunk-schema.ts';
 import { type Column, dataAt, placeOf, rowAt, type SortedRows } from '../rows/rows.ts';
 
-export type Partials = (Partial | undefined)[];
+/** By bucket; undefined without a value. */
+export type Tallies = (Tally | undefined)[];
 
 export interface BucketPlan {
   readonly dataKey: string;
-  readonly facet: Facet;
+  readonly facet: Facet<Tally>;
   /** Ascending. */
   readonly edges: readonly EpochMs[];
   /** Whether all edges are whole hours. */
   readonly wholeHours: boolean;
 }
 
-export function partialAt(partials: Partials, bucket: number): Partial {
-  let partial = partials[bucket];
-  if (partial === undefined) {
-    partial = emptyPartial();
-    partials[bucket] = partial;
+const valueKinds: Readonly<Record<LeafKind, ValueKind>> = {
+  [leafKinds.number]: 'number',
+  [leafKinds.boolean]: 'boolean',
+  [leafKinds.string]: 'text',
+  [leafKinds.json]: 'other',
+  [leafKinds.null]: 'other',
+  [leafKinds.object]: 'other',
+  [leafKinds.empty]: 'other',
+};
+
+export function valueKindOf(kind: LeafKind): ValueKind {
+  return valueKinds[kind];
+}
+
+export function tallyAt(tallies: Tallies, facet: Facet<Tally>, bucket: number): Tally {
+  let tally = tallies[bucket];
+  if (tally === undefined) {
+    tally = facet.start();
+    tallies[bucket] = tally;
   }
-  return partial;
+  return tally;
 }
 
 /** The bucket that holds the time, which must lie within the edges. */
@@ -47,21 +54,21 @@ export function bucketOf(edges: readonly EpochMs[], at: EpochMs): number {
   return low;
 }
 
-/** Adds every row whose time lies within the edges. `keyColumns` says where the key's values are. */
+/** Adds every row whose time lies within the edges. `keyColumns` says where the values of the key are. */
 export function addRows(
-  partials: Partials,
+  tallies: Tallies,
   sorted: SortedRows,
   plan: BucketPlan,
   keyColumns: KeyColumns,
 ): void {
-  if (keyColumns === undefined) addObjects(partials, sorted, plan);
+  if (keyColumns === undefined) addObjects(tallies, sorted, plan);
   else
     for (const { column, shapes } of keyColumns)
-      addColumn(partials, sorted, plan, sorted.rows.columns[column]!, shapes);
+      addColumn(tallies, sorted, plan, sorted.rows.columns[column]!, shapes);
 }
 
 function addObjects(
-  partials: Partials,
+  tallies: Tallies,
   sorted: SortedRows,
   { edges, dataKey, facet }: BucketPlan,
 ): void {
@@ -72,12 +79,13 @@ function addObjects(
     while (timestamp >= edges[bucket + 1]!) bucket++;
     const value = dataValue(dataAt(sorted.rows, rowAt(sorted, place)), dataKey);
     if (value === undefined || value === null) continue;
-    addValue(partialAt(partials, bucket), facet, value, timestamp, sorted.orders[place]);
+    const tally = tallyAt(tallies, facet, bucket);
+    addValue(facet, tally, value, timestamp, sorted.orders[place]);
   }
 }
 
 function addColumn(
-  partials: Partials,
+  tallies: Tallies,
   sorted: SortedRows,
   plan: BucketPlan,
   column: Column,
@@ -85,17 +93,21 @@ function addColumn(
 ): void {
   const values = columnValues(sorted, column, shapes);
   if (values.length > 0)
-    addValues(partials, values, plan, values.timestamps[0]!, (at) => firstAt(values, at));
+    addValues(tallies, values, plan, values.timestamps[0]!, (at) => firstAt(values, at));
 }
 
-/** Adds present values in the order of time; `oldest` is at most the first time, `placeOf` tells the first place not before a time. */
+/**
+ * Adds present values in the order of time. `oldest` is at most the first time, `placeOf` returns the first place that
+ * is not before a time.
+ */
 export function addValues(
-  partials: Partials,
+  tallies: Tallies,
   values: ColumnValues,
   { edges, facet }: BucketPlan,
   oldest: EpochMs,
   placeOf: (at: EpochMs) => number,
 ): void {
+  const isRead = facet.reads(values.kind);
   const end = placeOf(edges.at(-1)!);
   let from = placeOf(edges[0]!);
   for (
@@ -105,23 +117,12 @@ export function addValues(
   ) {
     const to = bucket === edges.length - 2 ? end : placeOf(edges[bucket + 1]!);
     if (to > from) {
-      const partial = partialAt(partials, bucket);
-      partial.count += to - from;
-      adders[facet](partial, values, from, to);
+      const tally = tallyAt(tallies, facet, bucket);
+      tally.count += to - from;
+      if (isRead) facet.fromColumn(tally, values, from, to);
     }
     from = to;
   }
-}
-
-/** The present values of a column in the order of time. */
-export interface ColumnValues {
-  readonly kind: Column['kind'];
-  readonly length: number;
-  readonly timestamps: Float64Array;
-  readonly orders: Float64Array;
-  /** Numbers, booleans as 0 and 1; for texts their ids. */
-  readonly values: Float64Array | Uint8Array | Uint32Array;
-  readonly texts: readonly string[];
 }
 
 function columnValues(
@@ -129,32 +130,37 @@ function columnValues(
   column: Column,
   shapes: readonly boolean[] | undefined,
 ): ColumnValues {
-  const { kind, texts } = column;
-  const source =
-    kind === leafKinds.number || kind === leafKinds.boolean ? column.numbers : column.ids;
+  const { texts } = column;
+  const kind = valueKindOf(column.kind);
+  const source = isNumeric(column.kind) ? column.numbers : column.ids;
   const { length, timestamps, orders, permutation } = sorted;
   if (shapes === undefined && permutation === undefined)
     return { kind, length, timestamps, orders, values: source, texts };
-  const shapeIds = sorted.rows.shapeIds;
-  const places = new Uint32Array(length);
-  let count = 0;
-  for (let place = 0; place < length; place++)
-    if (
-      shapes === undefined ||
-      shapes[shapeIds === undefined ? 0 : shapeIds[rowAt(sorted, place)]!]
-    )
-      places[count++] = place;
+  const places = placesOfShapes(sorted, shapes);
   const picked = {
-    timestamps: new Float64Array(count),
-    orders: new Float64Array(count),
-    values: new Float64Array(count),
+    timestamps: new Float64Array(places.length),
+    orders: new Float64Array(places.length),
+    values: new Float64Array(places.length),
   };
-  for (let i = 0; i < count; i++) {
-    picked.timestamps[i] = timestamps[places[i]!]!;
-    picked.orders[i] = orders[places[i]!]!;
-    picked.values[i] = source[rowAt(sorted, places[i]!)]!;
+  for (let i = 0; i < places.length; i++) {
+    const place = places[i]!;
+    picked.timestamps[i] = timestamps[place]!;
+    picked.orders[i] = orders[place]!;
+    picked.values[i] = source[rowAt(sorted, place)]!;
   }
-  return { kind, length: count, texts, ...picked };
+  return { kind, length: places.length, texts, ...picked };
+}
+
+/** The places of the rows whose shape is marked; all places without marks. */
+function placesOfShapes(sorted: SortedRows, shapes: readonly boolean[] | undefined): Uint32Array {
+  const { shapeIds } = sorted.rows;
+  const places = new Uint32Array(sorted.length);
+  let count = 0;
+  for (let place = 0; place < sorted.length; place++) {
+    const shapeId = shapeIds?.[rowAt(sorted, place)] ?? 0;
+    if (shapes === undefined || shapes[shapeId] === true) places[count++] = place;
+  }
+  return places.subarray(0, count);
 }
 
 function firstAt({ timestamps, length }: ColumnValues, at: EpochMs): number {
@@ -166,84 +172,4 @@ function firstAt({ timestamps, length }: ColumnValues, at: EpochMs): number {
     else high = middle;
   }
   return low;
-}
-
-type Adder = (partial: Partial, values: ColumnValues, from: number, to: number) => void;
-
-const adders: Record<Facet, Adder> = {
-  count: () => {},
-  numbers: (partial, { kind, values }, from, to) => {
-    if (kind !== leafKinds.number && kind !== leafKinds.boolean) return;
-    partial.numericCount += to - from;
-    let { min, max } = partial;
-    for (let i = from; i < to; i++) {
-      const value = values[i]!;
-      if (value < min) min = value;
-      if (value > max) max = value;
-    }
-    partial.min = min;
-    partial.max = max;
-    if (values instanceof Float64Array) addTerms(partial, values, from, to);
-    else addTerms(partial, Float64Array.from(values.subarray(from, to)), 0, to - from);
-  },
-  ends: (partial, { kind, values, timestamps, orders }, from, to) => {
-    const isNumber = kind === leafKinds.number || kind === leafKinds.boolean;
-    const first = isNumber ? values[from]! : Number.NaN;
-    const last = isNumber ? values[to - 1]! : Number.NaN;
-    mergePartials(
-      partial,
-      endsPartial(
-        first,
-        timestamps[from]!,
-        orders[from]!,
-        last,
-        timestamps[to - 1]!,
-        orders[to - 1]!,
-      ),
-    );
-  },
-  truths: (partial, { kind, values }, from, to) => {
-    if (kind !== leafKinds.boolean) return;
-    let trues = 0;
-    for (let i = from; i < to; i++) trues += values[i]!;
-    partial.trueCount += trues;
-    partial.falseCount += to - from - trues;
-  },
-  distinct: (partial, { kind, values, texts }, from, to) => {
-    if (kind === leafKinds.json || kind === leafKinds.object) return;
-    partial.distinct ??= emptyDistinct();
-    const seen = new Set<number>();
-    for (let i = from; i < to; i++) seen.add(values[i]!);
-    for (const value of seen)
-      addDistinctHash(partial.distinct, distinctHash(textOf(kind, value, texts)));
-  },
-  occupied: (partial, { kind, values, timestamps }, from, to) => {
-    if (kind !== leafKinds.number && kind !== leafKinds.boolean) return;
-    partial.occupied ??= new Map();
-    let i = from;
-    while (i < to) {
-      const hour = Math.floor(timestamps[i]! / hourMs);
-      const nextHourAt = (hour + 1) * hourMs;
-      let slots = 0;
-      for (; i < to && timestamps[i]! < nextHourAt; i++)
-        if (values[i]! > 0) slots |= slotBit(timestamps[i]!);
-      partial.occupied.set(hour, (partial.occupied.get(hour) ?? 0) | slots);
-    }
-  },
-};
-
-function endsPartial(
-  first: number,
-  firstAt: EpochMs,
-  firstOrder: number,
-  last: number,
-  lastAt: EpochMs,
-  lastOrder: number,
-): Partial {
-  return { ...emptyPartial(), first, firstAt, firstOrder, last, lastAt, lastOrder };
-}
-
-function textOf(kind: Column['kind'], value: number, texts: readonly string[]): string {
-  if (kind === leafKinds.number) return String(value);
-  return kind === leafKinds.boolean ? String(value === 1) : texts[value]!;
 }

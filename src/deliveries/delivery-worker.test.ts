@@ -1,0 +1,280 @@
+// The deliverer over a real log with a clock of its own: the retry plan to the letter, limits, restarts at random points.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { lazyTransaction, openRecords } from '../records/records.ts';
+import {
+  findDelivery,
+  findPendingDeliveries,
+  insertDeliveries,
+  saveDeliveryOutcomes,
+} from '../records/rows/deliveries.ts';
+import type { SendOutcome } from '../connectors/target.ts';
+import { createDeliverer, delivererLimits, type DelivererParts } from './delivery-worker.ts';
+import { planAfter, retryDelaysMs } from './retry-plan.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Timers that fire when a test moves the clock. */
+function testClock() {
+  const tasks = new Set<{ readonly at: number; readonly task: () => void }>();
+  const clock = { now: 0 };
+  return {
+    clock,
+    schedule(task: () => void, delayMs: number) {
+      const one = { at: clock.now + delayMs, task };
+      tasks.add(one);
+      return () => void tasks.delete(one);
+    },
+    /** Moves to the next timer; false when there is none. */
+    next(): boolean {
+      const first = [...tasks].toSorted((a, b) => a.at - b.at)[0];
+      if (first === undefined) return false;
+      tasks.delete(first);
+      clock.now = Math.max(clock.now, first.at);
+      first.task();
+      return true;
+    },
+  };
+}
+
+async function openLog() {
+  const directory = mkdtempSync(join(tmpdir(), 'deliveries-'));
+  const records = await openRecords({ directory, announce: () => {} });
+  cleanups.push(
+    () => rmSync(directory, { recursive: true, force: true }),
+    () => records.close(),
+  );
+  const { db } = records;
+  let made = 0;
+  return {
+    db,
+    async add(deviceId = 'd', connectorId = 'c') {
+      const n = made++;
+      const ids = {
+        connectorId,
+        organizationId: 'o',
+        workspaceId: 'w',
+        deviceId,
+        correlationId: `c${n}`,
+      };
+      const draft = {
+        ...ids,
+        idempotencyKey: `k${n}`,
+        cause: 'DATA_FLOW' as const,
+        context: { data: { n } },
+      };
+      await insertDeliveries(db, [{ id: `id${n}`, draft }], 0);
+      return `id${n}`;
+    },
+    state: async (id: string) => findDelivery(db, { id }),
+  };
+}
+
+function deliver(
+  log: Awaited<ReturnType<typeof openLog>>,
+  send: DelivererParts['send'],
+  over: Partial<DelivererParts> = {},
+) {
+  const time = testClock();
+  const failures: unknown[] = [];
+  const deliverer = createDeliverer({
+    findPending: (after, max) => findPendingDeliveries(log.db, after, max),
+    load: (sequence) => findDelivery(log.db, { sequence }),
+    send,
+    save: (tried) => {
+      const outcomes = tried.map(({ outcome }) => outcome);
+      return lazyTransaction(log.db, (step) => saveDeliveryOutcomes(step, outcomes));
+    },
+    failed: (error) => failures.push(error),
+    now: () => time.clock.now,
+    random: () => 0.5,
+    schedule: time.schedule,
+    ...over,
+  });
+  cleanups.push(() => deliverer.close());
+  return { deliverer, failures, ...time };
+}
+
+const failed: SendOutcome = { ok: false, retry: true, reason: 'down' };
+
+test('contract 35: tries after 1 s, 5 s, 30 s, 2 min, 10 min, 1 h, 4 h and 12 h, then the dead letter', async () => {
+  const log = await openLog();
+  const id = await log.add();
+  const tries: number[] = [];
+  const { deliverer, clock, next } = deliver(log, async () => {
+    tries.push(clock.now);
+    return failed;
+  });
+  await deliverer.settled();
+  while (next()) await deliverer.settled();
+  const pauses = tries.slice(1).map((at, i) => at - tries[i]!);
+  expect(pauses).toEqual([
+    1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000, 14_400_000, 43_200_000,
+  ]);
+  expect(await log.state(id)).toMatchObject({ state: 'DEAD', tries: 9, reason: 'down' });
+});
+
+test('review reliability 16: a target that goes down and one that is back are told once each', async () => {
+  const log = await openLog();
+  await log.add();
+  let isDown = true;
+  const told: unknown[] = [];
+  const targetChanged = (...change: unknown[]) => void told.push(change);
+  const send = async (): Promise<SendOutcome> => (isDown ? failed : { ok: true, answer: '' });
+  const { deliverer, next } = deliver(log, send, { targetChanged });
+  await deliverer.settled();
+  for (let i = 0; i < 6; i++) {
+    next();
+    await deliverer.settled();
+  }
+  expect(told).toEqual([['c', true, 'down']]);
+  isDown = false;
+  while (told.length < 2 && next()) await deliverer.settled();
+  expect(told).toEqual([
+    ['c', true, 'down'],
+    ['c', false, null],
+  ]);
+});
+
+test('contract 35: a delay differs by up to 20 %, Retry-After makes it longer, never shorter', () => {
+  for (const [i, delayMs] of retryDelaysMs.entries()) {
+    const at = (random: number, retryAfterMs = 0) =>
+      planAfter({ ...failed, retryAfterMs }, i + 1, 0, random).nextAt;
+    expect([at(0), at(0.5), at(1)]).toEqual(
+      [delayMs * 0.8, delayMs, delayMs * 1.2].map(Math.round),
+    );
+    expect(at(0.5, delayMs * 3)).toBe(Math.min(delayMs * 3, 86_400_000));
+    expect(at(0.5, 1)).toBe(delayMs);
+  }
+  expect(planAfter({ ok: false, retry: false, reason: 'x' }, 1, 5, 0)).toEqual({
+    state: 'DEAD',
+    nextAt: 5,
+  });
+  expect(planAfter({ ok: true, answer: '' }, 9, 5, 0)).toEqual({ state: 'DELIVERED', nextAt: 5 });
+});
+
+test('a try ends after its time although the connector does not heed the signal', async () => {
+  const log = await openLog();
+  const id = await log.add();
+  const started = Promise.withResolvers<void>();
+  const { deliverer, clock, next } = deliver(log, () => {
+    started.resolve();
+    return new Promise(() => {});
+  });
+  await started.promise;
+  next();
+  await deliverer.settled();
+  expect(clock.now).toBe(delivererLimits.tryMsMax);
+  expect(await log.state(id)).toMatchObject({
+    state: 'PENDING',
+    tries: 1,
+    reason: 'no answer within 10 s',
+  });
+});
+
+test('one hanging target does not delay another one', async () => {
+  const log = await openLog();
+  for (let i = 0; i < 50; i++) await log.add(`d${i}`, 'hanging');
+  const well = await Promise.all(Array.from({ length: 20 }, () => log.add('d', 'well')));
+  const arrived: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const { clock } = deliver(log, ({ connectorId, id }) => {
+    if (connectorId === 'hanging') return new Promise(() => {});
+    if (arrived.push(id) === well.length) done.resolve();
+    return Promise.resolve({ ok: true, answer: 'ok' });
+  });
+  await done.promise;
+  expect([arrived, clock.now]).toEqual([well, 0]);
+  // What hangs must end before the deliverer closes.
+  cleanups.pop();
+});
+
+test('what cannot be written is kept and written later, and nothing is sent twice for it', async () => {
+  const log = await openLog();
+  const id = await log.add();
+  let sent = 0;
+  let isBroken = true;
+  const save: DelivererParts['save'] = async (tried) => {
+    if (isBroken) throw new Error('disk');
+    await saveDeliveryOutcomes(
+      log.db,
+      tried.map(({ outcome }) => outcome),
+    );
+  };
+  const { deliverer, failures, next } = deliver(
+    log,
+    async () => ({ ok: true, answer: String(++sent) }),
+    { save },
+  );
+  await expect.poll(() => failures.length).toBe(1);
+  isBroken = false;
+  next();
+  await deliverer.settled();
+  expect([sent, (await log.state(id))?.state]).toEqual([1, 'DELIVERED']);
+});
+
+test('restarts at random points lose nothing, keep the order of first arrivals, and repeat only what was under way', async () => {
+  const log = await openLog();
+  const total = 120;
+  for (let i = 0; i < total; i++) await log.add(`d${i % 4}`, `c${i % 2}`);
+  const arrivals: string[] = [];
+  let repeated = 0;
+  let random = 7;
+  const chance = () => (random = (random * 16_807) % 2_147_483_647) / 2_147_483_647;
+  for (let restarts = 0; ; restarts++) {
+    let isDead = false;
+    const { deliverer, next } = deliver(log, async ({ id }) => {
+      if (isDead) return new Promise(() => {});
+      if (chance() < 0.2) return failed;
+      if (arrivals.includes(id)) repeated += 1;
+      arrivals.push(id);
+      // Stopping here is stopping between arrival and writing.
+      if (chance() < 0.1) isDead = true;
+      return isDead ? new Promise(() => {}) : { ok: true, answer: 'ok' };
+    });
+    cleanups.pop();
+    for (let i = 0; i < 200 && !isDead; i++) {
+      await new Promise((resolve) => void setImmediate(resolve));
+      next();
+    }
+    if (!isDead) {
+      await deliverer.settled();
+      while (deliverer.waiting > 0 && next())
+        await new Promise((resolve) => void setImmediate(resolve));
+    }
+    const left = await findPendingDeliveries(log.db, 0, total);
+    if (left.length === 0) break;
+    expect(restarts).toBeLessThan(300);
+  }
+  expect(new Set(arrivals).size).toBe(total);
+  expect(repeated).toBeLessThanOrEqual(60);
+  const firsts = [...new Set(arrivals)].map((id) => Number(id.slice(2)));
+  for (const lane of [0, 1, 2, 3]) {
+    const order = firsts.filter((n) => n % 4 === lane);
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+  }
+});
+
+test('stopping gives a try that hangs a moment, breaks it off and leaves its delivery as it was', async () => {
+  const log = await openLog();
+  const id = await log.add();
+  const sending = Promise.withResolvers<AbortSignal>();
+  const { deliverer, clock, next } = deliver(log, (_delivery, signal) => {
+    sending.resolve(signal);
+    return new Promise(() => undefined);
+  });
+  const signal = await sending.promise;
+  const closed = deliverer.close();
+  while (!signal.aborted) {
+    await new Promise((resolve) => void setImmediate(resolve));
+    next();
+  }
+  await closed;
+  expect(clock.now).toBe(delivererLimits.closeGraceMs);
+  expect(await log.state(id)).toMatchObject({ state: 'PENDING', tries: 0 });
+});

@@ -1,0 +1,79 @@
+// Senders of captures: found once, when a request is admitted, and kept until its body is complete (contract 18, 35).
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  type CaptureQuery,
+  captureDeviceIdOf,
+  captureRequestOf,
+  captureSecretOf,
+} from '../ingest/http/capture-request.ts';
+import type { UplinkDirectory, UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
+import type { DeviceConnector } from '../model/connector.ts';
+import type { EpochMs } from '../model/instant.ts';
+
+/** A device that sends its own payload. */
+export interface DeviceSender {
+  readonly kind: 'device';
+  readonly route: UplinkRoute;
+  readonly topic: string | null;
+  readonly timestamp: EpochMs | null;
+}
+
+/** A network server, which names its devices in the body. */
+export interface ServerSender {
+  readonly kind: 'networkServer';
+  readonly connector: DeviceConnector;
+}
+
+export interface Found<S> {
+  /** Returns the sender, looked up again only if a record changed since. Throws like the first look-up. */
+  readonly current: () => S | Promise<S>;
+}
+
+export interface CaptureSenders {
+  /** Throws Problem 401 for a wrong secret, 400 for a wrong request, 404 or 403 for a device that is not of the secret. */
+  readonly ofCapture: (
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+  ) => Promise<Found<DeviceSender | ServerSender>>;
+  /** Finds the connector of the uplink secret. Throws Problem 401. */
+  readonly ofWebhook: (
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+  ) => Promise<Found<DeviceConnector>>;
+}
+
+export function createCaptureSenders(
+  directory: Pick<UplinkDirectory, 'connector' | 'byConnector' | 'revision'>,
+): CaptureSenders {
+  async function senderOf(
+    query: CaptureQuery,
+    headers: IncomingHttpHeaders,
+  ): Promise<DeviceSender | ServerSender> {
+    const connector = await directory.connector(captureSecretOf(query, headers));
+    if (isWebhook(connector, query, headers)) return { kind: 'networkServer', connector };
+    const { deviceId, topic, timestamp } = captureRequestOf(query, headers);
+    const route = await directory.byConnector(connector, deviceId);
+    return { kind: 'device', route, topic, timestamp };
+  }
+
+  async function find<S>(lookUp: () => S | Promise<S>): Promise<Found<S>> {
+    const { revision } = directory;
+    const sender = await lookUp();
+    return { current: () => (directory.revision === revision ? sender : lookUp()) };
+  }
+
+  return {
+    ofCapture: (query, headers) => find(() => senderOf(query, headers)),
+    ofWebhook: (query, headers) => find(() => directory.connector(captureSecretOf(query, headers))),
+  };
+}
+
+/** With a device id it is a payload for the device of an integration, else a message of the network server itself. */
+function isWebhook(
+  connector: DeviceConnector,
+  query: CaptureQuery,
+  headers: IncomingHttpHeaders,
+): boolean {
+  if (connector.decodingType !== 'NONE') return true;
+  return connector.integrationId !== null && captureDeviceIdOf(query, headers) === undefined;
+}

@@ -1,0 +1,54 @@
+// Deleted devices: removes samples, raw uplinks and status that arrived while a device was deleted.
+import type { EpochMs } from '../model/instant.ts';
+import type { RecordsDb } from '../records/records.ts';
+import {
+  forgetDeletedDevice,
+  listDeletedDevices,
+  removeTraces,
+} from '../records/rows/deleted-devices.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
+import type { Telemetry } from '../telemetry/events.ts';
+
+/** Uplinks and backfills that were in progress when their device was deleted have ended after this time. */
+export const lateAfterDeletionMs = 600_000;
+
+export interface DeletedDevicesParts {
+  readonly db: RecordsDb;
+  readonly store: Pick<SampleStore, 'topics' | 'dropDevice'>;
+  readonly telemetry: Pick<Telemetry, 'samplesDropped' | 'backgroundFailed'>;
+  readonly now: () => EpochMs;
+  /** Resolves when what was acknowledged so far is in the records. */
+  readonly settled: () => Promise<void>;
+  readonly dropRawUplinks: (deviceIds: ReadonlySet<string>) => Promise<void>;
+  /** Yields to other work between two devices. */
+  readonly pause: () => Promise<unknown>;
+}
+
+/** Removes also what a crash right after a deletion left. */
+export async function purgeDeletedDevices(parts: DeletedDevicesParts): Promise<void> {
+  const { db, store, telemetry, now } = parts;
+  const due = (await listDeletedDevices(db)).filter(
+    ({ deletedAt }) => deletedAt <= now() - lateAfterDeletionMs,
+  );
+  if (due.length > 0) await parts.settled();
+  await parts.dropRawUplinks(new Set(due.map(({ deviceId }) => deviceId)));
+  for (const { deviceId } of due) {
+    if ((await store.topics(deviceId)).length > 0)
+      telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
+    await removeTraces(db, deviceId);
+    await forgetDeletedDevice(db, deviceId);
+    await parts.pause();
+  }
+}
+
+/** Drops the samples of a device that was just deleted. A failure is reported, and maintenance tries again. */
+export async function dropSamplesOf(
+  deviceId: string,
+  { store, telemetry }: Pick<DeletedDevicesParts, 'store' | 'telemetry'>,
+): Promise<void> {
+  try {
+    telemetry.samplesDropped('deviceDeleted', await store.dropDevice(deviceId));
+  } catch (error) {
+    telemetry.backgroundFailed('dropping samples of deleted devices', error);
+  }
+}

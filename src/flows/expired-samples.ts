@@ -1,0 +1,40 @@
+// Expired samples: hidden at the start, dropped in every round of maintenance (contract 35).
+import { keepFromBy } from '../inventory/workspaces/retention.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { readRetentionRules } from '../records/rows/retention-rules.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
+import type { Telemetry } from '../telemetry/events.ts';
+
+export interface ExpiredSamplesParts {
+  readonly db: RecordsDb;
+  readonly store: Pick<SampleStore, 'dropExpired'>;
+  readonly telemetry: Pick<Telemetry, 'samplesDropped' | 'backgroundFailed'>;
+  readonly now: () => EpochMs;
+}
+
+/**
+ * Hides expired samples, which may lie in files that were not rewritten before the stop. Resolves as soon as they are hidden; the
+ * function it resolves to waits until their space is free.
+ */
+export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Promise<void>> {
+  const { db, store, telemetry, now } = parts;
+  const keepFrom = keepFromBy(await readRetentionRules(db), now());
+  if (keepFrom === undefined) return async () => undefined;
+  const dropped = store
+    .dropExpired(keepFrom)
+    .then((found) => telemetry.samplesDropped('retention', found))
+    .catch((error: unknown) =>
+      telemetry.backgroundFailed('dropping samples past their retention', error),
+    );
+  return () => dropped;
+}
+
+/** Reads the rules in every round, so that a changed rule applies within a minute. */
+export async function dropExpired(parts: ExpiredSamplesParts): Promise<void> {
+  const { db, store, telemetry, now } = parts;
+  // Without any rule too, because a rule that was removed hides nothing any more.
+  const keepFrom = keepFromBy(await readRetentionRules(db), now()) ?? (() => undefined);
+  const dropped = await store.dropExpired(keepFrom);
+  if (dropped.samples > 0) telemetry.samplesDropped('retention', dropped);
+}

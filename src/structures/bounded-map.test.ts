@@ -1,0 +1,62 @@
+// The bounded map against a list that does the same slowly.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createBoundedMap } from './bounded-map.ts';
+
+const key = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+const call = fc.oneof(
+  fc.record({ kind: fc.constant('set' as const), key }),
+  fc.record({ kind: fc.constantFrom('get', 'use', 'has', 'delete') as fc.Arbitrary<'use'>, key }),
+  fc.record({ kind: fc.constant('clear' as const), key }),
+);
+
+test('any sequence of calls gives the same entries, in the same order, as a list', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 4 }), fc.array(call), (max, calls) => {
+      const evicted: unknown[] = [];
+      const map = createBoundedMap<string, number>(max, (value, gone) =>
+        evicted.push([gone, value]),
+      );
+      let list: [string, number][] = [];
+      const expectedEvictions: unknown[] = [];
+      for (const [value, { kind, key: at }] of (
+        calls as { kind: string; key: string }[]
+      ).entries()) {
+        const known = list.find(([other]) => other === at);
+        const rest = list.filter((entry) => entry !== known);
+        if (kind === 'set') {
+          map.set(at, value);
+          list = [...rest, [at, value]];
+          if (list.length > max) expectedEvictions.push(list.shift());
+        } else if (kind === 'clear') {
+          map.clear();
+          list = [];
+        } else if (kind === 'delete') {
+          expect(map.delete(at)).toBe(known !== undefined);
+          list = rest;
+        } else if (kind === 'has') {
+          expect(map.has(at)).toBe(known !== undefined);
+        } else {
+          expect(kind === 'use' ? map.use(at) : map.get(at)).toBe(known?.[1]);
+          if (kind === 'use' && known !== undefined) list = [...rest, known];
+        }
+        expect([...map]).toEqual(list);
+        expect([...map.values()]).toEqual(list.map(([, each]) => each));
+        expect(map.size).toBe(list.length);
+      }
+      expect(evicted).toEqual(expectedEvictions);
+    }),
+  );
+});
+
+test('an entry that is used survives those that are not', () => {
+  const map = createBoundedMap<string, number>(2);
+  map.set('first', 1);
+  map.set('second', 2);
+  map.use('first');
+  map.set('third', 3);
+  expect([...map]).toEqual([
+    ['first', 1],
+    ['third', 3],
+  ]);
+});

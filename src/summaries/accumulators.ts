@@ -1,0 +1,74 @@
+// Accumulators: the table of how the values of one data key become one number (interface 4.6).
+// To add one, see CONTRIBUTING.md: a row here, and a facet when none of the present ones holds what it needs.
+import { sumOf } from './compensated-sum.ts';
+import { countDistinct } from './distinct-set.ts';
+import type { Facet, Tally } from './facet.ts';
+import { count } from './facets/count.ts';
+import { distinct } from './facets/distinct.ts';
+import { ends } from './facets/ends.ts';
+import { numbers } from './facets/numbers.ts';
+import { occupied } from './facets/occupied.ts';
+import { truths } from './facets/truths.ts';
+import { type CountedSlots, occupiedCount } from './occupied-slots.ts';
+
+export interface Accumulator {
+  /** What a tally must hold. */
+  readonly facet: Facet<Tally>;
+  /** The answer for a tally of the facet; null when there is none, 0 for the COUNT kinds. */
+  readonly finish: (tally: Tally, counted: CountedSlots) => number | null;
+  /** Whether the answer depends on the counted slots. */
+  readonly countsSlots: boolean;
+}
+
+export const accumulators = {
+  MIN: from(numbers, (tally) => (tally.numericCount === 0 ? null : tally.min)),
+  MAX: from(numbers, (tally) => (tally.numericCount === 0 ? null : tally.max)),
+  /** The mean. */
+  AVG: from(numbers, (tally) => quotient(sumOf(tally), tally.numericCount)),
+  /** Null when the sum is larger than any number. */
+  SUM: from(numbers, (tally) => (tally.numericCount === 0 ? null : sumOf(tally))),
+  COUNT: from(count, (tally) => tally.count),
+  /** Answers hold numbers only: null for a text or an object. */
+  FIRST: from(ends, ({ first }) => (Number.isNaN(first) ? null : first)),
+  LAST: from(ends, ({ last }) => (Number.isNaN(last) ? null : last)),
+  DISTINCT_COUNT: from(distinct, (tally) => countDistinct(tally.distinct)),
+  /** Values that are true. */
+  MATCHED_COUNT: from(truths, (tally) => tally.trueCount),
+  /** Values that are false. */
+  UNMATCHED_COUNT: from(truths, (tally) => tally.falseCount),
+  /** The share of the counted slots that are occupied, in percent. */
+  OCCUPANCY: {
+    ...from(occupied, ({ slots }, counted) => {
+      if (slots.size === 0) return null;
+      const share = quotient(occupiedCount(slots, counted), counted.total);
+      return share === null ? null : share * 100;
+    }),
+    countsSlots: true,
+  },
+} as const satisfies Record<string, Accumulator>;
+
+export type AccumulatorName = keyof typeof accumulators;
+export const accumulatorNames = Object.keys(accumulators) as readonly AccumulatorName[];
+
+/** Older clients call LAST by this name. */
+export const lastAlias = 'NONE';
+
+/** The accumulator of a name in any case; undefined for an unknown name. */
+export function accumulatorNamed(text: string): AccumulatorName | undefined {
+  const upper = text.toUpperCase();
+  if (upper === lastAlias) return 'LAST';
+  return accumulatorNames.find((name) => name === upper);
+}
+
+/** A row: `finish` reads the tally that the facet starts. */
+function from<T extends Tally>(
+  facet: Facet<T>,
+  finish: (tally: T, counted: CountedSlots) => number | null,
+): Accumulator {
+  // A tally is only given to the accumulator whose facet started it.
+  return { facet, finish: finish as Accumulator['finish'], countsSlots: false };
+}
+
+function quotient(dividend: number | null, divisor: number): number | null {
+  return dividend === null || divisor === 0 ? null : dividend / divisor;
+}

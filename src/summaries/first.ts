@@ -1,7 +1,0 @@
-// FIRST: the earliest value. Answers hold numbers only, so a boolean is 0 or 1, and a value without a number is null.
-import type { Accumulator } from './accumulator.ts';
-
-export const first: Accumulator = {
-  facet: 'ends',
-  finish: (partial) => (Number.isNaN(partial.first) ? null : partial.first),
-};

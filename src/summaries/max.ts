@@ -1,7 +1,0 @@
-// MAX: the largest number; booleans count as 0 and 1.
-import type { Accumulator } from './accumulator.ts';
-
-export const max: Accumulator = {
-  facet: 'numbers',
-  finish: (partial) => (partial.numericCount === 0 ? null : partial.max),
-};
