@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { parseIsoDuration } from './model/iso-duration.ts';
 import { type Quotas, quotasFrom } from './model/quota.ts';
+import { dayMs } from './model/instant.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -187,8 +188,6 @@ function wholeNumberOf(
   return number;
 }
 
-const dayMs = 86_400_000;
-
 /** Months have no fixed length, so they are refused; a plain 0 is no time at all. */
 function durationOf(name: string, value: string | undefined, fallback: string): number {
   if (value === '0') return 0;
@@ -273,4 +272,13 @@ function refuseSomeRoles(value: string | undefined): void {
   const given = new Set(listOf(value).map((name) => oneOf('ROLES', name, 'ingest', roles)));
   if (given.size < roles.length)
     refuse('ROLES', value, 'unset: this version runs all roles in one process');
+}
+
+/** Throws ConfigError for settings of a cluster, which this version does not support. */
+export function rejectClusterSettings({ recordsUrl, samplesUrl, busUrl }: Config): void {
+  const settings = { RECORDS_URL: recordsUrl, SAMPLES_URL: samplesUrl, BUS_URL: busUrl };
+  for (const [name, value] of Object.entries(settings)) {
+    if (value !== undefined)
+      throw new ConfigError(`${name} is set, but this version runs embedded only: unset it`);
+  }
 }

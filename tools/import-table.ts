@@ -23,7 +23,7 @@ const stores = ['log', 'samples', 'records', 'raw-uplinks', 'data-folder'] as co
 export const importTable: Readonly<Record<string, readonly string[]>> = {
   model: [],
   structures: [],
-  telemetry: ['model'],
+  telemetry: ['model', 'structures'],
   summaries: ['model', 'structures'],
   filters: ['model'],
   templates: ['model'],
@@ -40,7 +40,7 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
   inventory: ['model', 'structures', 'records', 'samples', 'filters', 'connectors'],
   access: ['model', 'structures', 'records'],
   decode: ['model', 'scripting'],
-  validate: ['model'],
+  validate: ['model', 'structures'],
   query: ['model', 'structures', 'summaries', 'samples'],
   live: ['model', 'structures', 'contract'],
   rules: ['model', 'structures', 'scripting', 'records', 'samples', 'templates'],

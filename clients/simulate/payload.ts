@@ -1,6 +1,5 @@
 // What simulated devices send: a climate sensor's bytes as hexadecimal text, different for each device and changing slowly.
-
-const dayMs = 86_400_000;
+import { dayMs } from '../../src/model/instant.ts';
 
 /** The decoder for these payloads. */
 export const decoder = `function consume(event) {

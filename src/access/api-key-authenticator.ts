@@ -8,6 +8,7 @@ import type { RecordsDb } from '../records/records.ts';
 import { secretHash } from '../records/secret-encryption.ts';
 import type { Authenticator } from './authenticator.ts';
 import { grantedPrincipal } from './granted-principal.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 const principalsMax = 10_000;
 const secretLengthMax = 200;
@@ -24,7 +25,7 @@ export function apiKeyAuthenticator(parts: {
   readonly db: RecordsDb;
   readonly now: () => EpochMs;
 }): ApiKeyAuthenticator {
-  const principals = new Map<string, Principal>();
+  const principals = createBoundedMap<string, Principal>(principalsMax);
   const uses = new Map<string, EpochMs>();
   let changes = 0;
 
@@ -39,10 +40,7 @@ export function apiKeyAuthenticator(parts: {
     if (key === undefined) throw problem('unauthorized');
     const principal = grantedPrincipal('API_KEY', key);
     // A key deleted while it was being read must not stay in memory.
-    if (changes === changesBefore) {
-      if (principals.size >= principalsMax) principals.delete(principals.keys().next().value!);
-      principals.set(hash, principal);
-    }
+    if (changes === changesBefore) principals.set(hash, principal);
     return use(principal);
   };
 
@@ -51,7 +49,7 @@ export function apiKeyAuthenticator(parts: {
     authenticate(secret) {
       if (secret.length === 0 || secret.length > secretLengthMax) throw problem('unauthorized');
       const hash = secretHash(secret);
-      const known = principals.get(hash);
+      const known = principals.use(hash);
       return known === undefined ? look(hash) : use(known);
     },
     recordChanged(change) {

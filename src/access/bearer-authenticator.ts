@@ -8,6 +8,7 @@ import { findOAuthClientByClientId } from '../records/rows/oauth-clients.ts';
 import type { Authenticator } from './authenticator.ts';
 import { grantedPrincipal } from './granted-principal.ts';
 import { clockSkewSeconds, type TokenService } from './token-service.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 const tokensMax = 10_000;
 const tokenLengthMax = 4_096;
@@ -28,7 +29,7 @@ export function bearerAuthenticator(parts: {
   readonly tokens: Pick<TokenService, 'check'>;
   readonly now: () => EpochMs;
 }): BearerAuthenticator {
-  const known = new Map<string, KnownToken>();
+  const known = createBoundedMap<string, KnownToken>(tokensMax);
   let changes = 0;
 
   const look = async (token: string): Promise<Principal> => {
@@ -38,10 +39,7 @@ export function bearerAuthenticator(parts: {
     if (client === undefined) throw problem('invalidToken');
     const principal = grantedPrincipal('OAUTH_CLIENT', client);
     // A client deleted while it was being read must not stay in memory.
-    if (changes === changesBefore) {
-      if (known.size >= tokensMax) known.delete(known.keys().next().value!);
-      known.set(token, { principal, expiresAt });
-    }
+    if (changes === changesBefore) known.set(token, { principal, expiresAt });
     return principal;
   };
 
@@ -50,7 +48,7 @@ export function bearerAuthenticator(parts: {
     authenticate(header) {
       const token = /^bearer +(\S+)$/i.exec(header)?.[1];
       if (token === undefined || token.length > tokenLengthMax) throw problem('invalidToken');
-      const found = known.get(token);
+      const found = known.use(token);
       if (found === undefined) return look(token);
       if (found.expiresAt + clockSkewSeconds * 1_000 > parts.now()) return found.principal;
       known.delete(token);

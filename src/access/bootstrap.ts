@@ -13,6 +13,7 @@ import { secretHash, secretPrefix } from '../records/secret-encryption.ts';
 import { insertUser } from '../records/rows/users.ts';
 import { insertWorkspace } from '../records/rows/workspaces.ts';
 import { hashPassword } from './password.ts';
+import { weaknessOf } from './password-rules.ts';
 
 const passwordBytes = 18;
 
@@ -24,6 +25,16 @@ export interface Bootstrapped {
   readonly apiKeyId: string | null;
   /** The random password of the owner, told this once; null when the caller gave one. */
   readonly generatedPassword: string | null;
+}
+
+/** Returns why the password of the first start cannot be used. Later starts ignore the password. */
+export async function ownerPasswordWeakness(
+  { db }: Pick<Records, 'db'>,
+  email: string,
+  password: string | undefined,
+): Promise<string | undefined> {
+  if (password === undefined || (await hasOrganizations(db))) return undefined;
+  return weaknessOf(password, email);
 }
 
 /** Fills an empty database, all or nothing; undefined when it is not empty. */

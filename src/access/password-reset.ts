@@ -1,6 +1,6 @@
 // Password reset: a mailed link sets a new password, proves the address and ends every session of the user (contract 36).
 import { randomBytes } from 'node:crypto';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import type { User } from '../model/user.ts';
 import type { Records } from '../records/records.ts';
@@ -16,7 +16,7 @@ import { newPasswordHash } from './password.ts';
 
 const tokenBytes = 32;
 const tokenLengthMax = 100;
-const lifetimeMs = 3_600_000;
+const lifetimeMs = hourMs;
 
 export interface PasswordResetMail {
   readonly to: string;
@@ -45,7 +45,7 @@ export async function preparePasswordReset(
     subject: 'New password for Heliograph',
     text: [
       'Somebody, probably you, asked for a new password for this address.',
-      `To choose it, open this link within ${lifetimeMs / 60_000} minutes; it works once:`,
+      `To choose it, open this link within ${lifetimeMs / minuteMs} minutes; it works once:`,
       `${publicUrl}/password-reset/${token}`,
       'If it was not you, nothing happens unless the link is opened.',
     ].join('\n\n'),

@@ -1,6 +1,6 @@
 // Console sessions: a cookie that only this server can read, and a second token that only our own pages can send back (contract 35).
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { Permissions } from '../model/permission.ts';
 import type { Principal } from '../model/principal.ts';
 import { problem } from '../model/problem.ts';
@@ -27,12 +27,13 @@ import {
 } from '../records/rows/sessions.ts';
 import { findUser } from '../records/rows/users.ts';
 import type { Authenticator, ShownRequest } from './authenticator.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export const sessionCookie = 'session';
 export const csrfCookie = 'csrf';
-export const sessionLifetimeMs = 7 * 24 * 3_600_000;
+export const sessionLifetimeMs = 7 * dayMs;
 /** A session that was not used so long is over before its end. */
-const sessionIdleMs = 24 * 3_600_000;
+const sessionIdleMs = dayMs;
 const principalsMax = 10_000;
 const tokenLengthMax = 200;
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -68,7 +69,7 @@ export function sessionAuthenticator(parts: {
   readonly now: () => EpochMs;
 }): SessionAuthenticator {
   const { db, now } = parts;
-  const known = new Map<string, KnownSession>();
+  const known = createBoundedMap<string, KnownSession>(principalsMax);
   const seen = new Map<string, EpochMs>();
   let changes = 0;
 
@@ -84,10 +85,7 @@ export function sessionAuthenticator(parts: {
     }
     const principal = await userPrincipal(db, session);
     if (principal === undefined) throw problem('unauthorized');
-    if (changes === changesBefore) {
-      if (known.size >= principalsMax) known.delete(known.keys().next().value!);
-      known.set(hash, { principal, expiresAt: session.expiresAt });
-    }
+    if (changes === changesBefore) known.set(hash, { principal, expiresAt: session.expiresAt });
     seen.set(session.id, now());
     return principal;
   };
@@ -99,7 +97,7 @@ export function sessionAuthenticator(parts: {
       const token = cookieOf(cookies, sessionCookie);
       if (token === undefined || token.length > tokenLengthMax) throw problem('unauthorized');
       const hash = secretHash(token);
-      const found = known.get(hash);
+      const found = known.use(hash);
       if (found !== undefined && found.expiresAt > now()) {
         refuseForgery(token, request);
         seen.set(found.principal.sessionId!, now());

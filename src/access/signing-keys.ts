@@ -1,7 +1,7 @@
 // The keys that sign access tokens: made when needed, renewed every quarter, published as long as a token of theirs lives.
 import { randomUUID } from 'node:crypto';
 import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Records } from '../records/records.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../records/rows/signing-keys.ts';
 
 export const signingAlgorithm = 'ES256';
-const renewedAfterMs = 90 * 24 * 3_600_000;
+const renewedAfterMs = 90 * dayMs;
 
 interface SigningKey {
   readonly id: string;

@@ -1,5 +1,6 @@
 // Buckets of permits that fill up again with time: how often each key, such as a credential or an address, may do something.
 import type { EpochMs } from '../model/instant.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export interface Buckets {
   /** Takes one permit; false when there is none. */
@@ -25,7 +26,7 @@ export function buckets(rule: {
   readonly now: () => EpochMs;
 }): Buckets {
   const { capacity, perSecond, keysMax, now } = rule;
-  const known = new Map<string, Bucket>();
+  const known = createBoundedMap<string, Bucket>(keysMax);
 
   const filled = (key: string): Bucket => {
     const at = now();
@@ -36,10 +37,8 @@ export function buckets(rule: {
     return bucket;
   };
   const keep = (key: string, bucket: Bucket): void => {
-    known.delete(key);
-    if (bucket.permits >= capacity) return;
-    if (known.size >= keysMax) known.delete(known.keys().next().value!);
-    known.set(key, bucket);
+    if (bucket.permits >= capacity) known.delete(key);
+    else known.set(key, bucket);
   };
 
   return {

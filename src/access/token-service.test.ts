@@ -14,10 +14,10 @@ import { bearerAuthenticator } from './bearer-authenticator.ts';
 import { bootstrap } from './bootstrap.ts';
 import { signingKeys } from './signing-keys.ts';
 import { type TokenService, tokenService } from './token-service.ts';
+import { dayMs } from '../model/instant.ts';
 
 const publicUrl = 'https://platform.example';
 const start = Date.UTC(2026, 0, 1);
-const dayMs = 24 * 3_600_000;
 let clock = start;
 const now = () => clock;
 let directory: string;

@@ -1,19 +1,14 @@
 // Composes what goes out: the connectors, the delivery log, and the outputs of data flows.
 import { setImmediate as pause } from 'node:timers/promises';
 import { authorize } from '../access/authorize.ts';
-import { closeInOrder } from './closing.ts';
+import { closeInOrder } from '../structures/closers.ts';
 import { outputEffects } from './delivery-results.ts';
 import { testing } from './previews.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { type ConnectorTable, connectorTable } from '../connectors/connector-table.ts';
 import type { OrderDownlink } from '../connectors/downlink/downlink-sender.ts';
-import {
-  createDeliverer,
-  type Deliverer,
-  delivererLimits,
-  type DelivererParts,
-} from '../deliveries/delivery-worker.ts';
+import { createDeliverer, type Deliverer, delivererLimits } from '../deliveries/delivery-worker.ts';
 import { createMailSender, type MailSender } from '../connectors/mail/mail-sender.ts';
 import { openTargets } from '../deliveries/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
@@ -37,6 +32,7 @@ import {
 import { findOutputConnector } from '../records/rows/output-connectors.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import { canBeJson, parseTemplate } from '../templates/template.ts';
+import { setTimer } from '../structures/timers.ts';
 
 const outputsFollower = 'outputs';
 /** Deliveries that housekeeping drops in one step. */
@@ -96,7 +92,7 @@ export function composeDeliveries(
     targetChanged: telemetry.targetChanged,
     now,
     random: Math.random,
-    schedule,
+    schedule: setTimer,
   });
   parts.followChanges(({ kind, id }) => {
     if (kind === 'outputConnector') targets.forget(id);
@@ -177,12 +173,6 @@ function gauges({ telemetry }: Parts, deliverer: Deliverer): void {
     () => deliverer.brokenTargets,
   );
 }
-
-const schedule: DelivererParts['schedule'] = (task, delayMs) => {
-  const timer = setTimeout(task, delayMs);
-  timer.unref();
-  return () => clearTimeout(timer);
-};
 
 /** Writes to the log: within a transaction of the caller, or in one of its own that waits for the disk or leaves that to the next. */
 function enqueuing({ records, newId, now }: Parts, deliverer: Deliverer) {

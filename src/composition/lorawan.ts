@@ -48,6 +48,7 @@ import {
 } from '../records/rows/downlinks.ts';
 import { findIntegration } from '../records/rows/integrations.ts';
 import { listProcessingLog } from '../records/rows/processing-log.ts';
+import { setTimer } from '../structures/timers.ts';
 
 export interface Lora {
   readonly senders: CaptureSenders;
@@ -178,11 +179,7 @@ function openQueue(
     now,
     changed: (state) => telemetry.downlinkChanged(state),
     failed: (error) => telemetry.backgroundFailed('sending downlinks', error),
-    schedule: (task, delayMs) => {
-      const timer = setTimeout(task, delayMs);
-      timer.unref();
-      return () => clearTimeout(timer);
-    },
+    setTimer,
     records: {
       next: (deviceId) => nextDownlink(db, deviceId),
       save: (downlink, whileIn) => saveDownlink(db, downlink, whileIn),

@@ -36,6 +36,7 @@ import {
   findDevicesWithCredentials,
 } from '../records/rows/device-credentials.ts';
 import { findDevice } from '../records/rows/devices.ts';
+import { setTimer } from '../structures/timers.ts';
 
 const expiryCheckMs = 10_000;
 const configurationTopic = 'configuration';
@@ -112,10 +113,7 @@ export function composeMqtt(parts: Parts, uplinks: Uplinks, duplicates: Duplicat
     refused: telemetry.mqttRefused,
     ended: telemetry.mqttEnded,
     now,
-    schedule: (task, delayMs) => {
-      const timer = setTimeout(task, delayMs);
-      return () => clearTimeout(timer);
-    },
+    schedule: setTimer,
   };
   const accept = (conn: Duplex, address: string, request?: IncomingMessage): void => {
     if (broker !== undefined) return broker.accept(conn, address, request);

@@ -1,6 +1,6 @@
 // Composes the rules: the rule book, their follower of the journal, scripts, timers, runs and dry runs.
 import { setImmediate as turn } from 'node:timers/promises';
-import { closeInOrder } from './closing.ts';
+import { closeInOrder } from '../structures/closers.ts';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
 import { createJournalFollower } from '../flows/journal-follower.ts';
@@ -25,6 +25,7 @@ import { nextRuleTime } from '../records/rows/rule-state.ts';
 import { findRuns, saveRuns } from '../records/rows/rule-queue.ts';
 import { findRule } from '../records/rows/rules.ts';
 import { deviceIdsOfTag, tagsOfDevices } from '../records/rows/tags.ts';
+import { setTimer } from '../structures/timers.ts';
 
 /** Rules whose runs are saved in one go: few, so that no answer waits for it; more at the end. */
 const runsSavedMax = 4;
@@ -43,12 +44,6 @@ export interface Rules {
   /** Runs the timers that are due now; done by itself every second. */
   readonly runDue: () => Promise<void>;
   readonly close: () => Promise<void>;
-}
-
-function laterBy(task: () => void, delayMs: number): () => void {
-  const timer = setTimeout(task, delayMs);
-  timer.unref();
-  return () => clearTimeout(timer);
 }
 
 /** The position of the last entry that was evaluated: what had no effect is not in the records, and the journal was told of it. */
@@ -98,7 +93,7 @@ export async function composeRules(
     nextTime: () => nextRuleTime(db),
     runDue: follower.runDue,
     now,
-    schedule: laterBy,
+    setTimer,
     failed: failed('running timers of rules'),
   });
   const scripts: RuleScripts = createRuleScripts({
@@ -110,7 +105,7 @@ export async function composeRules(
     log,
     now,
     failed: failed('running scripts of rules'),
-    schedule: laterBy,
+    setTimer,
     timersSet: () => timers.changed(),
   });
   parts.followChanges(({ kind }) => {

@@ -1,5 +1,5 @@
 // Composes the way in: capture, decoding, validation, the journal, and those who follow it.
-import { closeInOrder } from './closing.ts';
+import { closeInOrder } from '../structures/closers.ts';
 import { composeIdempotency } from './idempotency.ts';
 import type { Parts } from './platform-parts.ts';
 import { composeRawUplinks, type RawUplinks } from './raw-uplinks.ts';
@@ -32,12 +32,12 @@ import {
   replayUplinks,
 } from '../flows/decoder-test.ts';
 import { handleUplink, type UplinkStages } from '../flows/uplink.ts';
+import { countBackfill, countUplink } from '../flows/uplink-counters.ts';
 import { createIntake, intakeLimits } from '../ingest/intake.ts';
 import { isDiskFull } from '../model/disk-full.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Principal } from '../model/principal.ts';
-import { Problem } from '../model/problem.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { storedNames } from '../query/measured-properties.ts';
@@ -54,10 +54,10 @@ import { durableMark } from '../records/rows/recorded-positions.ts';
 import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
 import { lazyTransaction } from '../records/records.ts';
 import { appendProcessingLog, dropOldProcessingLog } from '../records/rows/processing-log.ts';
-import type { Telemetry } from '../telemetry/events.ts';
 import { type DeviceNames, deviceNames } from '../validate/device-names.ts';
 import { withFutureNote } from '../validate/future-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
+import { setTimer } from '../structures/timers.ts';
 
 const statusFollower = 'device-status';
 /** At full ingest the journal grows by some tens of megabytes between two marks. */
@@ -139,7 +139,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     newId,
     now,
   };
-  const takeUplink = (uplink: Uplink) => counted(telemetry, () => handleUplink(uplink, stages));
+  const takeUplink = (uplink: Uplink) => countUplink(telemetry, () => handleUplink(uplink, stages));
   const { once, onceStreamed } = await composeIdempotency(parts);
   const captureStages: CaptureStages = {
     handleUplink: takeUplink,
@@ -176,7 +176,7 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     admit,
     encodeDownlink: encodeDownlink(scripts),
     stateOf: status.stateOf,
-    backfill: (input) => countedBackfill(telemetry, () => backfill(input, backfillStages)),
+    backfill: (input) => countBackfill(telemetry, () => backfill(input, backfillStages)),
     runScript: (source, event, principal, signal) =>
       runScript(scripts, { tenant: principal.organizationId, source, event, signal }),
     once,
@@ -256,37 +256,6 @@ function openScripts(parts: Parts): Pick<ScriptMachine, 'run' | 'close'> & { war
   };
 }
 
-/** Counts what became of an uplink and how long it took until it was durable. */
-async function counted(
-  telemetry: Telemetry,
-  work: () => Promise<DurableEntry>,
-): Promise<DurableEntry> {
-  const startedAt = performance.now();
-  try {
-    const { samples, duplicates, ...entry } = await work();
-    const seconds = (performance.now() - startedAt) / 1_000;
-    telemetry.uplinkDurable({ samples: samples.length, duplicates, seconds });
-    return { samples, duplicates, ...entry };
-  } catch (error) {
-    telemetry.uplinkRefused(error instanceof Problem ? error.problem : 'internal');
-    throw error;
-  }
-}
-
-async function countedBackfill(
-  telemetry: Telemetry,
-  work: () => Promise<BackfillReceipt>,
-): Promise<BackfillReceipt> {
-  try {
-    const receipt = await work();
-    telemetry.backfilled({ ...receipt, rejected: receipt.rejected.length });
-    return receipt;
-  } catch (error) {
-    telemetry.backfillRefused(error instanceof Problem ? error.problem : 'internal');
-    throw error;
-  }
-}
-
 /** Opens the follower that writes device status, and lets it catch up with what a crash kept from it. */
 async function openStatus(
   { records, store, telemetry }: Parts,
@@ -305,10 +274,7 @@ async function openStatus(
     },
     written,
     failed: (error) => telemetry.backgroundFailed('writing device status', error),
-    schedule: (task, delayMs) => {
-      const timer = setTimeout(task, delayMs);
-      return () => clearTimeout(timer);
-    },
+    schedule: setTimer,
   });
   const from = (await findFollowerPosition(records.db, statusFollower)) ?? 0;
   store.setFollowerPosition(statusFollower, from);

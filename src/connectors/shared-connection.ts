@@ -1,8 +1,9 @@
 // One connection to a target, shared by the deliveries that need it: opened by the first, closed after a while without any.
 // A connection that is lost, or that let a delivery wait too long, fails the deliveries on it and is opened anew by the next.
+import { minuteMs } from '../model/instant.ts';
 
 /** How long a connection may stay open without a delivery. */
-const idleMsMax = 60_000;
+const idleMsMax = minuteMs;
 /** How long a connection may take to end cleanly before it is left to itself. */
 const closeMsMax = 2_000;
 

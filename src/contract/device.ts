@@ -1,9 +1,15 @@
 // The wire form of devices and asset lists (interface 2.1 and 4.2, contract 4).
 import Type from 'typebox';
-import { connectivities, connectorAuthTypes, decodingTypes } from '../model/connector.ts';
+import { connectorAuthTypes, decodingTypes } from '../model/connector.ts';
+import { deviceFieldsWith } from '../model/device-fields.ts';
 import { onlineStates } from '../model/device.ts';
 import { filterTypes } from '../model/filter-type.ts';
 import { customFieldValueSchema } from './custom-field.ts';
+import {
+  deviceAnswerFields,
+  deviceDraftFields,
+  deviceUpdateFields,
+} from './device-field-schemas.ts';
 import { nestedIntegrationSchema } from './integration.ts';
 import {
   commonSortFields,
@@ -28,7 +34,6 @@ import {
 import { namedObject } from './named.ts';
 
 const number = orNull(Type.Number());
-const connectivity = oneOf(connectivities);
 
 const uplinkMetricsSchema = namedObject('UplinkMetrics', {
   id,
@@ -74,21 +79,16 @@ const nestedFlowSchema = namedObject('DeviceDataFlow', {
 
 export const deviceSchema = namedObject('Device', {
   id,
-  deviceId: Type.String({ description: 'Physical device id' }),
-  name,
-  description: orNull(text),
+  ...deviceAnswerFields,
   type: oneOf(['DEVICE']),
   workspaceId: id,
   organizationId: id,
-  connectivity,
-  onlineTimeout: Type.Integer({ description: 'Seconds' }),
   online: orNull(Type.Boolean()),
   onlineState: oneOf(onlineStates),
   registered: orNull(Type.Boolean()),
   active: Type.Optional(
     Type.Boolean({ description: 'LoRa devices: whether the network server serves it' }),
   ),
-  properties: object,
   dataFlowId: id,
   dataFlow: nestedFlowSchema,
   integration: orNull(nestedIntegrationSchema),
@@ -97,44 +97,28 @@ export const deviceSchema = namedObject('Device', {
   tags: list(namedObject('DeviceTag', { id, name, description: orNull(text) })),
   uplinkMetrics: orNull(uplinkMetricsSchema),
   loraProperties: orNull(object),
-  excludeFromLifecycleReport: Type.Boolean(),
   ...auditFields,
 });
 
-const deviceId = Type.String({
-  minLength: 1,
-  maxLength: 200,
-  description: 'Physical device id, unique in the organization',
-});
-const onlineTimeoutMax = 366 * 86_400;
-const draftFields = {
-  connectivity: optional(connectivity),
-  description: optional(text),
+const otherDraftFields = {
   tags: optional(list(reference)),
   customFields: optional(list(object)),
-  properties: optional(object),
-  onlineTimeout: optional(
-    Type.Integer({ minimum: 1, maximum: onlineTimeoutMax, description: 'Seconds' }),
-  ),
-  excludeFromLifecycleReport: optional(Type.Boolean()),
   integrationId: optional(id),
   loraProperties: optional(object),
   loRaProperties: optional(object),
 };
 
 export const deviceDraft = namedObject('DeviceDraft', {
-  name,
-  deviceId,
+  ...deviceDraftFields,
   workspaceId: id,
   dataFlowId: id,
-  ...draftFields,
+  ...otherDraftFields,
 });
 export const deviceUpdate = namedObject('DeviceUpdate', {
   ...updateFields,
-  name: Type.Optional(name),
-  deviceId: Type.Optional(deviceId),
+  ...deviceUpdateFields,
   dataFlowId: Type.Optional(id),
-  ...draftFields,
+  ...otherDraftFields,
 });
 
 export const deviceByDeviceIdQuery = Type.Object({
@@ -142,12 +126,13 @@ export const deviceByDeviceIdQuery = Type.Object({
 });
 
 const assetSortFields = [
-  ...commonSortFields,
-  'deviceId',
-  'connectivity',
-  'workspaceId',
-  'dataFlowId',
-  'uplinkMetrics.timestamp',
+  ...new Set<string>([
+    ...commonSortFields,
+    ...deviceFieldsWith('sortable').map((field) => field.wireName),
+    'workspaceId',
+    'dataFlowId',
+    'uplinkMetrics.timestamp',
+  ]),
 ];
 
 export const assetListQuery = Type.Object({

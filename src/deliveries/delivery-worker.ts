@@ -6,7 +6,7 @@ import type {
   PendingDelivery,
   TriedDelivery,
 } from '../model/delivery.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { SendOutcome } from '../connectors/target.ts';
 import { deliveryLanes, type Lane } from './delivery-queues.ts';
 import { outcomeWriter } from './outcome-writer.ts';
@@ -121,7 +121,7 @@ export function createDeliverer(parts: DelivererParts): Deliverer {
       pump();
     };
     // Timers of more than 24 days fire at once; looking again after an hour costs nothing.
-    timer = { at, cancel: schedule(fire, Math.min(Math.max(0, at - now()), 3_600_000)) };
+    timer = { at, cancel: schedule(fire, Math.min(Math.max(0, at - now()), hourMs)) };
   }
 
   async function run(lane: Lane): Promise<void> {

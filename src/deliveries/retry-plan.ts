@@ -1,6 +1,6 @@
 // When a delivery is tried again, and when it is given up (contract 35).
 import type { DeliveryState } from '../model/delivery.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import type { SendOutcome } from '../connectors/target.ts';
 
 /** From one try to the next; after the last the delivery is dead. */
@@ -8,17 +8,17 @@ export const retryDelaysMs = [
   1_000,
   5_000,
   30_000,
-  2 * 60_000,
-  10 * 60_000,
-  3_600_000,
-  4 * 3_600_000,
-  12 * 3_600_000,
+  2 * minuteMs,
+  10 * minuteMs,
+  hourMs,
+  4 * hourMs,
+  12 * hourMs,
 ] as const;
 
 /** A delay differs by at most this share from its length, so that what failed together does not come back together. */
 const jitterShare = 0.2;
 /** A target may ask for a longer pause, up to this. */
-const retryAfterMsMax = 24 * 3_600_000;
+const retryAfterMsMax = dayMs;
 
 export interface Planned {
   readonly state: DeliveryState;

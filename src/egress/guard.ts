@@ -11,6 +11,7 @@ import { problem } from '../model/problem.ts';
 import { addressCheck } from './address.ts';
 import { EgressRefused } from './egress-refused.ts';
 import { type Host, isLocalName, readHost } from './host.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -72,7 +73,10 @@ export function createEgressGuard({
   resolve = resolveBySystem,
 }: EgressOptions): EgressGuard {
   const check = addressCheck(allow);
-  const agents = new Map<string, Agent>();
+  const agents = createBoundedMap<string, Agent>(egressLimits.poolsMax, (agent) => {
+    // Requests in progress end first.
+    void agent.close().catch(() => undefined);
+  });
 
   function checked(address: string, host: string): string {
     const reason = check(address);
@@ -140,7 +144,7 @@ export function createEgressGuard({
 
   function dispatcher(tls: ConnectionOptions = {}): Dispatcher {
     const key = JSON.stringify(tls);
-    const known = agents.get(key);
+    const known = agents.use(key);
     if (known !== undefined) return known;
     const agent = new (httpClient().Agent)({
       connect: connector(tls),
@@ -150,13 +154,6 @@ export function createEgressGuard({
       pipelining: 1,
     });
     agents.set(key, agent);
-    const oldest = agents.keys().next().value!;
-    if (agents.size > egressLimits.poolsMax) {
-      const forgotten = agents.get(oldest);
-      agents.delete(oldest);
-      // Requests under way end first.
-      void forgotten?.close().catch(() => undefined);
-    }
     return agent;
   }
 

@@ -1,5 +1,10 @@
-// The fields that assets can be filtered by: their types and, where there are few, their values (interface 2.9, contract 4).
-import { connectivities } from '../model/connector.ts';
+// Filterable fields of assets: their types and, for enumerations, their values (interface 2.9, contract 4).
+import {
+  type DeviceFieldType,
+  deviceFieldsWith,
+  type DeviceFieldWith,
+  type WireName,
+} from '../model/device-fields.ts';
 import { onlineStates } from '../model/device.ts';
 import { type LoraField, loraFields } from '../model/lora-fields.ts';
 import type { FilterType } from '../model/filter-type.ts';
@@ -8,7 +13,7 @@ import { type MetricField, metricFields } from '../model/uplink-metrics.ts';
 export interface AssetField {
   readonly label: string;
   readonly types: readonly FilterType[];
-  /** The only values there are; a filter with another one is refused. */
+  /** All valid values; a filter with another one is rejected. */
   readonly values?: readonly string[];
 }
 
@@ -17,11 +22,11 @@ const number = (label: string): AssetField => ({ label, types: ['NUMBER'] });
 const date = (label: string): AssetField => ({ label, types: ['DATE'] });
 const flag = (label: string): AssetField => ({ label, types: ['BOOLEAN'] });
 const list = (label: string): AssetField => ({ label, types: ['LIST', 'STRING'] });
-/** Without values: those that the workspaces have, such as their data flows. */
-const choice = (label: string, values?: readonly string[]): AssetField => ({
-  label,
-  types: ['ENUM'],
-  ...(values === undefined ? {} : { values }),
+/** A choice of records of the workspaces, such as their data flows. */
+const recordChoice = (label: string): AssetField => ({ label, types: ['ENUM'] });
+const choice = (label: string, values: readonly string[]): AssetField => ({
+  ...recordChoice(label),
+  values,
 });
 
 const metrics = Object.fromEntries(
@@ -31,23 +36,34 @@ const lora = Object.fromEntries(
   loraFields.map((name) => [`loraProperties.${name}`, text(`LoRa: ${name}`)]),
 ) as Record<`loraProperties.${LoraField}`, AssetField>;
 
+const typesByKind: Readonly<Record<DeviceFieldType['kind'], readonly FilterType[]>> = {
+  name: ['STRING'],
+  text: ['STRING'],
+  integer: ['NUMBER'],
+  flag: ['BOOLEAN'],
+  choice: ['ENUM'],
+  object: [],
+};
+const deviceFields = Object.fromEntries(
+  deviceFieldsWith('filterable').map(({ wireName, label, type }): [string, AssetField] => {
+    const field = { label, types: typesByKind[type.kind] };
+    if (type.kind !== 'choice') return [wireName, field];
+    return [wireName, { ...field, values: type.values }];
+  }),
+) as Record<WireName<DeviceFieldWith<'filterable'>>, AssetField>;
+
 export const assetFields = {
   id: text('Id'),
-  name: text('Name'),
-  description: text('Description'),
-  deviceId: text('Device id'),
+  ...deviceFields,
   type: choice('Type', ['DEVICE', 'SIM_CARD']),
-  connectivity: choice('Connectivity', connectivities),
   online: flag('Online'),
   onlineState: choice('Online state', onlineStates),
-  onlineTimeout: number('Online time-out in seconds'),
   registered: flag('Registered'),
-  excludeFromLifecycleReport: flag('Excluded from lifecycle reports'),
-  workspaceId: choice('Workspace'),
+  workspaceId: recordChoice('Workspace'),
   integrationId: text('Integration'),
-  dataFlow: choice('Data flow'),
+  dataFlow: recordChoice('Data flow'),
   'dataFlow.name': text('Data flow name'),
-  deviceType: choice('Device type'),
+  deviceType: recordChoice('Device type'),
   'deviceType.name': text('Device type name'),
   'tags.id': list('Tag'),
   'tags.name': list('Tag name'),
@@ -63,20 +79,22 @@ export const assetFields = {
 
 export type AssetFieldName = keyof typeof assetFields;
 
-const aliases: Readonly<Record<string, AssetFieldName>> = {
-  state: 'onlineState',
-  dataFlowId: 'dataFlow',
-  'dataFlow.id': 'dataFlow',
-  deviceTypeId: 'deviceType',
-  'deviceType.id': 'deviceType',
-  'dataFlow.deviceType.id': 'deviceType',
-  'dataFlow.deviceType.name': 'deviceType.name',
-  tags: 'tags.id',
-  'integration.id': 'integrationId',
-};
+const aliases: ReadonlyMap<string, AssetFieldName> = new Map(
+  Object.entries({
+    state: 'onlineState',
+    dataFlowId: 'dataFlow',
+    'dataFlow.id': 'dataFlow',
+    deviceTypeId: 'deviceType',
+    'deviceType.id': 'deviceType',
+    'dataFlow.deviceType.id': 'deviceType',
+    'dataFlow.deviceType.name': 'deviceType.name',
+    tags: 'tags.id',
+    'integration.id': 'integrationId',
+  } as const),
+);
 
-/** The field of that name or alias; undefined when there is none. */
+/** The field with the name or alias; undefined for an unknown name. */
 export function assetFieldNamed(name: string): AssetFieldName | undefined {
   if (Object.hasOwn(assetFields, name)) return name as AssetFieldName;
-  return Object.hasOwn(aliases, name) ? aliases[name] : undefined;
+  return aliases.get(name);
 }

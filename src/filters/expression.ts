@@ -1,4 +1,4 @@
-// Reads a filter expression as clients send it, and refuses what makes no sense with where and why (interface 2.9, contract 35).
+// Filter expression reader: checks an expression as clients send it; errors say where and why (interface 2.9, contract 35).
 import { isJsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 import {
@@ -15,16 +15,16 @@ import { type PredicateName, predicateNames, predicates, predicatesOf } from './
 
 export const expressionLimits = { depthMax: 3, filtersMax: 200, valuesMax: 5_000 } as const;
 
-/** A custom field that a filter may name. */
+/** A custom field that filters can name. */
 export interface FilterableCustomField {
   readonly metaId: string;
   readonly name: string;
-  /** What its values can be asked besides being set; undefined for those that have no order and no text. */
+  /** The filter type of its values; undefined for values without order and text, which filters only test for presence. */
   readonly type: FilterType | undefined;
 }
 
 interface Reading {
-  /** The fields of that name in the workspaces of the list. */
+  /** The fields with the name in the workspaces of the list. */
   readonly customFieldsNamed: (name: string) => readonly FilterableCustomField[];
   filters: number;
   values: number;
@@ -36,7 +36,7 @@ interface SentFilter {
   readonly values: readonly unknown[];
 }
 
-/** Throws Problem `expressionInvalid` (400) naming the place and the reason. */
+/** Throws Problem `expressionInvalid` (400) with the place and the reason. */
 export function readExpression(
   sent: unknown,
   customFieldsNamed: (name: string) => readonly FilterableCustomField[],
@@ -60,7 +60,7 @@ function conditionOf(sent: unknown, where: string, depth: number, reading: Readi
   if (!Array.isArray(expressions))
     refuse(`${where}.expressions`, 'must be a list of filters or expressions');
   if (expressions.length > expressionLimits.filtersMax) {
-    refuse(`${where}.expressions`, `holds more than ${expressionLimits.filtersMax} expressions`);
+    refuse(`${where}.expressions`, `contains more than ${expressionLimits.filtersMax} expressions`);
   }
   const parts = expressions.map((part, at) =>
     conditionOf(part, `${where}.expressions[${at}]`, depth + 1, reading),
@@ -73,24 +73,20 @@ function filterOf(
   where: string,
   reading: Reading,
 ): Condition {
-  if (++reading.filters > expressionLimits.filtersMax) {
-    refuse(
-      where,
-      `is one filter more than the ${expressionLimits.filtersMax} an expression may have`,
-    );
-  }
+  const { filtersMax, valuesMax } = expressionLimits;
+  if (++reading.filters > filtersMax)
+    refuse(where, `exceeds the limit of ${filtersMax} filters per expression`);
   const { field } = sent;
   if (typeof field !== 'string') refuse(`${where}.field`, 'must be the name of a field');
   const filter = { where, predicate: predicateOf(sent, where), values: valuesOf(sent, where) };
   reading.values += filter.values.length;
-  if (reading.values > expressionLimits.valuesMax) {
-    refuse(where, `brings the values of the expression above ${expressionLimits.valuesMax}`);
-  }
+  if (reading.values > valuesMax)
+    refuse(where, `exceeds the limit of ${valuesMax} values per expression`);
   if (field === 'customFields') return customFieldsOf(sent['customFieldName'], filter, reading);
   const name = assetFieldNamed(field);
   if (name === undefined) {
     const known = [...Object.keys(assetFields), 'customFields'].join(', ');
-    refuse(`${where}.field`, `there is no field ${field.slice(0, 100)}; fields are ${known}`);
+    refuse(`${where}.field`, `unknown field ${field.slice(0, 100)}; valid: ${known}`);
   }
   return { field: name, question: fieldQuestion(name, filter) };
 }
@@ -98,64 +94,65 @@ function filterOf(
 function predicateOf(sent: Readonly<Record<string, unknown>>, where: string): PredicateName {
   const { predicate } = sent;
   const known = predicateNames.find((name) => name === predicate);
-  if (known === undefined) {
-    refuse(
-      `${where}.predicate`,
-      `there is no predicate ${String(predicate).slice(0, 100)}; predicates are ${predicateNames.join(', ')}`,
-    );
-  }
-  return known;
+  if (known !== undefined) return known;
+  const sentName = String(predicate).slice(0, 100);
+  refuse(
+    `${where}.predicate`,
+    `unknown predicate ${sentName}; valid: ${predicateNames.join(', ')}`,
+  );
 }
 
 /** Clients send `values` or `stringValues`, and an empty list under the other name. */
 function valuesOf(sent: Readonly<Record<string, unknown>>, where: string): readonly unknown[] {
-  const lists = ['values', 'stringValues'].map((name) => {
-    const list = sent[name] ?? [];
-    if (!Array.isArray(list)) refuse(`${where}.${name}`, 'must be a list');
-    return list as readonly unknown[];
-  });
-  const [values = [], stringValues = []] = lists;
-  if (values.length > 0 && stringValues.length > 0)
-    refuse(where, 'has both values and stringValues; send one of them');
-  return values.length > 0 ? values : stringValues;
+  const values = listOf(sent, 'values', where);
+  const stringValues = listOf(sent, 'stringValues', where);
+  if (values.length === 0) return stringValues;
+  if (stringValues.length > 0)
+    refuse(where, 'has both values and stringValues; send only one of them');
+  return values;
+}
+
+function listOf(
+  sent: Readonly<Record<string, unknown>>,
+  name: string,
+  where: string,
+): readonly unknown[] {
+  const list = sent[name] ?? [];
+  if (!Array.isArray(list)) refuse(`${where}.${name}`, 'must be a list');
+  return list;
 }
 
 function checkCount({ where, predicate, values }: SentFilter): void {
   const { min, max } = predicates[predicate].values;
-  if (values.length >= min && values.length <= max) return;
-  const wanted = min === max ? `${min}` : `${min} to ${max}`;
-  refuse(
-    `${where}.values`,
-    `${predicate} takes ${wanted} value${max === 1 ? '' : 's'}, and there are ${values.length}`,
-  );
+  const count = values.length;
+  if (count >= min && count <= max) return;
+  refuse(`${where}.values`, `${predicate} takes ${valuesBetween(min, max)}, not ${count}`);
+}
+
+function valuesBetween(min: number, max: number): string {
+  if (min !== max) return `${min} to ${max} values`;
+  return max === 1 ? '1 value' : `${max} values`;
 }
 
 function fieldQuestion(name: AssetFieldName, filter: SentFilter): Question {
   const field: AssetField = assetFields[name];
   const { where, predicate } = filter;
-  if (!predicatesOf(field.types).includes(predicate)) {
-    refuse(
-      `${where}.predicate`,
-      `${name} does not take ${predicate}; it takes ${predicatesOf(field.types).join(', ')}`,
-    );
-  }
+  const takes = predicatesOf(field.types);
+  if (!takes.includes(predicate))
+    refuse(`${where}.predicate`, `${name} does not take ${predicate}; valid: ${takes.join(', ')}`);
   checkCount(filter);
   const values = filter.values.map((sent, at) => {
     const converted = valueFor(elementType(field), sent);
     if ('reason' in converted) refuse(`${where}.values[${at}]`, converted.reason);
     const { value } = converted;
-    if (
-      field.values !== undefined &&
-      !field.values.some((known) => known.toLowerCase() === value)
-    ) {
+    if (field.values && !field.values.some((known) => known.toLowerCase() === value))
       refuse(`${where}.values[${at}]`, `${name} is one of ${field.values.join(', ')}`);
-    }
     return value;
   });
   return predicates[predicate].question(values);
 }
 
-/** What the values of a list field are. */
+/** The type of the values of a field, for a list that of its elements. */
 function elementType(field: AssetField): FilterType {
   return field.types.find((type) => type !== 'LIST') ?? 'STRING';
 }
@@ -166,39 +163,42 @@ function customFieldsOf(name: unknown, filter: SentFilter, reading: Reading): Co
     refuse(`${where}.customFieldName`, 'must be the name of a custom field');
   const fields = reading.customFieldsNamed(name);
   if (fields.length === 0)
-    refuse(`${where}.customFieldName`, `there is no custom field ${name.slice(0, 100)} here`);
+    refuse(`${where}.customFieldName`, `custom field ${name.slice(0, 100)} does not exist here`);
   checkCount(filter);
-  const refusals: [string, string][] = [];
-  const questions: CustomFieldQuestion[] = [];
-  for (const field of fields) {
-    const question = customFieldQuestion(field, filter);
-    if ('reason' in question) refusals.push([question.at, question.reason]);
-    else questions.push({ metaId: field.metaId, question: question.question });
-  }
-  // Workspaces may have fields of that name and different types; it is enough that one of them can be asked.
+  const outcomes = fields.map((field) => customFieldQuestion(field, filter));
+  const questions = outcomes.filter((outcome) => 'metaId' in outcome);
+  // Workspaces can have fields of one name and different types; one that takes the filter is enough.
   const [asked] = questions;
-  if (asked === undefined) refuse(`${where}.${refusals[0]?.[0]}`, refusals[0]?.[1] ?? '');
+  if (asked === undefined) refuseFirst(where, outcomes);
   const { ask } = asked.question;
   return { customFields: questions, inverse: ask === 'none' || ask === 'absent' };
+}
+
+interface Refusal {
+  readonly part: string;
+  readonly reason: string;
+}
+
+function refuseFirst(where: string, outcomes: readonly (CustomFieldQuestion | Refusal)[]): never {
+  const refusal = outcomes.find((outcome) => 'reason' in outcome);
+  if (refusal === undefined) throw new Error('No custom field and no reason');
+  refuse(`${where}.${refusal.part}`, refusal.reason);
 }
 
 function customFieldQuestion(
   field: FilterableCustomField,
   { predicate, values }: SentFilter,
-): { readonly question: Question } | { readonly at: string; readonly reason: string } {
-  const types: readonly FilterType[] = [
-    'CUSTOM_FIELD',
-    ...(field.type === undefined ? [] : [field.type]),
-  ];
-  if (!predicatesOf(types).includes(predicate)) {
-    const reason = `the custom field ${field.name} does not take ${predicate}; it takes ${predicatesOf(types).join(', ')}`;
-    return { at: 'predicate', reason };
+): CustomFieldQuestion | Refusal {
+  const takes = predicatesOf(['CUSTOM_FIELD', field.type ?? 'CUSTOM_FIELD']);
+  if (!takes.includes(predicate)) {
+    const reason = `the custom field ${field.name} does not take ${predicate}; valid: ${takes.join(', ')}`;
+    return { part: 'predicate', reason };
   }
   const converted: FilterValue[] = [];
   for (const [at, sent] of values.entries()) {
     const result = valueFor(field.type ?? 'STRING', sent);
-    if ('reason' in result) return { at: `values[${at}]`, reason: result.reason };
+    if ('reason' in result) return { part: `values[${at}]`, reason: result.reason };
     converted.push(result.value);
   }
-  return { question: predicates[predicate].question(converted) };
+  return { metaId: field.metaId, question: predicates[predicate].question(converted) };
 }

@@ -1,4 +1,4 @@
-// The shape of a predicate, and the small language of questions that predicates ask of a field (interface 2.9).
+// Predicate: its shape, and the tests that it makes of a field's values (interface 2.9).
 import type { FilterType } from '../model/filter-type.ts';
 
 /** Texts are folded (`filter-values.ts`), dates are epoch milliseconds, booleans 0 and 1. */
@@ -14,28 +14,28 @@ export type ValueTest =
   | { readonly test: 'between'; readonly least: FilterValue; readonly greatest: FilterValue }
   | { readonly test: 'contains' | 'startsWith' | 'endsWith'; readonly text: string };
 
-/** A scalar field has one value or, when it is null, none; a list field has as many as it has elements. */
+/** A scalar field has one value, or none when it is null. A list field has one for each element. */
 export type Question =
   /** Does any value pass? */
   | { readonly ask: 'any'; readonly test: ValueTest }
   /** Does no value pass? */
   | { readonly ask: 'none'; readonly test: ValueTest }
-  /** Is each of the tests passed by some value? */
+  /** Does each of the tests have a value that passes it? */
   | { readonly ask: 'each'; readonly tests: readonly ValueTest[] }
   | { readonly ask: 'present' }
   | { readonly ask: 'absent' };
 
 export interface Predicate {
-  /** How many values a filter with it carries. */
+  /** The number of values that a filter with this predicate has. */
   readonly values: { readonly min: number; readonly max: number };
   readonly types: readonly FilterType[];
-  /** One sentence for those who build a filter. */
+  /** One sentence for the authors of filters. */
   readonly meaning: string;
-  /** The question, given as many values as `values` says, all of one type. */
+  /** Takes as many values as `values` says, all of one type. */
   readonly question: (values: readonly FilterValue[]) => Question;
 }
 
-/** How many values a filter may carry where its predicate takes any number. */
+/** The limit of values where a predicate takes any number. */
 const valuesPerFilterMax = 1_000;
 
 export const noValue = { min: 0, max: 0 } as const;
@@ -45,3 +45,9 @@ export const someValues = { min: 1, max: valuesPerFilterMax } as const;
 
 export const comparable: readonly FilterType[] = ['STRING', 'NUMBER', 'DATE'];
 export const scalar: readonly FilterType[] = ['STRING', 'NUMBER', 'DATE', 'BOOLEAN', 'ENUM'];
+
+/** The first value. Throws when there is none, because the reader of expressions counts them before. */
+export function firstOf([value]: readonly FilterValue[]): FilterValue {
+  if (value === undefined) throw new Error('A predicate got too few values');
+  return value;
+}

@@ -37,7 +37,7 @@ interface QueueParts {
   readonly failed: (error: unknown) => void;
   readonly now: () => EpochMs;
   /** Calls back once, later; returns how to cancel. */
-  readonly schedule: SetTimer;
+  readonly setTimer: SetTimer;
 }
 
 export interface DownlinkQueue {
@@ -56,10 +56,10 @@ export interface DownlinkQueue {
 
 export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
   const stopping = new AbortController();
-  const { failed, schedule, records } = parts;
+  const { failed, setTimer, records } = parts;
   const queue = createKeyedQueue({
     failed,
-    setTimer: schedule,
+    setTimer,
     runningMax: queueLimits.devicesMax,
     retryMs: queueLimits.faultMs,
     work: (deviceId, atOnce) => serve(deviceId, atOnce),

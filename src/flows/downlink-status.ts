@@ -1,11 +1,11 @@
 // What becomes of a downlink after a try or a report: the change of its record, the note about it, and when to go on.
 import type { Downlink, DownlinkState } from '../model/downlink.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { Note } from '../model/processing-note.ts';
 import type { DownlinkOutcome } from './downlink-transport.ts';
 
 /** Waiting times before the second try, the third and so on; the last one stays. */
-const backoffMs = [1_000, 5_000, 30_000, 120_000, 600_000, 3_600_000] as const;
+const backoffMs = [1_000, 5_000, 30_000, 120_000, 600_000, hourMs] as const;
 
 export interface Conclusion {
   /** Undefined when nothing is to be told: the record stays as it is. */

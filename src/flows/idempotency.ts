@@ -1,12 +1,13 @@
 // Idempotency-Key: the same key within a day gets the first answer, and the work is done once (contract 35).
 import { createHash } from 'node:crypto';
 import type { Inventory } from '../inventory/resource-lookup.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import type { Json } from '../model/json.ts';
 import { Problem, problem } from '../model/problem.ts';
 import { type DurablePart, durablePart, type StoredPart } from '../model/request-part.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
-export const idempotencyKeptMs = 24 * 3_600_000;
+export const idempotencyKeptMs = dayMs;
 const keyLengthMax = 255;
 /** What could not be saved is kept in memory, for so many keys; the oldest is evicted. */
 const heldMax = 10_000;
@@ -149,11 +150,10 @@ export interface Attempts {
 
 /** Tries of reserved keys. What the records refuse to keep is held in memory, so that a retry finds it until the process ends. */
 export function createAttempts(records: IdempotencyRecords): Attempts {
-  const held = new Map<string, IdempotencyRecord>();
+  const held = createBoundedMap<string, IdempotencyRecord>(heldMax);
 
   function hold(record: IdempotencyRecord, error: unknown): void {
     records.failed(error);
-    if (held.size >= heldMax) held.delete(held.keys().next().value!);
     held.set(record.id, record);
   }
 

@@ -1,7 +1,8 @@
 // Maintenance: runs its tasks one after the other, again and again. A task that fails does not stop the others.
+import { minuteMs } from '../model/instant.ts';
 import type { SetTimer } from '../structures/timers.ts';
 
-const roundEveryMs = 60_000;
+const roundEveryMs = minuteMs;
 
 export interface MaintenanceParts {
   /** Tasks by the name under which a failure is reported. */

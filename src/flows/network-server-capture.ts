@@ -2,7 +2,7 @@
 import type { UplinkRoute } from '../inventory/devices/uplink-route-cache.ts';
 import type { DeviceConnector } from '../model/connector.ts';
 import type { Device } from '../model/device.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, minuteMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Note } from '../model/processing-note.ts';
@@ -43,7 +43,7 @@ export interface WebhookStages {
 }
 
 /** A server's clock may be a little ahead of ours; what lies further in the future is no time of a reception. */
-const clockSkewMs = 5 * 60_000;
+const clockSkewMs = 5 * minuteMs;
 
 /** Resolves when everything the webhook tells is durable. Throws Problem 400 naming the field that cannot be used. */
 export async function captureWebhook(webhook: Webhook, on: WebhookStages): Promise<CaptureReceipt> {

@@ -1,4 +1,5 @@
 // The budget of samples that rules make from one uplink: depth is limited by hops, breadth is limited here (contract 36).
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 /** Uplinks whose samples are counted at once; those that made none for longest are forgotten first. */
 const uplinksMax = 100_000;
@@ -11,15 +12,13 @@ export interface RuleBudget {
 
 /** Counts begin anew with a start of the platform; how deep a chain goes does not, so a restart adds `max` at most. */
 export function createRuleBudget(max: number, keptMax = uplinksMax): RuleBudget {
-  const made = new Map<string, number>();
+  const made = createBoundedMap<string, number>(keptMax);
   return {
     max,
     take(organizationId, correlationId) {
       const key = `${organizationId} ${correlationId}`;
       const count = made.get(key) ?? 0;
-      made.delete(key);
       made.set(key, Math.min(max, count + 1));
-      if (made.size > keptMax) made.delete(made.keys().next().value!);
       return count < max;
     },
   };

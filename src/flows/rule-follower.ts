@@ -1,5 +1,5 @@
 // Rules behind the journal: each sample meets its rules once; what they cause is written together with how far they came.
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, hourMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { latestDue, nextDue } from '../model/rule-schedule.ts';
 import type { StoredSample } from '../model/sample.ts';
@@ -46,7 +46,7 @@ const ruleFlowLimits = {
   /** Timers looked at in one go. */
   dueMax: 100,
   /** When a timer is tried again whose next due time cannot be told. */
-  brokenTimerMs: 3_600_000,
+  brokenTimerMs: hourMs,
 } as const;
 
 export interface RuleFollowerParts {

@@ -23,6 +23,8 @@ import {
   type RuleWrite,
   writeRuleEffects,
 } from './rule-writes.ts';
+import { createKeyedQueue } from '../structures/keyed-queue.ts';
+import type { SetTimer } from '../structures/timers.ts';
 
 /** Runs whose effects are written together. */
 const runsPerWrite = 20;
@@ -38,7 +40,7 @@ export interface RuleScriptsParts {
   readonly log: RunLog;
   readonly now: () => EpochMs;
   readonly failed: (error: unknown) => void;
-  readonly schedule: (task: () => void, delayMs: number) => () => void;
+  readonly setTimer: SetTimer;
   /** Told when a script set timers. */
   readonly timersSet: () => void;
 }
@@ -56,18 +58,37 @@ export interface RuleScripts {
 
 export function createRuleScripts(parts: RuleScriptsParts): RuleScripts {
   const waiting = new Map<string, number>();
-  const running = new Map<string, Promise<void>>();
-  const retries = new Map<string, () => void>();
-  /** Rules for which more came since somebody looked. */
-  const more = new Set<string>();
+  /** Rules to which runs were added since their queue was last read. */
+  const unread = new Set<string>();
+  /** Rules that failed and wait for their retry. */
+  const failing = new Set<string>();
   let closed = false;
+  const queue = createKeyedQueue({
+    work,
+    failed: parts.failed,
+    setTimer: parts.setTimer,
+    runningMax: Infinity,
+    retryMs,
+  });
 
   async function work(ruleId: string): Promise<void> {
-    for (;;) {
-      more.delete(ruleId);
-      const found = closed ? [] : await findTriggers(parts.db, ruleId, runsPerWrite);
-      if (found.length === 0 && (closed || !more.has(ruleId))) break;
-      if (found.length === 0) continue;
+    failing.delete(ruleId);
+    try {
+      await runWaiting(ruleId);
+    } catch (error) {
+      failing.add(ruleId);
+      throw error;
+    }
+  }
+
+  async function runWaiting(ruleId: string): Promise<void> {
+    while (!closed) {
+      unread.delete(ruleId);
+      const found = await findTriggers(parts.db, ruleId, runsPerWrite);
+      if (found.length === 0) {
+        if (!unread.has(ruleId)) waiting.delete(ruleId);
+        return;
+      }
       const compiled = await parts.ruleOf(ruleId);
       const { taken, write } = await runAll(compiled, found);
       await writeRuleEffects(parts.db, write, parts.enqueueDeliveries);
@@ -75,7 +96,10 @@ export function createRuleScripts(parts: RuleScriptsParts): RuleScripts {
       waiting.set(ruleId, Math.max(0, (waiting.get(ruleId) ?? 0) - taken));
       if (write.timers.length > 0) parts.timersSet();
     }
-    if (!closed) waiting.delete(ruleId);
+  }
+
+  function schedule(ruleId: string): void {
+    if (!failing.has(ruleId)) queue.schedule(ruleId);
   }
 
   async function runAll(
@@ -94,49 +118,25 @@ export function createRuleScripts(parts: RuleScriptsParts): RuleScripts {
     return { taken, write: { ...collected.write(), done } };
   }
 
-  function wake(ruleId: string): void {
-    if (closed || running.has(ruleId) || retries.has(ruleId)) return;
-    const run = work(ruleId)
-      .catch((error: unknown) => {
-        parts.failed(error);
-        if (closed) return;
-        retries.set(
-          ruleId,
-          parts.schedule(() => {
-            retries.delete(ruleId);
-            wake(ruleId);
-          }, retryMs),
-        );
-      })
-      .finally(() => {
-        running.delete(ruleId);
-        if (more.has(ruleId)) wake(ruleId);
-      });
-    running.set(ruleId, run);
-  }
-
   return {
     count: (ruleId) => waiting.get(ruleId) ?? 0,
     added(ruleIds) {
       for (const id of ruleIds) {
         waiting.set(id, (waiting.get(id) ?? 0) + 1);
-        more.add(id);
-        wake(id);
+        unread.add(id);
+        schedule(id);
       }
     },
     async start() {
       for (const [ruleId, count] of await countTriggers(parts.db)) {
         waiting.set(ruleId, count);
-        wake(ruleId);
+        schedule(ruleId);
       }
     },
-    async settled() {
-      while (running.size > 0) await Promise.all(running.values());
-    },
+    settled: queue.idle,
     async close() {
       closed = true;
-      for (const cancel of retries.values()) cancel();
-      await Promise.all(running.values());
+      await queue.close();
     },
   };
 }

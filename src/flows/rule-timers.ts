@@ -1,5 +1,6 @@
 // The clock of rules: wakes when a timer is due, and looks at the clock every second, because clocks jump.
 import type { EpochMs } from '../model/instant.ts';
+import type { SetTimer } from '../structures/timers.ts';
 
 const lookEveryMs = 1_000;
 
@@ -8,7 +9,7 @@ export interface RuleTimersParts {
   readonly nextTime: () => Promise<EpochMs | undefined>;
   readonly runDue: () => Promise<void>;
   readonly now: () => EpochMs;
-  readonly schedule: (task: () => void, delayMs: number) => () => void;
+  readonly setTimer: SetTimer;
   readonly failed: (error: unknown) => void;
 }
 
@@ -22,7 +23,7 @@ export function createRuleTimers({
   nextTime,
   runDue,
   now,
-  schedule,
+  setTimer,
   failed,
 }: RuleTimersParts): RuleTimers {
   let next: EpochMs | undefined;
@@ -58,7 +59,7 @@ export function createRuleTimers({
         if (closed || (isKnown && next === undefined)) return;
         const aheadMs =
           isKnown && next !== undefined ? Math.max(1, next - now()) : hasFailed ? lookEveryMs : 1;
-        cancel = schedule(wake, Math.min(lookEveryMs, aheadMs));
+        cancel = setTimer(wake, Math.min(lookEveryMs, aheadMs));
       });
   }
 

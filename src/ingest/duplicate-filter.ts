@@ -1,9 +1,9 @@
 // Repetitions of an uplink are stored once: keys of uplinks that became durable are remembered for a while (contract 18).
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, minuteMs } from '../model/instant.ts';
 
 export const duplicateLimits = {
   /** How long a key is remembered at least, unless there are too many. */
-  windowMs: 10 * 60_000,
+  windowMs: 10 * minuteMs,
   /** Keys remembered; beyond, the older half is forgotten. */
   keysMax: 400_000,
   /** How many of the journal's newest entries are read at a start. */

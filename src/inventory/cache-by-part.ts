@@ -1,4 +1,5 @@
 // A bounded cache whose values are forgotten by what they are made of, so that a change costs what it concerns and nothing else.
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 export interface CacheByPart<V> {
   get(key: string): V | undefined;
@@ -13,25 +14,29 @@ export function cacheByPart<V>(
   max: number,
   forgotten: (value: V) => void = () => undefined,
 ): CacheByPart<V> {
-  const kept = new Map<string, { readonly value: V; readonly parts: readonly string[] }>();
+  type Entry = { readonly value: V; readonly parts: readonly string[] };
+  const kept = createBoundedMap<string, Entry>(max, (entry, key) => unlink(key, entry));
   const keysOf = new Map<string, Set<string>>();
 
   function forget(key: string): void {
     const known = kept.get(key);
     if (known === undefined) return;
     kept.delete(key);
-    for (const part of known.parts) {
+    unlink(key, known);
+  }
+
+  function unlink(key: string, { value, parts }: Entry): void {
+    for (const part of parts) {
       const keys = keysOf.get(part);
       if (keys?.delete(key) === true && keys.size === 0) keysOf.delete(part);
     }
-    forgotten(known.value);
+    forgotten(value);
   }
 
   return {
     get: (key) => kept.get(key)?.value,
     set(key, value, parts) {
       forget(key);
-      if (kept.size >= max) forget(kept.keys().next().value!);
       kept.set(key, { value, parts });
       for (const part of parts) {
         const keys = keysOf.get(part);

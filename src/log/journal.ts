@@ -1,6 +1,6 @@
 // The durable append log every entry passes first: append with group commit, read from any position, drop what nobody needs.
 import { unlink } from 'node:fs/promises';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import { type Disk, realDisk } from './disk.ts';
 import { makeFolder, syncDirectory } from './durable-file.ts';
 import { type Frame, frameTypes } from './frame.ts';
@@ -12,7 +12,7 @@ import { type SegmentDamage, scanSegment } from './segment-scan.ts';
 const journalLimits = {
   /** What live streams may resume from, beyond what followers and the store still need: at most so much and so old. */
   resumeBytesMax: 64 * 1024 * 1024,
-  resumeAgeMsMax: 24 * 3_600_000,
+  resumeAgeMsMax: dayMs,
 } as const;
 
 export interface JournalOptions {

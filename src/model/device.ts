@@ -27,8 +27,6 @@ export interface Device extends AuditFields {
   readonly active: boolean | null;
 }
 
-export const onlineTimeoutSecondsDefault = 86_400;
-
 export const onlineStates = ['UNKNOWN', 'DE_REGISTERED', 'OFFLINE', 'ONLINE'] as const;
 export type OnlineState = (typeof onlineStates)[number];
 

@@ -1,6 +1,6 @@
 // A downlink: what is sent to a device, from the command to its acknowledgement (interface 2.10, contract 17 and 35).
 import type { Connectivity } from './connector.ts';
-import type { EpochMs } from './instant.ts';
+import { dayMs, type EpochMs } from './instant.ts';
 import type { Json } from './json.ts';
 
 export const downlinkStates = ['QUEUED', 'SENT', 'ACKNOWLEDGED', 'FAILED', 'EXPIRED'] as const;
@@ -68,9 +68,9 @@ export const downlinkLimits = {
   waitingPerDeviceMax: 100,
   /** Ended ones beyond this are forgotten, the oldest first. */
   keptPerDeviceMax: 500,
-  keptMs: 30 * 24 * 3_600_000,
+  keptMs: 30 * dayMs,
   /** What was not sent by then is not wanted any more. */
-  expiryMs: 7 * 24 * 3_600_000,
+  expiryMs: 7 * dayMs,
   loraBytesMax: 242,
   loraPortMin: 1,
   loraPortMax: 223,

@@ -3,13 +3,17 @@
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type EpochMs = number;
 
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
 // Any offset (or none, read as UTC) and zero to nine fraction digits; digits after the third are cut off.
 const isoPattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
 
 // Date.UTC takes the years 0 to 99 for 1900 to 1999, so years are counted from one era later; eras have the same days.
 const eraYears = 400;
-const eraMs = 146_097 * 86_400_000;
+const eraMs = 146_097 * dayMs;
 /** The bounds of what can be read and written: the years 0 to 9999. */
 export const earliest = Date.UTC(eraYears, 0, 1) - eraMs;
 export const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
@@ -19,7 +23,6 @@ export function parseInstant(text: string): EpochMs | undefined {
   return ownForm(text) ?? anyForm(text);
 }
 
-const dayMs = 86_400_000;
 // `YYYY-MM-DDTHH:mm:ss.SSSZ`, the form of every answer and of most that comes in: where its digits stand, and what stands between.
 const separators: readonly (readonly [at: number, code: number])[] = [
   [10, 0x54],
@@ -99,7 +102,7 @@ function offsetMs(zone: string): number | undefined {
   const hours = +zone.slice(1, 3);
   const minutes = +zone.slice(3).replace(':', '');
   if (hours > 18 || minutes > 59) return undefined;
-  return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+  return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * minuteMs;
 }
 
 /** A time from a query string: the plus sign of its offset, when it was not percent-encoded, arrives as a space. */
@@ -131,8 +134,8 @@ export function formatInstant(ms: EpochMs): string {
   const day = dayOfYear - Math.floor((153 * marchMonth + 2) / 5) + 1;
   const month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9;
   const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0);
-  const hours = Math.floor(time / 3_600_000);
-  const minutes = Math.floor(time / 60_000) - hours * 60;
+  const hours = Math.floor(time / hourMs);
+  const minutes = Math.floor(time / minuteMs) - hours * 60;
   const seconds = Math.floor(time / 1_000) - hours * 3_600 - minutes * 60;
   const date = `${twoDigits[Math.floor(year / 100)]}${twoDigits[year % 100]}-${twoDigits[month]}-${twoDigits[day]}`;
   return `${date}T${twoDigits[hours]}:${twoDigits[minutes]}:${twoDigits[seconds]}.${threeDigits[time % 1_000]}Z`;

@@ -1,4 +1,5 @@
 // ISO-8601 durations such as PT15M, P1D, P1W, P1M or P1DT12H, with a reason and a place when a text is none.
+import { hourMs, minuteMs } from './instant.ts';
 
 /** A duration in the three units that cannot be converted into each other: days and months vary in length. */
 export interface IsoDuration {
@@ -26,8 +27,8 @@ const dateUnits: readonly Unit[] = [
   { letter: 'D', field: 'days', factor: 1 },
 ];
 const timeUnits: readonly Unit[] = [
-  { letter: 'H', field: 'ms', factor: 3_600_000 },
-  { letter: 'M', field: 'ms', factor: 60_000 },
+  { letter: 'H', field: 'ms', factor: hourMs },
+  { letter: 'M', field: 'ms', factor: minuteMs },
   { letter: 'S', field: 'ms', factor: 1_000 },
 ];
 

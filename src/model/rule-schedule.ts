@@ -1,6 +1,6 @@
 // When a rule's timer is due: at aligned intervals, daily at a time, or by a quartz cron expression (contract 13, 35).
 import { Cron } from 'croner';
-import type { EpochMs } from './instant.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs } from './instant.ts';
 import { parseIsoDuration } from './iso-duration.ts';
 import type { RuleTimer } from './rule.ts';
 import { momentOfLocal, offsetAt, openTimeZone, type TimeZone } from './time-zone.ts';
@@ -14,7 +14,6 @@ export type ReadSchedule = { readonly schedule: RuleSchedule } | { readonly reas
 
 /** No timer fires more often. */
 const timerGapMsMin = 10_000;
-const dayMs = 86_400_000;
 const weekMs = 7 * dayMs;
 /** The first Monday after the epoch. */
 const mondayMs = 4 * dayMs;
@@ -48,7 +47,7 @@ export function nextDue(schedule: RuleSchedule, due: EpochMs, now: EpochMs): Epo
   return schedule.next(Math.max(due + timerGapMsMin - 1, now));
 }
 
-const lookBackMs = [60_000, 3_600_000, dayMs, 32 * dayMs, 400 * dayMs] as const;
+const lookBackMs = [minuteMs, hourMs, dayMs, 32 * dayMs, 400 * dayMs] as const;
 
 /**
  * The latest due time up to now of a timer whose next due time was `due`: those before it were missed, while the platform was
@@ -97,7 +96,7 @@ function nextMonth(after: EpochMs, months: number): EpochMs {
 function daily(text: string, zone: TimeZone): ReadSchedule {
   const match = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text.trim());
   if (match === null) return { reason: `timer.schedule: ${text} is no time of the form HH:mm` };
-  const timeMs = (Number(match[1]) * 60 + Number(match[2])) * 60_000;
+  const timeMs = (Number(match[1]) * 60 + Number(match[2])) * minuteMs;
   return {
     schedule: {
       next(after) {

@@ -4,12 +4,13 @@ import type { EgressGuard } from '../egress/guard.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { Problem } from '../model/problem.ts';
 import type { ServerCall } from './network-server.ts';
+import { hourMs } from '../model/instant.ts';
 
 const clientLimits = {
   timeoutMs: 10_000,
   answerBytesMax: 64 * 1024,
   reasonLengthMax: 300,
-  retryAfterMsMax: 3_600_000,
+  retryAfterMsMax: hourMs,
 } as const;
 
 export type ServerAnswer =

@@ -1,10 +1,8 @@
 // The edges of buckets: fixed durations aligned to the epoch, days, weeks, months and years to the calendar of a zone.
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs, hourMs } from '../model/instant.ts';
 import type { IsoDuration } from '../model/iso-duration.ts';
 import { momentOfLocal, type TimeZone, type ZonePiece } from '../model/time-zone.ts';
 
-const hourMs = 3_600_000;
-const dayMs = 86_400_000;
 // 1970-01-05 was a Monday.
 const firstMonday = 4;
 const daysAMonthMax = 31;

@@ -1,13 +1,11 @@
 // Bucket edges against Temporal, in zones with every kind of daylight saving; limits and hourly rounding.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatInstant } from '../model/instant.ts';
+import { dayMs, formatInstant, hourMs } from '../model/instant.ts';
 import { Problem } from '../model/problem.ts';
 import { openTimeZone, type TimeZone } from '../model/time-zone.ts';
 import { bucketsMax, seriesBuckets, singleBucket } from './bucket-plan.ts';
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const names = [
   'UTC',
   'Europe/Zurich',

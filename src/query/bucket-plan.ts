@@ -1,5 +1,5 @@
 // From the interval of a request to the buckets that the store is asked for (interface 4.7, contract decisions and 35).
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, hourMs } from '../model/instant.ts';
 import { parseIsoDuration } from '../model/iso-duration.ts';
 import { problem } from '../model/problem.ts';
 import type { TimeZone } from '../model/time-zone.ts';
@@ -26,7 +26,6 @@ export interface BucketPlan {
 export const bucketsMax = 10_000;
 export const bucketIntervalDefault = 'PT1H';
 const countedMax = 4;
-const hourMs = 3_600_000;
 // Tried in this order when a request has too many buckets.
 const suggestions = [
   'PT1M',

@@ -1,6 +1,6 @@
 // Which five-minute slots OCCUPANCY counts: those of the interval that have begun, within working hours if there are any.
-import { bitCount, type CountedSlots, hourMs, slotMs } from '../summaries/occupied-slots.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { bitCount, type CountedSlots, slotMs } from '../summaries/occupied-slots.ts';
+import { type EpochMs, hourMs } from '../model/instant.ts';
 
 const slotsAnHour = hourMs / slotMs;
 const allSlots = 0xfff;

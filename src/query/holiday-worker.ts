@@ -1,6 +1,7 @@
 // Holiday worker: the calendar library on a thread of its own, because to load it and to reckon a year take tens of milliseconds each.
 import { parentPort } from 'node:worker_threads';
 import Holidays from 'date-holidays';
+import { dayMs } from '../model/instant.ts';
 
 export interface HolidayQuestion {
   readonly id: number;
@@ -22,8 +23,6 @@ interface HolidayOfYear {
   readonly end: Date;
   readonly type: string;
 }
-
-const dayMs = 86_400_000;
 
 function datesOfYear(region: string, year: number): readonly string[] {
   const [country = '', ...parts] = region.split('-');

@@ -1,6 +1,6 @@
 // The slots that OCCUPANCY counts per device: plain ones, or those of its workspace's working hours.
 import { type CountedSlots, noSlots } from '../summaries/occupied-slots.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { dayMs, type EpochMs } from '../model/instant.ts';
 import {
   type CalendarOf,
   calendarZone,
@@ -20,8 +20,6 @@ export interface CalendarParts {
   readonly calendarOf: CalendarOf;
   readonly publicHolidays: PublicHolidays;
 }
-
-const dayMs = 86_400_000;
 
 /** For all other accumulators. */
 export const countNoSlots: SlotsOf = () => noSlots;

@@ -6,9 +6,9 @@ import { weekdays, type WorkingHours } from '../model/workspace.ts';
 import { countedSlots } from './counted-slots.ts';
 import { occupancySlots } from './occupancy-slots.ts';
 import { workingMasks } from './working-hours.ts';
+import { dayMs } from '../model/instant.ts';
 
 const slotMs = 300_000;
-const dayMs = 86_400_000;
 const zones = ['UTC', 'Europe/Zurich', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe'];
 // Clocks change at night; times that may be skipped or come twice are left to the tests of zones.
 const time = fc.constantFrom('05:00', '08:00', '08:02', '12:30', '17:05', '21:00', '24:00');

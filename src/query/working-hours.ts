@@ -1,13 +1,12 @@
 // Working hours as five-minute slots: the local spans of each weekday, without public holidays (interface 4.6, contract 3).
-import { hourMs, slotMs } from '../summaries/occupied-slots.ts';
-import type { EpochMs } from '../model/instant.ts';
+import { slotMs } from '../summaries/occupied-slots.ts';
+import { dayMs, type EpochMs, hourMs, minuteMs } from '../model/instant.ts';
 import { problem } from '../model/problem.ts';
 import { momentOfLocal, type TimeZone, type ZonePiece } from '../model/time-zone.ts';
 import { weekdays, type WorkingPeriod } from '../model/workspace.ts';
 import type { WorkspaceCalendar } from './accumulation.ts';
 import type { WorkingMasks } from './counted-slots.ts';
 
-const dayMs = 86_400_000;
 const slotsAnHour = hourMs / slotMs;
 /** Ten years; a longer interval of occupancy with working hours is refused. */
 const workingDaysMax = 3_660;
@@ -79,5 +78,5 @@ function addSpan(
 
 function timeOfDayMs(text: string): number {
   const [hours = 0, minutes = 0] = text.split(':').map(Number);
-  return (hours * 60 + minutes) * 60_000;
+  return (hours * 60 + minutes) * minuteMs;
 }

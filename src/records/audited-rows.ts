@@ -1,9 +1,15 @@
 // What the audit log sees of a record: where it lives, its name and its fields, secrets as fingerprints alone.
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import {
+  type DeviceFieldName,
+  deviceFieldRows,
+  type DeviceFieldType,
+} from '../model/device-fields.ts';
 import type { RecordKind } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 import type { Records, RecordsDb } from './records.ts';
+import { deviceKeyColumns } from './rows/device-columns.ts';
 import { findDeviceConfigurationNamed } from './rows/device-configurations.ts';
 import type { RecordTables } from './schema.ts';
 
@@ -68,22 +74,28 @@ const hashes = new Set(['secretHash', 'uplinkSecretHash', 'passwordHash', 'token
 const sealed = new Set(['uplinkSecret', 'loraProperties', 'privateKey']);
 /** Kinds whose properties hold secrets. */
 const sealedProperties = new Set<RecordKind>(['outputConnector', 'integration']);
-const unshown = new Set(
-  'id searchText created updated version organizationId lastUsed content plan done failed activation nextExecution'.split(
-    ' ',
-  ),
-);
-const jsonColumns = new Set(
-  'settings properties permissions workspaceIds meta schemas sampleData uplinkScript downlinkScript configuration selectOptions dataSources logicProperties inputs timer logic actions'.split(
-    ' ',
-  ),
-);
+/** Key columns repeat a shown field in the form that filters compare. */
+const unshown = new Set<string>([
+  ...'id searchText created updated version organizationId lastUsed content plan done'.split(' '),
+  ...'failed activation nextExecution nameKey loraKeys'.split(' '),
+  ...deviceKeyColumns,
+]);
+const jsonColumns = new Set<string>([
+  ...'settings properties permissions workspaceIds meta schemas sampleData'.split(' '),
+  ...'uplinkScript downlinkScript configuration selectOptions dataSources'.split(' '),
+  ...'logicProperties inputs timer logic actions'.split(' '),
+  ...deviceFieldsOfKind('object'),
+]);
 
-const flags = new Set(
-  'allWorkspaces passThrough sendConsecutiveAlerts invokeRuleEngine useCustomPayload pushConfigurationAutomatically excludeFromLifecycleReport registered active'.split(
-    ' ',
-  ),
-);
+const flags = new Set<string>([
+  ...'allWorkspaces passThrough sendConsecutiveAlerts invokeRuleEngine useCustomPayload'.split(' '),
+  ...'pushConfigurationAutomatically registered active'.split(' '),
+  ...deviceFieldsOfKind('flag'),
+]);
+
+function deviceFieldsOfKind(kind: DeviceFieldType['kind']): DeviceFieldName[] {
+  return deviceFieldRows.filter(({ type }) => type.kind === kind).map(({ property }) => property);
+}
 
 function shownValue(column: string, value: string | number | null): Json {
   if (value === null) return null;

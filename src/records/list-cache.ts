@@ -71,8 +71,9 @@ export function keptLists(revision: () => number): KeptLists {
       lists.set(key, list);
       rowsKept += list.rows?.length ?? 0;
       // The oldest leaves first; lists that recur are soon back.
-      while (lists.size > keptListLimits.listsMax || rowsKept > keptListLimits.rowsMax) {
-        forget(lists.keys().next().value!);
+      for (const oldest of lists.keys()) {
+        if (lists.size <= keptListLimits.listsMax && rowsKept <= keptListLimits.rowsMax) return;
+        forget(oldest);
       }
     },
   };

@@ -1,5 +1,5 @@
 // Custom logic: the event a script is given, and what its emits ask for (contract 15).
-import { type EpochMs, formatInstant, parseInstant } from '../model/instant.ts';
+import { dayMs, type EpochMs, formatInstant, parseInstant } from '../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Note } from '../model/processing-note.ts';
 import { converted } from '../model/rule-value.ts';
@@ -10,7 +10,7 @@ import type { Emit } from '../scripting/emit.ts';
 export const scriptRunLimits = {
   /** A timer that a script sets is at least so far ahead (contract 15). */
   timerAheadMsMin: 15_000,
-  timerAheadMsMax: 366 * 86_400_000,
+  timerAheadMsMax: 366 * dayMs,
   /** Timers of a rule that may wait at once. */
   timersMax: 100,
 } as const;

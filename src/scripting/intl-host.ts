@@ -1,4 +1,5 @@
 // Answers the guest's Intl: JSON in, JSON out, with a bounded number of formatters kept because making one is dear.
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 /** Formatters kept; a script that makes ever new ones pays for each. */
 const formattersMax = 100;
@@ -40,19 +41,16 @@ export type IntlHost = (kind: string, key: string, method: string, argsJson: str
 
 /** Makes an answerer with its own formatters. */
 export function createIntlHost(): IntlHost {
-  const formatters = new Map<string, object>();
+  const formatters = createBoundedMap<string, object>(formattersMax);
 
   const formatterOf = (kind: Kind, key: string): object => {
     const name = kind + key;
-    let formatter = formatters.get(name);
+    let formatter = formatters.use(name);
     if (formatter === undefined) {
       const [locales, options] = JSON.parse(key) as [Locales | null, Options | null];
       formatter = kinds[kind](locales ?? defaultLocale, options ?? {});
+      formatters.set(name, formatter);
     }
-    // Put last again, so that the first of the map is the one that was not used for the longest time.
-    formatters.delete(name);
-    formatters.set(name, formatter);
-    if (formatters.size > formattersMax) formatters.delete(formatters.keys().next().value!);
     return formatter;
   };
 

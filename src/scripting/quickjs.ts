@@ -1,6 +1,7 @@
 // The QuickJS engine as WebAssembly: compiles the module, makes instances and names the few calls that are used.
 import { readFile } from 'node:fs/promises';
 import loadQuickJs from '@jitl/quickjs-ng-wasmfile-release-sync/emscripten-module';
+import { dayMs } from '../model/instant.ts';
 
 /** A pointer into the engine's linear memory. */
 export type Pointer = number;
@@ -122,7 +123,7 @@ function inUtc(imports: WebAssembly.Imports, memory: WebAssembly.Memory): WebAss
       date.getUTCMonth(),
       date.getUTCFullYear() - 1_900,
       date.getUTCDay(),
-      Math.floor((date.getTime() - yearStart) / 86_400_000),
+      Math.floor((date.getTime() - yearStart) / dayMs),
       0,
       0,
     ];

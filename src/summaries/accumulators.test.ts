@@ -8,6 +8,7 @@ import { ends } from './facets/ends.ts';
 import { numbers } from './facets/numbers.ts';
 import { type CountedSlots, slotMs } from './occupied-slots.ts';
 import { addValue, mergeTallies } from './tally.ts';
+import { dayMs } from '../model/instant.ts';
 
 interface Point {
   readonly value: Json;
@@ -15,7 +16,6 @@ interface Point {
   readonly order: number;
 }
 
-const dayMs = 86_400_000;
 const wholeDay: CountedSlots = {
   total: 288,
   maskOf: (hour) => (hour >= 0 && hour < 24 ? 0xfff : 0),

@@ -1,7 +1,6 @@
 // Five-minute slots: each hour has twelve, and OCCUPANCY is the share of those marked occupied (interface 4.6).
-import type { EpochMs } from '../model/instant.ts';
+import { type EpochMs, hourMs } from '../model/instant.ts';
 
-export const hourMs = 3_600_000;
 export const slotMs = 300_000;
 const slotsAnHour = 12;
 

@@ -11,6 +11,7 @@ import { readFigures } from './read-figures.ts';
 import { scriptEvents } from './script-events.ts';
 import { processEvents } from './process-events.ts';
 import { storageEvents } from './storage-events.ts';
+import { hourMs } from '../model/instant.ts';
 
 const latencySeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const quietRoutes = new Set([
@@ -82,7 +83,7 @@ export function createTelemetry(log: Log) {
     'Time from receipt of an uplink until it is durable.',
   );
   const coapAnswers = counter('coap_answers_total', 'CoAP answers by response code.', ['code']);
-  const diskFullLines = lineLimit(3_600_000);
+  const diskFullLines = lineLimit(hourMs);
   const gauge = (name: string, help: string, read: () => number): void => {
     const collect = function (this: Gauge): void {
       this.set(read());

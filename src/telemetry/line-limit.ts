@@ -1,4 +1,5 @@
 // Line limits: of what repeats, one log line each period, so that a lasting trouble does not fill the log.
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 /** Keys remembered; beyond it the oldest may have its line before the period is over. */
 const keysMax = 10_000;
@@ -12,15 +13,13 @@ export function lineLimit(
   periodMs: number,
   clock: () => number = () => performance.now(),
 ): LineLimit {
-  const writtenAt = new Map<string, number>();
+  const writtenAt = createBoundedMap<string, number>(keysMax);
   return {
     isDue(key) {
       const now = clock();
       const before = writtenAt.get(key);
       if (before !== undefined && now - before < periodMs) return false;
-      writtenAt.delete(key);
       writtenAt.set(key, now);
-      if (writtenAt.size > keysMax) writtenAt.delete(writtenAt.keys().next().value!);
       return true;
     },
   };

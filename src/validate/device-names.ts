@@ -11,6 +11,7 @@ import {
 } from './sample-validation.ts';
 import { shortName } from './validation-limits.ts';
 import { withoutKeys } from './without-keys.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
 
 type Validated = ValidatedSample<Sample>;
 
@@ -52,7 +53,7 @@ export function deviceNames(
   limits: Pick<Quotas, 'topics' | 'dataKeys'>,
   storedNames: StoredNames,
 ): DeviceNames {
-  const devices = new Map<string, Known>();
+  const devices = createBoundedMap<string, Known>(devicesMax);
   const loading = new Map<string, Promise<Known>>();
   const near = new Map<string, Known>();
   let nearNames = 0;
@@ -64,8 +65,6 @@ export function deviceNames(
       const exact = new Map(await storedNames(deviceId));
       const keys = [...exact.values()].reduce((sum, { size }) => sum + size, 0);
       const known = devices.get(deviceId) ?? { topics: 0, keys: 0, recent: [], exact };
-      if (!devices.has(deviceId) && devices.size >= devicesMax)
-        devices.delete(devices.keys().next().value!);
       devices.set(deviceId, Object.assign(known, { exact, keys, topics: exact.size }));
       if (!near.has(deviceId)) nearNames += keys;
       near.set(deviceId, known);

@@ -1,9 +1,9 @@
 // Samples dated far ahead: they are stored as they are, and the device's owner is told, for charts will not show them.
-import { type EpochMs, formatInstant } from '../model/instant.ts';
+import { dayMs, type EpochMs, formatInstant } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
 import type { ValidatedSample } from './sample-validation.ts';
 
-const aheadMaxMs = 86_400_000;
+const aheadMaxMs = dayMs;
 
 /** The validated sample, with a note when it is dated more than a day after `now`. */
 export function withFutureNote<S extends Sample>(

@@ -59,7 +59,7 @@ test('interface 4.6: an unknown accumulator is a 400 that lists the valid ones',
   const asked = {
     topic: 'default',
     dataKey: 'occupied',
-    accumulator: 'MEDIAN',
+    accumulator: 'UNKNOWN',
     interval: { from: '2026-01-01', to: '2026-01-02' },
   };
   const { status, body } = await world.call(

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createClosers } from '../../src/composition/closing.ts';
 import { readConfig } from '../../src/config.ts';
 import { startPlatform } from '../../src/composition/platform.ts';
 import { createLog } from '../../src/telemetry/log.ts';
@@ -62,27 +61,6 @@ test('review reliability 14: a half-sent request does not hold up the stop', asy
   await world.platform.close('test');
   expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(sealed()).toHaveLength(1);
-});
-
-test('review bug B2: a closer that throws, rejects or hangs keeps no other from closing, and all failures are told', async () => {
-  const closed: string[] = [];
-  const told: string[] = [];
-  const closers = createClosers((what) => void told.push(what), 20);
-  closers.push('first', () => closed.push('first'));
-  closers.push('throwing', () => {
-    throw new Error('thrown');
-  });
-  closers.push('hanging', () => new Promise(() => undefined));
-  closers.push('full', async () =>
-    Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })),
-  );
-  closers.push('last', async () => closed.push('last'));
-  const outcome = await closers
-    .closeAll()
-    .catch((error: AggregateError) => error.errors.map(String));
-  expect(outcome).toEqual(['Error: closing hanging took longer than 20 ms', 'Error: thrown']);
-  expect(closed).toEqual(['last', 'first']);
-  expect(told).toEqual(['closing full', 'closing hanging', 'closing throwing']);
 });
 
 test('review bug B2: a start that fails tells its own error, and leaves nothing open', async () => {

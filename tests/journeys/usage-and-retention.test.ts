@@ -8,8 +8,8 @@ import { saveUplinkMetrics } from '../../src/records/rows/device-status.ts';
 import { expectRefusal } from '../world/expectations.ts';
 import { besidesPlatform, makeKey, makeOrganization } from '../world/restricted-keys.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
+import { dayMs } from '../../src/model/instant.ts';
 
-const dayMs = 86_400_000;
 const noon = Date.parse('2026-06-15T12:00:00Z');
 const clock = { now: noon };
 let directory: string;

@@ -2,6 +2,7 @@
 import { type AccumulatorName, accumulatorNames } from '../../src/summaries/accumulators.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Sample } from '../../src/model/sample.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/model/instant.ts';
 
 export interface OracleQuery {
   readonly source: 'raw' | 'hours';
@@ -17,9 +18,6 @@ export interface OracleQuery {
   readonly now: number;
 }
 
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 // Both changes of the clock in Europe and America, and an ordinary week between.
 const periods = [Date.UTC(2026, 2, 5), Date.UTC(2026, 5, 1), Date.UTC(2026, 9, 22)] as const;
 const periodDays = 27;

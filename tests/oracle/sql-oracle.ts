@@ -4,9 +4,9 @@ import type { AccumulatorName } from '../../src/summaries/accumulators.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { Sample } from '../../src/model/sample.ts';
 import type { OracleQuery } from './random-queries.ts';
+import { hourMs } from '../../src/model/instant.ts';
 
 const slotMs = 300_000;
-const hourMs = 3_600_000;
 const quarterMs = 900_000;
 
 export interface OracleAnswer {

@@ -6,8 +6,8 @@ import { apiKeyAuthenticator } from '../../src/access/api-key-authenticator.ts';
 import { type Authenticator, identify } from '../../src/access/authenticator.ts';
 import { authorize } from '../../src/access/authorize.ts';
 import { bootstrap } from '../../src/access/bootstrap.ts';
-import { keptAnswersOf } from '../../src/composition/idempotency.ts';
 import { idempotency } from '../../src/flows/idempotency.ts';
+import { createIdempotencyRecords } from '../../src/flows/idempotency-records.ts';
 import { createOperationRunner } from '../../src/flows/operation-runner.ts';
 import type { Route } from '../../src/http/edge/route.ts';
 import { apiKeyRoutes } from '../../src/http/routes/api-keys.ts';
@@ -181,7 +181,7 @@ function routesOf(
   available: Available,
   startOperation: (id: string) => void,
 ): Route[] {
-  const kept = keptAnswersOf({
+  const kept = createIdempotencyRecords({
     records: { db, ...records },
     store: { position: 0 },
     telemetry: { backgroundFailed: () => {} },

@@ -74,6 +74,7 @@ const areaCounts: readonly AreaCount[] = [
   },
 ];
 
+const placesShownMax = 20;
 const assertionsGoal = 60;
 
 /** Every count of the project at `root`, also those that are in order. */
@@ -141,11 +142,12 @@ export function ratchetViolations(root: string, files: readonly ProjectFile[]): 
     .filter(({ name, places, goal }) => places.length > Math.max(allowed.get(name) ?? 0, goal))
     .map(({ name, places, advice }) => ({
       path: places.length === 1 ? (places[0]?.path ?? allowedDocument) : allowedDocument,
-      message: `${name}: ${places.length}, allowed ${allowed.get(name) ?? 0}: ${advice}${placesText(places)}`,
+      message: `${name}: ${places.length}, allowed ${allowed.get(name) ?? 0}: ${advice}${placesText(name, places)}`,
     }));
 }
 
-function placesText(places: readonly Violation[]): string {
+function placesText(name: string, places: readonly Violation[]): string {
+  if (places.length > placesShownMax) return `; npm run tidy -- --list ${name}`;
   return places.map(({ path, line }) => `\n  ${path}:${line}`).join('');
 }
 

@@ -5,6 +5,7 @@ import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate } from '../../templates/template.ts';
 import type { OutboundConnector, SendOutcome } from '../target.ts';
 import { call, failureOf, outcomeOf } from '../http-answer.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
 
 /** Deliveries of which some recipients were reached and others not yet. */
 const partlySentMax = 1_000;
@@ -24,7 +25,7 @@ export function smsConnector(gatewayUrl: string): OutboundConnector {
     open(properties, _egress, now) {
       const { messageText, recipientPhones } = properties as unknown as SmsProperties;
       const template = parseTemplate(messageText, 'text');
-      const partlySent = new Map<string, number>();
+      const partlySent = createBoundedMap<string, number>(partlySentMax);
 
       async function sendTo(
         deliveryId: string,
@@ -58,8 +59,6 @@ export function smsConnector(gatewayUrl: string): OutboundConnector {
               if (!outcome.ok) return { ...outcome, sent };
               answers.push(outcome.answer);
               partlySent.set(deliveryId, at + 1);
-              if (partlySent.size > partlySentMax)
-                partlySent.delete(partlySent.keys().next().value!);
             }
             partlySent.delete(deliveryId);
             return { ok: true, answer: answers.join('\n'), sent };

@@ -20,6 +20,7 @@ import {
 import { coapRequestOf } from './coap-request.ts';
 import type { CoapSender } from './coap-sender.ts';
 import { createSeparateResponses } from './coap-separate.ts';
+import type { SetTimer } from '../../structures/timers.ts';
 
 export interface CoapLimits extends ExchangeLimits {
   /** Requests under way at once; beyond it confirmable ones are told to come later, others are dropped. */
@@ -46,7 +47,7 @@ export interface CoapEndpointParts {
   ) => Promise<CoapAnswer>;
   readonly send: (datagram: Buffer, sender: CoapSender) => void;
   /** Runs the task later; the function it returns calls it off. */
-  readonly schedule: (task: () => void, delayMs: number) => () => void;
+  readonly schedule: SetTimer;
   readonly events: CoapEvents;
   readonly limits: CoapLimits;
   readonly now: () => EpochMs;

@@ -1,5 +1,6 @@
 // Answers that leave after the acknowledgement: messages of our own, repeated until their receiver acknowledges them (RFC 7252 section 4.2).
 import type { CoapSender } from './coap-sender.ts';
+import type { SetTimer } from '../../structures/timers.ts';
 
 const firstRepeatMs = 2_500;
 const repeatsMax = 4;
@@ -16,7 +17,7 @@ export interface SeparateResponses {
 
 export interface SeparateParts {
   readonly send: (datagram: Buffer, sender: CoapSender) => void;
-  readonly schedule: (task: () => void, delayMs: number) => () => void;
+  readonly schedule: SetTimer;
 }
 
 export function createSeparateResponses({ send, schedule }: SeparateParts): SeparateResponses {

@@ -6,6 +6,7 @@ import type { CoapAnswer } from './coap-answer.ts';
 import { type CoapEvents, createCoapEndpoint } from './coap-endpoint.ts';
 import { exchangeLimits } from './coap-exchanges.ts';
 import type { CoapMessage } from './coap-message.ts';
+import { setTimer } from '../../structures/timers.ts';
 
 /** What the system keeps of datagrams that come faster than they are read; it may allow less. */
 const receiveBufferBytes = 4 * 1024 * 1024;
@@ -44,11 +45,7 @@ export async function startCoapServer(parts: CoapServerParts): Promise<CoapServe
     handle,
     // A sender that is gone is its own loss: an error of sending has nobody to tell.
     send: (datagram, { address, port }) => socket.send(datagram, port, address, () => undefined),
-    schedule: (task, delayMs) => {
-      const timer = setTimeout(task, delayMs);
-      timer.unref();
-      return () => clearTimeout(timer);
-    },
+    schedule: setTimer,
     events,
     limits,
     now,

@@ -18,6 +18,7 @@ import {
 import { type SessionStore, sessionStore } from './mqtt-session-store.ts';
 import { topicFilterOf } from './mqtt-topic.ts';
 import { type RoutedDevice, routeOf } from './mqtt-route.ts';
+import type { SetTimer } from '../../structures/timers.ts';
 
 export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly logIn: (address: string, login: Login) => Promise<LoginOutcome>;
@@ -29,7 +30,7 @@ export interface BrokerParts<R extends RoutedDevice> extends PublishParts<R> {
   readonly ended: (reason: string, about: Readonly<Record<string, string>>) => void;
   /** The client may not have heard that the publish with this key was stored. */
   readonly doubt: (duplicateKey: string) => void;
-  readonly schedule: (task: () => void, delayMs: number) => () => void;
+  readonly schedule: SetTimer;
 }
 
 export interface MqttBroker {

@@ -1,4 +1,5 @@
 // The limits of MQTT, each with what happens there.
+import { dayMs } from '../../model/instant.ts';
 
 export const mqttLimits = {
   /** A larger packet ends its connection before it is read. */
@@ -29,7 +30,7 @@ export const mqttLimits = {
   loginsUnderWayMax: 16,
   /** Subscriptions of clients that asked for a session that outlives the connection: so many, so long. */
   sessionsKeptMax: 20_000,
-  sessionKeptMs: 24 * 3_600_000,
+  sessionKeptMs: dayMs,
   /** QoS 2 packets of one client between their two steps; one more ends the connection. */
   halfReceivedPerClientMax: 100,
   /** Messages to one connection that wait for their acknowledgement; another one counts as not deliverable. */

@@ -1,6 +1,7 @@
 // Retained messages: the last one of a topic, for whoever subscribes later. In memory and bounded.
 import { mqttLimits } from './mqtt-limits.ts';
 import { levelsMatch, type TopicFilter } from './mqtt-topic.ts';
+import { type BoundedMap, createBoundedMap } from '../../structures/bounded-map.ts';
 
 export interface RetainedMessage {
   readonly levels: readonly string[];
@@ -17,8 +18,14 @@ export interface Retained {
 }
 
 export function retainedMessages(): Retained {
-  const devices = new Map<string, Map<string, RetainedMessage>>();
+  const devices = new Map<string, BoundedMap<string, RetainedMessage>>();
   let bytes = 0;
+
+  function createMessages(): BoundedMap<string, RetainedMessage> {
+    return createBoundedMap(mqttLimits.retainedPerDeviceMax, (evicted) => {
+      bytes -= evicted.payload.length;
+    });
+  }
 
   function remove(id: string, topic: string): void {
     const messages = devices.get(id);
@@ -30,7 +37,8 @@ export function retainedMessages(): Retained {
   }
 
   function forget(id: string): void {
-    for (const topic of [...(devices.get(id)?.keys() ?? [])]) remove(id, topic);
+    for (const { payload } of devices.get(id)?.values() ?? []) bytes -= payload.length;
+    devices.delete(id);
   }
 
   return {
@@ -38,19 +46,19 @@ export function retainedMessages(): Retained {
       const topic = `${direction}/${message.levels.join('/')}`;
       remove(id, topic);
       if (message.payload.length === 0) return;
-      const messages = devices.get(id) ?? new Map<string, RetainedMessage>();
+      const messages = devices.get(id) ?? createMessages();
       // The device that retained something last is forgotten last.
       devices.delete(id);
       devices.set(id, messages);
-      if (messages.size >= mqttLimits.retainedPerDeviceMax)
-        remove(id, messages.keys().next().value!);
-      devices.set(id, messages);
       messages.set(topic, message);
       bytes += message.payload.length;
-      while (bytes > mqttLimits.retainedBytesMax) forget(devices.keys().next().value!);
+      for (const oldest of devices.keys()) {
+        if (bytes <= mqttLimits.retainedBytesMax) return;
+        forget(oldest);
+      }
     },
     of(id, { direction, levels }) {
-      const messages = [...(devices.get(id)?.entries() ?? [])];
+      const messages = [...(devices.get(id) ?? [])];
       return messages
         .filter(
           ([topic, message]) =>

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { Client, Subscription } from 'aedes';
 import type { EpochMs } from '../../model/instant.ts';
 import { mqttLimits } from './mqtt-limits.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
 
 type KeptSubscription = Pick<Subscription, 'topic' | 'qos'>;
 type Numbered = { readonly messageId?: number };
@@ -29,7 +30,7 @@ export function sessionStore(
   now: () => EpochMs,
   acknowledged: (client: Client, messageId: number) => void,
 ): SessionStore {
-  const sessions = new Map<string, Kept>();
+  const sessions = createBoundedMap<string, Kept>(mqttLimits.sessionsKeptMax);
   const nothing = async () => undefined;
 
   function keep(clientId: string): Kept {
@@ -38,8 +39,6 @@ export function sessionStore(
       halfReceived: new Set(),
       usedAt: now(),
     };
-    sessions.delete(clientId);
-    if (sessions.size >= mqttLimits.sessionsKeptMax) sessions.delete(sessions.keys().next().value!);
     kept.usedAt = now();
     sessions.set(clientId, kept);
     return kept;

@@ -1,9 +1,9 @@
 // Changes of one device within a transaction: what requests do singly and operations many times (contract 4).
-import { type Connectivity, type DeviceConnector, fitsConnector } from '../../model/connector.ts';
+import { type DeviceConnector, fitsConnector } from '../../model/connector.ts';
 import type { CustomFieldMeta } from '../../model/custom-field.ts';
-import { type Device, firstRegistration, onlineTimeoutSecondsDefault } from '../../model/device.ts';
+import { type Device, firstRegistration } from '../../model/device.ts';
 import { newId } from '../../model/ids.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
+import type { Json } from '../../model/json.ts';
 import { problem } from '../../model/problem.ts';
 import {
   customFieldsOfDevices,
@@ -24,6 +24,12 @@ import { findTags, findTagsNamed, saveDeviceTags, tagsOfDevices } from '../../re
 import { findWorkspace } from '../../records/rows/workspaces.ts';
 import { firstVersion, found, nextVersion, orCurrent, type Step } from '../record-change.ts';
 import { checkRequired, customFieldsFrom } from './custom-field-values.ts';
+import {
+  type DeviceFieldDraft,
+  type DeviceFieldUpdate,
+  newFieldValues,
+  updatedFieldValues,
+} from './device-field-values.ts';
 import { loraPropertiesFrom } from './lora-properties.ts';
 import { checkRecordQuota } from '../workspaces/record-quota.ts';
 
@@ -31,17 +37,10 @@ const tagsMax = 100;
 
 type LoraDraft = Readonly<Record<string, unknown>> | null | undefined;
 
-export interface DeviceUpdate {
-  readonly name?: string | undefined;
-  readonly deviceId?: string | undefined;
+export interface DeviceUpdate extends DeviceFieldUpdate {
   readonly dataFlowId?: string | undefined;
-  readonly connectivity?: Connectivity | null | undefined;
-  readonly description?: string | null | undefined;
   readonly tags?: readonly { readonly id: string }[] | null | undefined;
   readonly customFields?: readonly unknown[] | null | undefined;
-  readonly properties?: JsonObject | null | undefined;
-  readonly onlineTimeout?: number | null | undefined;
-  readonly excludeFromLifecycleReport?: boolean | null | undefined;
   readonly integrationId?: string | null | undefined;
   readonly loraProperties?: LoraDraft;
   /** The name one client uses in its create command. */
@@ -49,12 +48,8 @@ export interface DeviceUpdate {
   readonly version?: number | null | undefined;
 }
 
-export interface DeviceDraft extends DeviceUpdate {
-  readonly workspaceId: string;
-  readonly name: string;
-  readonly deviceId: string;
-  readonly dataFlowId: string;
-}
+export type DeviceDraft = DeviceUpdate &
+  DeviceFieldDraft & { readonly workspaceId: string; readonly dataFlowId: string };
 
 /** What a device names must be of its workspace, and its connectivity of its data flow's. */
 async function checkReferences(step: Step, device: Device, before: Device | null): Promise<void> {
@@ -138,18 +133,13 @@ export async function createDeviceStep(
   const connectivity = draft.connectivity ?? connector?.connectivity ?? 'HTTP';
   const device: Device = {
     id: newId('device'),
-    deviceId: draft.deviceId,
     organizationId,
     workspaceId: draft.workspaceId,
     dataFlowId: draft.dataFlowId,
-    name: draft.name,
-    description: draft.description ?? null,
+    ...newFieldValues(draft),
     connectivity,
-    onlineTimeoutSeconds: draft.onlineTimeout ?? onlineTimeoutSecondsDefault,
-    properties: draft.properties ?? {},
     loraProperties: loraPropertiesFrom(null, draft.loraProperties ?? draft.loRaProperties),
     integrationId: draft.integrationId ?? connector?.integrationId ?? null,
-    excludeFromLifecycleReport: draft.excludeFromLifecycleReport ?? false,
     ...firstRegistration(connectivity),
     ...firstVersion(now),
   };
@@ -188,17 +178,10 @@ export async function updateDeviceStep(
   const lora = sent.loraProperties === undefined ? sent.loRaProperties : sent.loraProperties;
   const record: Device = {
     ...current,
-    name: orCurrent(sent.name, current.name),
-    deviceId: orCurrent(sent.deviceId, current.deviceId),
+    ...updatedFieldValues(sent),
     dataFlowId: orCurrent(sent.dataFlowId, current.dataFlowId),
-    connectivity,
     integrationId: await integrationAfter(step, current, sent),
     ...(connectivity === current.connectivity ? {} : firstRegistration(connectivity)),
-    description: orCurrent(sent.description, current.description),
-    properties: orCurrent(sent.properties, current.properties) ?? {},
-    onlineTimeoutSeconds: sent.onlineTimeout ?? current.onlineTimeoutSeconds,
-    excludeFromLifecycleReport:
-      sent.excludeFromLifecycleReport ?? current.excludeFromLifecycleReport,
     loraProperties: loraPropertiesFrom(current.loraProperties, lora),
     ...nextVersion(current, sent.version, now),
   };

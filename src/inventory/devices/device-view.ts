@@ -18,6 +18,7 @@ import { tagsOfDevices } from '../../records/rows/tags.ts';
 import { auditView } from '../record-change.ts';
 import { customFieldValueView } from './custom-field-values.ts';
 import { nestedIntegration } from '../flows/integrations.ts';
+import { fieldView } from './device-field-values.ts';
 import { loraPropertiesView } from './lora-properties.ts';
 import { uplinkMetricsView } from './uplink-metrics-view.ts';
 
@@ -74,14 +75,10 @@ export async function deviceViews(
 function view(device: Device, around: Surroundings, keysShown: boolean, now: number) {
   return {
     id: device.id,
-    deviceId: device.deviceId,
-    name: device.name,
-    description: device.description,
+    ...fieldView(device),
     type: 'DEVICE' as const,
     workspaceId: device.workspaceId,
     organizationId: device.organizationId,
-    connectivity: device.connectivity,
-    onlineTimeout: device.onlineTimeoutSeconds,
     ...onlineStateOf(
       device.registered,
       around.metrics?.timestamp ?? null,
@@ -91,7 +88,6 @@ function view(device: Device, around: Surroundings, keysShown: boolean, now: num
     registered: device.registered,
     // Beyond the contract, so it is there only where it says something.
     ...(device.active === null ? {} : { active: device.active }),
-    properties: device.properties,
     dataFlowId: device.dataFlowId,
     dataFlow: flowView(around),
     integration: around.integration === undefined ? null : nestedIntegration(around.integration),
@@ -100,7 +96,6 @@ function view(device: Device, around: Surroundings, keysShown: boolean, now: num
     tags: around.tags.map(({ id, name, description }) => ({ id, name, description })),
     uplinkMetrics: uplinkMetricsView(around.metrics),
     loraProperties: loraPropertiesView(device, around.connector?.carrier ?? null, keysShown),
-    excludeFromLifecycleReport: device.excludeFromLifecycleReport,
     ...auditView(device),
   };
 }

@@ -24,6 +24,7 @@ import {
 import { tagsOfDevices } from '../../records/rows/tags.ts';
 import { cacheByPart } from '../cache-by-part.ts';
 import { customFieldMap } from './custom-field-values.ts';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
 
 /** As many flows as devices: a device is known only while its flow is. */
 const directoryLimits = { devicesMax: 100_000, flowsMax: 100_000, secretsMax: 20_000 } as const;
@@ -90,20 +91,13 @@ const routedKinds: ReadonlySet<string> = new Set([
   'outputConnector',
 ]);
 
-/** A map that forgets the oldest entry beyond its limit. */
-function remember<V>(map: Map<string, V>, key: string, value: V, max: number): V {
-  if (map.size >= max && !map.has(key)) map.delete(map.keys().next().value!);
-  map.set(key, value);
-  return value;
-}
-
 export function uplinkDirectory(records: Records): UplinkDirectory {
-  const connectors = new Map<string, DeviceConnector>();
+  const connectors = createBoundedMap<string, DeviceConnector>(directoryLimits.secretsMax);
   const flows = cacheByPart<SharedFlow>(directoryLimits.flowsMax, (flow) => {
     flow.isStale = true;
   });
   const devices = cacheByPart<KnownDevice>(directoryLimits.devicesMax);
-  const serviceIds = new Map<string, string>();
+  const serviceIds = createBoundedMap<string, string>(directoryLimits.devicesMax);
   let changes = 0;
 
   const physicalKey = (organizationId: string, deviceId: string) => `${organizationId} ${deviceId}`;
@@ -134,12 +128,7 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
     const route = { ...flow.route, ...tagged };
     if (changes !== changesBefore || flow.isStale) return route;
     devices.set(device.id, { tagged, labels, flow, route }, labels);
-    remember(
-      serviceIds,
-      physicalKey(device.organizationId, device.deviceId),
-      device.id,
-      directoryLimits.devicesMax,
-    );
+    serviceIds.set(physicalKey(device.organizationId, device.deviceId), device.id);
     return route;
   };
 
@@ -168,8 +157,7 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
     const connector =
       connectors.get(secret) ?? (await findDeviceConnectorBySecret(records, secret));
     if (connector === undefined) throw problem('uplinkSecretUnknown');
-    if (changes === changesBefore)
-      remember(connectors, secret, connector, directoryLimits.secretsMax);
+    if (changes === changesBefore) connectors.set(secret, connector);
     return connector;
   };
 
@@ -194,14 +182,7 @@ export function uplinkDirectory(records: Records): UplinkDirectory {
     const changesBefore = changes;
     const device = await findDeviceByEui(records, connector, deviceEui);
     const route = await routeOf(async () => device, deviceEui);
-    if (changes === changesBefore) {
-      remember(
-        serviceIds,
-        euiKey(connector, deviceEui),
-        route.device.id,
-        directoryLimits.devicesMax,
-      );
-    }
+    if (changes === changesBefore) serviceIds.set(euiKey(connector, deviceEui), route.device.id);
     return ofConnector(route, connector);
   };
 

@@ -1,6 +1,7 @@
 // Devices as files hold them, CSV or JSON: names instead of ids, so that a file fits any workspace (contract 4).
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CustomFieldValue } from '../../model/custom-field.ts';
+import { deviceFieldsWith, type DeviceFieldType } from '../../model/device-fields.ts';
 import type { Device } from '../../model/device.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { parseLargeJson } from '../../model/large-json.ts';
@@ -13,6 +14,7 @@ import {
   separatorOf,
   withoutFormula,
 } from '../../structures/csv.ts';
+import { fieldView } from '../devices/device-field-values.ts';
 
 /** One device of a file; members that the file leaves out are absent. */
 export interface FileDevice {
@@ -20,18 +22,20 @@ export interface FileDevice {
   readonly values: JsonObject;
 }
 
-export const fileColumns = [
-  'deviceId',
-  'name',
-  'description',
-  'connectivity',
+const fields = deviceFieldsWith('inFiles');
+const fieldColumns: readonly string[] = fields.map((field) => field.wireName);
+const kinds = new Map<string, DeviceFieldType['kind']>(
+  fields.map(({ wireName, type }) => [wireName, type.kind]),
+);
+
+/** The columns of a device file apart from custom fields. */
+export const fileColumns: readonly string[] = fieldColumns.toSpliced(
+  fieldColumns.indexOf('connectivity') + 1,
+  0,
   'dataFlow',
   'tags',
-  'onlineTimeout',
-  'excludeFromLifecycleReport',
-  'properties',
-] as const;
-/** So many devices of a file are read in one turn of the event loop. */
+);
+/** Devices of a file that are read in one turn of the event loop. */
 export const devicesPerTurn = 500;
 const customFieldPrefix = 'customFields.';
 
@@ -87,43 +91,40 @@ async function fromCsv(text: string): Promise<DeviceFile> {
   if (head === undefined) {
     return {
       devices: [],
-      problems: [{ line: 1, field: null, message: 'The file has no line of column names' }],
+      problems: [{ line: 1, field: null, message: 'The file has no header row' }],
     };
   }
   const columns = head.cells.map((name) => name.trim());
   if (head.fault !== undefined) {
     return { devices: [], problems: [{ line: head.line, field: null, message: head.fault }] };
   }
-  const problems: FileProblem[] = columns.flatMap((name, at) => {
-    if (columns.indexOf(name) !== at)
-      return [{ line: head.line, field: name, message: 'is the name of two columns' }];
-    const isKnown =
-      (fileColumns as readonly string[]).includes(name) || name.startsWith(customFieldPrefix);
-    return isKnown
-      ? []
-      : [
-          {
-            line: head.line,
-            field: name,
-            message: `is no column; columns are ${fileColumns.join(', ')} and ${customFieldPrefix}NAME`,
-          },
-        ];
-  });
+  const problems = columnProblems(columns, head.line);
   const devices: FileDevice[] = [];
   for (const { line, cells, fault } of rows) {
-    if (fault !== undefined) problems.push({ line, field: null, message: fault });
-    else if (cells.length > columns.length) {
-      problems.push({
-        line,
-        field: null,
-        message: `has ${cells.length} cells under ${columns.length} columns`,
-      });
-    }
+    const message = fault ?? lengthMismatch(cells.length, columns.length);
+    if (message !== undefined) problems.push({ line, field: null, message });
     if (fault === undefined)
       devices.push({ line, values: csvDevice(columns, cells, line, problems) });
     if (devices.length % devicesPerTurn === 0) await nextTurn();
   }
   return { devices, problems };
+}
+
+function columnProblems(columns: readonly string[], line: number): FileProblem[] {
+  return columns.flatMap((field, at) => {
+    const message = columnProblem(field, columns.indexOf(field) !== at);
+    return message === undefined ? [] : [{ line, field, message }];
+  });
+}
+
+function columnProblem(name: string, isRepeated: boolean): string | undefined {
+  if (isRepeated) return 'is a duplicate column';
+  if (fileColumns.includes(name) || name.startsWith(customFieldPrefix)) return undefined;
+  return `is not a valid column; valid: ${fileColumns.join(', ')} and ${customFieldPrefix}NAME`;
+}
+
+function lengthMismatch(cells: number, columns: number): string | undefined {
+  return cells > columns ? `has ${cells} cells under ${columns} columns` : undefined;
 }
 
 function csvDevice(
@@ -139,20 +140,33 @@ function csvDevice(
     if (cell === '') continue;
     if (name.startsWith(customFieldPrefix))
       customFields[name.slice(customFieldPrefix.length)] = cell;
-    else if (name === 'tags') values[name] = cell.split(';').map((tag) => tag.trim());
-    else if (name === 'onlineTimeout') values[name] = Number(cell);
-    else if (name === 'excludeFromLifecycleReport') values[name] = cell.toLowerCase() === 'true';
-    else if (name === 'properties') values[name] = jsonCell(cell, name, line, problems);
-    else values[name] = cell;
+    else
+      values[name] = cellValue(name, cell, (message) =>
+        problems.push({ line, field: name, message }),
+      );
   }
   return Object.keys(customFields).length === 0 ? values : { ...values, customFields };
 }
 
-function jsonCell(cell: string, field: string, line: number, problems: FileProblem[]): Json {
+function cellValue(name: string, cell: string, report: (message: string) => void): Json {
+  if (name === 'tags') return cell.split(';').map((tag) => tag.trim());
+  switch (kinds.get(name)) {
+    case 'integer':
+      return Number(cell);
+    case 'flag':
+      return cell.toLowerCase() === 'true';
+    case 'object':
+      return jsonCell(cell, report);
+    default:
+      return cell;
+  }
+}
+
+function jsonCell(cell: string, report: (message: string) => void): Json {
   try {
     return JSON.parse(cell) as Json;
   } catch {
-    problems.push({ line, field, message: 'must be JSON' });
+    report('must be JSON');
     return null;
   }
 }
@@ -164,18 +178,15 @@ export interface DeviceInFull {
   readonly customFields: readonly CustomFieldValue[];
 }
 
-/** What an import of the same file would make again. */
+/** The device as a file contains it; an import of the file creates an equal device. */
 export function fileDevice({ device, flowName, tags, customFields }: DeviceInFull): JsonObject {
-  return {
-    deviceId: device.deviceId,
-    name: device.name,
-    description: device.description,
-    connectivity: device.connectivity,
+  const values: JsonObject = {
+    ...fieldView(device),
     dataFlow: flowName,
     tags: tags.map((tag) => tag.name),
-    onlineTimeout: device.onlineTimeoutSeconds,
-    excludeFromLifecycleReport: device.excludeFromLifecycleReport,
-    properties: device.properties,
+  };
+  return {
+    ...Object.fromEntries(fileColumns.map((name) => [name, values[name] ?? null])),
     customFields: Object.fromEntries(customFields.map(({ meta, value }) => [meta.name, value])),
   };
 }

@@ -15,10 +15,11 @@ import {
 } from '../../records/rows/sessions.ts';
 import { findUser, saveUser } from '../../records/rows/users.ts';
 import { change, found, type Step } from '../record-change.ts';
+import { dayMs } from '../../model/instant.ts';
 
 const tokenBytes = 32;
 const tokenLengthMax = 100;
-const lifetimeMs = 7 * 24 * 3_600_000;
+const lifetimeMs = 7 * dayMs;
 
 /** Two links of one invitation: who opens the mailed one reads the mail of the invited address, which proves it. */
 export interface InvitationLinks {
@@ -79,7 +80,7 @@ export async function invitationMail(
     subject: `Invitation to ${name}`,
     text: [
       `You are invited to ${name} on Heliograph.`,
-      `To accept, open this link within ${lifetimeMs / 86_400_000} days; it works once:`,
+      `To accept, open this link within ${lifetimeMs / dayMs} days; it works once:`,
       url,
       'If you did not expect this, nothing happens unless you accept.',
     ].join('\n\n'),

@@ -1,8 +1,6 @@
 // From which time on samples are kept: the rule of their data flow, else that of their workspace.
-import type { EpochMs } from '../../model/instant.ts';
+import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { RetentionRules } from '../../records/rows/retention-rules.ts';
-
-const dayMs = 86_400_000;
 
 /** Undefined is for ever. A data flow that was deleted has no rule any more. */
 export type KeepFrom = (workspaceId: string, dataFlowId: string | null) => EpochMs | undefined;

@@ -1,10 +1,18 @@
 // Where each field that assets are filtered by is found in the tables: a value of the row, or rows that name it (interface 2.9).
 import { type RawBuilder, sql } from 'kysely';
 import type { AssetFieldName } from '../../filters/asset-fields.ts';
+import {
+  type DeviceFieldRow,
+  deviceFieldsWith,
+  type DeviceFieldWith,
+  isKeyed,
+  type WireName,
+} from '../../model/device-fields.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { type LoraField, loraFields } from '../../model/lora-fields.ts';
 import { batteryPercents, type MetricField, metricFields } from '../../model/uplink-metrics.ts';
 import type { JsonSql } from '../json-sql.ts';
+import { keyColumnOf } from './device-columns.ts';
 
 type Value = RawBuilder<unknown>;
 type Holds = (value: Value) => Value;
@@ -18,30 +26,34 @@ export type AssetSource =
 type Sources = Readonly<Record<AssetFieldName, AssetSource>>;
 
 const column = (name: string): AssetSource => ({ value: sql.ref(name) });
-const lowered = (value: Value): AssetSource => ({ value: sql`lower(${value})` });
 const lastUplinkAt = sql`(select ${sql.ref('lastUplinkAt')} from ${sql.table('deviceStatus')} where ${sql.ref('deviceStatus.deviceId')} = ${sql.ref('devices.id')})`;
 
-/** `now` decides who is online. */
+const fieldSources = Object.fromEntries(
+  deviceFieldsWith('filterable').map((row) => [row.wireName, { value: fieldValue(row) }]),
+) as Record<WireName<DeviceFieldWith<'filterable'>>, AssetSource>;
+
+function fieldValue(row: DeviceFieldRow): Value {
+  if (isKeyed(row)) return sql.ref(`devices.${keyColumnOf(row.property)}`);
+  const value = sql.ref(`devices.${row.property}`);
+  return row.type.kind === 'choice' ? sql`lower(${value})` : value;
+}
+
+/** `now` decides which devices are online. */
 export function assetSources(json: JsonSql, now: EpochMs): Sources {
   // Read once a row: the comparison is true, false, or unknown for a device that was never heard.
   const isOnline = sql`${lastUplinkAt} + ${sql.ref('devices.onlineTimeoutSeconds')} * 1000 > ${now}`;
   const isRegistered = sql.ref('devices.registered');
   return {
     id: column('devices.id'),
-    name: column('devices.nameKey'),
-    description: column('devices.descriptionKey'),
-    deviceId: column('devices.deviceIdKey'),
+    ...fieldSources,
     type: { value: sql.lit('device') },
-    connectivity: lowered(sql.ref('devices.connectivity')),
     online: {
       value: sql`case when ${isRegistered} = 0 then 0 else case ${isOnline} when true then 1 when false then 0 end end`,
     },
     onlineState: {
       value: sql`case when ${isRegistered} = 0 then 'de_registered' else case ${isOnline} when true then 'online' when false then 'offline' else 'unknown' end end`,
     },
-    onlineTimeout: column('devices.onlineTimeoutSeconds'),
     registered: { value: isRegistered },
-    excludeFromLifecycleReport: column('devices.excludeFromLifecycleReport'),
     workspaceId: column('devices.workspaceId'),
     integrationId: column('devices.integrationId'),
     dataFlow: column('devices.dataFlowId'),

@@ -1,7 +1,7 @@
 // The audit log in the records store: written with the change it tells of, read newest first, kept for 400 days.
 import type { Selectable } from 'kysely';
 import type { AuditAction, AuditEntry, FieldChange } from '../../model/audit-entry.ts';
-import type { EpochMs } from '../../model/instant.ts';
+import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { PageRequest } from '../../model/page.ts';
 import type { Actor } from '../../model/actor.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
@@ -9,7 +9,7 @@ import type { RecordsDb } from '../records.ts';
 import { pageOfRows, type Rows } from '../list.ts';
 import type { RecordTables } from '../schema.ts';
 
-const keptMs = 400 * 24 * 3_600_000;
+const keptMs = 400 * dayMs;
 
 export async function insertAuditEntries(
   db: RecordsDb,

@@ -8,7 +8,7 @@ import type {
   DeliveryState,
   PendingDelivery,
 } from '../../model/delivery.ts';
-import type { EpochMs } from '../../model/instant.ts';
+import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { PageRequest } from '../../model/page.ts';
 import { fromJsonText, isOneOf, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
@@ -17,7 +17,7 @@ import type { RecordTables } from '../schema.ts';
 
 const deliveryLogLimits = {
   /** What arrived or was given up is kept so long, and so many of each connector. */
-  keptMsMax: 7 * 24 * 3_600_000,
+  keptMsMax: 7 * dayMs,
   keptPerConnectorMax: 10_000,
 } as const;
 

@@ -1,6 +1,7 @@
 // Lists of devices: narrowed by many filters, in order, page by page (interface 4.2, contract 4).
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Condition } from '../../filters/condition.ts';
+import { deviceFieldsWith } from '../../model/device-fields.ts';
 import type { Device, OnlineState } from '../../model/device.ts';
 import type { LoraField } from '../../model/lora-fields.ts';
 import type { PageRequest } from '../../model/page.ts';
@@ -18,9 +19,8 @@ import {
 } from '../list.ts';
 
 const deviceSortColumns = {
+  ...Object.fromEntries(deviceFieldsWith('sortable').map((row) => [row.wireName, row.property])),
   ...sortColumns,
-  deviceId: 'deviceId',
-  connectivity: 'connectivity',
   workspaceId: 'workspaceId',
   dataFlowId: 'dataFlowId',
   'uplinkMetrics.timestamp': 'deviceStatus.lastUplinkAt',

@@ -5,18 +5,10 @@ import type { Device } from '../../model/device.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import { loraFields } from '../../model/lora-fields.ts';
-import {
-  fromFlag,
-  fromFlagOrNull,
-  fromJsonText,
-  keyOf,
-  searchTextOf,
-  toFlag,
-  toFlagOrNull,
-  toJsonText,
-} from '../columns.ts';
+import { fromFlagOrNull, keyOf, toFlagOrNull, toJsonText } from '../columns.ts';
 import type { Records, RecordsDb } from '../records.ts';
 import { noteDeletedDevice, removeTraces } from './deleted-devices.ts';
+import { fieldColumnsOf, fieldsFromRow } from './device-columns.ts';
 import { jsonSql } from '../json-sql.ts';
 import type { RecordTables } from '../schema.ts';
 import type { Sealer } from '../secret-encryption.ts';
@@ -28,19 +20,14 @@ type Store = Pick<Records, 'db' | 'sealer'>;
 const idsPerQuery = 500;
 
 function toRow(record: Device, sealer: Sealer): Insertable<Table> {
+  const { loraProperties } = record;
   return {
     ...record,
-    properties: toJsonText(record.properties),
-    loraProperties:
-      record.loraProperties === null ? null : sealer.seal(JSON.stringify(record.loraProperties)),
-    excludeFromLifecycleReport: toFlag(record.excludeFromLifecycleReport),
+    ...fieldColumnsOf(record),
+    loraProperties: loraProperties && sealer.seal(JSON.stringify(loraProperties)),
+    loraKeys: loraKeysOf(loraProperties),
     registered: toFlagOrNull(record.registered),
     active: toFlagOrNull(record.active),
-    searchText: searchTextOf(record.name, record.deviceId, record.id),
-    nameKey: keyOf(record.name),
-    descriptionKey: keyOf(record.description),
-    deviceIdKey: keyOf(record.deviceId),
-    loraKeys: loraKeysOf(record.loraProperties),
   };
 }
 
@@ -60,25 +47,20 @@ function loraKeysOf(properties: JsonObject | null): string | null {
   return toJsonText(keys);
 }
 
-export function deviceFromRow(
-  {
-    searchText: _,
-    nameKey: __,
-    descriptionKey: ___,
-    deviceIdKey: ____,
-    loraKeys: _____,
-    ...row
-  }: Selectable<Table>,
-  sealer: Sealer,
-): Device {
+export function deviceFromRow(row: Selectable<Table>, sealer: Sealer): Device {
   return {
-    ...row,
-    connectivity: row.connectivity as Connectivity,
-    properties: fromJsonText<JsonObject>(row.properties),
+    id: row.id,
+    organizationId: row.organizationId,
+    workspaceId: row.workspaceId,
+    dataFlowId: row.dataFlowId,
+    integrationId: row.integrationId,
+    ...fieldsFromRow(row),
     loraProperties: row.loraProperties === null ? null : openObject(row.loraProperties, sealer),
-    excludeFromLifecycleReport: fromFlag(row.excludeFromLifecycleReport),
     registered: fromFlagOrNull(row.registered),
     active: fromFlagOrNull(row.active),
+    created: row.created,
+    updated: row.updated,
+    version: row.version,
   };
 }
 
@@ -194,7 +176,10 @@ export async function findDeviceByEui(
 const idsPerStatement = 500;
 
 /** What imports compare with: which device has a physical id already, and where it is. */
-export type KnownDevice = Pick<Device, 'id' | 'workspaceId' | 'dataFlowId' | 'connectivity'>;
+export type KnownDevice = Pick<
+  Device,
+  'id' | 'deviceId' | 'workspaceId' | 'dataFlowId' | 'connectivity'
+>;
 
 /** The devices that have these physical ids, by physical id. */
 export async function serviceIdsOf(
@@ -212,9 +197,8 @@ export async function serviceIdsOf(
       .where('organizationId', '=', organizationId)
       .where('deviceId', 'in', some)
       .execute();
-    for (const { deviceId, connectivity, ...row } of rows) {
-      found.set(deviceId, { ...row, connectivity: connectivity as Connectivity });
-    }
+    for (const row of rows)
+      found.set(row.deviceId, { ...row, connectivity: row.connectivity as Connectivity });
   }
   return found;
 }

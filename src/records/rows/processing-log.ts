@@ -1,6 +1,6 @@
 // The processing log: what happened to the payloads of each device, bounded by count and age (contract 27).
 import type { Selectable } from 'kysely';
-import type { EpochMs } from '../../model/instant.ts';
+import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { PageRequest } from '../../model/page.ts';
 import type { NoteLevel, NoteSource, ProcessingLogEntry } from '../../model/processing-note.ts';
@@ -11,7 +11,7 @@ import type { RecordTables } from '../schema.ts';
 
 export const processingLogLimits = {
   entriesPerDeviceMax: 1_000,
-  ageMsMax: 30 * 24 * 3_600_000,
+  ageMsMax: 30 * dayMs,
 } as const;
 
 // One statement writes this many rows: few enough for every engine's parameter limit, many enough to be quick.

@@ -1,5 +1,6 @@
 // Statements of one SQLite connection: compiled once and kept.
 import type { DatabaseSync, StatementSync, SQLInputValue } from 'node:sqlite';
+import { createBoundedMap } from '../../structures/bounded-map.ts';
 
 const statementsMax = 500;
 
@@ -22,15 +23,13 @@ interface Prepared {
 
 /** Throws what SQLite throws. */
 export function statementsOf(database: DatabaseSync): Statements {
-  const prepared = new Map<string, Prepared>();
+  const prepared = createBoundedMap<string, Prepared>(statementsMax);
 
   const prepare = (text: string): Prepared => {
-    let known = prepared.get(text);
+    let known = prepared.use(text);
     if (known === undefined) {
       const statement = database.prepare(text);
       known = { statement, returnsRows: statement.columns().length > 0 };
-      // The oldest is evicted first; texts that recur are soon back.
-      if (prepared.size >= statementsMax) prepared.delete(prepared.keys().next().value!);
       prepared.set(text, known);
     }
     return known;

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SampleStore } from '../sample-store.ts';
 import { allSamples, collect, entryOf } from './sample-entries.ts';
-
-const dayMs = 86_400_000;
+import { dayMs } from '../../model/instant.ts';
 
 /** `settle` brings the store into the state that samples reach with time, before things are dropped. */
 export function sampleStoreMustKeepHouse(

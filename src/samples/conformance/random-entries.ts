@@ -1,6 +1,7 @@
 // Random streams of entries, the same for the same seed: late, shuffled and repeated samples, keys that come, go and change their type.
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Given } from './sample-entries.ts';
+import { hourMs } from '../../model/instant.ts';
 
 export interface Random {
   /** A whole number from 0 to below the limit. */
@@ -19,7 +20,6 @@ export function randomFrom(seed: number): Random {
   return { below, pick: (list) => list[below(list.length)]! };
 }
 
-const hourMs = 3_600_000;
 /** The first moment of every stream. */
 export const streamStart = Date.UTC(2026, 2, 28, 22);
 export const streamTopics = ['default', 'side'] as const;

@@ -18,8 +18,8 @@ import {
 } from './random-entries.ts';
 import { referenceStore } from './reference-store.ts';
 import { allSamples, entryOf } from './sample-entries.ts';
+import { hourMs } from '../../model/instant.ts';
 
-const hourMs = 3_600_000;
 const wholeDays: CountedSlots = { total: 288, maskOf: () => 0xfff };
 
 export interface StreamTarget {

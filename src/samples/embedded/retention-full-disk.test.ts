@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
 import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts';
+import { dayMs } from '../../model/instant.ts';
 
 const fullDevice = '/dev/full';
 const hasFullDevice = existsSync(fullDevice);
 if (!hasFullDevice) console.log('left out: a disk that refuses every write needs /dev/full');
-const dayMs = 86_400_000;
 const expired = () => 10 * dayMs;
 
 let directory: string;

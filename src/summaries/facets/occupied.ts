@@ -1,6 +1,7 @@
 // Facet `occupied`: the five-minute slots with a value that is true or greater than zero.
 import { type Facet, isNumeric, numberOf, type Tally } from '../facet.ts';
-import { hourMs, markSlot, mergeSlots, type OccupiedSlots, slotBit } from '../occupied-slots.ts';
+import { hourMs } from '../../model/instant.ts';
+import { markSlot, mergeSlots, type OccupiedSlots, slotBit } from '../occupied-slots.ts';
 
 export interface OccupiedTally extends Tally {
   /** Has an item for every hour with a number or a boolean. */

@@ -1,10 +1,11 @@
 // Hourly aggregates of a chunk: for each hour that it touches, where its rows end, and per column their sum, range and occupied slots.
 // They are written with the rows they come from, so they can neither be late nor differ; an hour cut by a chunk's end has a part in each.
 import { addTerms, type CompensatedSum } from '../../../summaries/compensated-sum.ts';
-import { hourMs, slotBit } from '../../../summaries/occupied-slots.ts';
+import { slotBit } from '../../../summaries/occupied-slots.ts';
 import type { ByteReader, ByteWriter } from './encoding/bytes.ts';
 import { readInts, writeInts } from './encoding/int-column.ts';
 import { readNumbers, writeNumbers } from './encoding/number-column.ts';
+import { hourMs } from '../../../model/instant.ts';
 
 /** With fewer rows an hour, reading the rows costs no more than reading the hours. */
 const rowsPerHourMin = 8;

@@ -1,6 +1,5 @@
 // Tallies from sealed chunks, by bucket: from statistics where a chunk lies in one bucket, else from hours, else from rows.
-import type { EpochMs } from '../../../model/instant.ts';
-import { hourMs } from '../../../summaries/occupied-slots.ts';
+import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import {
   addRows,
   addValues,

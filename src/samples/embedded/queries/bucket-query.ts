@@ -1,7 +1,6 @@
 // Bucket query: tallies from the chunks and the unsealed rows of each device, in slices, so that other work is not delayed.
 import { accumulators } from '../../../summaries/accumulators.ts';
-import { hourMs } from '../../../summaries/occupied-slots.ts';
-import type { EpochMs } from '../../../model/instant.ts';
+import { type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { BucketRequest } from '../../sample-store.ts';
 import { addChunk } from './bucket-chunks.ts';
 import { addRows, type BucketPlan, type Tallies } from './bucket-rows.ts';

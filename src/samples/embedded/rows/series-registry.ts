@@ -1,12 +1,10 @@
 // The devices of the store and their unsealed rows: where rows go, and when open rows are closed so that they can be sealed.
-import { hourMs } from '../../../summaries/occupied-slots.ts';
-import type { EpochMs } from '../../../model/instant.ts';
+import { dayMs, type EpochMs, hourMs } from '../../../model/instant.ts';
 import type { StoreLimits } from '../store-limits.ts';
 import { OpenRows, type RowToAdd } from './open-rows.ts';
 import type { Origin } from './origin.ts';
 import { type Device, newDevice, type Series } from './series.ts';
 
-const dayMs = 24 * hourMs;
 /** Rows that open rows have room for at first, for a topic that never filled any and for one that did. */
 const capacityFirst = 16;
 const capacityNext = 256;

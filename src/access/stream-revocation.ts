@@ -1,0 +1,69 @@
+// Stream revocation: ends live connections whose credential is revoked or loses permissions (contract 36).
+import type { Principal } from '../model/principal.ts';
+import type { RecordChange } from '../model/record.ts';
+import type { SessionAuthenticator } from './session-authenticator.ts';
+
+/** Open connections, each of one principal. */
+export interface LiveConnections {
+  /** Ends the connections for which the function returns true. */
+  readonly endSessions: (isEnded: (principal: Principal) => boolean) => void;
+}
+
+const principalKindOf: Partial<Record<RecordChange['kind'], Principal['kind']>> = {
+  apiKey: 'API_KEY',
+  oauthClient: 'OAUTH_CLIENT',
+};
+
+const kindsOfUsers: ReadonlySet<RecordChange['kind']> = new Set(['session', 'member', 'user']);
+
+/** Call the returned function for every record change. */
+export function createStreamRevocation(
+  connections: LiveConnections,
+  sessions: Pick<SessionAuthenticator, 'current'>,
+  failed: (error: unknown) => void,
+): (change: RecordChange) => void {
+  return ({ kind, id, action }) => {
+    const principalKind = principalKindOf[kind];
+    if (action === 'deleted' && principalKind !== undefined) {
+      connections.endSessions(
+        (principal) => principal.kind === principalKind && principal.id === id,
+      );
+    } else if (action === 'deleted' && kind === 'organization') {
+      connections.endSessions((principal) => principal.organizationId === id);
+      endChangedUsers(connections, sessions).catch(failed);
+    } else if (kindsOfUsers.has(kind)) {
+      endChangedUsers(connections, sessions).catch(failed);
+    }
+  };
+}
+
+/** Ends the connections of users whose session is over or whose permissions are not those of the start any more. */
+async function endChangedUsers(
+  { endSessions }: LiveConnections,
+  sessions: Pick<SessionAuthenticator, 'current'>,
+): Promise<void> {
+  const connected = new Map<string, Principal>();
+  endSessions((principal) => {
+    if (principal.sessionId !== undefined) connected.set(principal.sessionId, principal);
+    return false;
+  });
+  const ended = new Set<string>();
+  for (const [sessionId, principal] of connected) {
+    const current = await sessions.current(sessionId);
+    if (current === undefined || rightsOf(current) !== rightsOf(principal)) ended.add(sessionId);
+  }
+  if (ended.size > 0)
+    endSessions(({ sessionId }) => sessionId !== undefined && ended.has(sessionId));
+}
+
+/** All permissions of a principal as text: equal texts mean equal permissions. */
+function rightsOf({ organizationId, inOrganizations }: Principal): string {
+  return JSON.stringify([organizationId, ...[...(inOrganizations?.values() ?? [])].map(rightsIn)]);
+}
+
+function rightsIn(principal: Principal): string {
+  const { organizationId, workspaces, permissions, workspacePermissions } = principal;
+  const reached = workspaces === 'all' ? workspaces : [...workspaces].sort();
+  const added = [...(workspacePermissions ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([organizationId, reached, permissions, added]);
+}

@@ -1,0 +1,34 @@
+// Duplicate recovery: fills the duplicate filter from the newest journal entries, so that it works across a restart (contract 18).
+import { type DuplicateFilter, duplicateLimits } from '../ingest/duplicate-filter.ts';
+import type { EpochMs } from '../model/instant.ts';
+import { durablePart } from '../model/request-part.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
+
+export interface DuplicateRecoveryParts {
+  readonly filter: Pick<DuplicateFilter, 'remember' | 'doubt'>;
+  readonly store: Pick<SampleStore, 'position' | 'entriesFrom'>;
+  /** Age up to which a sender may not have received the answer to its newest uplinks. */
+  readonly confirmedAfterMs: number;
+  readonly now: EpochMs;
+}
+
+/** Call once at the start, before the first uplink. */
+export async function recoverDuplicates(parts: DuplicateRecoveryParts): Promise<void> {
+  const { filter, store, confirmedAfterMs, now } = parts;
+  const oldest = now - duplicateLimits.windowMs;
+  const from = Math.max(0, store.position - duplicateLimits.recoveredEntriesMax);
+  let newest: (readonly [key: string, at: EpochMs])[] = [];
+  for await (const entries of store.entriesFrom(from)) {
+    for (const { trace, receivedAt } of entries) {
+      const key = trace?.duplicateKey;
+      if (key === undefined || receivedAt <= oldest) continue;
+      // Parts of requests have records of their own.
+      if (durablePart.fromDuplicateKey(key) !== undefined) continue;
+      filter.remember(key, receivedAt);
+      newest.push([key, receivedAt]);
+    }
+    const doubtedFrom = (newest.at(-1)?.[1] ?? 0) - confirmedAfterMs;
+    newest = newest.filter(([, at]) => at >= doubtedFrom);
+  }
+  for (const [key] of newest) filter.doubt(key);
+}

@@ -1,0 +1,39 @@
+// Idempotency records: keys and answers in the database, each with the journal position at its reservation.
+import { change } from '../inventory/record-change.ts';
+import type { Records } from '../records/records.ts';
+import {
+  findKeptAnswer,
+  insertKeptAnswer,
+  removeKeptAnswer,
+  saveDurableParts,
+  saveKeptAnswer,
+} from '../records/rows/idempotency-keys.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
+import type { Telemetry } from '../telemetry/events.ts';
+import type { IdempotencyRecords } from './idempotency.ts';
+
+export interface IdempotencyRecordsParts {
+  readonly records: Records;
+  readonly store: Pick<SampleStore, 'position'>;
+  readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
+}
+
+export function createIdempotencyRecords(parts: IdempotencyRecordsParts): IdempotencyRecords {
+  const { records, store, telemetry } = parts;
+  const { db } = records;
+  return {
+    find: (id, seenAfter) => findKeptAnswer(db, id, seenAfter),
+    reserve: (record) => insertKeptAnswer(db, { ...record, journalPosition: store.position }),
+    complete: (id, answer, bodyHash) => saveKeptAnswer(db, id, answer, bodyHash),
+    interrupt: (id, durable) => saveDurableParts(db, id, durable),
+    release: (id) => removeKeptAnswer(db, id),
+    create: (kept, work) =>
+      change(records, async (inventory) => {
+        const answer = await work(inventory);
+        const journalPosition = store.position;
+        await insertKeptAnswer(inventory.db, { ...kept, answer, journalPosition });
+        return answer;
+      }),
+    failed: (error) => telemetry.backgroundFailed('saving the answer of an Idempotency-Key', error),
+  };
+}

@@ -1,0 +1,47 @@
+// Idempotency recovery: reads from the journal which parts of unanswered requests were durable before a crash (contract 35).
+import type { EpochMs } from '../model/instant.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import { durablePart, type StoredPart } from '../model/request-part.ts';
+import type { RecordsDb } from '../records/records.ts';
+import { saveDurableParts, unansweredKeys } from '../records/rows/idempotency-keys.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
+import { idempotencyKeptMs } from './idempotency.ts';
+
+/** Durable parts of one request by name. */
+type PartsByName = Map<string, StoredPart>;
+
+/** Call once at the start, before the first request. */
+export async function recoverDurableParts(
+  db: RecordsDb,
+  store: Pick<SampleStore, 'position' | 'entriesFrom'>,
+  now: EpochMs,
+): Promise<void> {
+  const unanswered = await unansweredKeys(db, now - idempotencyKeptMs);
+  if (unanswered.length === 0) return;
+  const requests = new Map<string, PartsByName>();
+  let from = store.position;
+  for (const { id, durable, journalPosition } of unanswered) {
+    requests.set(id, new Map(durable.map((stored) => [stored.part, stored])));
+    from = Math.min(from, journalPosition);
+  }
+  for await (const entries of store.entriesFrom(from))
+    for (const entry of entries) addPart(entry, requests);
+  const { position } = store;
+  await db.transaction().execute(async (step) => {
+    for (const [id, parts] of requests)
+      await saveDurableParts(step, id, [...parts.values()], position);
+  });
+}
+
+/** Adds the entry to the request of which it is a part, unless that part is known. */
+function addPart(
+  { trace, receivedAt, samples, metrics }: DurableEntry,
+  requests: ReadonlyMap<string, PartsByName>,
+): void {
+  const name = durablePart.fromDuplicateKey(trace?.duplicateKey ?? '');
+  const parts = name && requests.get(name.id);
+  if (name === undefined || parts === undefined || parts.has(name.part)) return;
+  const correlationId = metrics?.uplinkId ?? samples[0]?.correlationId ?? null;
+  const { part, contentHash } = name;
+  parts.set(part, { part, contentHash, receivedAt, correlationId, samples: samples.length });
+}

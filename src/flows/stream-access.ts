@@ -1,0 +1,66 @@
+// Stream access: which devices a principal may subscribe to (contract 6, 36).
+import { authorize } from '../access/authorize.ts';
+import { placeOf } from '../inventory/resource-lookup.ts';
+import { type Principal, principalIn } from '../model/principal.ts';
+import { Problem } from '../model/problem.ts';
+import type { Place } from '../model/resource-ref.ts';
+import type { OpenRecords } from '../records/records.ts';
+import { placesOfDevices } from '../records/rows/devices.ts';
+import { deviceIdsOfTag } from '../records/rows/tags.ts';
+
+export interface StreamAccess {
+  readonly isReadable: (principal: Principal, deviceId: string) => Promise<boolean>;
+  /** Returns those of the devices that exist and that the principal may read. `isOver` ends the search early. */
+  readonly readableOf: (
+    principal: Principal,
+    deviceIds: readonly string[],
+    isOver?: () => boolean,
+  ) => Promise<ReadonlySet<string>>;
+  /** Returns undefined for a tag that does not exist or that the principal may not read. */
+  readonly devicesOfTag: (
+    principal: Principal,
+    tagId: string,
+  ) => Promise<readonly string[] | undefined>;
+}
+
+export function createStreamAccess(records: OpenRecords): StreamAccess {
+  async function readableOf(
+    principal: Principal,
+    deviceIds: readonly string[],
+    isOver?: () => boolean,
+  ): Promise<ReadonlySet<string>> {
+    const readable = new Set<string>();
+    for (const [id, place] of await placesOfDevices(records.db, deviceIds, isOver)) {
+      const acting = principalIn(principal, place.organizationId);
+      if (mayRead(acting, { ...place, what: 'device', id })) readable.add(id);
+    }
+    return readable;
+  }
+
+  return {
+    readableOf,
+    isReadable: async (principal, id) => (await readableOf(principal, [id])).has(id),
+    async devicesOfTag(principal, tagId) {
+      const place = await placeOf(records, 'tag', tagId).catch(undefinedIfRejected);
+      if (place === undefined) return undefined;
+      const acting = principalIn(principal, place.organizationId);
+      if (!mayRead(acting, place)) return undefined;
+      return deviceIdsOfTag(records.elsewhere(acting.organizationId), tagId);
+    },
+  };
+}
+
+function mayRead(principal: Principal, place: Place): boolean {
+  try {
+    authorize(principal, 'asset', 'read', place);
+    return true;
+  } catch (error) {
+    undefinedIfRejected(error);
+    return false;
+  }
+}
+
+/** Throws errors of the server itself: a failing disk does not say who may read what. */
+function undefinedIfRejected(error: unknown): undefined {
+  if (!(error instanceof Problem && error.status < 500)) throw error;
+}

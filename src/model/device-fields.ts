@@ -1,0 +1,172 @@
+// Device fields that clients set: one table for schemas, filters, columns, files and import checks (interface 2.1, contract 4).
+import { connectivities } from './connector.ts';
+import type { Device } from './device.ts';
+import type { Json } from './json.ts';
+import type { AuditFields } from './record.ts';
+
+/** The type of a field's value, with its limits. A text without `lengthMin` can be empty. */
+export type DeviceFieldType =
+  | { readonly kind: 'name' }
+  | { readonly kind: 'text'; readonly lengthMin?: number; readonly lengthMax: number }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number }
+  | { readonly kind: 'flag' }
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
+  | { readonly kind: 'object' };
+
+export interface DeviceField {
+  readonly type: DeviceFieldType;
+  /** The label in filter forms. */
+  readonly label: string;
+  /** Shown in the OpenAPI document. */
+  readonly description?: string;
+  /** The name in requests, answers, filters and files, where it differs from the property's. */
+  readonly wireName?: string;
+  /** A request to create a device must set it. */
+  readonly required?: true;
+  /** The value of a new device when the request does not set one. */
+  readonly initial?: Json;
+  /** Null in an update resets the field to `initial`. Otherwise null leaves it unchanged. */
+  readonly clearable?: true;
+  /** Filters can test it. A name or text then has a second column, `<property>Key`, in the form that filters compare. */
+  readonly filterable?: true;
+  /** Lists can be sorted by it. */
+  readonly sortable?: true;
+  /** The list parameter `search` looks at it. */
+  readonly searchable?: true;
+  /** Device files have a column for it: an export writes it and an import reads it. */
+  readonly inFiles?: true;
+}
+
+/** Properties with rules of their own: identity, references to other records, and state of the network server. */
+type OtherProperty =
+  | keyof AuditFields
+  | 'id'
+  | 'organizationId'
+  | 'workspaceId'
+  | 'dataFlowId'
+  | 'integrationId'
+  | 'loraProperties'
+  | 'registered'
+  | 'active';
+
+export type DeviceFieldName = Exclude<keyof Device, OtherProperty>;
+
+const secondsPerDay = 86_400;
+
+/** The order here is that of the columns of device files. */
+export const deviceFields = {
+  deviceId: {
+    type: { kind: 'text', lengthMin: 1, lengthMax: 200 },
+    label: 'Device id',
+    description: 'Physical device id, unique in the organization',
+    required: true,
+    filterable: true,
+    sortable: true,
+    searchable: true,
+    inFiles: true,
+  },
+  name: {
+    type: { kind: 'name' },
+    label: 'Name',
+    required: true,
+    filterable: true,
+    sortable: true,
+    searchable: true,
+    inFiles: true,
+  },
+  description: {
+    type: { kind: 'text', lengthMax: 10_000 },
+    label: 'Description',
+    initial: null,
+    clearable: true,
+    filterable: true,
+    sortable: true,
+    inFiles: true,
+  },
+  // Without `initial`: a new device gets the connectivity of its data flow's connector.
+  connectivity: {
+    type: { kind: 'choice', values: connectivities },
+    label: 'Connectivity',
+    filterable: true,
+    sortable: true,
+    inFiles: true,
+  },
+  onlineTimeoutSeconds: {
+    type: { kind: 'integer', min: 1, max: 366 * secondsPerDay },
+    label: 'Online time-out in seconds',
+    description: 'Seconds',
+    wireName: 'onlineTimeout',
+    initial: secondsPerDay,
+    filterable: true,
+    inFiles: true,
+  },
+  excludeFromLifecycleReport: {
+    type: { kind: 'flag' },
+    label: 'Excluded from lifecycle reports',
+    initial: false,
+    filterable: true,
+    inFiles: true,
+  },
+  properties: {
+    type: { kind: 'object' },
+    label: 'Properties',
+    initial: {},
+    clearable: true,
+    inFiles: true,
+  },
+} as const satisfies Readonly<Record<DeviceFieldName, DeviceField>>;
+
+type Table = typeof deviceFields;
+
+/** The fields whose row has the flag. */
+export type DeviceFieldWith<Flag extends keyof DeviceField> = {
+  [Name in DeviceFieldName]: Table[Name] extends Readonly<Record<Flag, unknown>> ? Name : never;
+}[DeviceFieldName];
+
+/** The fields that hold a name or a text and can be filtered by: those with a column `<property>Key`. */
+export type KeyedDeviceField = {
+  [Name in DeviceFieldName]: Table[Name] extends {
+    readonly type: { readonly kind: 'name' | 'text' };
+    readonly filterable: true;
+  }
+    ? Name
+    : never;
+}[DeviceFieldName];
+
+/** The name that requests, answers, filters and files use for the property. */
+export type WireName<Name extends DeviceFieldName> = Name extends DeviceFieldName
+  ? Table[Name] extends { readonly wireName: infer Wire extends string }
+    ? Wire
+    : Name
+  : never;
+
+export interface DeviceFieldRow<Name extends DeviceFieldName = DeviceFieldName>
+  extends DeviceField {
+  readonly property: Name;
+  readonly wireName: WireName<Name>;
+}
+
+/** Every row of the table with its property and wire name, in the table's order. */
+export const deviceFieldRows: readonly DeviceFieldRow[] = Object.entries<DeviceField>(
+  deviceFields,
+).map(([name, field]) => {
+  const property = name as DeviceFieldName;
+  return {
+    ...field,
+    property,
+    wireName: (field.wireName ?? property) as WireName<typeof property>,
+  };
+});
+
+/** The rows that have the flag. */
+export function deviceFieldsWith<Flag extends keyof DeviceField>(
+  flag: Flag,
+): readonly DeviceFieldRow<DeviceFieldWith<Flag>>[] {
+  const rows: readonly DeviceFieldRow[] = deviceFieldRows.filter((row) => row[flag] !== undefined);
+  return rows as unknown as readonly DeviceFieldRow<DeviceFieldWith<Flag>>[];
+}
+
+/** Whether names or texts of the field have a second column in the form that filters compare. */
+export function isKeyed(row: DeviceFieldRow): row is DeviceFieldRow<KeyedDeviceField> {
+  return row.filterable === true && (row.type.kind === 'name' || row.type.kind === 'text');
+}

@@ -1,0 +1,68 @@
+// Closers: end all parts in reverse order, each within a time limit. A part that fails or hangs stops no other.
+
+const closeWithinMs = 3_000;
+
+export interface Closers {
+  /** Adds a part that was opened. `what` is its name in failures. */
+  readonly push: (what: string, close: () => unknown) => void;
+  /**
+   * Closes all parts, the newest first. Rejects with an AggregateError of the failures, of which a part that exceeds the limit is one.
+   */
+  readonly closeAll: () => Promise<void>;
+}
+
+export interface ClosersParts {
+  /** Called for each failure as soon as it happens. */
+  readonly failed: (what: string, error: unknown) => void;
+  /** Returns true for errors that are reported but do not make `closeAll` reject. */
+  readonly isHarmless: (error: unknown) => boolean;
+  readonly limitMs?: number;
+}
+
+export function createClosers(parts: ClosersParts): Closers {
+  const { failed, isHarmless, limitMs = closeWithinMs } = parts;
+  const opened: { readonly what: string; readonly close: () => unknown }[] = [];
+  return {
+    push: (what, close) => void opened.push({ what, close }),
+    async closeAll() {
+      const errors: unknown[] = [];
+      for (const { what, close } of opened.splice(0).reverse()) {
+        try {
+          await withinLimit(what, close, limitMs);
+        } catch (error) {
+          failed(`closing ${what}`, error);
+          if (!isHarmless(error)) errors.push(error);
+        }
+      }
+      if (errors.length > 0)
+        throw new AggregateError(errors, `${errors.length} parts were not closed cleanly`);
+    },
+  };
+}
+
+/** Calls all functions in order, also those after one that fails. Then throws the failures. */
+export async function closeInOrder(...closes: readonly (() => unknown)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const close of closes) {
+    try {
+      await close();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 1) throw new AggregateError(errors, errors.map(String).join('; '));
+  if (errors.length === 1) throw errors[0];
+}
+
+async function withinLimit(what: string, close: () => unknown, limitMs: number): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error(`closing ${what} took longer than ${limitMs} ms`)),
+    limitMs,
+  );
+  try {
+    await Promise.race([Promise.try(close), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

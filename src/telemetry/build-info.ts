@@ -1,0 +1,18 @@
+// Build information: the version of the program as the label of a gauge.
+import { readFileSync } from 'node:fs';
+import type { Telemetry } from './events.ts';
+
+export function addBuildInfo(telemetry: Pick<Telemetry, 'labeledGauge'>): void {
+  const version = versionOf();
+  telemetry.labeledGauge(
+    'build_info',
+    'Always 1; the version of the program is the label.',
+    'version',
+    () => [[version, 1]],
+  );
+}
+
+function versionOf(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
