@@ -1,62 +1,141 @@
-// Device numbers: each device of the runs has a number, given when its first row is stored and kept in a file of its own.
+// Device numbers: each device of the runs has a number, given with its first row and kept in two copies of one file.
 import { closeSync, fdatasyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DamagedChunk } from '../chunks/chunk.ts';
 
-/** Bytes before the ids of a batch: their length, their number, and the checksum of both and of the ids. */
-const headBytes = 12;
+/** Bytes before the records of a batch: their length, and the checksum of the length and of the records. */
+const headBytes = 8;
+
+/** A text is a device with the next number; a number is one whose device was deleted. */
+type NumberRecord = string | number;
 
 export interface DeviceNumbers {
   readonly count: () => number;
-  /** Undefined for a device without a number. */
+  /** Undefined for a device without a number, or whose number is retired. */
   readonly numberOf: (deviceId: string) => number | undefined;
   /** Gives the device the next number when it has none. */
   readonly assign: (deviceId: string) => number;
   readonly idOf: (number: number) => string | undefined;
-  /** The device's number stays with its rows; the device gets another with its next row. */
+  /** Takes the number from the device, whose rows count no more; with its next row the device gets another. */
   readonly retire: (deviceId: string) => number | undefined;
-  /** Writes the numbers that are not on the disk. To be called before a run with rows of these devices counts. */
+  readonly retired: ReadonlySet<number>;
+  /** Writes what is not on the disk. To be called before a run counts that has rows of new devices. */
   readonly save: () => void;
 }
 
-/**
- * Reads the first `count` numbers of the file; later ones belong to runs that never counted. Throws DamagedChunk when some of the first
- * `count` cannot be read.
- */
-export function openDeviceNumbers(path: string, count: number): DeviceNumbers {
-  const ids = readIds(path, count);
-  const numbers = new Map(ids.map((id, number) => [id, number]));
-  let saved = 0;
+export interface DeviceNumbersOptions {
+  /** The two copies. */
+  readonly paths: readonly [string, string];
+  /** Runs have rows of this many devices: fewer numbers in a copy are damage. */
+  readonly needed: number;
+  /** Called for each copy that is damaged or missing; it is written again with the next save. */
+  readonly damaged: (path: string, reason: string) => void;
+}
 
+/** Throws DamagedChunk when neither copy has the numbers that are needed. */
+export function openDeviceNumbers(options: DeviceNumbersOptions): DeviceNumbers {
+  const records = readCopies(options);
+  const ids: string[] = [];
+  const numbers = new Map<string, number>();
+  const retired = new Set<number>();
+  // Both copies are replaced by the first save, which cuts off what a crash left behind their last batch.
+  let saved = -1;
+
+  function apply(record: NumberRecord): void {
+    if (typeof record === 'string') numbers.set(record, ids.push(record) - 1);
+    else {
+      retired.add(record);
+      const id = ids[record];
+      if (id !== undefined && numbers.get(id) === record) numbers.delete(id);
+    }
+  }
+
+  function note(record: NumberRecord): void {
+    records.push(record);
+    apply(record);
+  }
+
+  for (const record of records) apply(record);
   return {
+    retired,
     count: () => ids.length,
     numberOf: (deviceId) => numbers.get(deviceId),
     idOf: (number) => ids[number],
     assign: (deviceId) => {
-      let number = numbers.get(deviceId);
-      if (number === undefined) {
-        number = ids.push(deviceId) - 1;
-        numbers.set(deviceId, number);
-      }
-      return number;
+      const known = numbers.get(deviceId);
+      if (known !== undefined) return known;
+      note(deviceId);
+      return ids.length - 1;
     },
     retire: (deviceId) => {
       const number = numbers.get(deviceId);
-      numbers.delete(deviceId);
+      if (number !== undefined) note(number);
       return number;
     },
     save: () => {
-      if (saved === ids.length) return;
-      // The first time the file is replaced, because it may have numbers behind `count`.
-      if (saved === 0) {
-        const beside = join(dirname(path), `.${basename(path)}.new`);
-        writeSynced(beside, 'w', encodeIds(ids));
-        renameSync(beside, path);
-      } else writeSynced(path, 'a', encodeIds(ids.slice(saved)));
-      saved = ids.length;
+      if (saved === records.length) return;
+      for (const path of options.paths) {
+        if (saved < 0) replaceFile(path, encodeBatch(records));
+        else writeSynced(path, 'a', encodeBatch(records.slice(saved)));
+      }
+      saved = records.length;
     },
   };
+}
+
+/** The records of the copy that has most; a copy that lacks some of them is told. */
+function readCopies({ paths, needed, damaged }: DeviceNumbersOptions): NumberRecord[] {
+  const copies = paths.map(readRecords);
+  const best = copies.reduce((most, copy) =>
+    copy.records.length > most.records.length ? copy : most,
+  );
+  const devices = best.records.filter((record) => typeof record === 'string').length;
+  if (devices < needed)
+    throw new DamagedChunk(
+      `${paths.join(' and ')} have ${devices} of ${needed} devices: restore one of the files from a backup`,
+    );
+  for (const [i, copy] of copies.entries())
+    if (copy.records.length < best.records.length)
+      damaged(paths[i]!, copy.reason ?? 'It has fewer devices than its copy');
+  return best.records;
+}
+
+/** The records up to the first batch that cannot be read, and why that is. */
+function readRecords(path: string): { records: NumberRecord[]; reason?: string } {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return { records: [], reason: 'The file is missing' };
+  }
+  const records: NumberRecord[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const reason = `It cannot be read from byte ${at} on`;
+    if (at + headBytes > bytes.length) return { records, reason };
+    const length = bytes.readUInt32LE(at);
+    const text = bytes.subarray(at + headBytes, at + headBytes + length);
+    const sum = crc32(text, crc32(bytes.subarray(at, at + 4)));
+    if (sum !== bytes.readUInt32LE(at + 4)) return { records, reason };
+    records.push(...(JSON.parse(text.toString()) as NumberRecord[]));
+    at += headBytes + length;
+  }
+  return { records };
+}
+
+function encodeBatch(records: readonly NumberRecord[]): Buffer {
+  const text = Buffer.from(JSON.stringify(records));
+  const head = Buffer.alloc(headBytes);
+  head.writeUInt32LE(text.length, 0);
+  head.writeUInt32LE(crc32(text, crc32(head.subarray(0, 4))), 4);
+  return Buffer.concat([head, text]);
+}
+
+function replaceFile(path: string, bytes: Buffer): void {
+  const beside = join(dirname(path), `.${basename(path)}.new`);
+  writeSynced(beside, 'w', bytes);
+  renameSync(beside, path);
 }
 
 function writeSynced(path: string, flag: 'w' | 'a', bytes: Buffer): void {
@@ -67,29 +146,4 @@ function writeSynced(path: string, flag: 'w' | 'a', bytes: Buffer): void {
   } finally {
     closeSync(fd);
   }
-}
-
-function encodeIds(ids: readonly string[]): Buffer {
-  const text = Buffer.from(JSON.stringify(ids));
-  const head = Buffer.alloc(headBytes);
-  head.writeUInt32LE(text.length, 0);
-  head.writeUInt32LE(ids.length, 4);
-  head.writeUInt32LE(crc32(text, crc32(head.subarray(0, 8))), 8);
-  return Buffer.concat([head, text]);
-}
-
-function readIds(path: string, count: number): string[] {
-  if (count === 0) return [];
-  const bytes = readFileSync(path);
-  const ids: string[] = [];
-  for (let at = 0; ids.length < count; ) {
-    if (at + headBytes > bytes.length) throw new DamagedChunk(`${path} ends early`);
-    const length = bytes.readUInt32LE(at);
-    const text = bytes.subarray(at + headBytes, at + headBytes + length);
-    if (crc32(text, crc32(bytes.subarray(at, at + 8))) !== bytes.readUInt32LE(at + 8))
-      throw new DamagedChunk(`${path} is damaged at ${at}`);
-    ids.push(...(JSON.parse(text.toString()) as string[]));
-    at += headBytes + length;
-  }
-  return ids.slice(0, count);
 }

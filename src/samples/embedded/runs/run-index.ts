@@ -25,7 +25,18 @@ export interface RunHead {
   /** [workspace, data flow], and the rows of each. */
   readonly origins: readonly (readonly [string, string | null])[];
   readonly originRows: readonly number[];
+  /** 0 for a sealed memtable, one more with each merge. */
+  readonly level: number;
+  /** Every row of the shape and topic in earlier entries of the journal is in this or in an older run, or in a chunk. */
+  readonly sealedTo: number;
+  /** Devices that had a number when the run was written. */
+  readonly devices: number;
+  /** Names of the files whose rows are in this one: they count no more, whatever the manifest says. */
+  readonly replaces: readonly string[];
 }
+
+/** What the index says of a run besides its rows. */
+export type RunNote = Pick<RunHead, 'level' | 'sealedTo' | 'devices' | 'replaces'>;
 
 /** One value per page; `ends` has `head.sections` per page. Binary search by device finds the pages to read. */
 export interface RunIndex {

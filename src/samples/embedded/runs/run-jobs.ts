@@ -1,5 +1,5 @@
 // Run jobs: what the thread of runs is asked to do, as messages.
-import type { RunIndex } from './run-index.ts';
+import type { RunIndex, RunNote } from './run-index.ts';
 import type { MergeJob } from './run-merging.ts';
 import type { MemtableRows } from './run-sealing.ts';
 
@@ -10,7 +10,8 @@ export type RunJob =
       readonly shape: string;
       /** Its arrays are shared memory. */
       readonly rows: MemtableRows;
-      readonly retired: ReadonlySet<number>;
+      readonly without: ReadonlySet<number>;
+      readonly note: RunNote;
     }
   | ({ readonly kind: 'merge' } & MergeJob);
 

@@ -11,9 +11,10 @@ export interface MergeJob {
   /** In the order of storing, the oldest first: rows of one instant keep it. */
   readonly inputs: readonly string[];
   /** Rows of these devices are left out: they were deleted. */
-  readonly retired: ReadonlySet<number>;
+  readonly without: ReadonlySet<number>;
   /** For each [workspace, data flow] as JSON the time before which rows have expired. */
   readonly keepFrom: ReadonlyMap<string, number>;
+  readonly level: number;
 }
 
 /** Writes the run; undefined when no row is left. Throws DamagedChunk when an input cannot be read; nothing stays on the disk then. */
@@ -53,6 +54,12 @@ function mergeFiles(
     topic,
     texts: texts.list,
     origins: origins.list,
+    note: {
+      level: job.level,
+      sealedTo: Math.max(...files.map(({ index }) => index.head.sealedTo)),
+      devices: Math.max(...files.map(({ index }) => index.head.devices)),
+      replaces: files.map(({ name }) => name),
+    },
   });
   let written = 0;
   try {
@@ -61,7 +68,7 @@ function mergeFiles(
       for (const { cursor, originIds } of inputs)
         for (; cursor.device() === device; cursor.next())
           gathered.add(cursor.rows, cursor.first(), cursor.end(), originIds);
-      if (gathered.length() === 0 || job.retired.has(device)) continue;
+      if (gathered.length() === 0 || job.without.has(device)) continue;
       writeSlices(run.pages, gathered.deviceRows(device));
       written += gathered.length();
     }

@@ -14,6 +14,7 @@ import { createSectionCache } from './section-cache.ts';
 
 const day = 86_400_000;
 const start = 1_700_006_400_000;
+const note = { level: 0, sealedTo: 7, devices: 6, replaces: [] };
 const shapes = shapeInterner();
 const devices = 50;
 const days = 3;
@@ -40,7 +41,7 @@ beforeAll(() => {
     }
   memtable.visible = memtable.length;
   const path = join(folder, '1.run');
-  sealMemtable({ path, rows: memtable.toSeal(devices), retired: new Set() }, shape);
+  sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
   reader = createRunReader({
     file: openRunFile(path),
     shape,

@@ -1,7 +1,7 @@
 // Sealing: the rows of a memtable, sorted by device and time, become a run.
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { PageRows } from './page-writer.ts';
-import type { RunIndex } from './run-index.ts';
+import type { RunIndex, RunNote } from './run-index.ts';
 import { openRunWriter } from './run-writer.ts';
 import { type DeviceRows, writeSlices } from './slice-writer.ts';
 
@@ -27,22 +27,23 @@ export interface MemtableRows {
 export interface SealJob {
   readonly path: string;
   readonly rows: MemtableRows;
-  /** Rows of these devices are left out: they were deleted. */
-  readonly retired: ReadonlySet<number>;
+  /** Rows of these devices are left out: they were deleted, or their rows are in chunks. */
+  readonly without: ReadonlySet<number>;
+  readonly note: RunNote;
 }
 
 /** Writes the run; undefined when no row is left. Nothing stays on the disk when it throws. */
 export function sealMemtable(job: SealJob, shape: DataShape): RunIndex | undefined {
-  const { path, rows, retired } = job;
+  const { path, rows, without, note } = job;
   const { order, starts } = byDevice(rows);
   const { texts, origins, topic, timestamps } = rows;
-  const run = openRunWriter({ path, shape, topic, texts, origins });
+  const run = openRunWriter({ path, shape, topic, texts, origins, note });
   let written = 0;
   try {
     for (let device = 0; device < rows.devices; device++) {
       const first = starts[device]!;
       const length = starts[device + 1]! - first;
-      if (length === 0 || retired.has(device)) continue;
+      if (length === 0 || without.has(device)) continue;
       const sorted = sortByTime(order.subarray(first, first + length), timestamps);
       writeSlices(run.pages, deviceRows(device, sorted, rows));
       written += length;

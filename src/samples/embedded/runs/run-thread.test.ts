@@ -19,6 +19,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const note = { level: 0, sealedTo: 7, devices: 6, replaces: [] };
 const shapes = shapeInterner();
 const origin = { workspaceId: 'w', dataFlowId: null, keepFrom: Number.NEGATIVE_INFINITY };
 
@@ -31,7 +32,7 @@ function sealed(name: string, timestamp: number): Promise<unknown> {
   memtable.visible = memtable.length;
   const path = join(folder, name);
   const rows = memtable.toSeal(3);
-  return thread.run({ kind: 'seal', path, shape: shape.text, rows, retired: new Set() });
+  return thread.run({ kind: 'seal', path, shape: shape.text, rows, without: new Set(), note });
 }
 
 test('memtables become runs, and runs one run', async () => {
@@ -43,8 +44,9 @@ test('memtables become runs, and runs one run', async () => {
     kind: 'merge',
     path,
     inputs,
-    retired: new Set(),
+    without: new Set(),
     keepFrom: new Map(),
+    level: 1,
   });
   expect(merged).toMatchObject({ head: { rows: 4, oldest: 10, newest: 20, topic: 'default' } });
   const file = openRunFile(path);
@@ -60,8 +62,9 @@ test('what went wrong is told as what it is', async () => {
       kind: 'merge',
       path: join(folder, '4.run'),
       inputs,
-      retired: new Set(),
+      without: new Set(),
       keepFrom: new Map(),
+      level: 1,
     });
   await expect(merge([harmed])).rejects.toThrow('The footer of harmed.run is damaged');
   await expect(merge([harmed])).rejects.toMatchObject({ name: 'DamagedChunk' });

@@ -1,10 +1,16 @@
 // Run writer: pages one behind the other, then the index. Runs in the worker, so its calls to the disk are synchronous.
-import { closeSync, fdatasyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { columnKindOf, sectionsOf } from './page-format.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
 import { createPageWriter, type PageWriter } from './page-writer.ts';
-import { encodeIndex, indexOf, type PlacedPage, runFormat, type RunIndex } from './run-index.ts';
+import {
+  encodeIndex,
+  indexOf,
+  type PlacedPage,
+  runFormat,
+  type RunIndex,
+  type RunNote,
+} from './run-index.ts';
 
 /** Bytes of pages that are written with one call. */
 const writeBytes = 1 << 20;
@@ -16,22 +22,22 @@ export interface NewRun {
   /** May grow until `end`; rows refer to them by index. */
   readonly texts: readonly string[];
   readonly origins: readonly (readonly [string, string | null])[];
+  readonly note: RunNote;
 }
 
 export interface RunWriter {
   readonly pages: PageWriter;
-  /** Writes the index, syncs the file and gives it its name. The caller syncs the folder. */
+  /** Writes the index and syncs the file. */
   readonly end: () => RunIndex;
   /** Removes what was written. */
   readonly discard: () => void;
 }
 
-/** Creates the file next to its place: a file with the name of a run is whole. */
+/** Creates the file. It is whole when `end` has returned; the caller gives it its name then. */
 export function openRunWriter(run: NewRun): RunWriter {
-  const { path, shape, topic, texts, origins } = run;
-  const beside = join(dirname(path), `.${basename(path)}.new`);
+  const { path, shape, topic, texts, origins, note } = run;
   const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
-  const file = openFileWriter(beside);
+  const file = openFileWriter(path);
   const placed: PlacedPage[] = [];
   const originRows = origins.map(() => 0);
   const pages = createPageWriter({
@@ -58,16 +64,16 @@ export function openRunWriter(run: NewRun): RunWriter {
         sections: sectionsOf(kinds.length),
         origins,
         originRows,
+        ...note,
       };
       const index = indexOf(head, placed, 0);
       file.write(encodeIndex(index));
       file.end();
-      renameSync(beside, path);
       return { ...index, bytes: file.length() };
     },
     discard: () => {
       file.close();
-      rmSync(beside, { force: true });
+      rmSync(path, { force: true });
     },
   };
 }

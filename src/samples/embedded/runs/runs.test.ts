@@ -20,6 +20,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const newPath = (): string => join(folder, `${files++}.run`);
+const note = { level: 0, sealedTo: 7, devices: 6, replaces: [] };
 const shapes = shapeInterner();
 const shape = shapes.shapeOf({ t: 1.5, on: true, label: 'x' }, new LeafValues(), undefined);
 
@@ -127,7 +128,7 @@ const sorted = (rows: readonly Row[]): Row[] =>
 
 function seal(rows: readonly Row[], ofShape: DataShape = shape): string {
   const path = newPath();
-  sealMemtable({ path, rows: memtable(rows), retired: new Set() }, ofShape);
+  sealMemtable({ path, rows: memtable(rows), without: new Set(), note }, ofShape);
   return path;
 }
 
@@ -156,8 +157,9 @@ test('a merged run has the rows of all inputs but deleted devices and expired ro
         const job = {
           path,
           inputs: batches.map((rows) => seal(rows)),
-          retired: new Set([deleted]),
+          without: new Set([deleted]),
           keepFrom,
+          level: 1,
         };
         const index = mergeRuns(job, shapes.fromText);
         const kept = batches
@@ -223,7 +225,7 @@ test('a file cut short is damage', () => {
 test('no file is left of a run without rows', () => {
   const before = readdirSync(folder).length;
   const rows = memtable(numbered(fc.sample(rowArbitrary, { numRuns: 9, seed: 1 })));
-  const job = { path: newPath(), rows, retired: new Set([0, 1, 2, 3, 4, 5]) };
+  const job = { path: newPath(), rows, without: new Set([0, 1, 2, 3, 4, 5]), note };
   expect(sealMemtable(job, shape)).toBeUndefined();
   expect(readdirSync(folder)).toHaveLength(before);
 });
