@@ -53,6 +53,8 @@ export const importTable: Readonly<Record<string, readonly string[]>> = {
     'scripting',
     'egress',
     'connectors',
+    // Previews of templates render what deliveries will send.
+    'templates',
     ...stores,
     ...stages,
   ],

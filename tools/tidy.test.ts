@@ -435,6 +435,44 @@ test('a runtime dependency without a decision record is a violation', () => {
   ]);
 });
 
+const interfaceDocuments = {
+  'docs/interface/interface.md': '# Interface\n\n## 4. Endpoints\n\n### 4.4 Queries\n',
+  'docs/interface/contract/data.md': '# Data\n\n## 18. Capture\n',
+};
+
+for (const [what, path, text, found] of [
+  ['section in a caption', 'src/query/kpi.ts', '// Queries of a device (interface 4.4).\n', []],
+  [
+    'missing section in a caption',
+    'src/query/kpi.ts',
+    '// Queries of a device (interface 4.4, contract 18, 35).\n',
+    ['src/query/kpi.ts:1: contract 35 is not a section of docs/interface/'],
+  ],
+  [
+    'missing section in the title of a test',
+    'src/query/kpi.test.ts',
+    code("test('interface 4.4 and 4.9: answers', () => {});"),
+    ['src/query/kpi.test.ts:2: interface 4.9 is not a section of docs/interface/'],
+  ],
+  [
+    'missing section in a message',
+    'src/query/kpi.ts',
+    code("export const message = 'see contract, decisions and section 36';"),
+    ['src/query/kpi.ts:2: contract 36 is not a section of docs/interface/'],
+  ],
+  [
+    'missing section in a document',
+    'docs/operating.md',
+    '# Operating\n\nAs in contract 17 to 18.\n',
+    ['docs/operating.md:3: contract 17 is not a section of docs/interface/'],
+  ],
+  ['number after a colon', 'src/query/kpi.ts', code('// The contract: 201 or 400.'), []],
+] as const)
+  test(`citations: a ${what} gives ${found.length} violations`, () => {
+    const root = plantedProject({ ...interfaceDocuments, [path]: text });
+    expect(tidyViolations(root).map(violationText)).toEqual(found);
+  });
+
 test('a code map that differs from the files is a violation, and --fix rewrites it', () => {
   const root = plantedProject({ 'docs/code-map.md': '# Old\n', 'src/model/sample.ts': caption });
   expect(tidyViolations(root).map(violationText)).toEqual([

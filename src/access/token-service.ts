@@ -8,6 +8,7 @@ import type { RecordsDb } from '../records/records.ts';
 import { findOAuthClientByClientId } from '../records/rows/oauth-clients.ts';
 import { secretHash } from '../records/secret-encryption.ts';
 import { type SigningKeys, signingAlgorithm } from './signing-keys.ts';
+import { tokenPaths } from '../model/token-paths.ts';
 import { readTokenRequest, type TokenRefusal } from './token-request.ts';
 
 /** Interface 8: access tokens live 15 minutes. */
@@ -15,13 +16,6 @@ export const tokenLifetimeSeconds = 900;
 /** Clocks of two servers may differ by this much. */
 export const clockSkewSeconds = 5;
 const tokenType = 'at+jwt';
-
-export const tokenPaths = {
-  realm: '/realms/api-keys',
-  token: '/realms/api-keys/protocol/openid-connect/token',
-  keys: '/realms/api-keys/protocol/openid-connect/certs',
-  discovery: '/realms/api-keys/.well-known/openid-configuration',
-} as const;
 
 export interface IssuedToken {
   readonly access_token: string;

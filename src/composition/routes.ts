@@ -1,7 +1,6 @@
 // Composes the routes: each gets the functions that it uses, and nothing more.
 import type { IncomingHttpHeaders } from 'node:http';
 import { authorize } from '../access/authorize.ts';
-import { tokenPaths } from '../access/token-service.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Rules } from './rules.ts';
 import type { Parts } from './platform-parts.ts';
@@ -53,6 +52,7 @@ import type { Route } from '../http/edge/route.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
 import { placeOf } from '../inventory/resource-lookup.ts';
 import type { Place } from '../model/resource-ref.ts';
+import { tokenPaths } from '../model/token-paths.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';

@@ -1,4 +1,4 @@
-// Composes the rules: the rule book, their follower of the journal, scripts, timers, runs and dry runs.
+// Composes the rules: the rule registry, their follower of the journal, scripts, timers, runs and dry runs.
 import { setImmediate as turn } from 'node:timers/promises';
 import { closeInOrder } from '../structures/closers.ts';
 import type { Parts } from './platform-parts.ts';
@@ -14,7 +14,8 @@ import type { Json } from '../model/json.ts';
 import { Problem, problem } from '../model/problem.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
 import { compileRule } from '../rules/compiled-rule.ts';
-import { createRuleBook, inputsInWorkspace } from '../rules/rule-registry.ts';
+import { inputsInWorkspace } from '../rules/rule-loader.ts';
+import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
 import { findCustomLogics } from '../records/rows/custom-logic.ts';
 import { lazyTransaction } from '../records/records.ts';
@@ -59,11 +60,11 @@ export async function composeRules(
 ): Promise<Rules> {
   const { records, store, telemetry, directory, now, newId } = parts;
   const { db } = records;
-  const book = createRuleBook(records, store, (ruleId, error) =>
+  const registry = createRuleRegistry(records, store, (ruleId, error) =>
     telemetry.backgroundFailed(`reading rule ${ruleId}`, error),
   );
   const log = createRunLog();
-  parts.followChanges((change) => book.recordChanged(change));
+  parts.followChanges((change) => registry.recordChanged(change));
   const lookUp = async (deviceId: string) => {
     try {
       return await directory.byDevice(deviceId);
@@ -77,7 +78,7 @@ export async function composeRules(
   const failed = (what: string) => (error: unknown) => telemetry.backgroundFailed(what, error);
   const follower = createRuleFollower({
     db,
-    book,
+    registry,
     log,
     lookUp,
     enqueueDeliveries,
@@ -99,8 +100,8 @@ export async function composeRules(
   const scripts: RuleScripts = createRuleScripts({
     db,
     scripts: uplinks.scripts,
-    holds: book.memory.holds,
-    ruleOf: (id) => follower.alone(async () => book.rule(id)),
+    holds: registry.memory.states,
+    ruleOf: (id) => follower.alone(async () => registry.rule(id)),
     enqueueDeliveries,
     log,
     now,

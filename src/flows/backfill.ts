@@ -22,7 +22,6 @@ import type { Attempt } from './idempotency.ts';
 export const backfillLimits = {
   /** Samples of one request. */
   samplesMax: 100_000,
-  bytesMax: 64 * 1024 * 1024,
   /** Batches of one request on their way to the disk: one is synced while the next is read. */
   batchesUnderWayMax: 2,
   /** Entries of one request in the processing log, which keeps no more of a device. */

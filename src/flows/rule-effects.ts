@@ -15,7 +15,7 @@ import {
 } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
-import type { SeenSample } from '../rules/rule-reading.ts';
+import type { RuleSample } from '../rules/rule-reading.ts';
 import type { RunOrigin } from '../rules/rule-run.ts';
 
 /** What is handed to the delivery log. */
@@ -26,7 +26,7 @@ export interface Origin extends RunOrigin {
   /** Names the trigger for ever: the sample's cursor, or the due time. */
   readonly key: string;
   readonly hops: number;
-  readonly sample?: SeenSample;
+  readonly sample?: RuleSample;
   readonly entry?: Pick<DurableEntry, 'receivedAt' | 'metrics' | 'trace'>;
 }
 
@@ -64,12 +64,12 @@ export async function ruleContext(
   return { ...own, rule: { ruleId: id, name, description, workspaceId }, dataSources };
 }
 
-function withoutUndefined({ deviceId, topic, timestamp, data, meta }: SeenSample) {
+function withoutUndefined({ deviceId, topic, timestamp, data, meta }: RuleSample) {
   return { deviceId, topic, timestamp, data, ...(meta === undefined ? {} : { meta }) };
 }
 
 function sourceContext(
-  sample: SeenSample | undefined,
+  sample: RuleSample | undefined,
   known: ContextDevice | undefined,
   {
     trigger,

@@ -9,7 +9,7 @@ import { bootstrap } from '../access/bootstrap.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ContextDevice } from '../model/template-context.ts';
 import type { RecordChange } from '../model/record.ts';
-import { createRuleBook, type RuleBook } from '../rules/rule-registry.ts';
+import { createRuleRegistry, type RuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog, type RunLog } from '../rules/run-log.ts';
 import { referenceFirings, type ReferenceWorld } from '../rules/testing-reference.ts';
 import { condition, fromSource, ruleFor, sourceFor } from '../rules/testing-rules.ts';
@@ -103,7 +103,7 @@ const store = {
 
 interface Started {
   readonly log: RunLog;
-  readonly book: RuleBook;
+  readonly registry: RuleRegistry;
   readonly follower: RuleFollower;
 }
 
@@ -114,13 +114,13 @@ async function started(
   on: Partial<Pick<RuleFollowerParts, 'failed' | 'lookUp'>> = {},
 ): Promise<Started> {
   let milliseconds = 0;
-  const book = createRuleBook(records, store, (ruleId, error) =>
+  const registry = createRuleRegistry(records, store, (ruleId, error) =>
     expect.fail(`${ruleId}: ${String(error)}`),
   );
   const log = createRunLog();
   const follower = createRuleFollower({
     db: records.db,
-    book,
+    registry,
     log,
     lookUp: () => undefined,
     enqueueDeliveries: enqueue,
@@ -134,7 +134,7 @@ async function started(
     failed: (error) => expect.fail(String(error)),
     ...on,
   });
-  return { book, follower, log };
+  return { registry, follower, log };
 }
 
 let nextPosition = 0;
@@ -180,7 +180,7 @@ async function cleared({ rules }: Pick<ReferenceWorld, 'rules'>): Promise<void> 
 }
 
 /** As `updateRule` does. */
-async function switchRule(id: string, { book }: Started): Promise<void> {
+async function switchRule(id: string, { registry }: Started): Promise<void> {
   const rule = (await findRule(records.db, id))!;
   await saveRule(records.db, {
     ...rule,
@@ -188,7 +188,7 @@ async function switchRule(id: string, { book }: Started): Promise<void> {
     activation: rule.activation + (rule.active ? 1 : 0),
   });
   if (rule.active) await clearRuleState(records.db, id);
-  book.recordChanged({ kind: 'rule', id, action: 'updated' });
+  registry.recordChanged({ kind: 'rule', id, action: 'updated' });
 }
 
 /** The position behind the batch. */
@@ -245,7 +245,7 @@ test(`review bug B1: ${cases} random streams with restarts, failures, repetition
         const to = Math.min(from + size, switches[0]?.at ?? Infinity);
         const batch = entries.slice(from, to);
         durable = entries.slice(0, Math.max(durable.length, to + ahead));
-        if (happens === 'reset') one.book.reset();
+        if (happens === 'reset') one.registry.reset();
         if (happens === 'failure') {
           failing = true;
           await one.follower.handle(batch).catch(() => undefined);
@@ -322,7 +322,7 @@ test('review reliability 1: whatever record changes between two samples of a bat
     await prepared({ rules: [rule] });
     const entries = entriesOf({ samples });
     durable = entries;
-    const one: Started = await started(0, async () => one.book.recordChanged(change));
+    const one: Started = await started(0, async () => one.registry.recordChanged(change));
     await one.follower.handle(entries);
     expect([change, (await delivered()).length]).toEqual([change, samples.length]);
     await cleared({ rules: [rule] });
@@ -330,9 +330,9 @@ test('review reliability 1: whatever record changes between two samples of a bat
 });
 
 test('review reliability 1: a device whose plan was not made is an error, not a device without rules', async () => {
-  const { book } = await started(0);
-  await book.refresh();
-  expect(() => book.planOf('02a')).toThrow('The rules of device 02a were not prepared');
+  const { registry } = await started(0);
+  await registry.refresh();
+  expect(() => registry.planOf('02a')).toThrow('The rules of device 02a were not prepared');
 });
 
 /** Two rules that fire for every sample of the device, of which something breaks the first. */
@@ -369,8 +369,8 @@ test('review rules 1: a rule that throws is noted, counted and told, and the oth
   const one = await started(0, undefined, {
     failed: ({ message, cause }) => failures.push(`${message} ${cause}`),
   });
-  await one.book.refresh();
-  const { logic } = one.book.rule(broken!.id)!;
+  await one.registry.refresh();
+  const { logic } = one.registry.rule(broken!.id)!;
   if (logic.type !== 'COMPARISON') expect.fail('not a comparison');
   const test = (): never => {
     throw new TypeError('nobody thought of this');

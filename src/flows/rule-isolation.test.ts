@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { bootstrap } from '../access/bootstrap.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Rule } from '../model/rule.ts';
-import { createRuleBook } from '../rules/rule-registry.ts';
+import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
 import { fromSource, condition, ruleFor, sourceFor } from '../rules/testing-rules.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
@@ -47,13 +47,13 @@ beforeEach(() => {
 
 /** A start of the platform that is asked to judge what comes from now on. */
 function started() {
-  const book = createRuleBook(records, store, (ruleId, error) =>
+  const registry = createRuleRegistry(records, store, (ruleId, error) =>
     expect.fail(`${ruleId}: ${String(error)}`),
   );
   const log = createRunLog();
   const follower = createRuleFollower({
     db: records.db,
-    book,
+    registry,
     log,
     lookUp: () => undefined,
     enqueueDeliveries: async () => undefined,
@@ -65,7 +65,7 @@ function started() {
     position: store.position - 1,
     failed: ({ message, cause }) => failures.push(`${message}: ${String(cause)}`),
   });
-  return { book, log, follower };
+  return { registry, log, follower };
 }
 
 async function stored(timestamps: readonly number[]): Promise<DurableEntry> {
@@ -104,9 +104,9 @@ const broken = (): never => {
 test('review isolation 3: a rule that throws while a device is planned is told for each batch, and the others go on', async () => {
   const rules = ['21a', '21b'].map((id) => ruleFor(deviceId, { id, name: id, actions: [] }));
   await withRules(rules, async () => {
-    const { book, log, follower } = started();
+    const { registry, log, follower } = started();
     await follower.alone(async () => undefined);
-    const [source] = book.rule('21a')!.sources;
+    const [source] = registry.rule('21a')!.sources;
     Object.defineProperty(source!.deviceIds, 'includes', { value: broken, configurable: true });
     await follower.handle([await stored([1, 2])]);
     expect(log.runsOf('21a')).toMatchObject([{ outcome: 'FAILED', deviceId }]);
@@ -137,9 +137,9 @@ test('review isolation 3: a schedule that throws is told and tried again in an h
     ruleFor(deviceId, { id, name: id, actions: [], timer, nextExecution: now }),
   );
   await withRules(rules, async () => {
-    const { book, log, follower } = started();
+    const { registry, log, follower } = started();
     await follower.alone(async () => undefined);
-    Object.assign(book.rule('21a')!, { schedule: { next: broken } });
+    Object.assign(registry.rule('21a')!, { schedule: { next: broken } });
     await follower.runDue();
     expect(log.runsOf('21a')).toMatchObject([{ outcome: 'FAILED', trigger: 'TIMER' }]);
     expect(log.runsOf('21b')).toHaveLength(1);

@@ -3,8 +3,8 @@ import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
-import type { Holds } from '../rules/condition-states.ts';
-import type { SeenSample } from '../rules/rule-reading.ts';
+import type { ConditionStates } from '../rules/condition-states.ts';
+import type { RuleSample } from '../rules/rule-reading.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import {
   actionsFor,
@@ -33,7 +33,7 @@ const retryMs = 1_000;
 export interface RuleScriptsParts {
   readonly db: RecordsDb;
   readonly scripts: Pick<ScriptMachine, 'run'>;
-  readonly holds: Holds;
+  readonly holds: ConditionStates;
   /** The rule as it is now. */
   readonly ruleOf: (ruleId: string) => Promise<CompiledRule | undefined>;
   readonly enqueueDeliveries: EnqueueDeliveries;
@@ -267,7 +267,7 @@ interface WaitingRun {
   readonly origin: Origin;
   readonly event: JsonObject;
   readonly context: TemplateContext;
-  readonly samples: readonly (SeenSample | null)[];
+  readonly samples: readonly (RuleSample | null)[];
   readonly places: readonly number[];
 }
 

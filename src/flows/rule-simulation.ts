@@ -7,8 +7,13 @@ import type { Sample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import { refuseUnreadable } from '../samples/unreadable.ts';
 import { planDevice } from '../rules/device-plan.ts';
-import { judgeSample, judgeTimed, type RuleMemory, type Triggered } from '../rules/evaluation.ts';
-import { createHolds } from '../rules/condition-states.ts';
+import {
+  evaluateSample,
+  evaluateTimed,
+  type RuleMemory,
+  type Triggered,
+} from '../rules/evaluation.ts';
+import { createConditionStates } from '../rules/condition-states.ts';
 import { createLastSamples } from '../rules/last-samples.ts';
 import { runView, type RuleRun, runOf } from '../rules/rule-run.ts';
 import { actionsFor, scriptEvent, scriptOutcome } from '../rules/script-run.ts';
@@ -68,7 +73,7 @@ export async function simulateRule(
     on,
   );
   const tags = await on.tagsOf(devices);
-  const memory: RuleMemory = { last: createLastSamples(), holds: createHolds() };
+  const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
   const state = { script: {} as JsonObject, held: new Map<string, boolean>(), runs: 0 };
   const told: { readonly run: RuleRun; readonly actions: readonly Json[] }[] = [];
   let due = compiled.schedule?.next(from - 1);
@@ -84,7 +89,7 @@ export async function simulateRule(
   };
   const runTimersUntil = async (until: EpochMs): Promise<void> => {
     while (due !== undefined && due < until && told.length < simulationLimits.samplesMax) {
-      const triggered = judgeTimed(compiled, memory);
+      const triggered = evaluateTimed(compiled, memory);
       if (triggered === undefined) return;
       const origin = {
         cause: 'TIMER',
@@ -104,7 +109,7 @@ export async function simulateRule(
     const plan = planDevice(sample.deviceId, tags.get(sample.deviceId) ?? new Set(), [compiled]);
     if (plan === undefined) continue;
     const triggers: Triggered[] = [];
-    judgeSample(plan, sample, memory, (of, reading, places, verdict) => {
+    evaluateSample(plan, sample, memory, (of, reading, places, verdict) => {
       triggers.push({ compiled: of, reading, places, verdict });
     });
     const { deviceId, timestamp: at } = sample;

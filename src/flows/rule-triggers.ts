@@ -7,7 +7,7 @@ import type { StoredSample } from '../model/sample.ts';
 import type { TemplateContext } from '../model/template-context.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
-import type { SeenSample } from '../rules/rule-reading.ts';
+import type { RuleSample } from '../rules/rule-reading.ts';
 import { scriptEvent } from '../rules/script-run.ts';
 import {
   type LookUpDevice,
@@ -93,14 +93,14 @@ export function notedDevices({ sources }: CompiledRule, { deviceId }: Origin): r
 }
 
 /** The sample as rules remember it. */
-export function seenSampleOf({
+export function ruleSampleOf({
   deviceId,
   topic,
   timestamp,
   data,
   meta,
   correlationId,
-}: StoredSample): SeenSample {
+}: StoredSample): RuleSample {
   return {
     deviceId,
     topic,

@@ -2,18 +2,18 @@
 import type { EpochMs } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
-import type { SeenSample } from '../rules/rule-reading.ts';
+import type { RuleSample } from '../rules/rule-reading.ts';
 import { lazyTransaction, type RecordsDb } from '../records/records.ts';
 import { saveFollowerPosition } from '../records/rows/follower-positions.ts';
 import { rulesFollower } from '../records/rows/recorded-positions.ts';
 import { appendProcessingLog } from '../records/rows/processing-log.ts';
 import {
   activationsOf,
-  type DeviceHolds,
+  type DeviceConditionState,
   insertScriptTimers,
-  type OfActivation,
+  type ActivationRef,
   removeScriptTimers,
-  saveDeviceHolds,
+  saveConditionStates,
   saveLastSamples,
   saveScriptState,
   type ScriptTimer,
@@ -23,16 +23,16 @@ import { saveNextExecution } from '../records/rows/rules.ts';
 import type { RuleDelivery } from './rule-effects.ts';
 
 export interface RuleWrite {
-  readonly deliveries: readonly (RuleDelivery & OfActivation)[];
+  readonly deliveries: readonly (RuleDelivery & ActivationRef)[];
   readonly notes: readonly ProcessingLogEntry[];
-  readonly holds: readonly DeviceHolds[];
-  readonly lastSamples: readonly { readonly watchId: string; readonly sample: SeenSample }[];
-  readonly triggers: readonly (OfActivation & { readonly trigger: JsonObject })[];
+  readonly holds: readonly DeviceConditionState[];
+  readonly lastSamples: readonly { readonly watchId: string; readonly sample: RuleSample }[];
+  readonly triggers: readonly (ActivationRef & { readonly trigger: JsonObject })[];
   readonly timers: readonly ScriptTimer[];
-  readonly states: readonly (OfActivation & { readonly state: JsonObject })[];
+  readonly states: readonly (ActivationRef & { readonly state: JsonObject })[];
   readonly firedTimers: readonly string[];
   /** Of rules whose timer was due: when it is next. */
-  readonly due: readonly (OfActivation & { readonly nextExecution: EpochMs | null })[];
+  readonly due: readonly (ActivationRef & { readonly nextExecution: EpochMs | null })[];
   /** Script runs that were done, up to a place in the queue of each rule. */
   readonly done: readonly { readonly ruleId: string; readonly upTo: number }[];
   /** Of the last journal entry that was judged. */
@@ -96,8 +96,8 @@ async function writeAll(
     ),
   ];
   const activations = await activationsOf(step, ruleIds);
-  const counts = (of: OfActivation): boolean => activations.get(of.ruleId) === of.activation;
-  await saveDeviceHolds(step, holds.filter(counts));
+  const counts = (of: ActivationRef): boolean => activations.get(of.ruleId) === of.activation;
+  await saveConditionStates(step, holds.filter(counts));
   await saveLastSamples(
     step,
     write.lastSamples.map(({ watchId, sample }) => {

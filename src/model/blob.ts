@@ -1,6 +1,9 @@
 // A blob: a file kept for an organization or a workspace, such as a picture of a device (contract 31).
 import type { AuditFields } from './record.ts';
 
+/** Bytes of one file. */
+export const blobBytesMax = 10 * 1024 * 1024;
+
 export interface Blob extends AuditFields {
   readonly id: string;
   readonly organizationId: string;

@@ -1,5 +1,6 @@
-// Brings a database to this program's version: numbered steps, each with its number in one transaction.
+// Records migrations: Kysely's Migrator brings a database to this program's version, in one transaction.
 import type { Kysely } from 'kysely';
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator, NO_MIGRATIONS } from 'kysely/migration';
 import { DataFolderError } from '../data-folder/data-folder.ts';
 import * as firstRecords from './migrations/0001-first-records.ts';
 import * as idempotencyKeys from './migrations/0002-idempotency-keys.ts';
@@ -10,75 +11,118 @@ import * as deviceRecords from './migrations/0011-device-records.ts';
 import * as dashboards from './migrations/0012-blobs-and-dashboards.ts';
 import * as operations from './migrations/0013-operations.ts';
 import * as registration from './migrations/0014-registration.ts';
-import * as deliveries from './migrations/0034-deliveries.ts';
 import * as registrationInLists from './migrations/0015-registration-in-lists.ts';
 import * as devicesByPhysicalId from './migrations/0020-devices-by-physical-id.ts';
 import * as integrations from './migrations/0024-integrations-and-downlinks.ts';
+import * as deliveries from './migrations/0034-deliveries.ts';
 import * as rules from './migrations/0044-rules.ts';
 import * as ruleState from './migrations/0045-rule-state.ts';
-import * as provenAddresses from './migrations/0052-proven-addresses.ts';
 import * as requestParts from './migrations/0050-request-parts.ts';
+import * as provenAddresses from './migrations/0052-proven-addresses.ts';
 import * as organizationCounts from './migrations/0060-organization-counts.ts';
 import * as keyCheck from './migrations/0071-key-check.ts';
+import * as oldVersionMark from './migrations/0072-old-version-mark.ts';
 import type { RecordTables } from './schema.ts';
 
-interface Migration {
-  up(db: Kysely<RecordTables>): Promise<void>;
-}
-
-/** By number, as in the names of the files; each runs once, those that are missing in order. Entries are only ever added. */
-const migrations: Readonly<Record<number, Migration>> = {
-  1: firstRecords,
-  2: idempotencyKeys,
-  3: access,
-  5: retention,
-  10: customFields,
-  11: deviceRecords,
-  12: dashboards,
-  13: operations,
-  14: registration,
-  34: deliveries,
-  15: registrationInLists,
-  20: devicesByPhysicalId,
-  24: integrations,
-  44: rules,
-  45: ruleState,
-  52: provenAddresses,
-  50: requestParts,
-  60: organizationCounts,
-  71: keyCheck,
+/** By the name of its file. Each runs once; missing ones run in order of name. Rows are only ever added. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  '0001-first-records': firstRecords,
+  '0002-idempotency-keys': idempotencyKeys,
+  '0003-access': access,
+  '0005-retention': retention,
+  '0010-custom-fields': customFields,
+  '0011-device-records': deviceRecords,
+  '0012-blobs-and-dashboards': dashboards,
+  '0013-operations': operations,
+  '0014-registration': registration,
+  '0015-registration-in-lists': registrationInLists,
+  '0020-devices-by-physical-id': devicesByPhysicalId,
+  '0024-integrations-and-downlinks': integrations,
+  '0034-deliveries': deliveries,
+  '0044-rules': rules,
+  '0045-rule-state': ruleState,
+  '0050-request-parts': requestParts,
+  '0052-proven-addresses': provenAddresses,
+  '0060-organization-counts': organizationCounts,
+  '0071-key-check': keyCheck,
+  '0072-old-version-mark': oldVersionMark,
 };
 
-interface VersionTable {
+/** Numbers of migrations, as programs before the Migrator stored them; a program that finds a later one refuses the database. */
+interface OldTables {
   schemaVersion: { version: number };
 }
 
-/** True when an older database was changed. Throws when it is at a later version than this program knows. */
-export async function migrate(db: Kysely<RecordTables>): Promise<boolean> {
-  const versions = db as unknown as Kysely<VersionTable>;
-  await versions.schema
-    .createTable('schemaVersion')
-    .ifNotExists()
-    .addColumn('version', 'integer', (column) => column.primaryKey())
+interface MigratorTables {
+  [DEFAULT_MIGRATION_TABLE]: { name: string; timestamp: string };
+}
+
+/**
+ * True when an older database was changed. Throws `DataFolderError` when the database is at a later version than this program
+ * knows. A migration that fails leaves the database as it was.
+ */
+export async function migrate(
+  db: Kysely<RecordTables>,
+  known: Readonly<Record<string, Migration>> = migrations,
+): Promise<boolean> {
+  const names = Object.keys(known).sort();
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => ({ ...known }) },
+    // Databases of earlier versions ran some of them in another order.
+    allowUnorderedMigrations: true,
+  });
+  const done = await namesDone(db, migrator, names);
+  const later = done.filter((name) => !names.includes(name)).sort();
+  if (later.length > 0) throw newerVersion(later.at(-1), names.at(-1));
+  // A database that is up to date is not even locked.
+  if (names.every((name) => done.includes(name))) return false;
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+  return done.length > 0;
+}
+
+/** The names of the migrations that ran; those that only the old table knows are carried over to the Migrator's. */
+async function namesDone(
+  db: Kysely<RecordTables>,
+  migrator: Migrator,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  const tableNames = new Set(tables.map(({ name }) => name));
+  const migratorDb = db as unknown as Kysely<MigratorTables>;
+  if (tableNames.has(DEFAULT_MIGRATION_TABLE)) {
+    const rows = await migratorDb.selectFrom(DEFAULT_MIGRATION_TABLE).select('name').execute();
+    if (rows.length > 0) return rows.map(({ name }) => name);
+  }
+  if (!tableNames.has('schemaVersion')) return [];
+  const old = await namesOfOldTable(db as unknown as Kysely<OldTables>, names);
+  if (old.length === 0) return [];
+  // Creates the Migrator's tables and runs nothing.
+  const { error } = await migrator.migrateTo(NO_MIGRATIONS);
+  if (error !== undefined) throw error;
+  const timestamp = new Date(0).toISOString();
+  await migratorDb
+    .insertInto(DEFAULT_MIGRATION_TABLE)
+    .values(old.map((name) => ({ name, timestamp })))
     .execute();
-  const known = Object.keys(migrations).map(Number);
-  const rows = await versions.selectFrom('schemaVersion').select('version').execute();
-  const done = new Set(rows.map((row) => row.version));
-  const latest = Math.max(0, ...done);
-  if (latest > Math.max(...known)) {
-    throw new DataFolderError(
-      `The data folder was written by a newer version of the program (records version ${latest}, this program knows ${Math.max(...known)}); start that version, or restore a backup made before it`,
-    );
-  }
-  const missing = known.filter((number) => !done.has(number));
-  for (const number of missing) {
-    await db.transaction().execute(async (step) => {
-      await migrations[number]!.up(step);
-      await (step as unknown as Kysely<VersionTable>)
-        .insertInto('schemaVersion')
-        .values({ version: number })
-        .execute();
-    });
-  }
-  return done.size > 0 && missing.length > 0;
+  return old;
+}
+
+async function namesOfOldTable(db: Kysely<OldTables>, names: readonly string[]): Promise<string[]> {
+  const rows = await db.selectFrom('schemaVersion').select('version').orderBy('version').execute();
+  return rows.map(({ version }) => {
+    const name = names.find((candidate) => Number.parseInt(candidate, 10) === version);
+    if (name === undefined) throw newerVersion(version, names.at(-1));
+    return name;
+  });
+}
+
+function newerVersion(
+  found: string | number | undefined,
+  known: string | undefined,
+): DataFolderError {
+  return new DataFolderError(
+    `The data folder was written by a newer version of the program (records version ${found}, this program knows ${known}); start that version, or restore a backup made before it`,
+  );
 }

@@ -48,10 +48,10 @@ test('a new folder gets the tables, and opening it again keeps what was written'
 test('a folder of a newer version is refused with both versions named', async () => {
   await (await openRecords({ directory, announce })).close();
   const database = new DatabaseSync(join(directory, 'records.sqlite'));
-  database.exec('insert into schemaVersion (version) values (99)');
+  database.exec(`insert into kysely_migration values ('0099-later', '2026-11-22T00:00:00.000Z')`);
   database.close();
   await expect(openRecords({ directory, announce })).rejects.toThrow(
-    /newer version.*records version 99, this program knows \d+/,
+    /newer version.*records version 0099-later, this program knows \d+/,
   );
 });
 

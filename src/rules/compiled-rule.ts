@@ -67,7 +67,7 @@ export interface CompiledRule {
   readonly consecutive: ReadonlyMap<string, boolean>;
   readonly schedule: RuleSchedule | undefined;
   /** Whether it needs more than the sample that triggers it. */
-  readonly remembers: boolean;
+  readonly needsLastSamples: boolean;
   /** Whether any input is a tag, which only a triggering sample can make definite. */
   readonly byTag: boolean;
 }
@@ -96,7 +96,7 @@ export function compileRule(rule: Rule, parts: RuleParts): CompiledRule | undefi
     logic,
     consecutive,
     schedule: read !== undefined && 'schedule' in read ? read.schedule : undefined,
-    remembers:
+    needsLastSamples:
       sources.length > 1 ||
       rule.timer.enabled ||
       logic.type === 'CUSTOM_LOGIC' ||

@@ -1,7 +1,7 @@
 // What held at the last verdict, by rule and device: in cells that plans keep at hand, so that a verdict looks nothing up.
 
 /** What holds for one rule and device. */
-export interface HoldCell {
+export interface ConditionState {
   readonly ruleId: string;
   /** Empty for timed runs. */
   readonly deviceId: string;
@@ -11,15 +11,15 @@ export interface HoldCell {
   readonly epoch: object;
 }
 
-export interface Holds {
+export interface ConditionStates {
   get(ruleId: string, deviceId: string): string;
   set(ruleId: string, deviceId: string, holds: string): void;
   /** May be kept as long as it is current. */
-  cell(ruleId: string, deviceId: string): HoldCell;
+  cell(ruleId: string, deviceId: string): ConditionState;
   /** False after anything was forgotten or loaded, and for cells of other memories; the cell is asked for again then. */
-  isCurrent(cell: HoldCell): boolean;
+  isCurrent(cell: ConditionState): boolean;
   /** Keeps what holds now. */
-  change(cell: HoldCell, holds: string): void;
+  change(cell: ConditionState, holds: string): void;
   load(ruleId: string, deviceId: string, holds: string): void;
   /** What changed since the last call, and is then taken as saved. */
   takeChanged(): readonly {
@@ -31,20 +31,20 @@ export interface Holds {
   clear(): void;
 }
 
-export function createHolds(): Holds {
+export function createConditionStates(): ConditionStates {
   // Cells in which nothing ever held are not kept here: there is one for each rule and device.
-  const rules = new Map<string, Map<string, HoldCell>>();
-  const changed = new Set<HoldCell>();
+  const rules = new Map<string, Map<string, ConditionState>>();
+  const changed = new Set<ConditionState>();
   let epoch = {};
 
-  const known = (ruleId: string, deviceId: string): HoldCell | undefined =>
+  const known = (ruleId: string, deviceId: string): ConditionState | undefined =>
     rules.get(ruleId)?.get(deviceId);
-  const keep = (cell: HoldCell): void => {
+  const keep = (cell: ConditionState): void => {
     const cells = rules.get(cell.ruleId);
     if (cells === undefined) rules.set(cell.ruleId, new Map([[cell.deviceId, cell]]));
     else cells.set(cell.deviceId, cell);
   };
-  const cellOf = (ruleId: string, deviceId: string): HoldCell => {
+  const cellOf = (ruleId: string, deviceId: string): ConditionState => {
     const cell = known(ruleId, deviceId);
     if (cell?.epoch === epoch) return cell;
     const current = { ruleId, deviceId, holds: cell?.holds ?? '', epoch };
@@ -54,7 +54,7 @@ export function createHolds(): Holds {
     }
     return current;
   };
-  const change = (cell: HoldCell, holds: string): void => {
+  const change = (cell: ConditionState, holds: string): void => {
     // Nothing known and nothing holding are the same.
     if (cell.holds === holds || (cell.holds === '' && !holds.includes('1'))) return;
     if (cell.holds === '') keep(cell);

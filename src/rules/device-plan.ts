@@ -2,7 +2,7 @@
 import { dataValue } from '../model/data-value.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CompiledRule, Watch } from './compiled-rule.ts';
-import type { HoldCell } from './condition-states.ts';
+import type { ConditionState } from './condition-states.ts';
 
 /** A rule as one device meets it. */
 export interface PlannedRule {
@@ -10,7 +10,7 @@ export interface PlannedRule {
   /** Whether the device is an input of each data source. */
   readonly contains: readonly boolean[];
   /** What holds for the device, kept at hand by whoever judges. */
-  cell?: HoldCell | undefined;
+  cell?: ConditionState | undefined;
 }
 
 interface PlannedWatch {
@@ -33,7 +33,7 @@ export interface DevicePlan {
   /** Those of every topic. */
   readonly everywhere: readonly PlannedWatch[];
   /** Whether anything has to be remembered for its rules. */
-  readonly remembers: boolean;
+  readonly needsLastSamples: boolean;
   /** Other devices whose last samples its rules read. */
   readonly otherDevices: readonly string[];
 }
@@ -60,7 +60,7 @@ export function planDevice(
       const { watch } = source;
       const known = watches.get(watch.id) ?? { watch, remembered: false, uses: [] };
       watches.set(watch.id, known);
-      known.remembered ||= compiled.remembers;
+      known.remembered ||= compiled.needsLastSamples;
       const last = known.uses.at(-1);
       if (last?.planned === planned)
         known.uses.splice(-1, 1, useOf(planned, [...last.places, place]));
@@ -78,7 +78,7 @@ export function planDevice(
   return {
     byTopic,
     everywhere,
-    remembers: [...watches.values()].some(({ remembered }) => remembered),
+    needsLastSamples: [...watches.values()].some(({ remembered }) => remembered),
     otherDevices: [...others],
   };
 }
@@ -111,7 +111,9 @@ export function rulesOfWatch(
 ): readonly CompiledRule[] {
   const group = topic === '*' ? everywhere : byTopic.get(topic);
   const uses = group?.find(({ watch }) => watch.id === id)?.uses ?? [];
-  return uses.map(({ planned }) => planned.compiled).filter(({ remembers }) => remembers);
+  return uses
+    .map(({ planned }) => planned.compiled)
+    .filter(({ needsLastSamples }) => needsLastSamples);
 }
 
 export interface MatchedSample {

@@ -6,8 +6,8 @@ import type { JsonObject } from '../model/json.ts';
 import type { Rule } from '../model/rule.ts';
 import { compileRule } from './compiled-rule.ts';
 import { type DevicePlan, planDevice } from './device-plan.ts';
-import { judgeSample, judgeTimed, type RuleMemory } from './evaluation.ts';
-import { createHolds } from './condition-states.ts';
+import { evaluateSample, evaluateTimed, type RuleMemory } from './evaluation.ts';
+import { createConditionStates } from './condition-states.ts';
 import { createLastSamples } from './last-samples.ts';
 import {
   type ReferenceSample,
@@ -32,7 +32,7 @@ function compiled(rule: Rule, consecutive: Readonly<Record<string, boolean>>) {
 }
 
 function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[] {
-  const memory: RuleMemory = { last: createLastSamples(), holds: createHolds() };
+  const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
   const made = rules.map((rule) => compiled(rule, consecutive));
   const plans = new Map<string, DevicePlan>();
   const fired: string[] = [];
@@ -41,7 +41,7 @@ function firings({ rules, samples, tags, consecutive }: ReferenceWorld): string[
     const plan = plans.get(deviceId) ?? planDevice(deviceId, new Set(tags[deviceId]), made);
     if (plan === undefined) continue;
     plans.set(deviceId, plan);
-    judgeSample(plan, sample, memory, ({ rule }, _reading, _places, verdict) => {
+    evaluateSample(plan, sample, memory, ({ rule }, _reading, _places, verdict) => {
       for (const { cause, actionId } of verdict!.firings)
         fired.push(`${rule.id} ${at} ${cause} ${actionId}`);
     });
@@ -160,10 +160,10 @@ describe('contract 13: timed runs', () => {
     schedule: 'PT1H',
   } as const;
   const memoryWith = (rule: Rule, samples: readonly ReferenceSample[]): RuleMemory => {
-    const memory: RuleMemory = { last: createLastSamples(), holds: createHolds() };
+    const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
     const plan = planDevice('02a', new Set(), [compiled(rule, { '09a': false })])!;
     for (const one of samples) {
-      judgeSample(plan, one, memory, () => {
+      evaluateSample(plan, one, memory, () => {
         throw new Error('an uplink triggered a timed rule');
       });
     }
@@ -173,8 +173,10 @@ describe('contract 13: timed runs', () => {
   test('a timer reads the last sample, and uplinks do not trigger', () => {
     const rule = ruleFor('02a', { timer });
     const memory = memoryWith(rule, [sample('02a', { a: 25 })]);
-    expect(judgeTimed(compiled(rule, { '09a': false }), memory)!.verdict!.firings).toHaveLength(1);
-    expect(judgeTimed(compiled(rule, { '09a': false }), memory)!.verdict).toMatchObject({
+    expect(evaluateTimed(compiled(rule, { '09a': false }), memory)!.verdict!.firings).toHaveLength(
+      1,
+    );
+    expect(evaluateTimed(compiled(rule, { '09a': false }), memory)!.verdict).toMatchObject({
       firings: [],
       suppressed: true,
     });
@@ -190,7 +192,9 @@ describe('contract 13: timed runs', () => {
     const inputs = [{ ...ruleFor('02a').inputs[0]!, id: '71a', type: 'ASSET_TAG' as const }];
     const logic = { ...ruleFor('02a').logic, dataSources: [sourceFor('s', '71a')] };
     const rule = compiled(ruleFor('02a', { timer, inputs, logic }), {});
-    expect(judgeTimed(rule, { last: createLastSamples(), holds: createHolds() })).toBeUndefined();
+    expect(
+      evaluateTimed(rule, { last: createLastSamples(), states: createConditionStates() }),
+    ).toBeUndefined();
   });
 });
 

@@ -3,15 +3,15 @@ import { isJsonObject } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { type DevicePlan, matchSample, type PlannedRule } from './device-plan.ts';
 import type { Verdict } from './firing.ts';
-import type { Holds } from './condition-states.ts';
+import type { ConditionStates } from './condition-states.ts';
 import type { LastSamples } from './last-samples.ts';
-import { type Reading, readingOf, type SeenSample } from './rule-reading.ts';
-import { judge } from './verdict.ts';
+import { type Reading, readingOf, type RuleSample } from './rule-reading.ts';
+import { evaluateRule } from './verdict.ts';
 
 /** What rules remember of devices; timed runs have the device ''. */
 export interface RuleMemory {
   readonly last: LastSamples;
-  readonly holds: Holds;
+  readonly states: ConditionStates;
 }
 
 /** A rule that was triggered. */
@@ -40,9 +40,9 @@ export type VisitFailed = (
 ) => void;
 
 /** Tells every rule that the sample triggers, then remembers the sample. Throws when the sample cannot be looked at at all. */
-export function judgeSample(
+export function evaluateSample(
   plan: DevicePlan,
-  sample: SeenSample,
+  sample: RuleSample,
   memory: RuleMemory,
   visit: Visit,
   failed: VisitFailed = rethrow,
@@ -53,8 +53,15 @@ export function judgeSample(
     if (!triggers) continue;
     const { compiled } = planned;
     try {
-      const reading = compiled.remembers ? readingFor(planned, places, sample, memory.last) : alone;
-      visit(compiled, reading, places, verdictFor(planned, reading, sample.deviceId, memory.holds));
+      const reading = compiled.needsLastSamples
+        ? readingFor(planned, places, sample, memory.last)
+        : alone;
+      visit(
+        compiled,
+        reading,
+        places,
+        verdictFor(planned, reading, sample.deviceId, memory.states),
+      );
     } catch (error) {
       failed(compiled, places, error);
     }
@@ -67,31 +74,31 @@ const rethrow: VisitFailed = (_compiled, _places, error) => {
 };
 
 /** Remembers a sample that triggers no rule, so that it is the last one of its watches all the same. */
-export function rememberSample(plan: DevicePlan, sample: SeenSample, { last }: RuleMemory): void {
+export function keepSample(plan: DevicePlan, sample: RuleSample, { last }: RuleMemory): void {
   for (const watch of matchSample(plan, sample.topic, sample.data).remembered)
     last.put(watch.id, sample);
 }
 
-/** The rule at a due time; undefined when an input is a tag, of which no device is definite then (contract 13). */
-export function judgeTimed(compiled: CompiledRule, memory: RuleMemory): Triggered | undefined {
-  if (compiled.byTag) return undefined;
+/** The rule at a due time. Undefined if an input is a tag, because no single device is known then (contract 13). */
+export function evaluateTimed(compiled: CompiledRule, memory: RuleMemory): Triggered | undefined {
+  return compiled.byTag ? undefined : evaluateWithoutDevice(compiled, memory);
+}
+
+/** The rule with the last samples of the devices that its data sources name. */
+export function evaluateWithoutDevice(compiled: CompiledRule, memory: RuleMemory): Triggered {
   const samples = compiled.sources.map(({ watch, deviceIds }) =>
     newest(memory.last, deviceIds, watch.id),
   );
   const reading = readingOf(samples);
-  return {
-    compiled,
-    reading,
-    places: [],
-    verdict: verdictFor({ compiled }, reading, '', memory.holds),
-  };
+  const verdict = verdictFor({ compiled }, reading, '', memory.states);
+  return { compiled, reading, places: [], verdict };
 }
 
 function verdictFor(
   planned: Pick<PlannedRule, 'compiled' | 'cell'>,
   reading: Reading,
   deviceId: string,
-  holds: Holds,
+  holds: ConditionStates,
 ): Verdict | undefined {
   const { compiled } = planned;
   if (compiled.logic.type === 'CUSTOM_LOGIC') return undefined;
@@ -100,7 +107,7 @@ function verdictFor(
     cell = holds.cell(compiled.rule.id, deviceId);
     planned.cell = cell;
   }
-  const verdict = judge(compiled, reading, cell.holds);
+  const verdict = evaluateRule(compiled, reading, cell.holds);
   if (verdict.holds !== cell.holds) holds.change(cell, verdict.holds);
   return verdict;
 }
@@ -112,7 +119,7 @@ function verdictFor(
 function readingFor(
   { compiled, contains }: PlannedRule,
   places: readonly number[],
-  sample: SeenSample,
+  sample: RuleSample,
   last: LastSamples,
 ): Reading {
   const samples = compiled.sources.map(({ source, watch, deviceIds }, place) => {
@@ -128,8 +135,8 @@ function newest(
   last: LastSamples,
   deviceIds: readonly string[],
   watchId: string,
-): SeenSample | undefined {
-  let found: SeenSample | undefined;
+): RuleSample | undefined {
+  let found: RuleSample | undefined;
   for (const deviceId of deviceIds) {
     const sample = last.get(deviceId, watchId);
     if (sample !== undefined && (found === undefined || sample.timestamp > found.timestamp))
@@ -139,7 +146,7 @@ function newest(
 }
 
 /** A sample as the records keep it, read back; undefined when it is none. */
-export function seenSampleFrom(value: unknown): SeenSample | undefined {
+export function ruleSampleFrom(value: unknown): RuleSample | undefined {
   if (!isJsonObject(value) || !isJsonObject(value['data'])) return undefined;
-  return value as unknown as SeenSample;
+  return value as unknown as RuleSample;
 }

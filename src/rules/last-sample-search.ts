@@ -1,4 +1,4 @@
-// Last sample search: the newest stored sample that a watch takes, among those that rules have evaluated already.
+// Last sample search: the newest stored sample that a watch takes and that rules have evaluated.
 import { isDeepStrictEqual } from 'node:util';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
@@ -11,11 +11,11 @@ import { takes } from './device-plan.ts';
 export type SearchedStore = Pick<SampleStore, 'samples' | 'entriesFrom' | 'position'>;
 
 const searchLimits = {
-  /** Evaluated samples without the watched keys that are passed over for one watch. */
+  /** Evaluated samples without the watched keys that are skipped for one watch. */
   passedOverMax: 100,
-  /** Entries behind the batch that are read to know which samples are not evaluated yet. */
+  /** Entries after the batch that are read to know which samples are not evaluated yet. */
   backlogMax: 2_000,
-  /** Searches between two looks at the journal. */
+  /** Searches between two reads of the journal. */
   togetherMax: 100,
 } as const;
 
@@ -26,62 +26,75 @@ export interface SearchedWatch {
   readonly before: EpochMs;
 }
 
-/** Why the answer of a search may be another than the newest evaluated sample. */
+/** Why the newest evaluated sample may be another than the answer. */
 export type SearchGap =
   /** Samples that may be newer cannot be read. */
   | { readonly kind: 'unreadable'; readonly from: EpochMs; readonly to: EpochMs }
-  /** Too many entries wait for all of their samples to be left out one by one. */
+  /** Too many entries wait, so their samples are left out by time. */
   | { readonly kind: 'backlog' };
 
-/** Told of a gap, for a watch maybe several times. */
-export type TellGap = (one: SearchedWatch, gap: SearchGap) => void;
+export interface LastSampleSearch<W extends SearchedWatch> {
+  readonly store: SearchedStore;
+  /** What is evaluated next. */
+  readonly batch: readonly DurableEntry[];
+  /** Position of the first entry that is not evaluated. */
+  readonly next: number;
+  readonly watches: readonly W[];
+  /** Called for a gap, maybe several times for one watch. */
+  readonly report: (watch: W, gap: SearchGap) => void;
+}
 
 /**
- * The newest evaluated sample of each watch, in their order; undefined where none of the newest hundred has its keys. `batch` is what
- * is evaluated next, `next` its first position. Samples are stored before they are evaluated, so the store has samples of the batch and of
- * what waits behind it too: they are left out one by one. When more than 2,000 entries wait, samples from `before` on are left out instead,
- * which is told, like samples that cannot be read.
+ * Returns the newest evaluated sample of each watch, in their order; undefined if none of the newest hundred has its keys. Samples
+ * are stored before they are evaluated, so the store also has samples of the batch and of later entries: each of them is left out.
+ * When more than 2,000 entries wait, samples from `before` on are left out instead. This is reported, like unreadable samples.
  */
-export async function searchLastSamples(
-  store: SearchedStore,
-  batch: readonly DurableEntry[],
-  next: number,
-  wanted: readonly SearchedWatch[],
-  tell: TellGap,
+export async function searchLastSamples<W extends SearchedWatch>(
+  search: LastSampleSearch<W>,
 ): Promise<(Sample | undefined)[]> {
-  if (wanted.length === 0) return [];
-  const waiting = waitingSamples(store, batch, next);
+  const { watches } = search;
+  if (watches.length === 0) return [];
+  const waiting = createWaitingSamples(search);
   const found: (Sample | undefined)[] = [];
   await waiting.readOn();
-  for (let from = 0; from < wanted.length; from += searchLimits.togetherMax) {
-    const some = wanted.slice(from, from + searchLimits.togetherMax);
-    const candidates = await Promise.all(some.map((one) => search(store, one, waiting, tell)));
-    // What became durable while the store was read may be among them; then those are searched again.
+  for (let from = 0; from < watches.length; from += searchLimits.togetherMax) {
+    const group = watches.slice(from, from + searchLimits.togetherMax);
+    const candidates = await Promise.all(
+      group.map(async (watch) => ({ watch, candidate: await searchOne(search, watch, waiting) })),
+    );
     await waiting.readOn();
-    for (const [i, one] of some.entries()) {
-      let candidate = candidates[i];
-      while (candidate !== undefined && waiting.has(candidate)) {
-        candidate = await search(store, one, waiting, tell);
-        await waiting.readOn();
-      }
-      found.push(candidate);
-    }
+    for (const { watch, candidate } of candidates)
+      found.push(await evaluatedOnly(search, watch, waiting, candidate));
   }
   return found;
 }
 
-async function search(
-  store: SearchedStore,
-  one: SearchedWatch,
+/** Searches again while the candidate became durable during the search: then it is not evaluated yet. */
+async function evaluatedOnly<W extends SearchedWatch>(
+  search: LastSampleSearch<W>,
+  watch: W,
   waiting: WaitingSamples,
-  tell: TellGap,
+  candidate: Sample | undefined,
 ): Promise<Sample | undefined> {
-  if (waiting.isTooLong) tell(one, { kind: 'backlog' });
-  const left: UnreadableSamples[] = [];
-  const found = await searchReadable(store, one, waiting, (samples) => left.push(samples));
-  // What is older than the answer would not have been it.
-  const newer = left.find(({ to }) => to >= (found?.timestamp ?? Number.NEGATIVE_INFINITY));
-  if (newer !== undefined) tell(one, { kind: 'unreadable', from: newer.from, to: newer.to });
+  let found = candidate;
+  while (found !== undefined && waiting.has(found)) {
+    found = await searchOne(search, watch, waiting);
+    await waiting.readOn();
+  }
+  return found;
+}
+
+async function searchOne<W extends SearchedWatch>(
+  { store, report }: LastSampleSearch<W>,
+  watch: W,
+  waiting: WaitingSamples,
+): Promise<Sample | undefined> {
+  if (waiting.isTooLong) report(watch, { kind: 'backlog' });
+  const gaps: UnreadableSamples[] = [];
+  const found = await searchReadable(store, watch, waiting, (samples) => gaps.push(samples));
+  // A gap that is older than the answer does not matter.
+  const newer = gaps.find(({ to }) => to >= (found?.timestamp ?? Number.NEGATIVE_INFINITY));
+  if (newer !== undefined) report(watch, { kind: 'unreadable', from: newer.from, to: newer.to });
   return found;
 }
 
@@ -92,11 +105,16 @@ async function searchReadable(
   unreadable: (samples: UnreadableSamples) => void,
 ): Promise<Sample | undefined> {
   const limit = searchLimits.passedOverMax;
-  const topic = watch.topic === '*' ? {} : { topic: watch.topic };
-  const range = waiting.isTooLong && Number.isFinite(before) ? { to: before } : {};
+  const range = {
+    deviceId,
+    ...(watch.topic !== '*' && { topic: watch.topic }),
+    ...(waiting.isTooLong && Number.isFinite(before) && { to: before }),
+    limit,
+    unreadable,
+  };
   let passedOver = 0;
   for (let skip = 0; passedOver < limit; skip += limit) {
-    const samples = await store.samples({ deviceId, ...topic, ...range, limit, skip, unreadable });
+    const samples = await store.samples({ ...range, skip });
     for (const sample of samples) {
       if (waiting.has(sample)) continue;
       if (takes(watch, sample.data)) return sample;
@@ -110,35 +128,38 @@ async function searchReadable(
 interface WaitingSamples {
   readonly isTooLong: boolean;
   has(sample: Sample): boolean;
-  /** Takes in what became durable since the last call. */
+  /** Reads the entries that became durable since the last call. */
   readOn(): Promise<void>;
 }
 
 /** The samples that are stored and not evaluated yet. */
-function waitingSamples(
-  store: SearchedStore,
-  batch: readonly DurableEntry[],
-  next: number,
-): WaitingSamples {
+function createWaitingSamples({
+  store,
+  batch,
+  next,
+}: Pick<LastSampleSearch<SearchedWatch>, 'store' | 'batch' | 'next'>): WaitingSamples {
   const samples = new Map<string, Sample[]>();
-  const keyOf = ({ deviceId, topic, timestamp }: Sample) => `${deviceId} ${timestamp} ${topic}`;
-  const add = (entries: readonly DurableEntry[]): void => {
+  const from = (batch.at(-1)?.position ?? next - 1) + 1;
+  let readTo = from;
+  let isTooLong = false;
+
+  function add(entries: readonly DurableEntry[]): void {
     for (const sample of entries.flatMap((entry) => entry.samples)) {
       const known = samples.get(keyOf(sample));
       if (known === undefined) samples.set(keyOf(sample), [sample]);
       else known.push(sample);
     }
-  };
+  }
+
   add(batch);
-  const from = (batch.at(-1)?.position ?? next - 1) + 1;
-  let readTo = from;
-  let isTooLong = false;
   return {
     get isTooLong() {
       return isTooLong;
     },
-    has: (sample) =>
-      samples.get(keyOf(sample))?.some(({ data }) => isDeepStrictEqual(data, sample.data)) === true,
+    has(sample) {
+      const known = samples.get(keyOf(sample)) ?? [];
+      return known.some(({ data }) => isDeepStrictEqual(data, sample.data));
+    },
     async readOn() {
       isTooLong ||= store.position - from > searchLimits.backlogMax;
       if (isTooLong || readTo >= store.position) return;
@@ -149,4 +170,8 @@ function waitingSamples(
       }
     },
   };
+}
+
+function keyOf({ deviceId, topic, timestamp }: Sample): string {
+  return `${deviceId} ${timestamp} ${topic}`;
 }

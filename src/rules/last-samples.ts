@@ -1,36 +1,42 @@
-// The last sample that each watch of a device has taken: what a rule reads of data sources that do not trigger it.
-import type { SeenSample } from './rule-reading.ts';
+// Last samples: per device and watch, what a rule reads of data sources that do not trigger it.
+import { createWorkingSet } from '../structures/working-set.ts';
+import type { RuleSample } from './rule-reading.ts';
 
 export interface LastSamples {
-  get(deviceId: string, watchId: string): SeenSample | undefined;
-  /** Remembers the sample unless a newer one is known: late samples do not push newer ones out. */
-  put(watchId: string, sample: SeenSample): void;
-  /** What changed since the last call, and is then taken as saved. */
-  takeChanged(): readonly { readonly watchId: string; readonly sample: SeenSample }[];
-  /**
-   * Tells which of the devices are not here and makes room for them. The others stay, whatever else is forgotten.
-   */
+  get(deviceId: string, watchId: string): RuleSample | undefined;
+  /** Keeps the sample unless a newer one is known: a late sample does not replace a newer one. */
+  put(watchId: string, sample: RuleSample): void;
+  /** Returns the changes since the last call, and marks them as saved. */
+  takeChanged(): readonly { readonly watchId: string; readonly sample: RuleSample }[];
+  /** Returns the devices to `load`, and makes room for them. The other given devices stay in memory. */
   missing(deviceIds: readonly string[]): readonly string[];
-  /** Begins a device with what is known of it. */
-  load(deviceId: string, samples: ReadonlyMap<string, SeenSample>): void;
+  load(deviceId: string, samples: ReadonlyMap<string, RuleSample>): void;
   forget(deviceId: string): void;
   clear(): void;
 }
 
-/** Devices kept in memory; those that were asked for least recently are forgotten first, and read again when they are needed. */
+/** Devices in memory. The least recently used ones are evicted, and read again when they are needed. */
 const devicesMax = 50_000;
 
 export function createLastSamples(): LastSamples {
-  const devices = new Map<string, Map<string, SeenSample>>();
-  const changed = new Map<string, { readonly watchId: string; readonly sample: SeenSample }>();
+  const devices = createWorkingSet<string, Map<string, RuleSample>>(devicesMax);
+  const changed = new Map<string, { readonly watchId: string; readonly sample: RuleSample }>();
+
+  function samplesOf(deviceId: string): Map<string, RuleSample> {
+    const known = devices.get(deviceId);
+    if (known !== undefined) return known;
+    const samples = new Map<string, RuleSample>();
+    devices.set(deviceId, samples);
+    return samples;
+  }
+
   return {
     get: (deviceId, watchId) => devices.get(deviceId)?.get(watchId),
     put(watchId, sample) {
-      let known = devices.get(sample.deviceId);
-      if (known === undefined) devices.set(sample.deviceId, (known = new Map()));
-      const before = known.get(watchId);
+      const samples = samplesOf(sample.deviceId);
+      const before = samples.get(watchId);
       if (before !== undefined && before.timestamp > sample.timestamp) return;
-      known.set(watchId, sample);
+      samples.set(watchId, sample);
       changed.set(`${sample.deviceId} ${watchId}`, { watchId, sample });
     },
     takeChanged() {
@@ -38,26 +44,8 @@ export function createLastSamples(): LastSamples {
       changed.clear();
       return taken;
     },
-    missing(deviceIds) {
-      const missing: string[] = [];
-      for (const id of deviceIds) {
-        const known = devices.get(id);
-        if (known === undefined) missing.push(id);
-        else {
-          devices.delete(id);
-          devices.set(id, known);
-        }
-      }
-      // Those that were asked for are at the end now, so that the room is made of others.
-      const others = devices.size - (deviceIds.length - missing.length);
-      let excess = Math.min(others, devices.size + missing.length - devicesMax);
-      for (const id of devices.keys()) {
-        if (excess-- <= 0) break;
-        devices.delete(id);
-      }
-      return missing;
-    },
-    load: (deviceId, samples) => void devices.set(deviceId, new Map(samples)),
+    missing: (deviceIds) => devices.claim(deviceIds),
+    load: (deviceId, samples) => devices.set(deviceId, new Map(samples)),
     forget: (deviceId) => void devices.delete(deviceId),
     clear() {
       devices.clear();

@@ -1,39 +1,51 @@
-// The plans in memory: one for each device that sent something, found by device and forgotten by workspace.
+// Plans in memory: one per device that sent something, found by device, discarded by device or workspace.
+import { createWorkingSet } from '../structures/working-set.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import { type DevicePlan, type PlanningFailed, planDevice } from './device-plan.ts';
 
-/** Plans kept; those that were asked for least recently make room. */
+/** Plans in memory. The least recently used ones are evicted. */
 const plansMax = 100_000;
 
+/** What a plan is made from. */
+export interface PlannedDevice {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly tags: ReadonlySet<string>;
+  readonly rules: Iterable<CompiledRule>;
+}
+
 export interface Plans {
-  /** Which of the devices have no plan; those that have one keep it while others are made. */
+  /**
+   * Returns the devices that need a plan. The other given devices keep theirs while these are made. A plan without a rule that
+   * threw is made again.
+   */
   missing(devices: ReadonlyMap<string, { readonly workspaceId: string }>): readonly string[];
-  /** A plan that lacks a rule, because the rule threw, is missing again for the next batch. */
-  make(
-    deviceId: string,
-    workspaceId: string,
-    tags: ReadonlySet<string>,
-    rules: Iterable<CompiledRule>,
-    failed: PlanningFailed,
-  ): void;
-  /** Undefined when no rule looks at the device. Throws when its plan was not made: then rules would be passed over in silence. */
-  of(deviceId: string): DevicePlan | undefined;
-  /** The plan as far as it was made; undefined as well when it was not. */
+  make(device: PlannedDevice, failed: PlanningFailed): void;
+  /** Undefined when no rule reads the device. Throws when its plan was not made, because rules would be skipped without notice. */
+  find(deviceId: string): DevicePlan | undefined;
+  /** As `find`, and undefined when the plan was not made. */
   known(deviceId: string): DevicePlan | undefined;
   forget(deviceId: string): void;
-  /** Tells that rules of the workspace remember something of the device. */
+  /** Call when rules of the workspace keep samples of the device. */
   relate(deviceId: string, workspaceId: string): void;
-  /** Forgets the plans of the workspace; the devices it had to do with. */
+  /** Discards the plans of the workspace. Returns the devices that are related to it. */
   forgetWorkspace(workspaceId: string): Iterable<string>;
 }
 
-/** `evicted` is told of devices whose plans made room. */
+interface StoredPlan {
+  readonly workspaceId: string;
+  readonly plan: DevicePlan | undefined;
+  /** A rule threw and is not in the plan. */
+  readonly isPartial: boolean;
+}
+
+/** `evicted` is called with devices whose plans are no longer in memory or incomplete. */
 export function createPlans(evicted: (deviceId: string) => void, max = plansMax): Plans {
-  const plans = new Map<
-    string,
-    { readonly workspaceId: string; readonly plan: DevicePlan | null; readonly isPartial: boolean }
-  >();
   const devicesOf = new Map<string, Set<string>>();
+  const plans = createWorkingSet<string, StoredPlan>(max, ({ workspaceId }, id) => {
+    devicesOf.get(workspaceId)?.delete(id);
+    evicted(id);
+  });
 
   function relate(deviceId: string, workspaceId: string): void {
     const devices = devicesOf.get(workspaceId);
@@ -43,44 +55,30 @@ export function createPlans(evicted: (deviceId: string) => void, max = plansMax)
 
   return {
     missing(devices) {
-      const missing: string[] = [];
       for (const [id, { workspaceId }] of devices) {
         const known = plans.get(id);
-        if (known?.workspaceId !== workspaceId) missing.push(id);
-        else if (known.isPartial) {
-          // The rule that was left out may have samples to remember that came meanwhile.
-          evicted(id);
-          missing.push(id);
-        } else {
-          plans.delete(id);
-          plans.set(id, known);
-        }
+        const isOfOther = known !== undefined && known.workspaceId !== workspaceId;
+        if (isOfOther || known?.isPartial === true) plans.delete(id);
+        // The rule that is not in the plan has samples to keep, which arrived in the meantime.
+        if (!isOfOther && known?.isPartial === true) evicted(id);
       }
-      const others = plans.size - (devices.size - missing.length);
-      let excess = Math.min(others, plans.size + missing.length - max);
-      for (const id of plans.keys()) {
-        if (excess-- <= 0) break;
-        devicesOf.get(plans.get(id)!.workspaceId)?.delete(id);
-        plans.delete(id);
-        evicted(id);
-      }
-      return missing;
+      return plans.claim(devices.keys());
     },
-    make(deviceId, workspaceId, tags, rules, failed) {
+    make({ id, workspaceId, tags, rules }, failed) {
       let isPartial = false;
-      const plan = planDevice(deviceId, tags, rules, (compiled, error) => {
+      const plan = planDevice(id, tags, rules, (compiled, error) => {
         isPartial = true;
         failed(compiled, error);
       });
-      plans.set(deviceId, { workspaceId, plan: plan ?? null, isPartial });
-      relate(deviceId, workspaceId);
+      plans.set(id, { workspaceId, plan, isPartial });
+      relate(id, workspaceId);
     },
-    of(deviceId) {
+    find(deviceId) {
       const known = plans.get(deviceId);
       if (known === undefined) throw new Error(`The rules of device ${deviceId} were not prepared`);
-      return known.plan ?? undefined;
+      return known.plan;
     },
-    known: (deviceId) => plans.get(deviceId)?.plan ?? undefined,
+    known: (deviceId) => plans.get(deviceId)?.plan,
     forget: (deviceId) => void plans.delete(deviceId),
     relate,
     forgetWorkspace(workspaceId) {

@@ -4,7 +4,7 @@ import type { EpochMs } from '../model/instant.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 
 /** A sample as rules remember it. */
-export interface SeenSample {
+export interface RuleSample {
   readonly deviceId: string;
   readonly topic: string;
   readonly timestamp: EpochMs;
@@ -15,7 +15,7 @@ export interface SeenSample {
 
 export interface Reading {
   /** The sample of each data source, in their order; undefined where none is known. */
-  readonly samples: readonly (SeenSample | undefined)[];
+  readonly samples: readonly (RuleSample | undefined)[];
   /** The value of a key in the sample of the data source at that place. */
   value(source: number, key: string): Json | undefined;
 }
@@ -33,7 +33,7 @@ export function isWholeSample(key: string): boolean {
   return key === '' || key === '*';
 }
 
-export function readingOf(samples: readonly (SeenSample | undefined)[]): Reading {
+export function readingOf(samples: readonly (RuleSample | undefined)[]): Reading {
   // Rules of one data source come one after the other and share the reading: what the one before asked for is at hand.
   let lastSource = -1;
   let lastKey = '';

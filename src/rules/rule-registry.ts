@@ -1,303 +1,229 @@
-// The rule book: every active rule compiled once, the plan of each device, and what rules remember; kept current through record changes.
+// Rule registry: the compiled active rules, the plan of each device and the state of rules, updated by record changes.
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { RecordChange } from '../model/record.ts';
-import type { Rule } from '../model/rule.ts';
-import { findCustomLogics } from '../records/rows/custom-logic.ts';
-import type { Records, RecordsDb } from '../records/records.ts';
+import type { Records } from '../records/records.ts';
 import { workspacesOfDevices } from '../records/rows/devices.ts';
-import { findOpenOutputConnectors } from '../records/rows/output-connectors.ts';
-import { findDeviceHolds, findLastSamples } from '../records/rows/rule-state.ts';
+import { findConditionStates } from '../records/rows/rule-state.ts';
 import { findActiveRules } from '../records/rows/rules.ts';
 import { tagsOfDevices } from '../records/rows/tags.ts';
-import { type CompiledRule, compileRule, type RuleParts, type Watch } from './compiled-rule.ts';
-import { type DevicePlan, rulesOfWatch } from './device-plan.ts';
-import { type RuleMemory, seenSampleFrom } from './evaluation.ts';
-import { createHolds } from './condition-states.ts';
-import {
-  type SearchedStore,
-  type SearchedWatch,
-  type SearchGap,
-  searchLastSamples,
-} from './last-sample-search.ts';
+import type { CompiledRule } from './compiled-rule.ts';
+import { createConditionStates } from './condition-states.ts';
+import type { DevicePlan } from './device-plan.ts';
+import type { RuleMemory } from './evaluation.ts';
+import { loadLastSamples, type WantedDevice } from './last-sample-loader.ts';
+import type { SearchedStore, SearchGap } from './last-sample-search.ts';
 import { createLastSamples } from './last-samples.ts';
-import { createPlans } from './plans.ts';
-import type { SeenSample } from './rule-reading.ts';
-import { createRuleIndex } from './rule-index.ts';
+import { type Changes, createPendingChanges } from './pending-changes.ts';
+import { createPlans, type Plans } from './plans.ts';
+import { createRuleIndex, type RuleIndex } from './rule-index.ts';
+import { compileRules } from './rule-loader.ts';
 
-/** What goes wrong while something is prepared; the others are prepared all the same. */
-export interface PreparationMisses {
-  /** The rule threw while the device was planned: samples of the device do not meet it in this batch. */
+/** Failures while something is prepared. The rest is prepared all the same. */
+export interface PreparationFailures {
+  /** The rule threw while the device was planned: in this batch it does not evaluate samples of the device. */
   planningFailed(compiled: CompiledRule, deviceId: string, error: unknown): void;
-  /** The last sample that the rule reads of the device may be another than the newest; maybe told several times. */
+  /** The last sample that the rule reads of the device may be another than the newest. May be called several times. */
   lastSampleUncertain(compiled: CompiledRule, deviceId: string, gap: SearchGap): void;
 }
 
-export interface RuleBook {
+/** `refresh`, `prepare` and `prepareRule` must not run at the same time. */
+export interface RuleRegistry {
   readonly memory: RuleMemory;
   readonly size: () => number;
-  /** To be called for every change of a record; nothing that `prepare` made changes before the next `refresh`. */
+  /** Call for every record change. It takes effect with the next `refresh`. */
   recordChanged(change: RecordChange): void;
-  /** Takes in what changed; true when rules came, went or changed. To be called by one at a time, like `prepare`. */
+  /** Applies the record changes. Resolves to true when rules were added, removed or changed. */
   refresh(): Promise<boolean>;
-  /** Reads what the rules of the entries' devices need; the entries are evaluated next, and with them what comes behind. */
-  prepare(entries: readonly DurableEntry[], misses: PreparationMisses): Promise<void>;
-  /** Reads the last samples that a timed run of the rule needs, behind the position `next` nothing counts. */
-  prepareRule(compiled: CompiledRule, next: number, misses: PreparationMisses): Promise<void>;
-  /** Undefined when no rule looks at the device. Throws for a device that was not prepared. */
+  /** Loads what the rules of the devices need. The entries, and those after them, are evaluated next. */
+  prepare(entries: readonly DurableEntry[], failures: PreparationFailures): Promise<void>;
+  /** Loads the last samples that a timed run of the rule needs, of entries before the position `next`. */
+  prepareRule(compiled: CompiledRule, next: number, failures: PreparationFailures): Promise<void>;
+  /** Undefined when no rule reads the device. Throws for a device that was not prepared. */
   planOf(deviceId: string): DevicePlan | undefined;
   rule(id: string): CompiledRule | undefined;
   rules(): Iterable<CompiledRule>;
-  /** Forgets everything, so that the next `refresh` reads what is durable: after a write that failed. */
+  /** Call after a write that failed: the next `refresh` reads again what is durable. */
   reset(): void;
 }
 
-/** `failed` is told of a rule that cannot be read or compiled; the others go on without it. */
-export function createRuleBook(
+interface RegistryState {
+  readonly db: Records['db'];
+  readonly store: SearchedStore;
+  readonly memory: RuleMemory;
+  readonly index: RuleIndex;
+  readonly plans: Plans;
+  readonly failed: (ruleId: string, error: unknown) => void;
+}
+
+/** `failed` is called for a rule that cannot be read or compiled. The others are used without it. */
+export function createRuleRegistry(
   records: Pick<Records, 'db'>,
   store: SearchedStore,
   failed: (ruleId: string, error: unknown) => void,
-): RuleBook {
-  const { db } = records;
-  const memory: RuleMemory = { last: createLastSamples(), holds: createHolds() };
+): RuleRegistry {
+  const memory: RuleMemory = { last: createLastSamples(), states: createConditionStates() };
   const index = createRuleIndex();
   const plans = createPlans(memory.last.forget);
-  let stale: Set<string> | 'all' = 'all';
-  let staleDevices = new Set<string>();
-  let staleTags = new Set<string>();
-
-  /** What was made for the rules of a workspace is made anew: a rule may watch what none watched before. */
-  const forgetWorkspaces = (workspaceIds: Iterable<string>): void => {
-    for (const id of workspaceIds)
-      for (const device of plans.forgetWorkspace(id)) memory.last.forget(device);
-  };
-
-  const take = async (found: readonly Rule[]): Promise<void> => {
-    const parts = await partsOf(db, found);
-    for (const rule of found) {
-      const compiled = compiledOr(failed, rule, parts);
-      if (compiled !== undefined) index.add(compiled);
-    }
-    const ids = found.map(({ id }) => id);
-    for (const { ruleId, deviceId, activation, holds } of await findDeviceHolds(db, ids)) {
-      if (index.rule(ruleId)?.rule.activation === activation)
-        memory.holds.load(ruleId, deviceId, holds);
-    }
-  };
-
-  /** Rules with the device as an input change when it moves to another workspace, or out of it and back. */
-  const staleByMoves = async (deviceIds: readonly string[]): Promise<void> => {
-    const named = deviceIds.filter((id) => index.namedWorkspace(id) !== undefined);
-    const workspaces = await workspacesOfDevices(db, named);
-    for (const id of named) {
-      if (stale === 'all') return;
-      if ((workspaces.get(id) ?? index.namedWorkspace(id)) === index.namedWorkspace(id)) continue;
-      for (const ruleId of index.namedBy(id)) stale.add(ruleId);
-    }
-  };
-
-  const refreshRules = async (ids: Set<string> | 'all'): Promise<void> => {
-    const { rules: found, broken } = await findActiveRules(
-      db,
-      ids === 'all' ? undefined : [...ids],
-    );
-    for (const { id, error } of broken) failed(id, error);
-    const changed = new Set(found.map(({ workspaceId }) => workspaceId));
-    for (const id of ids === 'all' ? index.ids() : ids) {
-      const known = index.remove(id);
-      if (known === undefined) continue;
-      memory.holds.forget(id);
-      changed.add(known.rule.workspaceId);
-    }
-    await take(found);
-    forgetWorkspaces(changed);
-  };
-
-  /** Rules that read the last sample of the watch: by the device's own tags, or because they name the device. */
-  const rulesReading = (
-    deviceId: string,
-    workspaceId: string,
-    watch: Watch,
-  ): ReadonlySet<CompiledRule> => {
-    const plan = plans.known(deviceId);
-    const naming = index
-      .rulesFor(deviceId, new Set(), workspaceId)
-      .filter(({ remembers }) => remembers)
-      .filter(({ sources }) =>
-        sources.some((one) => one.watch.id === watch.id && one.deviceIds.includes(deviceId)),
-      );
-    return new Set([...(plan === undefined ? [] : rulesOfWatch(plan, watch)), ...naming]);
-  };
-
-  const loadLast = async (
-    wanted: ReadonlyMap<string, { readonly workspaceId: string; readonly before: EpochMs }>,
-    batch: readonly DurableEntry[],
-    next: number,
-    misses: PreparationMisses,
-  ): Promise<void> => {
-    const missing = memory.last.missing([...wanted.keys()]);
-    if (missing.length === 0) return;
-    const known = new Map(missing.map((id) => [id, new Map<string, SeenSample>()]));
-    for (const row of await findLastSamples(db, missing)) {
-      const sample = seenSampleFrom(row.sample);
-      if (sample !== undefined)
-        known.get(row.deviceId)!.set(watchId(row.topic, row.dataKey), sample);
-    }
-    // What was saved may be outdated: while its rule was inactive, nothing was saved.
-    const watched = missing.flatMap((deviceId): SearchedWatch[] => {
-      const { workspaceId, before } = wanted.get(deviceId)!;
-      return index.watchesOf(deviceId, workspaceId).map((watch) => ({ deviceId, watch, before }));
-    });
-    const found = await searchLastSamples(
-      store,
-      batch,
-      next,
-      watched,
-      ({ deviceId, watch }, gap) => {
-        const { workspaceId } = wanted.get(deviceId)!;
-        for (const rule of rulesReading(deviceId, workspaceId, watch))
-          misses.lastSampleUncertain(rule, deviceId, gap);
-      },
-    );
-    for (const [i, { deviceId, watch }] of watched.entries()) {
-      const sample = found[i];
-      const samples = known.get(deviceId)!;
-      if (
-        sample !== undefined &&
-        sample.timestamp >= (samples.get(watch.id)?.timestamp ?? -Infinity)
-      ) {
-        samples.set(watch.id, sample);
-      }
-    }
-    for (const [deviceId, samples] of known) {
-      memory.last.load(deviceId, samples);
-      plans.relate(deviceId, wanted.get(deviceId)!.workspaceId);
-    }
-  };
-
+  const state: RegistryState = { db: records.db, store, memory, index, plans, failed };
+  const pending = createPendingChanges();
   return {
     memory,
     size: () => index.size,
-    recordChanged({ kind, id, action }) {
-      if (kind === 'device') staleDevices.add(id);
-      // Which devices carry a tag is told by the devices; a new tag is carried by none.
-      else if (kind === 'tag' && action !== 'created') staleTags.add(id);
-      else if (stale === 'all') return;
-      else if (kind === 'rule') stale.add(id);
-      else if (kind === 'outputConnector' || kind === 'customLogic') {
-        for (const ruleId of index.using(id)) stale.add(ruleId);
-      }
-    },
+    recordChanged: pending.recordChanged,
     async refresh() {
-      const devices = [...staleDevices];
-      const tags = [...staleTags];
-      staleDevices = new Set();
-      staleTags = new Set();
-      const ids = stale;
+      const changes = pending.take();
       try {
-        await staleByMoves(devices);
-        stale = new Set();
-        for (const id of devices) plans.forget(id);
-        forgetWorkspaces(index.workspacesWithTags(tags));
-        if (ids !== 'all' && ids.size === 0) return false;
-        await refreshRules(ids);
-        return true;
+        return await applyChanges(state, changes);
       } catch (error) {
-        stale = 'all';
-        for (const id of devices) staleDevices.add(id);
+        pending.putBack(changes);
         throw error;
       }
     },
-    async prepare(entries, misses) {
-      const devices = devicesOf(entries);
-      const unknown = plans.missing(devices);
-      const tags = index.hasTags
-        ? await tagsOfDevices(db, unknown)
-        : new Map<string, { id: string }[]>();
-      for (const id of unknown) {
-        const { workspaceId } = devices.get(id)!;
-        const held = new Set((tags.get(id) ?? []).map((tag) => tag.id));
-        plans.make(
-          id,
-          workspaceId,
-          held,
-          index.rulesFor(id, held, workspaceId),
-          (compiled, error) => misses.planningFailed(compiled, id, error),
-        );
-      }
-      const wanted = new Map<string, { readonly workspaceId: string; readonly before: EpochMs }>();
-      for (const [id, device] of devices) {
-        const plan = plans.of(id);
-        if (!plan?.remembers) continue;
-        wanted.set(id, device);
-        for (const other of plan.otherDevices) {
-          wanted.set(
-            other,
-            devices.get(other) ?? { workspaceId: device.workspaceId, before: Infinity },
-          );
-        }
-      }
-      await loadLast(wanted, entries, entries[0]?.position ?? 0, misses);
-    },
-    async prepareRule({ sources, rule: { workspaceId } }, next, misses) {
+    prepare: (entries, failures) => prepareEntries(state, entries, failures),
+    async prepareRule({ sources, rule: { workspaceId } }, next, failures) {
       const ids = sources.flatMap(({ deviceIds }) => deviceIds);
-      await loadLast(
-        new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])),
-        [],
-        next,
-        misses,
+      await loadLastSamples(
+        { ...state, last: memory.last },
+        {
+          wanted: new Map(ids.map((id) => [id, { workspaceId, before: Infinity }])),
+          batch: [],
+          next,
+          uncertain: failures.lastSampleUncertain,
+        },
       );
     },
-    planOf: plans.of,
+    planOf: plans.find,
     rule: index.rule,
     rules: index.all,
     reset() {
-      stale = 'all';
+      pending.markAll();
       memory.last.clear();
-      memory.holds.clear();
+      memory.states.clear();
     },
   };
 }
 
-async function partsOf(db: RecordsDb, rules: readonly Rule[]): Promise<RuleParts> {
-  const actionIds = new Set(rules.flatMap(({ actions }) => actions.map(({ id }) => id)));
-  const blockIds = new Set(rules.flatMap(({ logic }) => logic.customLogic?.customLogicId ?? []));
-  const connectors = await findOpenOutputConnectors(db, [...actionIds]);
-  const blocks = await findCustomLogics(db, [...blockIds]);
-  const isInWorkspace = await inputsInWorkspace(db, rules);
-  return {
-    connectors: new Map(connectors.map((connector) => [connector.id, connector])),
-    customLogic: new Map(blocks.map((block) => [block.id, block])),
-    isInWorkspace,
-  };
+async function applyChanges(state: RegistryState, changes: Changes): Promise<boolean> {
+  const { index, plans } = state;
+  const ids = changes.isAll ? undefined : await changedRules(state, changes);
+  for (const id of changes.devices) plans.forget(id);
+  forgetWorkspaces(state, index.workspacesWithTags([...changes.tags]));
+  if (ids?.size === 0) return false;
+  await reloadRules(state, ids);
+  return true;
 }
 
-/** Tells which devices the rules may read: those that were moved to another workspace since are none of theirs. */
-export async function inputsInWorkspace(
-  db: RecordsDb,
-  rules: readonly Rule[],
-): Promise<NonNullable<RuleParts['isInWorkspace']>> {
-  const inputs = rules.flatMap((rule) => rule.inputs.filter(({ type }) => type === 'DEVICE'));
-  const workspaces = await workspacesOfDevices(db, [...new Set(inputs.map(({ id }) => id))]);
-  // A device that was deleted is in none, and has no samples.
-  return (deviceId, workspaceId) => (workspaces.get(deviceId) ?? workspaceId) === workspaceId;
+async function changedRules(
+  { db, index }: RegistryState,
+  { rules, used, devices }: Changes,
+): Promise<ReadonlySet<string>> {
+  const changed = new Set(rules);
+  for (const id of used) for (const ruleId of index.using(id)) changed.add(ruleId);
+  // A rule that names a device changes when the device moves to another workspace, or back.
+  const named = [...devices].flatMap((id) => {
+    const workspaceId = index.namedWorkspace(id);
+    return workspaceId === undefined ? [] : [{ id, workspaceId }];
+  });
+  const workspaces = await workspacesOfDevices(
+    db,
+    named.map(({ id }) => id),
+  );
+  for (const { id, workspaceId } of named) {
+    const hasMoved = (workspaces.get(id) ?? workspaceId) !== workspaceId;
+    if (hasMoved) for (const ruleId of index.namedBy(id)) changed.add(ruleId);
+  }
+  return changed;
 }
 
-function compiledOr(
-  failed: (ruleId: string, error: unknown) => void,
-  rule: Rule,
-  parts: RuleParts,
-) {
-  try {
-    return compileRule(rule, parts);
-  } catch (error) {
-    failed(rule.id, error);
-    return undefined;
+/** Every rule when `ids` is undefined. */
+async function reloadRules(
+  state: RegistryState,
+  ids: ReadonlySet<string> | undefined,
+): Promise<void> {
+  const { db, index, memory, failed } = state;
+  const { rules, broken } = await findActiveRules(db, ids && [...ids]);
+  for (const { id, error } of broken) failed(id, error);
+  const workspaces = new Set(rules.map(({ workspaceId }) => workspaceId));
+  const compiled = await compileRules(db, rules, failed);
+  for (const id of ids ?? index.ids()) {
+    const known = index.remove(id);
+    if (known === undefined) continue;
+    memory.states.forget(id);
+    workspaces.add(known.rule.workspaceId);
+  }
+  for (const rule of compiled) index.add(rule);
+  const states = await findConditionStates(
+    db,
+    rules.map(({ id }) => id),
+  );
+  for (const { ruleId, deviceId, activation, holds } of states) {
+    const isCurrent = index.rule(ruleId)?.rule.activation === activation;
+    if (isCurrent) memory.states.load(ruleId, deviceId, holds);
+  }
+  forgetWorkspaces(state, workspaces);
+}
+
+/** Discards what was made for the rules of the workspaces: a new rule may watch what none watched before. */
+function forgetWorkspaces({ plans, memory }: RegistryState, ids: Iterable<string>): void {
+  for (const id of ids) for (const device of plans.forgetWorkspace(id)) memory.last.forget(device);
+}
+
+async function prepareEntries(
+  state: RegistryState,
+  entries: readonly DurableEntry[],
+  failures: PreparationFailures,
+): Promise<void> {
+  const devices = devicesOf(entries);
+  await makePlans(state, devices, failures);
+  await loadLastSamples(
+    { ...state, last: state.memory.last },
+    {
+      wanted: devicesToLoad(state.plans, devices),
+      batch: entries,
+      next: entries[0]?.position ?? 0,
+      uncertain: failures.lastSampleUncertain,
+    },
+  );
+}
+
+type Devices = ReadonlyMap<string, WantedDevice>;
+
+async function makePlans(
+  { db, index, plans }: RegistryState,
+  devices: Devices,
+  { planningFailed }: PreparationFailures,
+): Promise<void> {
+  const unplanned = plans.missing(devices);
+  const tags = await (index.hasTags ? tagsOfDevices(db, unplanned) : noTags);
+  for (const id of unplanned) {
+    const workspaceId = devices.get(id)?.workspaceId ?? '';
+    const own = new Set(tags.get(id)?.map((tag) => tag.id));
+    const rules = index.rulesFor(id, own, workspaceId);
+    plans.make({ id, workspaceId, tags: own, rules }, (compiled, error) =>
+      planningFailed(compiled, id, error),
+    );
   }
 }
 
-function devicesOf(entries: readonly DurableEntry[]) {
-  const devices = new Map<string, { workspaceId: string; before: EpochMs }>();
+const noTags: ReadonlyMap<string, readonly { readonly id: string }[]> = new Map();
+
+/** The devices whose last samples their rules read, and the other devices that those rules name. */
+function devicesToLoad(plans: Plans, devices: Devices): Devices {
+  const wanted = new Map<string, WantedDevice>();
+  for (const [id, device] of devices) {
+    const plan = plans.find(id);
+    if (plan?.needsLastSamples !== true) continue;
+    wanted.set(id, device);
+    const { workspaceId } = device;
+    for (const other of plan.otherDevices)
+      wanted.set(other, devices.get(other) ?? { workspaceId, before: Infinity });
+  }
+  return wanted;
+}
+
+function devicesOf(entries: readonly DurableEntry[]): Devices {
+  const devices = new Map<string, { readonly workspaceId: string; before: EpochMs }>();
   for (const { samples } of entries) {
     for (const { deviceId, workspaceId, timestamp } of samples) {
       const known = devices.get(deviceId);
@@ -306,9 +232,4 @@ function devicesOf(entries: readonly DurableEntry[]) {
     }
   }
   return devices;
-}
-
-/** What a watch is saved under: its topic, and its keys one per line. */
-function watchId(topic: string, dataKey: string): string {
-  return dataKey === '' ? topic : `${topic}\n${dataKey}`;
 }

@@ -3,7 +3,7 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
-import { ownValue, readingOf, type SeenSample } from './rule-reading.ts';
+import { ownValue, readingOf, type RuleSample } from './rule-reading.ts';
 
 export const runCauses = ['UPLINK', 'TIMER', 'SCRIPT_TIMER'] as const;
 export type RunCause = (typeof runCauses)[number];
@@ -29,7 +29,7 @@ export interface RunOrigin {
 }
 
 export interface RuleRun extends RunOrigin {
-  readonly samples: readonly (SeenSample | undefined)[];
+  readonly samples: readonly (RuleSample | undefined)[];
   /** Places of the data sources that triggered it. */
   readonly places: readonly number[];
   readonly outcome: RunOutcome;
@@ -39,7 +39,7 @@ export interface RuleRun extends RunOrigin {
 }
 
 /** A judged rule before anybody asked about it. */
-export interface JudgedRun {
+export interface EvaluatedRun {
   readonly compiled: CompiledRule;
   readonly origin: RunOrigin;
   readonly samples: RuleRun['samples'];
@@ -48,7 +48,7 @@ export interface JudgedRun {
 }
 
 /** Tells the run in full. */
-export function runOf({ compiled, origin, samples, places, verdict }: JudgedRun): RuleRun {
+export function runOf({ compiled, origin, samples, places, verdict }: EvaluatedRun): RuleRun {
   const { at, cause, deviceId, correlationId } = origin;
   const { firings, suppressed, missing, holds } = verdict;
   const base = { at, cause, deviceId, correlationId, samples, places };

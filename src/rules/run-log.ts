@@ -3,7 +3,7 @@ import type { Json } from '../model/json.ts';
 import type { CompiledRule } from './compiled-rule.ts';
 import type { Verdict } from './firing.ts';
 import {
-  type JudgedRun,
+  type EvaluatedRun,
   type RuleRun,
   runOf,
   type RunOrigin,
@@ -17,7 +17,7 @@ const runLogLimits = { runsMax: 50 } as const;
 export interface RunLog {
   add(compiled: CompiledRule, run: RuleRun): void;
   /** A run by its parts, of which it makes nothing new. */
-  judged(
+  addEvaluated(
     compiled: CompiledRule,
     origin: RunOrigin,
     samples: RuleRun['samples'],
@@ -36,7 +36,7 @@ export interface RunLog {
   readonly counts: Readonly<Record<RunOutcome, number>>;
 }
 
-type Kept = { -readonly [K in keyof JudgedRun]: JudgedRun[K] };
+type Kept = { -readonly [K in keyof EvaluatedRun]: EvaluatedRun[K] };
 type Told = { readonly compiled: CompiledRule; readonly run: RuleRun };
 
 interface Ring {
@@ -77,7 +77,7 @@ export function createRunLog(): RunLog {
       const ring = ringOf(compiled.rule.id);
       ring.runs[step(ring, compiled.rule.id)] = { compiled, run };
     },
-    judged(compiled, origin, samples, places, verdict) {
+    addEvaluated(compiled, origin, samples, places, verdict) {
       counts[
         verdict.firings.length > 0 ? 'FIRED' : verdict.suppressed ? 'SUPPRESSED' : 'NOT_FIRED'
       ] += 1;

@@ -8,7 +8,7 @@ import { ownValue, type Reading } from './rule-reading.ts';
 const nothing: readonly never[] = [];
 
 /** Judges a comparison or a geofence. `before` is what held at the last verdict for the device; empty at first. */
-export function judge(compiled: CompiledRule, reading: Reading, before: string): Verdict {
+export function evaluateRule(compiled: CompiledRule, reading: Reading, before: string): Verdict {
   const { logic, consecutive } = compiled;
   if (logic.type === 'COMPARISON') return judgeBlocks(logic, consecutive, reading, before);
   if (logic.type === 'GEO_FENCE') return judgeFence(compiled, logic, reading, before);

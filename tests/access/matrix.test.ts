@@ -109,9 +109,9 @@ afterAll(async () => {
 /** What a route does when somebody got in is not asked here; lists decide themselves, so they are run. */
 function admittingOnly(route: Route): Route {
   const { access } = route;
-  if ('place' in access && 'narrowedByHandler' in access.place) return route;
-  const open = 'open' in access ? { access: { open: access.open } } : {};
-  return { ...route, ...open, handle: () => new Answer(admitted, {}) };
+  if ('scope' in access && access.resource === 'handler') return route;
+  const { admit: _, ...rest } = route;
+  return { ...rest, handle: () => new Answer(admitted, {}) };
 }
 
 async function connected(fixtures: Fixtures): Promise<Fixtures> {

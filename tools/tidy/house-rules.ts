@@ -2,6 +2,7 @@
 import { codeMapViolations } from '../code-map.ts';
 import { lockViolations } from '../lock-entries.ts';
 import type { Violation } from './violation.ts';
+import { citationViolations } from './citations.ts';
 import { captionViolations } from './captions.ts';
 import { decisionViolations, dependencyViolations } from './decision-records.ts';
 import { leftoverViolations } from './leftovers.ts';
@@ -25,6 +26,7 @@ const projectRules: readonly ProjectRule[] = [
   dependencyViolations,
   codeMapViolations,
   lockViolations,
+  citationViolations,
   ratchetViolations,
 ];
 

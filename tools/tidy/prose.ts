@@ -52,6 +52,15 @@ export function codeProse(file: ProjectFile): Passage[] {
   return passages;
 }
 
+/** Comments and all strings, also those of test data: a citation can be in any of them. */
+export function citingProse(file: ProjectFile): Passage[] {
+  const passages = commentsOf(file.syntax).map(({ at, text }) => passage(file, at, text));
+  walk(file, (node) => {
+    if (isWords(node)) passages.push(passage(file, node.getStart(file.syntax), node.getText()));
+  });
+  return passages;
+}
+
 function passage(file: ProjectFile, at: number, text: string): Passage {
   return { path: file.path, line: file.syntax.getLineAndCharacterOfPosition(at).line + 1, text };
 }

@@ -1,18 +1,16 @@
 // Lets a request in, step by step: credential, what is left of its requests, place, permission.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestLimit } from '../../access/rate-limit.ts';
+import type { CredentialAccess, PermissionAccess } from '../../contract/endpoint.ts';
 import type { Actor } from '../../model/actor.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
-import type { Place } from '../../model/resource-ref.ts';
 import { type Principal, principalIn } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
+import type { Place } from '../../model/resource-ref.ts';
 import { type NamedPlaces, namedPlaces } from './named-resources.ts';
-import type { GuardedAccess } from './route.ts';
+import type { Route } from './route.ts';
 
-type Permissions = Pick<
-  Extract<GuardedAccess<never, never>, { readonly scope: Scope }>,
-  'scope' | 'verb' | 'also'
->;
+type Permissions = Pick<PermissionAccess, 'scope' | 'verb' | 'also'>;
 
 export interface Guard {
   /** Throws Problem 401 when the headers hold no valid credential, or two. */
@@ -30,28 +28,41 @@ export interface Guard {
   readonly actAs?: <T>(actor: Actor, work: () => T) => T;
 }
 
-/** 401, then 404 for the place, then 403; all before the body is read. */
+/** Checks the request of a route that needs a credential: 401, then 404 for the resource, then 403; all before the body is read. */
 export async function admit(
-  access: GuardedAccess<never, never>,
+  route: Route,
   request: FastifyRequest,
   reply: FastifyReply,
   guard: Guard,
 ): Promise<Principal> {
+  const access = guardedAccess(route);
   const principal = await guard.identify(request.headers, request.method);
   if (guard.limit !== undefined) spend(guard.limit, principal, reply);
   if (access.userOnly && principal.kind !== 'USER') throw problem('permissionDenied');
-  if ('scope' in access && 'byParams' in access.place) {
-    const place = await access.place.byParams(request.params as never);
+  if ('scope' in access && access.resource === 'path') {
+    const place = await resourceOf(route, request.params, principal);
     const acting = principalIn(principal, place.organizationId);
     authorizeAll(guard, acting, access, place);
     return acting;
   }
   const acting = await actingOn(principal, request.query, guard);
   if (!('scope' in access)) return acting;
-  // Where the body names the place, the rest is asked once it is known.
-  if ('byBody' in access.place) guard.authorize(acting, access.scope, access.verb);
+  // Where the body names the resource, the rest is checked once it is known.
+  if (access.resource === 'body') guard.authorize(acting, access.scope, access.verb);
   else authorizeAll(guard, acting, access, undefined);
   return acting;
+}
+
+function guardedAccess({ access, method, path }: Route): CredentialAccess | PermissionAccess {
+  if ('open' in access)
+    throw new Error(`${method} ${path} is open: there is no principal to admit`);
+  return access;
+}
+
+async function resourceOf(route: Route, named: unknown, principal: Principal): Promise<Place> {
+  const { findResource, method, path } = route;
+  if (findResource === undefined) throw new Error(`${method} ${path} does not find its resource`);
+  return findResource(named as never, principal as never);
 }
 
 /** Throws Problem 404 or 403 for the first permission that is missing. */
@@ -92,14 +103,15 @@ async function actingOn(
 
 /** 404 and 403 for what only the body names. Returns the principal as it acts in the organization that is named by now. */
 export async function admitBody(
-  access: GuardedAccess<never, never>,
+  route: Route,
   body: unknown,
   principal: Principal,
   guard: Guard,
 ): Promise<Principal> {
+  const access = guardedAccess(route);
   if (!('scope' in access)) return principalIn(principal);
-  if ('byBody' in access.place) {
-    const place = await access.place.byBody(body as never, principal);
+  if (access.resource === 'body') {
+    const place = await resourceOf(route, body, principal);
     const acting = principalIn(principal, place.organizationId);
     authorizeAll(guard, acting, access, place);
     return acting;

@@ -1,8 +1,8 @@
 // The interface reference for people at /docs, served whole from this process: no request leaves for another host.
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import type { Endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
 import { openApiDocument } from './open-api.ts';
-import type { Route } from './route.ts';
 
 // The page may not reach beyond this server, whatever its script would like to do.
 const contentSecurityPolicy = [
@@ -17,13 +17,17 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** Adds `/v3/openapi.json` and `/docs`; document, page and its script are made at the first request for them. */
-export function addDocs(app: FastifyInstance, routes: readonly Route[], publicUrl: string): void {
+export function addDocs(
+  app: FastifyInstance,
+  endpoints: readonly Endpoint[],
+  publicUrl: string,
+): void {
   let page: Promise<FastifyInstance> | undefined;
   let document: string | undefined;
   const get = (url: string, handler: RouteHandlerMethod) =>
     app.route({ method: ['GET', 'HEAD'], url, handler });
   get('/v3/openapi.json', async (_request, reply) => {
-    document ??= JSON.stringify(openApiDocument(routes, publicUrl));
+    document ??= JSON.stringify(openApiDocument(endpoints, publicUrl));
     return reply.type('application/json; charset=utf-8').serializer(String).send(document);
   });
   // Where many tools look for it.

@@ -1,7 +1,7 @@
 // One operation of the OpenAPI document, from the route's own declaration.
 import Type, { type TSchema } from 'typebox';
-import { operationIdOf } from './operation-id.ts';
-import type { Route } from './route.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
+import { operationIdOf } from '../../contract/operation-id.ts';
 
 type Refer = (schema: unknown) => unknown;
 type Members = Readonly<Record<string, TSchema>>;
@@ -14,17 +14,17 @@ const descriptions: Readonly<Record<number, string>> = {
 };
 
 /** What the document says of the route; `refer` puts references in place of named schemas. */
-export function operationOf(route: Route, refer: Refer): Readonly<Record<string, unknown>> {
-  const parameters = parametersOf(route, refer);
+export function operationOf(endpoint: Endpoint, refer: Refer): Readonly<Record<string, unknown>> {
+  const parameters = parametersOf(endpoint, refer);
   return {
-    operationId: operationIdOf(route),
-    tags: [route.tag],
-    summary: route.summary,
-    description: permissionText(route),
-    security: securityOf(route),
+    operationId: operationIdOf(endpoint),
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    description: permissionText(endpoint),
+    security: securityOf(endpoint),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...requestBodyOf(route, refer),
-    responses: responsesOf(route, refer),
+    ...requestBodyOf(endpoint, refer),
+    responses: responsesOf(endpoint, refer),
   };
 }
 
@@ -33,7 +33,7 @@ export function documentPath(path: string): string {
   return path.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function permissionText({ access, needsAlso }: Route): string {
+function permissionText({ access, needsAlso }: Endpoint): string {
   const also = needsAlso === undefined ? '' : ` ${needsAlso}`;
   if ('open' in access) return `Needs no credential: ${access.open}.${also}`;
   const who = access.userOnly ? ' Only for signed-in users, not for API keys and tokens.' : '';
@@ -44,23 +44,23 @@ function permissionText({ access, needsAlso }: Route): string {
   return `Needs ${needs}.${who}${also}`;
 }
 
-function securityOf({ access, method }: Route): Readonly<Record<string, readonly string[]>>[] {
+function securityOf({ access, method }: Endpoint): Readonly<Record<string, readonly string[]>>[] {
   if ('open' in access)
     return access.secret === undefined ? [] : [{ uplinkSecret: [] }, { uplinkSecretParameter: [] }];
   const session = method === 'GET' ? { session: [] } : { session: [], csrf: [] };
   return access.userOnly ? [session] : [{ apiKey: [] }, { bearer: [] }, session];
 }
 
-function parametersOf(route: Route, refer: Refer): object[] {
-  const inPath = membersOf(route.params);
-  const names = [...route.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
+function parametersOf(endpoint: Endpoint, refer: Refer): object[] {
+  const inPath = membersOf(endpoint.params);
+  const names = [...endpoint.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
   return [
     ...names.map((name) => parameter(name, 'path', inPath[name] ?? Type.String(), true, refer)),
-    ...Object.entries(membersOf(route.query)).map(([name, schema]) =>
+    ...Object.entries(membersOf(endpoint.query)).map(([name, schema]) =>
       parameter(name, 'query', schema, !Type.IsOptional(schema), refer),
     ),
     // Every request that makes something may be sent again (contract, decisions).
-    ...(route.method === 'POST' && route.status === 201
+    ...(endpoint.method === 'POST' && endpoint.status === 201
       ? [{ $ref: '#/components/parameters/IdempotencyKey' }]
       : []),
   ];
@@ -87,7 +87,7 @@ function parameter(
   };
 }
 
-function requestBodyOf({ body, bodyShown, bodyTypes }: Route, refer: Refer): object {
+function requestBodyOf({ body, bodyShown, bodyTypes }: Endpoint, refer: Refer): object {
   if (body === undefined && bodyTypes === undefined) return {};
   const content = bodyTypes ?? { 'application/json': bodyShown ?? body! };
   return {
@@ -98,9 +98,9 @@ function requestBodyOf({ body, bodyShown, bodyTypes }: Route, refer: Refer): obj
   };
 }
 
-function responsesOf(route: Route, refer: Refer): object {
-  const { response, answerTypes, otherAnswers = {}, answerHeaders, refusalSchema } = route;
-  const status = successStatus(route);
+function responsesOf(endpoint: Endpoint, refer: Refer): object {
+  const { response, answerTypes, otherAnswers = {}, answerHeaders, refusalSchema } = endpoint;
+  const status = successStatus(endpoint);
   const content =
     answerTypes ?? (response === undefined ? undefined : { 'application/json': response });
   const refused = (description: string, component: string) =>
@@ -127,7 +127,7 @@ function responsesOf(route: Route, refer: Refer): object {
 }
 
 /** The status of success: the declared one, 204 when there is nothing to answer, else 200. */
-function successStatus({ status, response, answerTypes }: Route): number {
+function successStatus({ status, response, answerTypes }: Endpoint): number {
   return status ?? (response === undefined && answerTypes === undefined ? 204 : 200);
 }
 

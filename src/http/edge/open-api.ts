@@ -1,30 +1,30 @@
-// The interface reference: OpenAPI 3.1 from the routes' own schemas, so that it cannot differ from what is checked.
+// The interface reference: OpenAPI 3.1 from the schemas of the endpoints, so that it cannot differ from what is checked.
 import { sessionCookie } from '../../access/session-authenticator.ts';
+import type { Endpoint } from '../../contract/endpoint.ts';
 import { errorSchema } from '../../contract/error.ts';
 import { documentPath, operationOf } from './open-api-operation.ts';
 import { componentSchemas } from './open-api-schemas.ts';
-import type { Route } from './route.ts';
 
 const description = `IoT device data platform: capture, decode, store, query and stream what devices send.
 
 Samples are streamed live over the WebSocket at \`/v3/data-streams\`. Every GET is answered to HEAD as well, without a body.`;
 
-/** The whole document; throws when two routes or schemas have the same name. */
+/** The whole document; throws when two endpoints or schemas have the same name. */
 export function openApiDocument(
-  routes: readonly Route[],
+  endpoints: readonly Endpoint[],
   publicUrl: string,
 ): Readonly<Record<string, unknown>> {
   const schemas = componentSchemas();
   const paths: Record<string, Record<string, unknown>> = {};
   const ids = new Set<unknown>();
-  for (const route of routes) {
-    const operation = operationOf(route, schemas.refer);
+  for (const endpoint of endpoints) {
+    const operation = operationOf(endpoint, schemas.refer);
     const { operationId } = operation;
     if (ids.has(operationId))
-      throw new Error(`Two routes have the operation id ${String(operationId)}`);
+      throw new Error(`Two endpoints have the operation id ${String(operationId)}`);
     ids.add(operationId);
-    const path = (paths[documentPath(route.path)] ??= {});
-    path[route.method.toLowerCase()] = operation;
+    const path = (paths[documentPath(endpoint.path)] ??= {});
+    path[endpoint.method.toLowerCase()] = operation;
   }
   const refused = { 'application/json': { schema: schemas.refer(errorSchema) } };
   return {
@@ -36,7 +36,7 @@ export function openApiDocument(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl }],
-    tags: [...new Set(routes.map(({ tag }) => tag))].sort().map((name) => ({ name })),
+    tags: [...new Set(endpoints.map(({ tag }) => tag))].sort().map((name) => ({ name })),
     paths,
     components: {
       schemas: schemas.all(),

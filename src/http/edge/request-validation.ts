@@ -1,10 +1,10 @@
-// Checks params, query and body against a route's schemas; compiled at first use, refused with where and why.
+// Checks params, query and body against the schemas of an endpoint; compiled at first use, refused with where and why.
 import { createRequire } from 'node:module';
 import Type, { type TSchema } from 'typebox';
 import type * as TypeBoxCompile from 'typebox/compile';
 import type * as TypeBoxValue from 'typebox/value';
+import type { Endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
-import type { Route } from './route.ts';
 
 type Texts = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => unknown;
@@ -20,11 +20,11 @@ export interface RequestChecks {
 }
 
 /** One check per part; each returns the value (query values converted to their types) or throws `invalidRequest`. */
-export function requestChecks(route: Route): RequestChecks {
+export function requestChecks(endpoint: Endpoint): RequestChecks {
   return {
-    params: checkOf(route.params, 'path', true),
-    query: checkOf(route.query, 'query', true),
-    body: checkOf(route.body, 'body', false),
+    params: checkOf(endpoint.params, 'path', true),
+    query: checkOf(endpoint.query, 'query', true),
+    body: checkOf(endpoint.body, 'body', false),
   };
 }
 

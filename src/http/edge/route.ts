@@ -1,44 +1,16 @@
-// The one way to declare a route: without saying who may call it, a route does not compile.
+// Route: an endpoint of the contract with the handler that serves it.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
-import type { Scope, Verb } from '../../model/permission.ts';
-import type { Place } from '../../model/resource-ref.ts';
+import type {
+  CredentialAccess,
+  Endpoint,
+  OpenAccess,
+  PermissionAccess,
+} from '../../contract/endpoint.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Problem } from '../../model/problem.ts';
-
-/** Anyone may call the route; `open` says why that is right. */
-export interface OpenAccess<F> {
-  readonly open: string;
-  /** Runs before the body is read and may throw a Problem. The handler receives what it returns. */
-  readonly admit?: (headers: IncomingHttpHeaders, query: unknown) => F | Promise<F>;
-  /** The secret that stands for a credential, for the interface reference. */
-  readonly secret?: 'uplinkSecret';
-}
-
-/** Who may call a route, and how the place of what it touches is found. */
-export type Access<P, B> = OpenAccess<unknown> | GuardedAccess<P, B>;
-
-export type GuardedAccess<P, B> =
-  /** Every valid credential; the handler answers only what the principal may see. The text says why. */
-  | { readonly anyCredential: string; readonly userOnly?: true }
-  | {
-      readonly scope: Scope;
-      readonly verb: Verb;
-      /** Asked in the same place besides (contract 36). */
-      readonly also?: readonly (readonly [Scope, Verb])[];
-      /** Only a signed-in user, never a key or a token (contract 35). */
-      readonly userOnly?: true;
-      readonly place: PlaceFinder<P, B>;
-    };
-
-export type PlaceFinder<P, B> =
-  /** Found by the path before the body is read: an unknown record is a 404, a forbidden one a 403. */
-  | { readonly byParams: (params: P) => Place | Promise<Place> }
-  /** Named in the body, so checked after the body. */
-  | { readonly byBody: (body: B, principal: Principal) => Place | Promise<Place> }
-  /** A list: the handler narrows it to the principal's reach. */
-  | { readonly narrowedByHandler: true };
+import type { Place } from '../../model/resource-ref.ts';
 
 export interface RouteInput<P, Q, B> {
   readonly params: P;
@@ -71,111 +43,72 @@ export class Answer<T> {
   }
 }
 
-/** Content type to schema. */
-type ContentTypes = Readonly<Record<string, TSchema>>;
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
-
-interface RouteShape<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> {
-  readonly method: Method;
-  /** Path with `:name` parameters, for example `/v3/devices/:deviceId`. */
-  readonly path: string;
-  /** One sentence for the interface reference. */
-  readonly summary: string;
-  /** Groups routes in the interface reference: the resource, for example `Devices`. */
-  readonly tag: string;
-  readonly params?: P;
-  readonly query?: Q;
-  readonly body?: B;
-  /** What the interface reference shows of the body, where the handler checks more closely than `body` does. */
-  readonly bodyShown?: TSchema;
-  /** Success status; default 200, or 204 without `response` and `answerTypes`. */
-  readonly status?: number;
-  readonly response?: R;
-  /** Name in the interface reference; made of method and path when absent. */
-  readonly operationId?: string;
-  /** What the permission of `access` does not cover, as sentences for the interface reference. */
-  readonly needsAlso?: string;
-  /** For the interface reference: schemas of the request body by content type, when it is not JSON alone. */
-  readonly bodyTypes?: ContentTypes;
-  /** For the interface reference: schemas of the answer by content type, when it is not JSON alone. */
-  readonly answerTypes?: ContentTypes;
-  /** For the interface reference: other answers than success and the common refusals, by status; JSON. */
-  readonly otherAnswers?: Readonly<Record<number, TSchema>>;
-  /** For the interface reference: headers that an answer may carry, with what they say. */
-  readonly answerHeaders?: Readonly<Record<string, string>>;
-  readonly bodyBytesMax?: number;
-  /**
-   * Whether the handler reads the body itself while it comes in, bounded by `bodyBytesMax`: declare `body` as
-   * `Type.Unsafe<BodyStream>(...)`, whose schema then only documents it. Success means that the body was read to its end.
-   */
-  readonly streamedBody?: true;
-  /** Whether a streamed body may be of any content type; else it must be JSON. */
-  readonly anyBodyType?: true;
-  /** Whether JSON is also taken without a content type or under that of a form, as simple clients send it. */
-  readonly jsonOfAnyType?: true;
-  /** Whether the body is a form (`application/x-www-form-urlencoded`), handed over as text; other routes refuse forms. */
-  readonly form?: true;
-  /** Whether the path holds a secret: logs and error bodies name the route instead. */
-  readonly secretPath?: true;
-  /** How refusals look where clients expect another body than that of interface 7. */
-  readonly refusal?: (refused: Problem) => Answer<unknown>;
-  /** For the interface reference: the schema of those refusals. */
-  readonly refusalSchema?: TSchema;
-}
-
-type Output<R extends TSchema> = Static<R> | Answer<Static<R>> | undefined;
-
-/** A declared route, its type parameters forgotten so that routes of all kinds fit one list. */
-export interface Route extends RouteShape<TSchema, TSchema, TSchema, TSchema> {
-  readonly access: Access<never, never>;
+/** The endpoint of a route with its server part, the type parameters forgotten so that routes of all kinds fit one list. */
+export interface Route extends Endpoint {
+  /** The second argument is the principal, or what `admit` returned. */
   readonly handle: (input: never, admitted: never) => unknown;
+  /** Finds the resource that the path or the body names, as `access.resource` says. */
+  readonly findResource?: (named: never, principal: never) => Place | Promise<Place>;
+  /** For open routes: runs before the body is read, with the query as it was sent. */
+  readonly admit?: (headers: IncomingHttpHeaders, query: never) => unknown;
+  /** Body of errors where clients expect another one than that of interface 7. */
+  readonly refusal?: (refused: Problem) => Answer<unknown>;
 }
 
-type OpenRoute<
-  P extends TSchema,
-  Q extends TSchema,
-  B extends TSchema,
-  R extends TSchema,
-  F,
-> = RouteShape<P, Q, B, R> & {
-  readonly access: OpenAccess<F>;
-  readonly handle: (
-    input: RouteInput<Static<P>, Static<Q>, Static<B>>,
-    found: F,
-  ) => Output<R> | Promise<Output<R>>;
-};
+type Part = 'params' | 'query' | 'body' | 'response';
 
-type GuardedRoute<
-  P extends TSchema,
-  Q extends TSchema,
-  B extends TSchema,
-  R extends TSchema,
-> = RouteShape<P, Q, B, R> & {
-  readonly access: GuardedAccess<Static<P>, Static<B>>;
-  readonly handle: (
-    input: RouteInput<Static<P>, Static<Q>, Static<B>>,
+/** The type of what a schema of the endpoint describes; unknown without that schema. */
+type Of<E extends Endpoint, P extends Part> = E extends {
+  readonly [Name in P]: infer S extends TSchema;
+}
+  ? Static<S>
+  : unknown;
+
+export type InputOf<E extends Endpoint> = RouteInput<
+  Of<E, 'params'>,
+  Of<E, 'query'>,
+  Of<E, 'body'>
+>;
+
+/** What a handler returns: the described body, an `Answer`, or nothing for 204. */
+type OutputOf<E extends Endpoint> = E extends { readonly response: infer S extends TSchema }
+  ? Static<S> | Answer<Static<S>> | undefined
+  : // biome-ignore lint/suspicious/noConfusingVoidType: handlers without a body return the promise of their last call.
+    Answer<unknown> | undefined | void;
+
+type Handled<E extends Endpoint> = OutputOf<E> | Promise<OutputOf<E>>;
+
+/** Open endpoints have no principal. */
+export type HandlerOf<E extends Endpoint> = E['access'] extends OpenAccess
+  ? (input: InputOf<E>) => Handled<E>
+  : (input: InputOf<E>, principal: Principal) => Handled<E>;
+
+type EndpointBy<A> = Endpoint & { readonly access: A };
+
+/** The handler of an open endpoint, of one for every credential, or of one that finds its resources itself. */
+export function route<
+  E extends EndpointBy<OpenAccess | CredentialAccess | PermissionAccess<'handler'>>,
+>(endpoint: E, handle: HandlerOf<E>): Route {
+  return { ...endpoint, handle };
+}
+
+/** The handler of an endpoint that names one resource; `findResource` throws Problem `notFound` for an unknown one. */
+export function resourceRoute<E extends EndpointBy<PermissionAccess<'path' | 'body'>>>(
+  endpoint: E,
+  findResource: (
+    named: E['access']['resource'] extends 'path' ? Of<E, 'params'> : Of<E, 'body'>,
     principal: Principal,
-  ) => Output<R> | Promise<Output<R>>;
-};
-
-/** Declares a route that needs a credential; its handler is given the principal. */
-export function guardedRoute<
-  P extends TSchema,
-  Q extends TSchema,
-  B extends TSchema,
-  R extends TSchema,
->(route: GuardedRoute<P, Q, B, R>): Route {
-  return route;
+  ) => Place | Promise<Place>,
+  handle: HandlerOf<E>,
+): Route {
+  return { ...endpoint, findResource, handle };
 }
 
-/** Declares a route that anyone may call; its handler is given what `access.admit` returns. */
-export function openRoute<
-  P extends TSchema,
-  Q extends TSchema,
-  B extends TSchema,
-  R extends TSchema,
-  F = undefined,
->(route: OpenRoute<P, Q, B, R, F>): Route {
-  return route;
+/** The handler of an open endpoint; `admit` runs before the body is read, may throw a Problem, and returns what the handler receives. */
+export function admittedRoute<E extends EndpointBy<OpenAccess>, F>(
+  endpoint: E,
+  admit: (headers: IncomingHttpHeaders, query: Of<E, 'query'>) => F | Promise<F>,
+  handle: (input: InputOf<E>, found: F) => Handled<E>,
+): Route {
+  return { ...endpoint, admit, handle };
 }

@@ -2,9 +2,10 @@
 import type { AddressInfo } from 'node:net';
 import Type from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
 import { addDocs } from './docs.ts';
-import { Answer, guardedRoute, openRoute } from './route.ts';
+import { Answer, resourceRoute, route } from './route.ts';
 import { createServer } from './server.ts';
 
 const place = { organizationId: 'o1', workspaceId: 'w1', what: 'thing', id: 't1' };
@@ -14,54 +15,57 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   const routes = [
-    guardedRoute({
-      method: 'PUT',
-      path: '/v3/things/:thingId',
-      summary: 'Change a thing',
-      tag: 'Things',
-      access: {
-        scope: 'asset',
-        verb: 'update',
-        place: {
-          byParams: ({ thingId }) => {
-            if (thingId === 't1') return place;
-            throw problem('notFound', { what: 'thing', id: thingId });
-          },
-        },
+    resourceRoute(
+      endpoint({
+        method: 'PUT',
+        path: '/v3/things/:thingId',
+        summary: 'Change a thing',
+        tag: 'Things',
+        access: { scope: 'asset', verb: 'update', resource: 'path' },
+        params: Type.Object({ thingId: Type.String() }),
+        query: Type.Object({ size: Type.Optional(Type.Integer({ minimum: 1 })) }),
+        body: Type.Object({ name: Type.String(), count: Type.Optional(Type.Integer()) }),
+        response: Type.Object({ name: Type.String(), size: Type.Integer() }),
+        bodyBytesMax: 1_000,
+      }),
+      ({ thingId }) => {
+        if (thingId === 't1') return place;
+        throw problem('notFound', { what: 'thing', id: thingId });
       },
-      params: Type.Object({ thingId: Type.String() }),
-      query: Type.Object({ size: Type.Optional(Type.Integer({ minimum: 1 })) }),
-      body: Type.Object({ name: Type.String(), count: Type.Optional(Type.Integer()) }),
-      response: Type.Object({ name: Type.String(), size: Type.Integer() }),
-      bodyBytesMax: 1_000,
-      handle: ({ body, query }) => ({ name: body.name, size: query.size ?? 0 }),
-    }),
-    openRoute({
-      method: 'GET',
-      path: '/broken',
-      summary: 'Fails',
-      tag: 'Things',
-      access: { open: 'a test' },
-      handle: () => {
+      ({ body, query }) => ({ name: body.name, size: query.size ?? 0 }),
+    ),
+    route(
+      endpoint({
+        method: 'GET',
+        path: '/broken',
+        summary: 'Fails',
+        tag: 'Things',
+        access: { open: 'a test' },
+      }),
+      () => {
         throw new TypeError('secret internals');
       },
-    }),
-    openRoute({
-      method: 'DELETE',
-      path: '/gone',
-      summary: 'Deletes',
-      tag: 'Things',
-      access: { open: 'a test' },
-      handle: () => new Answer(204),
-    }),
-    openRoute({
-      method: 'GET',
-      path: '/page',
-      summary: 'A page as the console is one',
-      tag: 'Things',
-      access: { open: 'a test' },
-      handle: () => new Answer(200, '<p>', { 'content-type': 'text/html; charset=utf-8' }),
-    }),
+    ),
+    route(
+      endpoint({
+        method: 'DELETE',
+        path: '/gone',
+        summary: 'Deletes',
+        tag: 'Things',
+        access: { open: 'a test' },
+      }),
+      () => new Answer(204),
+    ),
+    route(
+      endpoint({
+        method: 'GET',
+        path: '/page',
+        summary: 'A page as the console is one',
+        tag: 'Things',
+        access: { open: 'a test' },
+      }),
+      () => new Answer(200, '<p>', { 'content-type': 'text/html; charset=utf-8' }),
+    ),
   ];
   const app = await createServer({
     routes,

@@ -200,7 +200,7 @@ function routeOf(request: FastifyRequest): Route | undefined {
 }
 
 function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void {
-  const { access } = route;
+  const isOpen = 'open' in route.access;
   const checks = requestChecks(route);
   app.route({
     // Load balancers and browsers ask for heads.
@@ -210,8 +210,8 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
     ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
     onRequest: async (request, reply) => {
       const state = stateOf(request);
-      if ('open' in access) state.found = await access.admit?.(request.headers, request.query);
-      else state.principal = await admit(access, request, reply, parts.guard);
+      if (isOpen) state.found = await route.admit?.(request.headers, request.query as never);
+      else state.principal = await admit(route, request, reply, parts.guard);
     },
     handler: async (request, reply) => {
       const { principal, found, bodyBytes } = stateOf(request);
@@ -231,9 +231,9 @@ function addRoute(app: FastifyInstance, route: Route, parts: ServerParts): void 
         },
       };
       const admitted =
-        'open' in access || principal === undefined
+        principal === undefined
           ? found
-          : await admitBody(access, input.body, principal, parts.guard);
+          : await admitBody(route, input.body, principal, parts.guard);
       const handle = () => route.handle(input as never, admitted as never);
       const { actAs } = parts.guard;
       const quiet = principal === undefined || actAs === undefined || route.method === 'GET';

@@ -1,8 +1,9 @@
 // Clients that send slowly or ambiguously, over real sockets: how long they are waited for, and what is refused.
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
-import { Answer, openRoute } from './route.ts';
+import { Answer, route } from './route.ts';
 import { createServer } from './server.ts';
 
 const timeouts = { headersMs: 100, requestMs: 250, keepAliveMs: 1_000, checkMs: 25 };
@@ -12,14 +13,16 @@ afterEach(() => close());
 async function listen(): Promise<number> {
   const app = await createServer({
     routes: [
-      openRoute({
-        method: 'POST',
-        path: '/things',
-        summary: 'Takes a thing',
-        tag: 'Things',
-        access: { open: 'a test' },
-        handle: () => new Answer(201, {}),
-      }),
+      route(
+        endpoint({
+          method: 'POST',
+          path: '/things',
+          summary: 'Takes a thing',
+          tag: 'Things',
+          access: { open: 'a test' },
+        }),
+        () => new Answer(201, {}),
+      ),
     ],
     guard: {
       identify: () => {

@@ -1,90 +1,39 @@
 // Routes of the asset list (interface 4.2, contract 4).
 import type { Static } from 'typebox';
-import {
-  assetListBody,
-  assetListPageQuery,
-  assetListQuery,
-  deviceSchema,
-  filterOptionsBody,
-  filterOptionsQuery,
-  filterOptionsSchema,
-} from '../../contract/device.ts';
-import { pageSchema } from '../../contract/page-envelope.ts';
+import type { assetListQuery } from '../../contract/device.ts';
+import { assets } from '../../contract/endpoints/assets.ts';
 import { type AssetFilter, listAssets } from '../../inventory/devices/assets.ts';
 import { filterOptions } from '../../inventory/devices/filter-options.ts';
 import { type LoraField, loraFields } from '../../model/lora-fields.ts';
 import { pageSizeAssets } from '../../model/page.ts';
 import { problem } from '../../model/problem.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { guardedRoute, type Route } from '../edge/route.ts';
+import { type Route, route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';
-
-const tag = 'Assets';
-const access = { scope: 'asset', verb: 'read', place: { narrowedByHandler: true } } as const;
 
 export function assetRoutes({ records, now }: RecordParts): Route[] {
   return [
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/assets',
-      summary: 'Devices of workspaces or of the organization',
-      tag,
-      access,
-      query: assetListQuery,
-      response: pageSchema(deviceSchema),
-      handle: ({ query }, principal) =>
-        listAssets(
-          records,
-          principal,
-          filterOf(query),
-          pageRequestOf(query, pageSizeAssets),
-          now(),
-        ),
+    route(assets.list, ({ query }, principal) =>
+      listAssets(records, principal, filterOf(query), pageRequestOf(query, pageSizeAssets), now()),
+    ),
+    route(assets.search, ({ query, body }, principal) => {
+      const filter = {
+        organizationId: body.organizationId ?? undefined,
+        workspaceIds: body.workspaceIds ?? undefined,
+        search: body.search ?? query.search,
+        expression: body.expression,
+      };
+      return listAssets(records, principal, filter, pageRequestOf(query, pageSizeAssets), now());
     }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/assets/list',
-      summary: 'Devices that match a search and a filter expression',
-      tag,
-      access,
-      query: assetListPageQuery,
-      body: assetListBody,
-      response: pageSchema(deviceSchema),
-      handle: ({ query, body }, principal) => {
-        const filter = {
-          organizationId: body.organizationId ?? undefined,
-          workspaceIds: body.workspaceIds ?? undefined,
-          search: body.search ?? query.search,
-          expression: body.expression,
-        };
-        return listAssets(records, principal, filter, pageRequestOf(query, pageSizeAssets), now());
-      },
-    }),
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/assets/filter-options-v2',
-      summary: 'What assets can be filtered by',
-      tag,
-      access,
-      query: filterOptionsQuery,
-      response: filterOptionsSchema,
-      handle: ({ query }, principal) => filterOptions(records, principal, listScopeOf(query)),
-    }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/assets/filter-options-v2',
-      summary: 'What assets can be filtered by',
-      tag,
-      access,
-      body: filterOptionsBody,
-      response: filterOptionsSchema,
-      handle: ({ body }, principal) => {
-        const { organizationId, workspaceIds } = body;
-        return filterOptions(records, principal, {
-          organizationId: organizationId ?? undefined,
-          workspaceIds: workspaceIds ?? undefined,
-        });
-      },
+    route(assets.filterOptions, ({ query }, principal) =>
+      filterOptions(records, principal, listScopeOf(query)),
+    ),
+    route(assets.searchFilterOptions, ({ body }, principal) => {
+      const { organizationId, workspaceIds } = body;
+      return filterOptions(records, principal, {
+        organizationId: organizationId ?? undefined,
+        workspaceIds: workspaceIds ?? undefined,
+      });
     }),
   ];
 }

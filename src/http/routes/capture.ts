@@ -1,27 +1,13 @@
-// POST /v3/capture: a device hands in a payload and gets its answer when it is durable (contract 18).
-import Type, { type Static } from 'typebox';
-import {
-  type CaptureQuery,
-  captureBodyOf,
-  webhookBodyOf,
-} from '../../ingest/http/capture-request.ts';
-import type { Capture, CaptureReceipt } from '../../flows/capture.ts';
+// POST /v3/capture: a device sends a payload; the answer comes when it is durable (contract 18).
+import type { Static } from 'typebox';
+import { capture, type receiptSchema } from '../../contract/endpoints/capture.ts';
 import type { CaptureSenders } from '../../flows/capture-senders.ts';
+import type { Capture, CaptureReceipt } from '../../flows/capture.ts';
 import type { Webhook } from '../../flows/network-server-capture.ts';
+import { captureBodyOf, webhookBodyOf } from '../../ingest/http/capture-request.ts';
 import { formatInstant } from '../../model/instant.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
-import { namedObject } from '../../contract/named.ts';
 import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
-import { openRoute, type Route } from '../edge/route.ts';
-
-export const captureBytesMax = 1024 * 1024;
-
-/** What a sender is told when its payload is durable. */
-export const receiptSchema = namedObject('UplinkReceipt', {
-  id: Type.String(),
-  timestamp: Type.String({ format: 'date-time' }),
-  message: Type.String(),
-});
+import { admittedRoute, type Route } from '../edge/route.ts';
 
 export function receiptView({ id, receivedAt }: CaptureReceipt): Static<typeof receiptSchema> {
   return { id, timestamp: formatInstant(receivedAt), message: 'uplink received' };
@@ -36,39 +22,10 @@ export interface CaptureParts {
 }
 
 export function captureRoute(parts: CaptureParts): Route {
-  return openRoute({
-    method: 'POST',
-    path: '/v3/capture',
-    summary: 'Hand in the payload of a device',
-    tag: 'Capture',
-    access: {
-      open: 'the uplink secret of the device connector is the credential',
-      secret: 'uplinkSecret',
-      admit: (headers, query) => parts.findSender(query as CaptureQuery, headers),
-    },
-    query: Type.Object({
-      secret: Type.Optional(
-        Type.String({ description: 'Uplink secret; also header x-uplink-secret' }),
-      ),
-      uplinkSecret: Type.Optional(Type.String({ description: 'The same as secret' })),
-      deviceId: Type.Optional(
-        Type.String({ description: 'Physical device id; also header x-device-id' }),
-      ),
-      topic: Type.Optional(
-        Type.String({ description: 'Topic of the samples; `default` when absent' }),
-      ),
-      timestamp: Type.Optional(
-        Type.String({
-          description: 'ISO-8601 time of the measurement; the time of receipt when absent',
-        }),
-      ),
-    }),
-    body: Type.Unsafe<JsonObject | readonly Json[]>({ type: ['object', 'array'] }),
-    status: 201,
-    bodyBytesMax: captureBytesMax,
-    jsonOfAnyType: true,
-    response: receiptSchema,
-    handle: async ({ query, headers, body, bodyBytes }, found) => {
+  return admittedRoute(
+    capture.payload,
+    (headers, query) => parts.findSender(query, headers),
+    async ({ query, headers, body, bodyBytes }, found) => {
       const sender = await found.current();
       if (sender.kind === 'networkServer') {
         const { connector } = sender;
@@ -86,5 +43,5 @@ export function captureRoute(parts: CaptureParts): Route {
       });
       return receiptView(done);
     },
-  });
+  );
 }

@@ -1,14 +1,5 @@
 // Routes of deliveries: what became of them, sending them again, and testing a connector (contract 35).
-import {
-  bulkResendBody,
-  connectorTestBody,
-  connectorTestSchema,
-  deliveryListQuery,
-  deliverySchema,
-  resentSchema,
-} from '../../contract/delivery.ts';
-import { pageSchema } from '../../contract/page-envelope.ts';
-import { idParams } from '../../contract/record-fields.ts';
+import { deliveries } from '../../contract/endpoints/deliveries.ts';
 import {
   listDeliveries,
   type Renewed,
@@ -17,10 +8,8 @@ import {
 } from '../../inventory/flows/deliveries.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
-import { guardedRoute, type Route } from '../edge/route.ts';
+import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
-
-const tag = 'Deliveries';
 
 export interface ConnectorTest {
   readonly ok: boolean;
@@ -45,76 +34,35 @@ export interface DeliveryParts extends RecordParts {
 
 export function deliveryRoutes(parts: DeliveryParts): Route[] {
   const { records, now, renewed, vendorNames } = parts;
-  const connector = { scope: 'dataFlow', place: byId(parts, 'outputConnector') } as const;
+  const byConnector = byId(parts, 'outputConnector');
   return [
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/output-connectors/:id/deliveries',
-      summary: 'The deliveries of an output connector, newest first',
-      tag,
-      access: { ...connector, verb: 'read' },
-      params: idParams,
-      query: deliveryListQuery,
-      response: pageSchema(deliverySchema),
-      handle: ({ params, query }, principal) => {
-        const filter = {
-          connectorId: params.id,
-          states: listOf(query, 'state'),
-          deviceId: query.deviceId,
-        };
-        return listDeliveries(records, principal, filter, {
-          page: pageRequestOf(query),
-          vendorNames,
-        });
-      },
+    resourceRoute(deliveries.list, byConnector, ({ params, query }, principal) => {
+      const filter = {
+        connectorId: params.id,
+        states: listOf(query, 'state'),
+        deviceId: query.deviceId,
+      };
+      return listDeliveries(records, principal, filter, {
+        page: pageRequestOf(query),
+        vendorNames,
+      });
     }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/output-connectors/:id/deliveries/resend',
-      summary:
-        'Send deliveries of an output connector again: the dead ones, unless the body says which',
-      tag,
-      access: { ...connector, verb: 'update' },
-      params: idParams,
-      body: bulkResendBody,
-      status: 202,
-      response: resentSchema,
-      handle: ({ params, body }, principal) => {
-        const states = body?.state === undefined ? undefined : [body.state];
-        const deviceId = body?.deviceId ?? undefined;
-        const filter = {
-          connectorId: params.id,
-          states,
-          deviceId,
-          ids: body?.deliveryIds ?? undefined,
-        };
-        return resendDeliveries(records, principal, renewed, filter, now());
-      },
+    resourceRoute(deliveries.resendMany, byConnector, ({ params, body }, principal) => {
+      const states = body?.state === undefined ? undefined : [body.state];
+      const deviceId = body?.deviceId ?? undefined;
+      const filter = {
+        connectorId: params.id,
+        states,
+        deviceId,
+        ids: body?.deliveryIds ?? undefined,
+      };
+      return resendDeliveries(records, principal, renewed, filter, now());
     }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/deliveries/:id/resend',
-      summary: 'Send a delivery again that arrived or was given up',
-      tag,
-      access: { scope: 'dataFlow', verb: 'update', place: byId(parts, 'delivery') },
-      params: idParams,
-      status: 202,
-      response: deliverySchema,
-      handle: ({ params }) =>
-        resendDelivery(records, renewed, params.id, { now: now(), vendorNames }),
-    }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/output-connectors/:id/test',
-      summary: 'Send a sample to the target now, once, and answer what came back',
-      tag,
-      access: { ...connector, verb: 'read' },
-      params: idParams,
-      body: connectorTestBody,
-      needsAlso: 'With a device also `asset` `read`.',
-      response: connectorTestSchema,
-      handle: ({ params, body, signal }, principal) =>
-        parts.testConnector(params.id, body?.deviceId ?? undefined, principal, signal),
-    }),
+    resourceRoute(deliveries.resend, byId(parts, 'delivery'), ({ params }) =>
+      resendDelivery(records, renewed, params.id, { now: now(), vendorNames }),
+    ),
+    resourceRoute(deliveries.testConnector, byConnector, ({ params, body, signal }, principal) =>
+      parts.testConnector(params.id, body?.deviceId ?? undefined, principal, signal),
+    ),
   ];
 }

@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Static } from 'typebox';
 import type { deviceParams, tagParams } from '../../contract/queries.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
-import type { Place } from '../../model/resource-ref.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
+import type { Place } from '../../model/resource-ref.ts';
 import type { QueriedDevice } from '../../query/accumulation.ts';
 
 /** A message names ids up to this length. */
@@ -26,22 +26,14 @@ export interface DeviceAccess {
   readonly aliased: (headers: IncomingHttpHeaders) => boolean;
 }
 
-/** Reading the data of the device in the path. */
-export function readsDevice({ placeOfDevice }: Pick<DeviceAccess, 'placeOfDevice'>) {
-  return {
-    scope: 'asset',
-    verb: 'read',
-    place: { byParams: ({ deviceId }: Static<typeof deviceParams>) => placeOfDevice(deviceId) },
-  } as const;
+/** Finds the device of the path. */
+export function deviceInPath({ placeOfDevice }: Pick<DeviceAccess, 'placeOfDevice'>) {
+  return ({ deviceId }: Static<typeof deviceParams>) => placeOfDevice(deviceId);
 }
 
-/** Reading the data of the devices of the tag in the path. */
-export function readsTag({ placeOfTag }: Pick<DeviceAccess, 'placeOfTag'>) {
-  return {
-    scope: 'asset',
-    verb: 'read',
-    place: { byParams: ({ tagId }: Static<typeof tagParams>) => placeOfTag(tagId) },
-  } as const;
+/** Finds the tag of the path. */
+export function tagInPath({ placeOfTag }: Pick<DeviceAccess, 'placeOfTag'>) {
+  return ({ tagId }: Static<typeof tagParams>) => placeOfTag(tagId);
 }
 
 /**

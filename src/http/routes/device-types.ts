@@ -1,13 +1,5 @@
 // Routes of device types (contract 7).
-import {
-  deviceTypeDraft,
-  deviceTypeItemSchema,
-  deviceTypeListQuery,
-  deviceTypeSchema,
-  deviceTypeUpdate,
-} from '../../contract/device-type.ts';
-import { pageSchema } from '../../contract/page-envelope.ts';
-import { idParams } from '../../contract/record-fields.ts';
+import { deviceTypes } from '../../contract/endpoints/device-types.ts';
 import {
   createDeviceType,
   deleteDeviceType,
@@ -17,82 +9,27 @@ import {
 } from '../../inventory/flows/device-types.ts';
 import { type DeviceTypeKind, deviceTypeKinds } from '../../model/device-type.ts';
 import { listOf, pageRequestOf } from '../edge/list-query.ts';
-import { guardedRoute, type Route } from '../edge/route.ts';
-import { byId, byOrganization, createdOnce, type RecordParts } from './record-parts.ts';
-
-const tag = 'Device types';
+import type { Route } from '../edge/route.ts';
+import { byOrganization, type RecordParts } from './record-parts.ts';
+import { recordRoutes } from './record-routes.ts';
 
 export function deviceTypeRoutes(parts: RecordParts): Route[] {
   const { records, now } = parts;
-  return [
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/device-types',
-      summary: 'Device types of the organization and of the library',
-      tag,
-      access: { scope: 'deviceType', verb: 'read', place: { narrowedByHandler: true } },
-      query: deviceTypeListQuery,
-      response: pageSchema(deviceTypeItemSchema),
-      handle: ({ query }, principal) =>
-        listDeviceTypes(
-          records,
-          principal,
-          { ...query, types: kindsOf(query) },
-          pageRequestOf(query),
-        ),
-    }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/device-types',
-      summary: 'Make a device type',
-      tag,
-      access: { scope: 'deviceType', verb: 'create', place: byOrganization },
-      body: deviceTypeDraft,
-      status: 201,
-      response: deviceTypeSchema,
-      handle: (input, principal) =>
-        createdOnce(
-          parts,
-          input,
-          principal,
-          (step) => createDeviceType(step, input.body, now()),
-          (id) => readDeviceType(records, id),
-        ),
-    }),
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/device-types/:id',
-      summary: 'One device type',
-      tag,
-      access: { scope: 'deviceType', verb: 'read', place: byId(parts, 'deviceType') },
-      params: idParams,
-      response: deviceTypeSchema,
-      handle: ({ params }) => readDeviceType(records, params.id),
-    }),
-    guardedRoute({
-      method: 'PUT',
-      path: '/v3/device-types/:id',
-      summary: 'Change a device type',
-      tag,
-      access: { scope: 'deviceType', verb: 'update', place: byId(parts, 'deviceType') },
-      params: idParams,
-      body: deviceTypeUpdate,
-      response: deviceTypeSchema,
-      handle: ({ params, body }) => updateDeviceType(records, params.id, body, now()),
-    }),
-    guardedRoute({
-      method: 'DELETE',
-      path: '/v3/device-types/:id',
-      summary: 'Delete a device type that no data flow uses',
-      tag,
-      access: { scope: 'deviceType', verb: 'delete', place: byId(parts, 'deviceType') },
-      params: idParams,
-      handle: async ({ params }) => {
-        await deleteDeviceType(records, params.id);
-        return undefined;
-      },
-    }),
-  ];
+  return recordRoutes(parts, deviceTypes, {
+    kind: 'deviceType',
+    createIn: byOrganization,
+    list: ({ query }, principal) =>
+      listDeviceTypes(
+        records,
+        principal,
+        { ...query, types: kindsOf(query) },
+        pageRequestOf(query),
+      ),
+    create: (step, { body }) => createDeviceType(step, body, now()),
+    read: (id) => readDeviceType(records, id),
+    update: (id, { body }) => updateDeviceType(records, id, body, now()),
+    remove: (id) => deleteDeviceType(records, id),
+  });
 }
 
 function kindsOf(query: object): DeviceTypeKind[] | undefined {

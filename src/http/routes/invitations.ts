@@ -1,12 +1,7 @@
 // Routes of invitations: the link is the credential (contract 35).
-import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { isPassword, newPasswordHash } from '../../access/password.ts';
-import {
-  acceptedSchema,
-  invitationAcceptance,
-  invitationParams,
-  invitationSchema,
-} from '../../contract/member.ts';
+import type { Attempts } from '../../access/sign-in-throttle.ts';
+import { invitations } from '../../contract/endpoints/invitations.ts';
 import {
   acceptInvitation,
   choosesPassword,
@@ -16,10 +11,7 @@ import {
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Actor } from '../../model/actor.ts';
 import { problem } from '../../model/problem.ts';
-import { openRoute, type Route } from '../edge/route.ts';
-
-const tag = 'Sign-in';
-const access = { open: 'whoever holds the link is the invited person' };
+import { type Route, route } from '../edge/route.ts';
 
 export interface InvitationRouteParts {
   readonly records: Inventory;
@@ -30,45 +22,23 @@ export interface InvitationRouteParts {
 
 export function invitationRoutes({ records, now, attempts, actAs }: InvitationRouteParts): Route[] {
   return [
-    openRoute({
-      method: 'GET',
-      path: '/v3/auth/invitations/:token',
-      summary: 'What an invitation is for',
-      tag,
-      access,
-      secretPath: true,
-      params: invitationParams,
-      response: invitationSchema,
-      handle: async ({ params }) => {
-        const open = await findOpenInvitation(records, params.token, now());
-        const { user, organizationName, proves } = open;
-        // The inviter has the other link, and is not told whether the address has an account elsewhere.
-        return {
-          email: user.email,
-          organizationName,
-          newUser: proves ? choosesPassword(open) : null,
-        };
-      },
+    route(invitations.read, async ({ params }) => {
+      const open = await findOpenInvitation(records, params.token, now());
+      const { user, organizationName, proves } = open;
+      // The inviter has the other link, and is not told whether the address has an account elsewhere.
+      return {
+        email: user.email,
+        organizationName,
+        newUser: proves ? choosesPassword(open) : null,
+      };
     }),
-    openRoute({
-      method: 'POST',
-      path: '/v3/auth/invitations/:token',
-      summary:
-        'Accept an invitation: a new user chooses name and password, another one gives the own password',
-      tag,
-      access,
-      secretPath: true,
-      params: invitationParams,
-      body: invitationAcceptance,
-      response: acceptedSchema,
-      handle: async ({ params, body, ip, requestId }) => {
-        const open = await findOpenInvitation(records, params.token, now());
-        const chosen = await chosenBy(open, body, attempts, ip);
-        const { id, email, name } = { ...open.user, ...chosen };
-        const actor: Actor = { type: 'USER', id, name, requestId, ip };
-        await actAs(actor, () => acceptInvitation(records, open, chosen, now()));
-        return { id, name, email };
-      },
+    route(invitations.accept, async ({ params, body, ip, requestId }) => {
+      const open = await findOpenInvitation(records, params.token, now());
+      const chosen = await chosenBy(open, body, attempts, ip);
+      const { id, email, name } = { ...open.user, ...chosen };
+      const actor: Actor = { type: 'USER', id, name, requestId, ip };
+      await actAs(actor, () => acceptInvitation(records, open, chosen, now()));
+      return { id, name, email };
     }),
   ];
 }

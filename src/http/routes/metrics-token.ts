@@ -14,10 +14,8 @@ export function withMetricsToken(
       ? route
       : {
           ...route,
-          access: {
-            open: 'the token of METRICS_TOKEN is asked for',
-            admit: ({ authorization }) => refuseOthers(token, authorization),
-          },
+          access: { open: 'the token of METRICS_TOKEN is asked for' },
+          admit: ({ authorization }) => refuseOthers(token, authorization),
         },
   );
 }

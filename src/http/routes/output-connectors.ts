@@ -1,14 +1,5 @@
 // Routes of output connectors (contract 9).
-import type { IncomingHttpHeaders } from 'node:http';
-import {
-  outputConnectorDraft,
-  outputConnectorDraftByType,
-  outputConnectorListQuery,
-  outputConnectorSchema,
-  outputConnectorUpdate,
-} from '../../contract/output-connector.ts';
-import { pageSchema } from '../../contract/page-envelope.ts';
-import { idParams } from '../../contract/record-fields.ts';
+import { outputConnectors } from '../../contract/endpoints/output-connectors.ts';
 import {
   createOutputConnector,
   deleteOutputConnector,
@@ -18,106 +9,37 @@ import {
 } from '../../inventory/flows/output-connectors.ts';
 import type { AvailableOutputs } from '../../model/connector.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
-import { guardedRoute, type Route } from '../edge/route.ts';
-import { type ShowingParts, showingOf } from './connector-view-options.ts';
-import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
-
-const tag = 'Output connectors';
+import type { Route } from '../edge/route.ts';
+import { showingOf, type ShowingParts } from './connector-view-options.ts';
+import type { RecordParts } from './record-parts.ts';
+import { recordRoutes } from './record-routes.ts';
 
 export interface OutputConnectorParts extends RecordParts, ShowingParts {
-  /** The types that deliveries are served for; others cannot be made. */
+  /** The types that deliveries are served for; others cannot be created. */
   readonly availableOutputs: AvailableOutputs;
 }
 
 export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
   const { records, now, availableOutputs } = parts;
-  const showing = (headers: IncomingHttpHeaders) => showingOf(parts, headers);
-  return [
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/output-connectors',
-      summary: 'Output connectors of workspaces, and the global database connector',
-      tag,
-      access: { scope: 'dataFlow', verb: 'read', place: { narrowedByHandler: true } },
-      query: outputConnectorListQuery,
-      response: pageSchema(outputConnectorSchema),
-      handle: ({ query, headers }, principal) => {
-        const { search, scope, global } = query;
-        const filter = {
-          ...listScopeOf(query),
-          search,
-          scope,
-          global,
-          types: listOf(query, 'type'),
-        };
-        return listOutputConnectors(
-          records,
-          principal,
-          showing(headers),
-          filter,
-          pageRequestOf(query),
-        );
-      },
-    }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/output-connectors',
-      summary: 'Make an output connector',
-      tag,
-      access: { scope: 'dataFlow', verb: 'create', place: byWorkspace(parts) },
-      body: outputConnectorDraft,
-      bodyShown: outputConnectorDraftByType,
-      status: 201,
-      response: outputConnectorSchema,
-      handle: (input, principal) =>
-        createdOnce(
-          parts,
-          input,
-          principal,
-          (step) =>
-            createOutputConnector(
-              step,
-              showing(input.headers),
-              availableOutputs,
-              input.body,
-              now(),
-            ),
-          (id) => readOutputConnector(records, showing(input.headers), id),
-        ),
-    }),
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/output-connectors/:id',
-      summary: 'One output connector',
-      tag,
-      access: { scope: 'dataFlow', verb: 'read', place: byId(parts, 'outputConnector') },
-      params: idParams,
-      response: outputConnectorSchema,
-      handle: ({ params, headers }) => readOutputConnector(records, showing(headers), params.id),
-    }),
-    guardedRoute({
-      method: 'PUT',
-      path: '/v3/output-connectors/:id',
-      summary: 'Change an output connector',
-      tag,
-      access: { scope: 'dataFlow', verb: 'update', place: byId(parts, 'outputConnector') },
-      params: idParams,
-      body: outputConnectorUpdate,
-      response: outputConnectorSchema,
-      handle: ({ params, body, headers }) =>
-        updateOutputConnector(records, showing(headers), availableOutputs, params.id, body, now()),
-    }),
-    guardedRoute({
-      method: 'DELETE',
-      path: '/v3/output-connectors/:id',
-      summary: 'Delete an output connector that no data flow uses',
-      tag,
-      access: { scope: 'dataFlow', verb: 'delete', place: byId(parts, 'outputConnector') },
-      params: idParams,
-      handle: async ({ params }) => {
-        await deleteOutputConnector(records, params.id);
-        return undefined;
-      },
-    }),
-  ];
+  return recordRoutes(parts, outputConnectors, {
+    kind: 'outputConnector',
+    list: ({ query, headers }, principal) => {
+      const { search, scope, global } = query;
+      const types = listOf(query, 'type');
+      const filter = { ...listScopeOf(query), search, scope, global, types };
+      return listOutputConnectors(
+        records,
+        principal,
+        showingOf(parts, headers),
+        filter,
+        pageRequestOf(query),
+      );
+    },
+    create: (step, { body, headers }) =>
+      createOutputConnector(step, showingOf(parts, headers), availableOutputs, body, now()),
+    read: (id, { headers }) => readOutputConnector(records, showingOf(parts, headers), id),
+    update: (id, { body, headers }) =>
+      updateOutputConnector(records, showingOf(parts, headers), availableOutputs, id, body, now()),
+    remove: (id) => deleteOutputConnector(records, id),
+  });
 }

@@ -1,23 +1,18 @@
 // Routes of password resets: asked for by address, done with the link that was mailed (contract 36).
-import { buckets } from '../../access/token-buckets.ts';
 import { networkOf } from '../../access/network-of.ts';
 import {
   type PasswordResetMail,
   preparePasswordReset,
   resetPassword,
 } from '../../access/password-reset.ts';
-import {
-  invitationParams,
-  passwordResetBody,
-  passwordResetRequest,
-} from '../../contract/member.ts';
+import { buckets } from '../../access/token-buckets.ts';
+import { passwordReset } from '../../contract/endpoints/password-reset.ts';
 import { auditDeed } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import { organizationsOf } from '../../inventory/workspaces/organizations.ts';
 import { problem } from '../../model/problem.ts';
-import { Answer, openRoute, type Route } from '../edge/route.ts';
+import { Answer, type Route, route } from '../edge/route.ts';
 
-const tag = 'Sign-in';
 /** Requests at once, then one more every so many seconds. */
 const limits = {
   network: { capacity: 20, perSecond: 1 / 180 },
@@ -44,46 +39,26 @@ export function passwordResetRoutes(parts: PasswordResetParts): Route[] {
     if (prepared !== undefined) sendMail?.(prepared);
   };
   return [
-    openRoute({
-      method: 'POST',
-      path: '/v3/auth/password-reset',
-      summary:
-        'Ask for a mail with a link that sets a new password; the answer is the same for every address',
-      tag,
-      access: { open: 'who forgot the password has no credential' },
-      body: passwordResetRequest,
-      status: 202,
-      handle: ({ body: { email }, ip }) => {
-        const network = networkOf(ip);
-        if (!networks.take(network)) {
-          throw problem('tooManyAttempts', { retryAfterSeconds: networks.secondsUntil(network) });
-        }
-        // After the answer, so that its time says nothing about the address.
-        if (sendMail !== undefined && addresses.take(email.trim().toLowerCase())) {
-          setImmediate(() => void mail(email).catch(failed));
-        }
-        return new Answer(202);
-      },
+    route(passwordReset.request, ({ body: { email }, ip }) => {
+      const network = networkOf(ip);
+      if (!networks.take(network)) {
+        throw problem('tooManyAttempts', { retryAfterSeconds: networks.secondsUntil(network) });
+      }
+      // After the answer, so that its time says nothing about the address.
+      if (sendMail !== undefined && addresses.take(email.trim().toLowerCase())) {
+        setImmediate(() => void mail(email).catch(failed));
+      }
+      return new Answer(202);
     }),
-    openRoute({
-      method: 'POST',
-      path: '/v3/auth/password-reset/:token',
-      summary: 'Set a new password with a mailed link; every session of the user ends',
-      tag,
-      access: { open: 'whoever holds the link reads the mail of the address' },
-      secretPath: true,
-      params: invitationParams,
-      body: passwordResetBody,
-      handle: async ({ params, body, ip, requestId }) => {
-        const user = await resetPassword(records, params.token, body.password, now());
-        const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
-        for (const organizationId of await organizationsOf(records, user.id)) {
-          await auditDeed(records, actor, organizationId, 'UPDATE', user, [
-            { field: 'password', secret: true },
-          ]);
-        }
-        return undefined;
-      },
+    route(passwordReset.complete, async ({ params, body, ip, requestId }) => {
+      const user = await resetPassword(records, params.token, body.password, now());
+      const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
+      for (const organizationId of await organizationsOf(records, user.id)) {
+        await auditDeed(records, actor, organizationId, 'UPDATE', user, [
+          { field: 'password', secret: true },
+        ]);
+      }
+      return undefined;
     }),
   ];
 }

@@ -1,26 +1,17 @@
-// Routes of raw uplinks: what a device sent, and a decoder tried on it (contract: raw uplinks, replay; access by contract 35).
+// Routes of raw uplinks and of the dry run of a decoder (contract 35).
 import type { Static } from 'typebox';
-import { pageSchema } from '../../contract/page-envelope.ts';
-import {
-  rawUplinkQuery,
-  rawUplinkSchema,
-  replayRequest,
-  replaySchema,
-} from '../../contract/raw-uplink.ts';
-import { idParams } from '../../contract/record-fields.ts';
-import { listRawUplinks } from '../../flows/raw-uplink-list.ts';
+import { rawUplinks } from '../../contract/endpoints/raw-uplinks.ts';
+import type { replayRequest } from '../../contract/raw-uplink.ts';
 import { replayLimits, type ReplayReport, type ReplayRequest } from '../../flows/decoder-test.ts';
+import { listRawUplinks } from '../../flows/raw-uplink-list.ts';
 import { readDeviceType } from '../../inventory/flows/device-types.ts';
 import { devicesOfType } from '../../inventory/flows/devices-of-type.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../../raw-uplinks/block-reader.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
-import { guardedRoute, type Route } from '../edge/route.ts';
+import { resourceRoute, type Route } from '../edge/route.ts';
 import type { DeviceAccess } from './device-access.ts';
 import { byId, type RecordParts } from './record-parts.ts';
-
-// A source of 1 MiB, escaped in JSON at worst sixfold, still fits.
-const bodyBytesMax = 8 * 1024 * 1024;
 
 export interface RawUplinkParts
   extends RecordParts,
@@ -31,31 +22,13 @@ export interface RawUplinkParts
 
 export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
   return [
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/devices/:id/uplinks',
-      summary: 'What a device sent, as it sent it, newest first; kept for RAW_UPLINK_RETENTION',
-      tag: 'Devices',
-      access: { scope: 'asset', verb: 'read', place: byId(parts, 'device') },
-      params: idParams,
-      query: rawUplinkQuery,
-      response: pageSchema(rawUplinkSchema),
-      handle: ({ params, query }) =>
-        listRawUplinks(params.id, query, pageRequestOf(query), parts.list),
-    }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/device-types/:id/replay',
-      summary:
-        'Try a decoder on the last real uplinks: old and new samples side by side, nothing is stored',
-      tag: 'Device types',
-      access: { scope: 'deviceType', verb: 'read', place: byId(parts, 'deviceType') },
-      params: idParams,
-      body: replayRequest,
-      needsAlso: 'Also `asset` `update` for the devices.',
-      response: replaySchema,
-      bodyBytesMax,
-      handle: async ({ params, body }, principal) => {
+    resourceRoute(rawUplinks.list, byId(parts, 'device'), ({ params, query }) =>
+      listRawUplinks(params.id, query, pageRequestOf(query), parts.list),
+    ),
+    resourceRoute(
+      rawUplinks.replay,
+      byId(parts, 'deviceType'),
+      async ({ params, body }, principal) => {
         const [code, deviceIds] = [
           await codeOf(parts, params.id, body),
           await devicesOf(parts, params.id, body, principal),
@@ -68,7 +41,7 @@ export function rawUplinkRoutes(parts: RawUplinkParts): Route[] {
         };
         return parts.replay({ code, deviceIds, ...uplinks });
       },
-    }),
+    ),
   ];
 }
 

@@ -2,8 +2,8 @@
 import type { Once } from '../../flows/idempotency.ts';
 import { type Inventory, placeInWorkspace, placeOf } from '../../inventory/resource-lookup.ts';
 import type { Json } from '../../model/json.ts';
-import type { Place } from '../../model/resource-ref.ts';
 import type { Principal } from '../../model/principal.ts';
+import type { Place } from '../../model/resource-ref.ts';
 import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
 import type { RouteInput } from '../edge/route.ts';
 
@@ -13,30 +13,23 @@ export interface RecordParts {
   readonly once: Once;
 }
 
-type Kind = Parameters<typeof placeOf>[1];
+export type Kind = Parameters<typeof placeOf>[1];
 
-/** The place of the record in the path. */
-export function byId({ records }: RecordParts, kind: Kind) {
-  return { byParams: ({ id }: { readonly id: string }) => placeOf(records, kind, id) };
+/** Finds the record of the path. */
+export function byId({ records }: Pick<RecordParts, 'records'>, kind: Kind) {
+  return ({ id }: { readonly id: string }) => placeOf(records, kind, id);
 }
 
-/** The place of what will be made in the workspace of the body. */
-export function byWorkspace({ records }: RecordParts) {
-  return {
-    byBody: ({ workspaceId }: { readonly workspaceId: string }) =>
-      placeInWorkspace(records, workspaceId),
-  };
+/** Finds the workspace of the body. */
+export function byWorkspace({ records }: Pick<RecordParts, 'records'>) {
+  return ({ workspaceId }: { readonly workspaceId: string }) =>
+    placeInWorkspace(records, workspaceId);
 }
 
-/** The place of what will be made in the organization of the body; an unknown one is a 404 like any foreign one. */
-export const byOrganization = {
-  byBody: ({ organizationId }: { readonly organizationId: string }): Place => ({
-    organizationId,
-    workspaceId: null,
-    what: 'organization',
-    id: organizationId,
-  }),
-};
+/** The organization of the body; an unknown one is a 404 like that of another tenant. */
+export function byOrganization({ organizationId }: { readonly organizationId: string }): Place {
+  return { organizationId, workspaceId: null, what: 'organization', id: organizationId };
+}
 
 type Input = Pick<RouteInput<unknown, unknown, unknown>, 'headers' | 'path' | 'body'>;
 

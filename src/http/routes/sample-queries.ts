@@ -1,33 +1,23 @@
 // Routes that answer stored samples as they are (interface 4.1 and 4.4, contract 20 and 22).
 import { Readable } from 'node:stream';
-import Type from 'typebox';
-import {
-  deviceParams,
-  exportParameters,
-  inferredSchemas,
-  latestSampleSchema,
-  sampleQueryBody,
-  sampleQueryParameters,
-  sampleSchema,
-  topicParameter,
-} from '../../contract/queries.ts';
+import { samples } from '../../contract/endpoints/sample-queries.ts';
 import { plusRestored } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
 import { type DeclaredSchemas, inferSchema } from '../../query/inferred-schema.ts';
 import { parseBound } from '../../query/interval.ts';
-import type { ReadingStore } from '../../query/sample-reader.ts';
 import { exportTypes, sampleExport } from '../../query/sample-export.ts';
 import {
   everyTopic,
   rangeOf,
-  type SampleQueryBody,
   sampleAnswer,
+  type SampleQueryBody,
   sampleScan,
   topicOf,
 } from '../../query/sample-query.ts';
+import type { ReadingStore } from '../../query/sample-reader.ts';
 import { completeness, incompleteHeader } from '../edge/incomplete-answer.ts';
-import { Answer, guardedRoute, type Route } from '../edge/route.ts';
-import { type DeviceAccess, readsDevice } from './device-access.ts';
+import { Answer, resourceRoute, type Route } from '../edge/route.ts';
+import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
 export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | 'aliased'> {
   readonly store: ReadingStore;
@@ -35,50 +25,27 @@ export interface SampleQueryParts extends Pick<DeviceAccess, 'placeOfDevice' | '
   readonly declaredSchemas: (deviceId: string) => DeclaredSchemas | Promise<DeclaredSchemas>;
 }
 
-const tag = 'Data';
-
 /** Samples by POST and GET, topics, latest sample, inferred schema, export. */
 export function sampleQueryRoutes(parts: SampleQueryParts): Route[] {
-  const access = readsDevice(parts);
-  const params = deviceParams;
-  const response = Type.Array(sampleSchema);
-  const samples = async (deviceId: string, body: SampleQueryBody, aliased: boolean) => {
+  const inPath = deviceInPath(parts);
+  const answered = async (deviceId: string, body: SampleQueryBody, aliased: boolean) => {
     const { unreadable, answer } = completeness();
     const found = await parts.store.samples({ ...sampleScan(deviceId, body), unreadable });
     return answer(found.map((sample) => sampleAnswer(sample, aliased)));
   };
   return [
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/devices/:deviceId/query',
-      summary: 'Samples of a device, newest first',
-      tag,
-      access,
-      params,
-      body: sampleQueryBody,
-      response,
-      handle: ({ params: { deviceId }, body, headers }) =>
-        samples(deviceId, body, parts.aliased(headers)),
-    }),
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/devices/:deviceId/query',
-      summary: 'Samples of a device, newest first',
-      tag,
-      access,
-      params,
-      query: sampleQueryParameters,
-      response,
-      handle: ({ params: { deviceId }, query, headers }) => {
-        const { topic = null, limit = null, skip = null } = query;
-        const timestamp = {
-          gt: timeOf(query['timestamp.gt']),
-          gte: timeOf(query['timestamp.gte']),
-          lt: timeOf(query['timestamp.lt']),
-          lte: timeOf(query['timestamp.lte']),
-        };
-        return samples(deviceId, { topic, limit, skip, timestamp }, parts.aliased(headers));
-      },
+    resourceRoute(samples.query, inPath, ({ params: { deviceId }, body, headers }) =>
+      answered(deviceId, body, parts.aliased(headers)),
+    ),
+    resourceRoute(samples.list, inPath, ({ params: { deviceId }, query, headers }) => {
+      const { topic = null, limit = null, skip = null } = query;
+      const timestamp = {
+        gt: timeOf(query['timestamp.gt']),
+        gte: timeOf(query['timestamp.gte']),
+        lt: timeOf(query['timestamp.lt']),
+        lte: timeOf(query['timestamp.lte']),
+      };
+      return answered(deviceId, { topic, limit, skip, timestamp }, parts.aliased(headers));
     }),
     topicsRoute(parts),
     latestSampleRoute(parts),
@@ -92,30 +59,16 @@ function timeOf(parameter: string | undefined): string | null {
 }
 
 function topicsRoute(parts: SampleQueryParts): Route {
-  return guardedRoute({
-    method: 'GET',
-    path: '/v3/devices/:deviceId/query/topics',
-    summary: 'Topics that a device has samples of',
-    tag,
-    access: readsDevice(parts),
-    params: deviceParams,
-    response: Type.Array(Type.String()),
-    handle: async ({ params: { deviceId } }) =>
-      (await parts.store.topics(deviceId)).map(({ topic }) => topic),
-  });
+  return resourceRoute(samples.topics, deviceInPath(parts), async ({ params: { deviceId } }) =>
+    (await parts.store.topics(deviceId)).map(({ topic }) => topic),
+  );
 }
 
 function latestSampleRoute(parts: SampleQueryParts): Route {
-  return guardedRoute({
-    method: 'GET',
-    path: '/v3/devices/:deviceId/query/latest-sample',
-    summary: 'The newest sample of a device; 404 when it has none',
-    tag,
-    access: readsDevice(parts),
-    params: deviceParams,
-    query: topicParameter,
-    response: latestSampleSchema,
-    handle: async ({ params: { deviceId }, query: { topic }, headers }) => {
+  return resourceRoute(
+    samples.latest,
+    deviceInPath(parts),
+    async ({ params: { deviceId }, query: { topic }, headers }) => {
       const { unreadable, isIncomplete, refuse, answer } = completeness();
       const sample = await parts.store.latestSample(
         deviceId,
@@ -131,38 +84,24 @@ function latestSampleRoute(parts: SampleQueryParts): Route {
         ...(isIncomplete() ? { incomplete: true } : {}),
       });
     },
-  });
+  );
 }
 
 function inferSchemaRoute(parts: SampleQueryParts): Route {
-  return guardedRoute({
-    method: 'GET',
-    path: '/v3/devices/:deviceId/infer-schema',
-    summary: 'The schema of the data of a device: declared by its type and measured',
-    tag,
-    access: readsDevice(parts),
-    params: deviceParams,
-    response: inferredSchemas,
-    handle: async ({ params: { deviceId } }) => ({
+  return resourceRoute(
+    samples.inferSchema,
+    deviceInPath(parts),
+    async ({ params: { deviceId } }) => ({
       ...(await inferSchema(deviceId, await parts.declaredSchemas(deviceId), parts.store)),
     }),
-  });
+  );
 }
 
 function exportRoute(parts: SampleQueryParts): Route {
-  return guardedRoute({
-    method: 'GET',
-    path: '/v3/devices/:deviceId/export',
-    summary: 'All samples of a device, oldest first, as a download',
-    tag,
-    access: readsDevice(parts),
-    params: deviceParams,
-    query: exportParameters,
-    answerTypes: { 'application/x-ndjson': Type.String(), 'text/csv': Type.String() },
-    handle: async ({
-      params: { deviceId },
-      query: { format = 'ndjson', topic = everyTopic, ...sent },
-    }) => {
+  return resourceRoute(
+    samples.export,
+    deviceInPath(parts),
+    async ({ params: { deviceId }, query: { format = 'ndjson', topic = everyTopic, ...sent } }) => {
       const [from, to] = [timeOf(sent.from), timeOf(sent.to)];
       const bounds = { gte: from, lt: to };
       if (from !== null && to !== null && parseBound('from', from) >= parseBound('to', to)) {
@@ -176,5 +115,5 @@ function exportRoute(parts: SampleQueryParts): Route {
         'content-disposition': `attachment; filename="samples-${deviceId.replace(/[^\w.-]/g, '_')}.${format}"`,
       });
     },
-  });
+  );
 }

@@ -1,7 +1,7 @@
 // Routes of signing in and out, and of one's own account (contract, decisions and section 35).
 import { readAccount } from '../../access/account.ts';
-import type { Attempts } from '../../access/sign-in-throttle.ts';
 import { csrfTokenOf } from '../../access/session-authenticator.ts';
+import type { Attempts } from '../../access/sign-in-throttle.ts';
 import {
   authenticateUser,
   changePassword,
@@ -10,26 +10,13 @@ import {
   startSession,
   switchOrganization,
 } from '../../access/sign-in.ts';
-import {
-  accountSchema,
-  endedSessionsSchema,
-  loginBody,
-  organizationSwitch,
-  passwordChange,
-  signedInSchema,
-} from '../../contract/member.ts';
+import { signIn } from '../../contract/endpoints/sign-in.ts';
 import { auditDeed } from '../../inventory/audit/audit.ts';
 import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
-import { Answer, guardedRoute, openRoute, type Route, type RouteInput } from '../edge/route.ts';
+import { Answer, type Route, route, type RouteInput } from '../edge/route.ts';
 import { clearedCookies, sessionCookies } from '../edge/session-cookies.ts';
-
-const tag = 'Sign-in';
-const ownAccount = {
-  anyCredential: 'a user may always see to the own account',
-  userOnly: true,
-} as const;
 
 export interface SignInParts {
   readonly records: Inventory;
@@ -44,111 +31,62 @@ export function signInRoutes(parts: SignInParts): Route[] {
 }
 
 function loginRoute({ records, now, attempts, secure }: SignInParts): Route {
-  return openRoute({
-    method: 'POST',
-    path: '/v3/auth/login',
-    summary: 'Sign in with e-mail and password; the answer sets the session cookie',
-    tag,
-    access: { open: 'e-mail and password in the body are checked by the handler' },
-    body: loginBody,
-    response: signedInSchema,
-    handle: async ({ body, ip, requestId }) => {
-      const { email, password, organizationId } = body;
-      const account = email.trim().toLowerCase();
-      const work = () => authenticateUser(records, email, password);
-      const user = await attempts.run({ ip, account }, work, (found) => found === undefined);
-      if (user === undefined) throw problem('wrongPassword');
-      const { sessionToken, session } = await startSession(records, user, now(), organizationId);
-      const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
-      await auditDeed(records, actor, session.organizationId, 'LOGIN', user);
-      const seen = await readAccount(records.db, {
-        id: user.id,
-        organizationId: session.organizationId,
-      });
-      const answer = { ...seen, csrfToken: csrfTokenOf(sessionToken) };
-      return new Answer(200, answer, { 'set-cookie': sessionCookies(sessionToken, secure) });
-    },
+  return route(signIn.login, async ({ body, ip, requestId }) => {
+    const { email, password, organizationId } = body;
+    const account = email.trim().toLowerCase();
+    const work = () => authenticateUser(records, email, password);
+    const user = await attempts.run({ ip, account }, work, (found) => found === undefined);
+    if (user === undefined) throw problem('wrongPassword');
+    const { sessionToken, session } = await startSession(records, user, now(), organizationId);
+    const actor = { type: 'USER', id: user.id, name: user.name, requestId, ip } as const;
+    await auditDeed(records, actor, session.organizationId, 'LOGIN', user);
+    const seen = await readAccount(records.db, {
+      id: user.id,
+      organizationId: session.organizationId,
+    });
+    const answer = { ...seen, csrfToken: csrfTokenOf(sessionToken) };
+    return new Answer(200, answer, { 'set-cookie': sessionCookies(sessionToken, secure) });
   });
 }
 
 function endingRoutes({ records, secure }: SignInParts): Route[] {
   const cleared = { 'set-cookie': clearedCookies(secure) };
   return [
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/auth/logout',
-      summary: 'Sign out of this session',
-      tag,
-      access: ownAccount,
-      handle: async (input, principal) => {
-        await endSession(records, principal.sessionId!);
-        await auditLogout({ records }, input, principal);
-        return new Answer(204, undefined, cleared);
-      },
+    route(signIn.logout, async (input, principal) => {
+      await endSession(records, principal.sessionId!);
+      await auditLogout({ records }, input, principal);
+      return new Answer(204, undefined, cleared);
     }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/auth/logout-everywhere',
-      summary: 'Sign out of every session of the user',
-      tag,
-      access: ownAccount,
-      response: endedSessionsSchema,
-      handle: async (input, principal) => {
-        const sessions = await endSessions(records, principal.id);
-        await auditLogout({ records }, input, principal);
-        return new Answer(200, { sessions }, cleared);
-      },
+    route(signIn.logoutEverywhere, async (input, principal) => {
+      const sessions = await endSessions(records, principal.id);
+      await auditLogout({ records }, input, principal);
+      return new Answer(200, { sessions }, cleared);
     }),
   ];
 }
 
 function accountRoutes({ records, now, attempts }: SignInParts): Route[] {
   return [
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/auth/me',
-      summary: 'The signed-in user',
-      tag,
-      access: ownAccount,
-      response: accountSchema,
-      handle: (_input, principal) => readAccount(records.db, principal),
+    route(signIn.account, (_input, principal) => readAccount(records.db, principal)),
+    route(signIn.switchOrganization, async ({ body: { organizationId } }, principal) => {
+      await switchOrganization(records, principal, organizationId);
+      return readAccount(records.db, { id: principal.id, organizationId });
     }),
-    guardedRoute({
-      method: 'PUT',
-      path: '/v3/auth/organization',
-      summary: 'Go on in another organization of the user',
-      tag,
-      access: ownAccount,
-      body: organizationSwitch,
-      response: accountSchema,
-      handle: async ({ body: { organizationId } }, principal) => {
-        await switchOrganization(records, principal, organizationId);
-        return readAccount(records.db, { id: principal.id, organizationId });
-      },
-    }),
-    guardedRoute({
-      method: 'PUT',
-      path: '/v3/auth/password',
-      summary: 'Change the own password; every other session of the user ends',
-      tag,
-      access: ownAccount,
-      body: passwordChange,
-      handle: async ({ body, ip, requestId }, principal) => {
-        const work = () => changePassword(records, principal, body, now());
-        const changed = await attempts.run({ ip, account: principal.id }, work, (right) => !right);
-        if (!changed) throw problem('wrongPassword');
-        const actor = {
-          type: 'USER',
-          id: principal.id,
-          name: principal.name,
-          requestId,
-          ip,
-        } as const;
-        await auditDeed(records, actor, principal.organizationId, 'UPDATE', principal, [
-          { field: 'password', secret: true },
-        ]);
-        return undefined;
-      },
+    route(signIn.changePassword, async ({ body, ip, requestId }, principal) => {
+      const work = () => changePassword(records, principal, body, now());
+      const changed = await attempts.run({ ip, account: principal.id }, work, (right) => !right);
+      if (!changed) throw problem('wrongPassword');
+      const actor = {
+        type: 'USER',
+        id: principal.id,
+        name: principal.name,
+        requestId,
+        ip,
+      } as const;
+      await auditDeed(records, actor, principal.organizationId, 'UPDATE', principal, [
+        { field: 'password', secret: true },
+      ]);
+      return undefined;
     }),
   ];
 }

@@ -1,8 +1,8 @@
 // The route that fills a template in with the last real sample of a device (interface 2.11, contract 29).
-import { templatePreviewBody, templatePreviewSchema } from '../../contract/template-preview.ts';
+import { templates } from '../../contract/endpoints/template-preview.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
-import { guardedRoute, type Route } from '../edge/route.ts';
+import { resourceRoute, type Route } from '../edge/route.ts';
 import { byWorkspace, type RecordParts } from './record-parts.ts';
 
 export interface TemplatePreview {
@@ -30,24 +30,14 @@ export interface TemplatePreviewParts extends RecordParts {
 }
 
 export function templatePreviewRoute(parts: TemplatePreviewParts): Route {
-  return guardedRoute({
-    method: 'POST',
-    path: '/v3/templates/preview',
-    summary: 'Fill a template in with the last sample of a device',
-    tag: 'Templates',
-    access: { scope: 'dataFlow', verb: 'read', place: byWorkspace(parts) },
-    needsAlso: 'With a device also `asset` `read`.',
-    body: templatePreviewBody,
-    response: templatePreviewSchema,
-    handle: ({ body }, principal) => {
-      const { template, place = 'json', deviceId, topic, context } = body;
-      const wanted = {
-        template,
-        place,
-        deviceId: deviceId ?? undefined,
-        topic: topic ?? undefined,
-      };
-      return parts.preview({ ...wanted, context: context ?? undefined }, principal);
-    },
+  return resourceRoute(templates.preview, byWorkspace(parts), ({ body }, principal) => {
+    const { template, place = 'json', deviceId, topic, context } = body;
+    const wanted = {
+      template,
+      place,
+      deviceId: deviceId ?? undefined,
+      topic: topic ?? undefined,
+    };
+    return parts.preview({ ...wanted, context: context ?? undefined }, principal);
   });
 }

@@ -1,18 +1,11 @@
 // The token service: token endpoint, discovery and published keys (interface 4.10, contract 25, RFC 6749).
-import { tokenRefusal } from '../../contract/error.ts';
-import {
-  discoverySchema,
-  issuedTokenSchema,
-  keySetSchema,
-  tokenForm,
-} from '../../contract/token.ts';
 import type { SigningKeys } from '../../access/signing-keys.ts';
-import { tokenPaths, type TokenService } from '../../access/token-service.ts';
+import type { TokenService } from '../../access/token-service.ts';
+import { tokenService } from '../../contract/endpoints/tokens.ts';
 import type { Problem } from '../../model/problem.ts';
-import { Answer, openRoute, type Route } from '../edge/route.ts';
+import { tokenPaths } from '../../model/token-paths.ts';
+import { Answer, type Route, route } from '../edge/route.ts';
 
-const tag = 'Tokens';
-const formBytesMax = 16 * 1024;
 const uncached = { 'cache-control': 'no-store', pragma: 'no-cache' };
 
 export interface TokenRouteParts {
@@ -32,19 +25,8 @@ export function tokenRoutes(parts: TokenRouteParts): Route[] {
 }
 
 function tokenRoute({ tokens, attempt }: TokenRouteParts): Route {
-  return openRoute({
-    method: 'POST',
-    path: tokenPaths.token,
-    summary: 'Get an access token by client credentials, sent as form fields or by HTTP Basic',
-    tag,
-    access: { open: 'the client credentials in the request are checked by the handler' },
-    form: true,
-    bodyTypes: { 'application/x-www-form-urlencoded': tokenForm },
-    bodyBytesMax: formBytesMax,
-    response: issuedTokenSchema,
-    refusal: refusalOf,
-    refusalSchema: tokenRefusal,
-    handle: async ({ headers, body, ip }) => {
+  return {
+    ...route(tokenService.issue, async ({ headers, body, ip }) => {
       const form = typeof body === 'string' ? body : '';
       const work = () => tokens.issue(form, headers.authorization);
       const outcome = await attempt(
@@ -60,8 +42,9 @@ function tokenRoute({ tokens, attempt }: TokenRouteParts): Route {
         ...uncached,
         ...challenge,
       });
-    },
-  });
+    }),
+    refusal: refusalOf,
+  };
 }
 
 /** What the edge refuses before the handler, in the words of RFC 6749. */
@@ -78,35 +61,19 @@ function refusalOf(refused: Problem): Answer<unknown> {
 }
 
 function discoveryRoute(publicUrl: string): Route {
-  return openRoute({
-    method: 'GET',
-    path: tokenPaths.discovery,
-    summary: 'Where the token service is and what it can do',
-    tag,
-    access: { open: 'clients read it before they have any credential' },
-    response: discoverySchema,
-    handle: () => ({
-      issuer: publicUrl + tokenPaths.realm,
-      token_endpoint: publicUrl + tokenPaths.token,
-      jwks_uri: publicUrl + tokenPaths.keys,
-      grant_types_supported: ['client_credentials'],
-      response_types_supported: ['none'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-      token_endpoint_auth_signing_alg_values_supported: [],
-      id_token_signing_alg_values_supported: ['ES256'],
-      subject_types_supported: ['public'],
-    }),
-  });
+  return route(tokenService.discovery, () => ({
+    issuer: publicUrl + tokenPaths.realm,
+    token_endpoint: publicUrl + tokenPaths.token,
+    jwks_uri: publicUrl + tokenPaths.keys,
+    grant_types_supported: ['client_credentials'],
+    response_types_supported: ['none'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    token_endpoint_auth_signing_alg_values_supported: [],
+    id_token_signing_alg_values_supported: ['ES256'],
+    subject_types_supported: ['public'],
+  }));
 }
 
 function keysRoute({ keys }: TokenRouteParts): Route {
-  return openRoute({
-    method: 'GET',
-    path: tokenPaths.keys,
-    summary: 'Public keys that access tokens are signed with',
-    tag,
-    access: { open: 'public keys are public' },
-    response: keySetSchema,
-    handle: async () => (await keys.published()) as never,
-  });
+  return route(tokenService.keys, async () => (await keys.published()) as never);
 }

@@ -1,14 +1,5 @@
-// Routes of workspaces, and which of them a credential reaches (contract 3).
-import { pageSchema } from '../../contract/page-envelope.ts';
-import { idParams } from '../../contract/record-fields.ts';
-import {
-  workspaceAccessQuery,
-  workspaceAccessSchema,
-  workspaceDraft,
-  workspaceListQuery,
-  workspaceSchema,
-  workspaceUpdate,
-} from '../../contract/workspace.ts';
+// Routes of workspaces, and of those that a credential may use (contract 3).
+import { workspaces } from '../../contract/endpoints/workspaces.ts';
 import { ownOrganization } from '../../inventory/list-scope.ts';
 import {
   createWorkspace,
@@ -22,99 +13,32 @@ import { type Scope, scopes, type Verb, verbs } from '../../model/permission.ts'
 import { problem } from '../../model/problem.ts';
 import { otherHolidayRegions } from '../../query/public-holidays.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
-import { guardedRoute, type Route } from '../edge/route.ts';
-import { byId, byOrganization, createdOnce, type RecordParts } from './record-parts.ts';
-
-const tag = 'Workspaces';
+import { type Route, route } from '../edge/route.ts';
+import { byOrganization, type RecordParts } from './record-parts.ts';
+import { recordRoutes } from './record-routes.ts';
 
 export function workspaceRoutes(parts: RecordParts): Route[] {
   const { records, now } = parts;
   return [
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/workspaces',
-      summary: 'The workspaces that the credential reaches',
-      tag,
-      access: { scope: 'workspace', verb: 'read', place: { narrowedByHandler: true } },
-      query: workspaceListQuery,
-      response: pageSchema(workspaceSchema),
-      handle: ({ query }, principal) =>
+    ...recordRoutes(parts, workspaces, {
+      kind: 'workspace',
+      createIn: byOrganization,
+      list: ({ query }, principal) =>
         listWorkspaces(records, principal, query, pageRequestOf(query)),
-    }),
-    guardedRoute({
-      method: 'POST',
-      path: '/v3/workspaces',
-      summary: 'Make a workspace',
-      tag,
-      access: { scope: 'workspace', verb: 'create', place: byOrganization },
-      body: workspaceDraft,
-      status: 201,
-      response: workspaceSchema,
-      handle: async (input, principal) => {
-        await checkHolidayRegion(input.body.settings);
-        return createdOnce(
-          parts,
-          input,
-          principal,
-          (step) => createWorkspace(step, input.body, now()),
-          (id) => readWorkspace(records, id),
-        );
-      },
-    }),
-    guardedRoute({
-      method: 'GET',
-      path: '/v3/workspaces/:id',
-      summary: 'One workspace',
-      tag,
-      access: { scope: 'workspace', verb: 'read', place: byId(parts, 'workspace') },
-      params: idParams,
-      response: workspaceSchema,
-      handle: ({ params }) => readWorkspace(records, params.id),
-    }),
-    guardedRoute({
-      method: 'PUT',
-      path: '/v3/workspaces/:id',
-      summary: 'Change a workspace',
-      tag,
-      access: { scope: 'workspace', verb: 'update', place: byId(parts, 'workspace') },
-      params: idParams,
-      body: workspaceUpdate,
-      response: workspaceSchema,
-      handle: async ({ params, body }) => {
+      checkCreate: ({ body }) => checkHolidayRegion(body.settings),
+      create: (step, { body }) => createWorkspace(step, body, now()),
+      read: (id) => readWorkspace(records, id),
+      update: async (id, { body }) => {
         await checkHolidayRegion(body.settings);
-        return updateWorkspace(records, params.id, body, now());
+        return updateWorkspace(records, id, body, now());
       },
+      remove: (id) => deleteWorkspace(records, id),
     }),
-    guardedRoute({
-      method: 'DELETE',
-      path: '/v3/workspaces/:id',
-      summary: 'Delete an empty workspace',
-      tag,
-      access: { scope: 'workspace', verb: 'delete', place: byId(parts, 'workspace') },
-      params: idParams,
-      handle: async ({ params }) => {
-        await deleteWorkspace(records, params.id);
-        return undefined;
-      },
-    }),
-    accessRoute(),
-  ];
-}
-
-function accessRoute(): Route {
-  return guardedRoute({
-    method: 'GET',
-    path: '/v3/workspace-access',
-    summary: 'In which workspaces the credential may do something',
-    tag,
-    access: { anyCredential: 'it tells a credential about itself' },
-    query: workspaceAccessQuery,
-    response: workspaceAccessSchema,
-    handle: ({ query }, principal) => {
+    route(workspaces.access, ({ query }, principal) => {
       ownOrganization(principal, query.organizationId);
       return workspaceAccess(principal, scopeNamed(query.scope), verbNamed(query.verb));
-    },
-  });
+    }),
+  ];
 }
 
 /** Throws 400 for a region without public holidays, naming those that have some. */

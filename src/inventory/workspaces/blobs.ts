@@ -1,6 +1,6 @@
 // Blobs: create, read, download, delete (contract 31).
 import { createHash } from 'node:crypto';
-import type { Blob } from '../../model/blob.ts';
+import { type Blob, blobBytesMax } from '../../model/blob.ts';
 import { newId } from '../../model/ids.ts';
 import { formatInstant } from '../../model/instant.ts';
 import { type PageRequest, pageOf } from '../../model/page.ts';
@@ -20,7 +20,6 @@ import { change, firstVersion, found } from '../record-change.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 export const blobLimits = {
-  bytesMax: 10 * 1024 * 1024,
   organizationBytesMax: 1024 * 1024 * 1024,
   nameLengthMax: 255,
 };
@@ -67,8 +66,7 @@ export async function createBlob(
   const { organizationId } = await listReach(records, principal, reach, ['blob', 'create']);
   const { content } = file;
   if (content.length === 0) throw problem('invalidRequest', { reason: 'The file is empty' });
-  if (content.length > blobLimits.bytesMax)
-    throw problem('payloadTooLarge', { bytesMax: blobLimits.bytesMax });
+  if (content.length > blobBytesMax) throw problem('payloadTooLarge', { bytesMax: blobBytesMax });
   const record: Blob = {
     id: newId('blob'),
     organizationId,

@@ -2,12 +2,12 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import { fromJsonText, toJsonText } from '../columns.ts';
 import type { RecordsDb } from '../records.ts';
-import type { OfActivation } from './rule-state.ts';
+import type { ActivationRef } from './rule-state.ts';
 
 const rowsPerStatement = 100;
 
 /** A run of a custom logic script that waits for its turn. */
-export interface WaitingTrigger extends OfActivation {
+export interface WaitingTrigger extends ActivationRef {
   /** Its place in the queue. */
   readonly sequence: number;
   readonly trigger: JsonObject;

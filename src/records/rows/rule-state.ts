@@ -13,7 +13,7 @@ function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {
 }
 
 /** Which activation of a rule something belongs to. */
-export interface OfActivation {
+export interface ActivationRef {
   readonly ruleId: string;
   readonly activation: number;
 }
@@ -52,7 +52,7 @@ export async function activationsOf(
 
 export async function findScriptState(
   db: RecordsDb,
-  of: OfActivation,
+  of: ActivationRef,
 ): Promise<JsonObject | undefined> {
   const query = db
     .selectFrom('ruleScriptStates')
@@ -64,7 +64,7 @@ export async function findScriptState(
 
 export async function saveScriptState(
   step: RecordsDb,
-  of: OfActivation,
+  of: ActivationRef,
   state: JsonObject,
 ): Promise<void> {
   const row = { activation: of.activation, state: toJsonText(state) };
@@ -75,18 +75,18 @@ export async function saveScriptState(
     .execute();
 }
 
-export interface DeviceHolds extends OfActivation {
+export interface DeviceConditionState extends ActivationRef {
   /** Empty for timed runs. */
   readonly deviceId: string;
   /** One character for each thing that can hold. */
   readonly holds: string;
 }
 
-export async function findDeviceHolds(
+export async function findConditionStates(
   db: RecordsDb,
   ruleIds: readonly string[],
-): Promise<DeviceHolds[]> {
-  const found: DeviceHolds[] = [];
+): Promise<DeviceConditionState[]> {
+  const found: DeviceConditionState[] = [];
   for (const ids of chunks(ruleIds)) {
     const query = db
       .selectFrom('ruleDeviceStates')
@@ -97,9 +97,9 @@ export async function findDeviceHolds(
   return found;
 }
 
-export async function saveDeviceHolds(
+export async function saveConditionStates(
   step: RecordsDb,
-  states: readonly DeviceHolds[],
+  states: readonly DeviceConditionState[],
 ): Promise<void> {
   for (const rows of chunks(states)) {
     await step
@@ -156,7 +156,7 @@ export async function saveLastSamples(
 }
 
 /** A timer that a script set. */
-export interface ScriptTimer extends OfActivation {
+export interface ScriptTimer extends ActivationRef {
   readonly id: string;
   readonly runAt: EpochMs;
   readonly meta: JsonObject | null;

@@ -18,6 +18,11 @@ class OwnOrderAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
   }
+
+  /** SQLite rolls back changes of the schema like any other, so that migrations run in a transaction. */
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 function dialect(createDriver: () => Driver): Dialect {

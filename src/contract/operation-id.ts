@@ -1,7 +1,7 @@
-// Operation ids: the names that generated clients give to their methods, made of method and path so that they stay what they are.
-import type { Route } from './route.ts';
+// Operation ids: the names of methods in generated clients, derived from method and path.
+import type { Endpoint, Method } from './endpoint.ts';
 
-type Named = Pick<Route, 'method' | 'path' | 'status' | 'operationId'>;
+type Named = Pick<Endpoint, 'method' | 'path' | 'status' | 'operationId'>;
 
 /** The declared id, or one such as `getDevice`, `getDevices`, `createDevice`, `postDeviceQueryRawKpi`. */
 export function operationIdOf({ method, path, status, operationId }: Named): string {
@@ -18,7 +18,7 @@ export function operationIdOf({ method, path, status, operationId }: Named): str
   return verbOf(method, status) + words.join('');
 }
 
-function verbOf(method: Route['method'], status: number | undefined): string {
+function verbOf(method: Method, status: number | undefined): string {
   if (method === 'POST') return status === 201 ? 'create' : 'post';
   return { GET: 'get', PUT: 'update', DELETE: 'delete' }[method];
 }

@@ -3,7 +3,7 @@ import { type EpochMs, formatInstant } from '../model/instant.ts';
 import type { StoredSample } from '../model/sample.ts';
 import type { CompiledRule } from '../rules/compiled-rule.ts';
 import type { Triggered } from '../rules/evaluation.ts';
-import type { PreparationMisses } from '../rules/rule-registry.ts';
+import type { PreparationFailures } from '../rules/rule-registry.ts';
 import type { RunLog } from '../rules/run-log.ts';
 import { type LookUpDevice, type Origin, ruleNote } from './rule-effects.ts';
 import { notedDevices } from './rule-triggers.ts';
@@ -19,7 +19,7 @@ const uncertainTexts = {
     'many samples wait for their rules, so its last sample was looked for by time: one that came late may be missing',
 } as const;
 
-export interface Misses extends PreparationMisses {
+export interface RunFailures extends PreparationFailures {
   /** So many runs of its script wait already. */
   dropped(triggered: Triggered, origin: Origin, waitingMax: number): void;
   /** A timer of a rule with tags as inputs. */
@@ -31,7 +31,7 @@ export interface Misses extends PreparationMisses {
 }
 
 /** Of one write: a rule and device are noted once in it, however many of its samples fail. */
-export function missesOf(
+export function createRunFailures(
   collected: CollectedWrite,
   parts: {
     readonly log: RunLog;
@@ -39,7 +39,7 @@ export function missesOf(
     readonly now: () => EpochMs;
     readonly newId: () => string;
   },
-): Misses {
+): RunFailures {
   const { log, failed } = parts;
   const told = new Set<string>();
   const first = (what: string): boolean => !told.has(what) && told.add(what) !== undefined;
@@ -51,7 +51,7 @@ export function missesOf(
     collected.notes.push(ruleNote(compiled, origin, deviceId, { level: 'ERROR', message }));
   };
 
-  const failedRun: Misses['failed'] = (compiled, origin, places, error) => {
+  const failedRun: RunFailures['failed'] = (compiled, origin, places, error) => {
     const samples = compiled.sources.map((_, place) =>
       places.includes(place) ? origin.sample : undefined,
     );

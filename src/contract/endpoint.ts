@@ -1,0 +1,100 @@
+// Endpoint: a route of the interface as plain data, for server, document, console and clients.
+import type { TSchema } from 'typebox';
+import type { Scope, Verb } from '../model/permission.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** Anyone may call; `open` says why that is right. */
+export interface OpenAccess {
+  readonly open: string;
+  /** The secret that is the credential, for the interface reference. */
+  readonly secret?: 'uplinkSecret';
+}
+
+/** Every valid credential may call; `anyCredential` says why. The handler returns only what the principal may see. */
+export interface CredentialAccess {
+  readonly anyCredential: string;
+  /** Only a signed-in user, never a key or a token (contract 35). */
+  readonly userOnly?: true;
+}
+
+/** Where a request names the resource that the permission is checked for. */
+export type ResourceIn =
+  /** In the path: checked before the body is read; an unknown record is a 404, a forbidden one a 403. */
+  | 'path'
+  /** In the body: checked after the body is read. */
+  | 'body'
+  /** Nowhere, as in a list: the handler limits the answer to what the principal may see, or checks by itself. */
+  | 'handler';
+
+/** Credentials with this permission may call. */
+export interface PermissionAccess<R extends ResourceIn = ResourceIn> {
+  readonly scope: Scope;
+  readonly verb: Verb;
+  /** Required for the same resource besides (contract 36). */
+  readonly also?: readonly (readonly [Scope, Verb])[];
+  /** Only a signed-in user, never a key or a token (contract 35). */
+  readonly userOnly?: true;
+  readonly resource: R;
+}
+
+export type EndpointAccess = OpenAccess | CredentialAccess | PermissionAccess;
+
+/** Schemas by content type. */
+type ContentTypes = Readonly<Record<string, TSchema>>;
+
+/** The bytes of a body, chunk by chunk. */
+export type BodyStream = AsyncIterable<Uint8Array>;
+
+export interface Endpoint {
+  readonly method: Method;
+  /** Path with `:name` parameters, for example `/v3/devices/:deviceId`. */
+  readonly path: string;
+  /** Name in the interface reference; derived from method and path when absent. */
+  readonly operationId?: string;
+  /** Groups endpoints in the interface reference: the resource, for example `Devices`. */
+  readonly tag: string;
+  /** One sentence for the interface reference. */
+  readonly summary: string;
+  /** Who may call. */
+  readonly access: EndpointAccess;
+  /** What the permission of `access` does not cover, as sentences for the interface reference. */
+  readonly needsAlso?: string;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** What the interface reference shows of the body, where the handler checks more closely than `body` does. */
+  readonly bodyShown?: TSchema;
+  /** For the interface reference: schemas of the request body by content type, when it is not JSON alone. */
+  readonly bodyTypes?: ContentTypes;
+  readonly bodyBytesMax?: number;
+  /**
+   * Whether the handler reads the body itself while it arrives, limited by `bodyBytesMax`: declare `body` as
+   * `Type.Unsafe<BodyStream>(...)`, whose schema then only documents it. Success means that the body was read to its end.
+   */
+  readonly streamedBody?: true;
+  /** Whether a streamed body may be of any content type; else it must be JSON. */
+  readonly anyBodyType?: true;
+  /** Whether JSON is also accepted without a content type or with that of a form, as simple clients send it. */
+  readonly jsonOfAnyType?: true;
+  /** Whether the body is a form (`application/x-www-form-urlencoded`), passed on as text; other endpoints reject forms. */
+  readonly form?: true;
+  /** Whether the path contains a secret: logs and error bodies show the path of the endpoint instead. */
+  readonly secretPath?: true;
+  /** Success status; default 200, or 204 without `response` and `answerTypes`. */
+  readonly status?: number;
+  readonly response?: TSchema;
+  /** For the interface reference: schemas of the answer by content type, when it is not JSON alone. */
+  readonly answerTypes?: ContentTypes;
+  /** For the interface reference: answers other than success and the common errors, by status; JSON. */
+  readonly otherAnswers?: Readonly<Record<number, TSchema>>;
+  /** For the interface reference: headers that an answer may carry, with their meaning. */
+  readonly answerHeaders?: Readonly<Record<string, string>>;
+  /** For the interface reference: the schema of errors where clients expect another body than that of interface 7. */
+  readonly refusalSchema?: TSchema;
+}
+
+/** Declares an endpoint; keeps its literal type, from which handlers and clients get theirs. */
+export function endpoint<const E extends Endpoint>(declared: E): E {
+  return declared;
+}

@@ -1,0 +1,55 @@
+// Endpoints of the device list (interface 4.2).
+import {
+  assetListBody,
+  assetListPageQuery,
+  assetListQuery,
+  deviceSchema,
+  filterOptionsBody,
+  filterOptionsQuery,
+  filterOptionsSchema,
+} from '../device.ts';
+import { endpoint } from '../endpoint.ts';
+import { pageSchema } from '../page-envelope.ts';
+
+const tag = 'Assets';
+const access = { scope: 'asset', verb: 'read', resource: 'handler' } as const;
+
+export const assets = {
+  list: endpoint({
+    method: 'GET',
+    path: '/v3/assets',
+    summary: 'Devices of workspaces or of the organization',
+    tag,
+    access,
+    query: assetListQuery,
+    response: pageSchema(deviceSchema),
+  }),
+  search: endpoint({
+    method: 'POST',
+    path: '/v3/assets/list',
+    summary: 'Devices that match a search and a filter expression',
+    tag,
+    access,
+    query: assetListPageQuery,
+    body: assetListBody,
+    response: pageSchema(deviceSchema),
+  }),
+  filterOptions: endpoint({
+    method: 'GET',
+    path: '/v3/assets/filter-options-v2',
+    summary: 'What assets can be filtered by',
+    tag,
+    access,
+    query: filterOptionsQuery,
+    response: filterOptionsSchema,
+  }),
+  searchFilterOptions: endpoint({
+    method: 'POST',
+    path: '/v3/assets/filter-options-v2',
+    summary: 'What assets can be filtered by',
+    tag,
+    access,
+    body: filterOptionsBody,
+    response: filterOptionsSchema,
+  }),
+} as const;

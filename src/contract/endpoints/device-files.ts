@@ -1,0 +1,49 @@
+// Endpoints of device import and export (contract 4).
+import Type from 'typebox';
+import { type BodyStream, endpoint } from '../endpoint.ts';
+import {
+  deviceExportQuery,
+  deviceImportQuery,
+  exportedSchema,
+  importReportSchema,
+  operationSchema,
+} from '../operation.ts';
+
+const tag = 'Devices';
+const fileBytesMax = 32 * 1024 * 1024;
+
+export const deviceFiles = {
+  export: endpoint({
+    method: 'GET',
+    path: '/v3/devices/export',
+    summary: 'The devices of a workspace as a file, CSV or JSON',
+    tag,
+    access: { scope: 'asset', verb: 'read', resource: 'handler' },
+    query: deviceExportQuery,
+    answerTypes: { 'text/csv': Type.String(), 'application/json': exportedSchema },
+  }),
+  import: endpoint({
+    method: 'POST',
+    path: '/v3/devices/import',
+    summary: 'Devices from a file, CSV or JSON; a dry run tells every problem by line',
+    tag,
+    access: { scope: 'asset', verb: 'create', resource: 'handler' },
+    query: deviceImportQuery,
+    body: Type.Unsafe<BodyStream>({
+      type: 'string',
+      description: 'text/csv, application/json, or multipart with one',
+    }),
+    streamedBody: true,
+    anyBodyType: true,
+    bodyBytesMax: fileBytesMax,
+    needsAlso: 'With mode `upsert` also `asset` `update`.',
+    bodyTypes: {
+      'text/csv': Type.String(),
+      'application/json': exportedSchema,
+      'multipart/form-data': Type.Object({ file: Type.String() }),
+    },
+    status: 202,
+    response: operationSchema,
+    otherAnswers: { 200: importReportSchema },
+  }),
+} as const;

@@ -1,0 +1,103 @@
+// Endpoint table: every endpoint of the interface, by resource.
+import type { Endpoint } from '../endpoint.ts';
+import { apiKeys } from './api-keys.ts';
+import { assets } from './assets.ts';
+import { auditLogs } from './audit-logs.ts';
+import { backfill } from './backfill.ts';
+import { blobs } from './blobs.ts';
+import { capture } from './capture.ts';
+import { customFields } from './custom-fields.ts';
+import { customLogic } from './custom-logic.ts';
+import { dashboardGroups } from './dashboard-groups.ts';
+import { dashboards } from './dashboards.ts';
+import { dataFlows } from './data-flows.ts';
+import { deliveries } from './deliveries.ts';
+import { deviceConfigurations } from './device-configurations.ts';
+import { deviceConnectors } from './device-connectors.ts';
+import { deviceCredentials } from './device-credentials.ts';
+import { deviceFiles } from './device-files.ts';
+import { deviceTypeLibrary } from './device-type-import.ts';
+import { deviceTypes } from './device-types.ts';
+import { devices } from './devices.ts';
+import { downlinks } from './downlinks.ts';
+import { health } from './health.ts';
+import { integrations } from './integrations.ts';
+import { invitations } from './invitations.ts';
+import { batchKpi, hourlyKpis, sampleKpis } from './kpi-queries.ts';
+import { organizationMembers, workspaceMembers } from './members.ts';
+import { oauthClients } from './oauth-clients.ts';
+import { bulkWork, operations } from './operations.ts';
+import { organizations } from './organizations.ts';
+import { outputConnectors } from './output-connectors.ts';
+import { passwordReset } from './password-reset.ts';
+import { rawUplinks } from './raw-uplinks.ts';
+import { ruleRuns } from './rule-runs.ts';
+import { rules } from './rules.ts';
+import { scripts } from './run-script.ts';
+import { samples } from './sample-queries.ts';
+import { hourlySeries, olderSeries, sampleSeries } from './series-queries.ts';
+import { signIn } from './sign-in.ts';
+import { tags } from './tags.ts';
+import { templates } from './template-preview.ts';
+import { tokenService } from './tokens.ts';
+import { storedUsage } from './usage.ts';
+import { workspaceConfiguration } from './workspace-configuration.ts';
+import { workspaces } from './workspaces.ts';
+
+/** By resource and work, for example `endpoints.tags.list`. */
+export const endpoints = {
+  apiKeys,
+  assets,
+  auditLogs,
+  backfill,
+  blobs,
+  capture,
+  customFields,
+  customLogic,
+  dashboardGroups,
+  dashboards,
+  dataFlows,
+  deliveries,
+  deviceConfigurations,
+  deviceConnectors,
+  deviceCredentials,
+  deviceFiles,
+  deviceTypeLibrary,
+  deviceTypes,
+  devices,
+  downlinks,
+  health,
+  integrations,
+  invitations,
+  sampleKpis,
+  hourlyKpis,
+  organizationMembers,
+  workspaceMembers,
+  oauthClients,
+  operations,
+  bulkWork,
+  organizations,
+  outputConnectors,
+  passwordReset,
+  rawUplinks,
+  ruleRuns,
+  rules,
+  scripts,
+  samples,
+  sampleSeries,
+  hourlySeries,
+  olderSeries,
+  signIn,
+  tags,
+  templates,
+  tokenService,
+  storedUsage,
+  workspaceConfiguration,
+  workspaces,
+  olderKpis: { batch: batchKpi },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+
+/** All endpoints, in no order that means anything. */
+export const allEndpoints: readonly Endpoint[] = Object.values(endpoints).flatMap((resource) =>
+  Object.values<Endpoint>(resource),
+);

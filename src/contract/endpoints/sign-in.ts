@@ -1,0 +1,68 @@
+// Endpoints of sign-in and the own account (contract 35).
+import { endpoint } from '../endpoint.ts';
+import {
+  accountSchema,
+  endedSessionsSchema,
+  loginBody,
+  organizationSwitch,
+  passwordChange,
+  signedInSchema,
+} from '../member.ts';
+
+const tag = 'Sign-in';
+const ownAccount = {
+  anyCredential: 'a user may always see to the own account',
+  userOnly: true,
+} as const;
+
+export const signIn = {
+  login: endpoint({
+    method: 'POST',
+    path: '/v3/auth/login',
+    summary: 'Sign in with e-mail and password; the answer sets the session cookie',
+    tag,
+    access: { open: 'e-mail and password in the body are checked by the handler' },
+    body: loginBody,
+    response: signedInSchema,
+  }),
+  logout: endpoint({
+    method: 'POST',
+    path: '/v3/auth/logout',
+    summary: 'Sign out of this session',
+    tag,
+    access: ownAccount,
+  }),
+  logoutEverywhere: endpoint({
+    method: 'POST',
+    path: '/v3/auth/logout-everywhere',
+    summary: 'Sign out of every session of the user',
+    tag,
+    access: ownAccount,
+    response: endedSessionsSchema,
+  }),
+  account: endpoint({
+    method: 'GET',
+    path: '/v3/auth/me',
+    summary: 'The signed-in user',
+    tag,
+    access: ownAccount,
+    response: accountSchema,
+  }),
+  switchOrganization: endpoint({
+    method: 'PUT',
+    path: '/v3/auth/organization',
+    summary: 'Go on in another organization of the user',
+    tag,
+    access: ownAccount,
+    body: organizationSwitch,
+    response: accountSchema,
+  }),
+  changePassword: endpoint({
+    method: 'PUT',
+    path: '/v3/auth/password',
+    summary: 'Change the own password; every other session of the user ends',
+    tag,
+    access: ownAccount,
+    body: passwordChange,
+  }),
+} as const;

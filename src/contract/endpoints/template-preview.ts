@@ -1,0 +1,16 @@
+// Endpoints of template previews (interface 2.11).
+import { endpoint } from '../endpoint.ts';
+import { templatePreviewBody, templatePreviewSchema } from '../template-preview.ts';
+
+export const templates = {
+  preview: endpoint({
+    method: 'POST',
+    path: '/v3/templates/preview',
+    summary: 'Fill a template in with the last sample of a device',
+    tag: 'Templates',
+    access: { scope: 'dataFlow', verb: 'read', resource: 'body' },
+    needsAlso: 'With a device also `asset` `read`.',
+    body: templatePreviewBody,
+    response: templatePreviewSchema,
+  }),
+} as const;

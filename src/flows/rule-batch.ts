@@ -1,0 +1,99 @@
+// Rule batch: the triggered rules of one transaction and their effects.
+import type { EpochMs } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { CompiledRule } from '../rules/compiled-rule.ts';
+import type { Triggered } from '../rules/evaluation.ts';
+import type { RunLog } from '../rules/run-log.ts';
+import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
+import { createRunFailures, isolated, type RunFailures } from './rule-failures.ts';
+import { firedEffects, waitingRun } from './rule-triggers.ts';
+import { type CollectedWrite, emptyWrite } from './rule-writes.ts';
+
+/** Waiting script runs of one rule. Further runs are reported and dropped. */
+const waitingRunsMax = 1_000;
+
+export interface RuleBatchParts {
+  readonly log: RunLog;
+  readonly lookUp: LookUpDevice;
+  /** Waiting script runs of the rule, without those of the batch. */
+  readonly waiting: { count(ruleId: string): number };
+  readonly now: () => EpochMs;
+  readonly newId: () => string;
+  /** Called for a rule that failed, once per batch. The failure is noted and the other rules continue. */
+  readonly failed: (error: Error) => void;
+}
+
+export interface RuleBatch {
+  readonly write: CollectedWrite;
+  readonly failures: RunFailures;
+  /** Keeps a triggered rule until `addEffects` builds its effects. */
+  addTriggered(triggered: Triggered, origin: Origin): void;
+  /** Builds deliveries and notes of firings, and waiting runs of scripts. Rejects when the records cannot be read. */
+  addEffects(): Promise<void>;
+  /** Adds a run that a timer of the rule's script triggered. There is no limit on waiting runs for these. */
+  addTimerRun(timed: TimedScript): Promise<void>;
+}
+
+export interface TimedScript {
+  readonly compiled: CompiledRule;
+  readonly origin: Origin;
+  /** What the script set the timer with. */
+  readonly timerMeta: JsonObject | null;
+  readonly evaluate: () => Triggered;
+}
+
+/** `position` is that of the last journal entry of the batch; undefined for timers. */
+export function createRuleBatch(parts: RuleBatchParts, position?: number): RuleBatch {
+  const write = emptyWrite();
+  if (position !== undefined) write.position = position;
+  const failures = createRunFailures(write, parts);
+  const triggers: { readonly triggered: Triggered; readonly origin: Origin }[] = [];
+  const addedRuns = new Map<string, number>();
+
+  function hasRoom(ruleId: string): boolean {
+    return parts.waiting.count(ruleId) + (addedRuns.get(ruleId) ?? 0) < waitingRunsMax;
+  }
+
+  async function addFirings(triggered: Triggered, origin: Origin, lookUp: LookUpDevice) {
+    const context = await ruleContext(triggered, origin, lookUp);
+    const { deliveries, notes } = firedEffects(triggered, origin, context);
+    write.deliveries.push(...deliveries);
+    write.notes.push(...notes);
+  }
+
+  function addWaitingRun({ compiled: { rule } }: Triggered, trigger: JsonObject): void {
+    addedRuns.set(rule.id, (addedRuns.get(rule.id) ?? 0) + 1);
+    write.triggers.push({ ruleId: rule.id, activation: rule.activation, trigger });
+  }
+
+  async function addEffectsOf(triggered: Triggered, origin: Origin): Promise<void> {
+    const { compiled, places, verdict } = triggered;
+    if (verdict === undefined && !hasRoom(compiled.rule.id)) {
+      failures.dropped(triggered, origin, waitingRunsMax);
+      return;
+    }
+    const failed = (error: unknown): void => failures.failed(compiled, origin, places, error);
+    await isolated(parts.lookUp, failed, async (lookUp) => {
+      if (verdict !== undefined) await addFirings(triggered, origin, lookUp);
+      else addWaitingRun(triggered, await waitingRun(triggered, origin, lookUp));
+    });
+  }
+
+  return {
+    write,
+    failures,
+    addTriggered(triggered, origin) {
+      triggers.push({ triggered, origin });
+    },
+    async addEffects() {
+      for (const { triggered, origin } of triggers) await addEffectsOf(triggered, origin);
+    },
+    addTimerRun({ compiled, origin, timerMeta, evaluate }) {
+      const failed = (error: unknown): void => failures.failed(compiled, origin, [], error);
+      return isolated(parts.lookUp, failed, async (lookUp) => {
+        const triggered = evaluate();
+        addWaitingRun(triggered, await waitingRun(triggered, origin, lookUp, timerMeta));
+      });
+    },
+  };
+}
