@@ -12,8 +12,6 @@ export interface DeviceChains {
   readonly length: (device: number) => number;
   /** Makes `row` the newest of the device; returns the one before. */
   readonly push: (device: number, row: number) => number;
-  /** Takes the newest row away; `before` becomes the newest. */
-  readonly pop: (device: number, before: number) => void;
   readonly forEach: (visit: (device: number, length: number) => void) => void;
 }
 
@@ -71,12 +69,6 @@ export function createDeviceChains(): DeviceChains {
       rows[place] = row;
       lengths[place]!++;
       return before;
-    },
-    // A device keeps its place without rows: removing it would break the search for others.
-    pop: (device, before) => {
-      const place = placeOf(device);
-      rows[place] = before;
-      lengths[place]!--;
     },
     forEach: (visit) => {
       for (let i = 0; i < keys.length; i++)

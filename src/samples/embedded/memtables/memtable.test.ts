@@ -1,4 +1,4 @@
-// The memtable holds what a list of rows holds, and shows of it what is durable.
+// The memtable holds what a list of rows holds.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { shapeInterner } from '../../../log/data-shape.ts';
@@ -62,16 +62,14 @@ function read(group: RowGroup | undefined) {
   });
 }
 
-test('a device has its visible rows in the order of time and of storing', () => {
+test('a device has its rows in the order of time and of storing', () => {
   fc.assert(
     fc.property(
       fc.array(rowArbitrary, { minLength: 1, maxLength: 400 }),
-      fc.nat(),
       fc.tuple(fc.integer({ min: -1, max: 32 }), fc.integer({ min: -1, max: 32 })),
-      (given, cut, [from, to]) => {
+      (given, [from, to]) => {
         const memtable = new Memtable(shape, 'default', 0, 10_000);
         for (const [order, row] of given.entries()) add(memtable, row, order);
-        memtable.visible = cut % (given.length + 1);
         for (const device of new Set(given.map((row) => row.device))) {
           const expected = given
             .map(({ timestamp, data, meta, ...row }, order) => ({
@@ -81,7 +79,7 @@ test('a device has its visible rows in the order of time and of storing', () => 
               meta,
               row,
             }))
-            .filter(({ row, order }) => row.device === device && order < memtable.visible)
+            .filter(({ row, order }) => row.device === device)
             .filter(({ timestamp }) => timestamp >= from && timestamp < to)
             .sort((a, b) => a.timestamp - b.timestamp || a.order - b.order)
             .map(({ row: _, ...rest }) => rest);
@@ -93,7 +91,7 @@ test('a device has its visible rows in the order of time and of storing', () => 
   );
 });
 
-test('rows of one time are found, also those that are not durable, whatever their number', () => {
+test('rows of one time are found, whatever their number', () => {
   const memtable = new Memtable(shape, 'default', 0, 10_000);
   const rows = fc.sample(rowArbitrary, { numRuns: 3_000, seed: 5 });
   for (const [order, row] of rows.entries()) {
@@ -107,31 +105,11 @@ test('rows of one time are found, also those that are not durable, whatever thei
   }
 });
 
-test('rows that the journal lost are gone, and the table goes on', () => {
-  const memtable = new Memtable(shape, 'default', 0, 10_000);
-  const rows = fc.sample(rowArbitrary, { numRuns: 600, seed: 11 });
-  for (const [order, row] of rows.slice(0, 300).entries()) add(memtable, row, order);
-  memtable.visible = 120;
-  memtable.undoInvisible();
-  expect(memtable.length).toBe(120);
-  const kept = [...rows.slice(0, 120), ...rows.slice(300)];
-  for (const [i, row] of rows.slice(300).entries()) add(memtable, row, 120 + i);
-  memtable.visible = memtable.length;
-  for (const device of new Set(rows.map((row) => row.device))) {
-    const orders = read(memtable.groupOf(device, 0, 100)).map(({ order }) => order);
-    const expected = kept.flatMap((row, i) => (row.device === device ? [i] : []));
-    expect(orders.toSorted((a, b) => a! - b!)).toEqual(expected);
-    expect(memtable.rowCount(device)).toBe(expected.length);
-  }
-});
-
 test('the rows of a device are readable from the latest of the times that their origins allow', () => {
   const memtable = new Memtable(shape, 'default', 0, 10);
   const row = { device: 1, timestamp: 5, data: { t: 1, on: true, label: '' }, meta: undefined };
   add(memtable, { ...row, origin: 1 }, 0);
-  memtable.visible = 1;
   expect(memtable.groupOf(1, 0, 100)).toMatchObject({ visibleFrom: 10, oldest: 5, newest: 5 });
   add(memtable, { ...row, origin: 0 }, 1);
-  memtable.visible = 2;
   expect(memtable.groupOf(1, 0, 100)?.visibleFrom).toBe(Number.NEGATIVE_INFINITY);
 });

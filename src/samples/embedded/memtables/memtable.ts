@@ -47,10 +47,7 @@ export class Memtable {
   readonly topic: string;
   /** Journal position of the oldest row. */
   readonly firstPosition: number;
-  /** Rows, durable or not. */
   length = 0;
-  /** Rows that readers see: those of durable entries. */
-  visible = 0;
   oldest = Number.POSITIVE_INFINITY;
   newest = Number.NEGATIVE_INFINITY;
   readonly #rowsMax: number;
@@ -87,7 +84,7 @@ export class Memtable {
     return this.#chains.count();
   }
 
-  /** Adds a row that readers do not see before `visible` passes it. */
+  /** Adds a row of a durable entry: readers see it at once. */
   add(row: NewRow): void {
     const at = this.length;
     if (at === this.#arrays.device.length) this.#grow();
@@ -112,17 +109,6 @@ export class Memtable {
     if (index !== undefined) noteRow(index, row.timestamp, at);
   }
 
-  /** Takes back the rows that are not visible, because the journal lost their entries. */
-  undoInvisible(): void {
-    const { device, previous } = this.#arrays;
-    while (this.length > this.visible) {
-      this.length--;
-      this.#chains.pop(device[this.length]!, previous[this.length]!);
-    }
-    this.#metaIds?.fill(0, this.length);
-    this.#indexes.clear();
-  }
-
   rowCount(device: number): number {
     return this.#chains.length(device);
   }
@@ -132,7 +118,7 @@ export class Memtable {
     this.#chains.forEach(visit);
   }
 
-  /** All rows of the device with exactly that time, also those that are not visible; with their data's columns in `rows()`. */
+  /** All rows of the device with exactly that time; `rows` has their columns. */
   rowsAt(device: number, timestamp: EpochMs): readonly number[] {
     const count = this.#chains.length(device);
     if (count === 0 || timestamp < this.oldest || timestamp > this.newest) return [];
@@ -144,14 +130,14 @@ export class Memtable {
     return found;
   }
 
-  /** The visible rows of the device from `from` on and before `to`; undefined without any. */
+  /** The rows of the device from `from` on and before `to`; undefined without any. */
   groupOf(device: number, from: EpochMs, to: EpochMs): RowGroup | undefined {
     if (this.newest < from || this.oldest >= to) return undefined;
     const { timestamps, previous } = this.#arrays;
     const found: number[] = [];
     for (let row = this.#chains.newestRow(device); row !== noRow; row = previous[row]!) {
       const timestamp = timestamps[row]!;
-      if (row < this.visible && timestamp >= from && timestamp < to) found.push(row);
+      if (timestamp >= from && timestamp < to) found.push(row);
     }
     if (found.length === 0) return undefined;
     return groupOfRows(Uint32Array.from(found.reverse()), this.#rowsOf(found));
@@ -183,7 +169,7 @@ export class Memtable {
   toSeal(devices: number): MemtableRows {
     const { device, timestamps, orders, originIds, columns } = this.#arrays;
     return {
-      length: this.visible,
+      length: this.length,
       topic: this.topic,
       device,
       devices,

@@ -45,25 +45,23 @@ export interface ShapeTables {
   readonly open: (shape: DataShape, topic: string) => ShapeTable;
   /** The table that takes new rows of the shape and topic; undefined when others have all memtables. */
   readonly forRows: (shape: DataShape, topic: string) => ShapeTable | undefined;
-  /** Adds a row that readers do not see yet; returns its memtable. `position` is that of its entry. */
-  readonly add: (table: ShapeTable, row: NewRow, position: number) => Memtable;
+  /** Adds a row of a durable entry, whose position is given. */
+  readonly add: (table: ShapeTable, row: NewRow, position: number) => void;
   /** Closes the memtable of the table: new rows get another. */
   readonly close: (table: ShapeTable) => void;
-  /** Takes back all rows that readers do not see. */
-  readonly undoInvisible: () => void;
   /** The groups of the device that may have rows from `from` on and before `to`, of one topic or of all. Throws DamagedChunk. */
   readonly groupsOf: (
     deviceId: string,
     topic: string | undefined,
     times: readonly [from: EpochMs, to: EpochMs],
   ) => TopicGroup[];
-  /** Whether a row with this time and data is stored or on its way to be. Throws DamagedChunk. */
-  readonly findDuplicate: (sample: {
+  /** Whether a row with this time and data is stored. Throws DamagedChunk. */
+  readonly has: (sample: {
     readonly deviceId: string;
     readonly topic: string;
     readonly timestamp: EpochMs;
     readonly data: JsonObject;
-  }) => 'stored' | 'pending' | undefined;
+  }) => boolean;
   /** Position of the oldest entry with a row that is in no run. */
   readonly replayFrom: () => number;
   /** What all memtables take in memory. */
@@ -118,23 +116,22 @@ export function createShapeTables(numbers: DeviceNumbers, limits: TableLimits): 
     return topic === undefined ? all() : (byTopic.get(topic)?.values() ?? []);
   }
 
-  function duplicateIn(
+  function isIn(
     table: ShapeTable,
     device: number,
     sample: { readonly timestamp: EpochMs; readonly data: JsonObject },
-  ): 'stored' | 'pending' | undefined {
+  ): boolean {
     const { timestamp, data } = sample;
     for (const memtable of memtablesOf(table)) {
       const rows = memtable.rowsAt(device, timestamp);
       const columns = rows.length > 0 ? memtable.rows(rows) : undefined;
       for (const row of rows)
-        if (columns !== undefined && sameData(dataAt(columns, row), data))
-          return row < memtable.visible ? 'stored' : 'pending';
+        if (columns !== undefined && sameData(dataAt(columns, row), data)) return true;
     }
     for (const { reader } of table.runs)
       for (const group of reader.groupsOf(device, timestamp, timestamp + 1))
-        if (hasRow(group, timestamp, data)) return 'stored';
-    return undefined;
+        if (hasRow(group, timestamp, data)) return true;
+    return false;
   }
 
   return {
@@ -149,11 +146,6 @@ export function createShapeTables(numbers: DeviceNumbers, limits: TableLimits): 
         activeCount++;
       }
       table.active.add(row);
-      return table.active;
-    },
-    undoInvisible: () => {
-      for (const table of all())
-        for (const memtable of memtablesOf(table)) memtable.undoInvisible();
     },
     groupsOf: (deviceId, topic, [from, to]) => {
       const device = numbers.numberOf(deviceId);
@@ -170,15 +162,14 @@ export function createShapeTables(numbers: DeviceNumbers, limits: TableLimits): 
       }
       return found;
     },
-    findDuplicate: ({ deviceId, topic, timestamp, data }) => {
+    has: ({ deviceId, topic, timestamp, data }) => {
       const device = numbers.numberOf(deviceId);
-      if (device === undefined) return undefined;
+      if (device === undefined) return false;
       // Objects are the same whatever the order of their keys, so the row may be of another shape.
       for (const table of byTopic.get(topic)?.values() ?? []) {
-        const found = duplicateIn(table, device, { timestamp, data });
-        if (found !== undefined) return found;
+        if (isIn(table, device, { timestamp, data })) return true;
       }
-      return undefined;
+      return false;
     },
     replayFrom: () => {
       let oldest = Number.POSITIVE_INFINITY;

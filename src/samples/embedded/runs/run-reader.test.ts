@@ -39,7 +39,6 @@ beforeAll(() => {
       const timestamp = start + (slot * day) / 96;
       memtable.add({ device, timestamp, order: slot, origin, meta, values, valuesAt: 0 });
     }
-  memtable.visible = memtable.length;
   const path = join(folder, '1.run');
   sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
   reader = createRunReader({

@@ -29,7 +29,6 @@ function sealed(name: string, timestamp: number): Promise<unknown> {
   const memtable = new Memtable(shape, 'default', 0, 100);
   for (const device of [2, 0])
     memtable.add({ device, timestamp, order: 0, origin, meta: undefined, values, valuesAt: 0 });
-  memtable.visible = memtable.length;
   const path = join(folder, name);
   const rows = memtable.toSeal(3);
   return thread.run({ kind: 'seal', path, shape: shape.text, rows, without: new Set(), note });
