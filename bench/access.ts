@@ -1,4 +1,4 @@
-// What knowing who asks costs: API keys, tokens and sessions checked in this process with authorisation, and how soon a deleted key is out.
+// Authentication costs: API keys, tokens and sessions with authorization, and the delay until a deleted key is rejected.
 // Run: node bench/access.ts [checks]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,7 @@ await records.close();
 rmSync(directory, { recursive: true, force: true });
 
 async function measured(name: string, headers: readonly RequestHeaders[]): Promise<string[]> {
-  // The first look at each reads the records; what is measured is every later one.
+  // The first check reads the records; only later checks are measured.
   for (const one of headers) await identify(access.authenticators, one);
   const startedAt = performance.now();
   for (let n = 0; n < checks; n += 1) {
@@ -84,7 +84,7 @@ async function measured(name: string, headers: readonly RequestHeaders[]): Promi
   return [name, figure(perSecond), `>= ${figure(goalPerSecond)}`];
 }
 
-/** Every key is deleted and asked for again at once. */
+/** Every key is deleted and used again immediately. */
 async function revoked(): Promise<void> {
   let letIn = 0;
   for (const { id, secret } of keys) {

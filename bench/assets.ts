@@ -1,4 +1,4 @@
-// Asset lists of 100,000 devices with tags and custom fields, and a bulk create of 10,000, over HTTP (figures: asset list).
+// Asset lists of 100,000 devices with tags and custom fields, and a bulk creation of 10,000, over HTTP.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const devicesTotal = Number(numbers[0] ?? 100_000);
 const bulkTotal = Math.min(10_000, devicesTotal);
 const rounds = 40;
 const firstRounds = 10;
-// `--folder=PATH` keeps what was made there for the next run: to make 100,000 devices takes minutes.
+// `--folder=PATH` keeps the created records for the next run: creating 100,000 devices takes minutes.
 const kept = process.argv
   .find((argument) => argument.startsWith('--folder='))
   ?.slice('--folder='.length);
@@ -27,7 +27,7 @@ async function main(): Promise<void> {
     const head = ['list of 25', 'found', 'p50 ms', 'p99 ms', 'p50 ms after a write'];
     const text = [
       conditions(directory),
-      `${filled} devices, each with two tags and three custom fields, over HTTP with an API key: ${rounds} requests a row, and ${firstRounds} more each behind a change of a device, after which nothing that is kept of lists holds any more.`,
+      `${filled} devices, each with two tags and three custom fields, over HTTP with an API key: ${rounds} requests a row, and ${firstRounds} more each behind a change of a device, which invalidates the cached lists.`,
       markdownTable(head, rows),
       `Bulk create of ${bulkTotal} devices: ${figure(bulk.seconds)} s, progress seen ${bulk.seen} times on the way.`,
     ].join('\n\n');

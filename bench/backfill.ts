@@ -1,4 +1,4 @@
-// Bulk backfill over HTTP with an API key, fsynced before each answer, against a bare node:http server that parses the same bodies.
+// Bulk backfill over HTTP, fsynced before each answer, against a bare node:http server that parses the same bodies.
 // node bench/backfill.ts [--samples 600000] [--batch 1000] [--lanes 4] [--write]
 import { tmpdir } from 'node:os';
 import process from 'node:process';

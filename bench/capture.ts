@@ -1,4 +1,4 @@
-// Single captures a second: each decoded by a script and fsynced before its answer, against a bare node:http server in the same run.
+// Single captures per second, decoded and fsynced before the answer, against a bare node:http server.
 // node bench/capture.ts [--seconds 10] [--in-flight 64] [--devices 1000] [--raw-uplinks P7D] [--write]
 import { tmpdir } from 'node:os';
 import process from 'node:process';

@@ -1,4 +1,4 @@
-// Deliveries to a local webhook: how many a second, what they cost capture, and what a target that hangs costs the one beside it.
+// Deliveries to a local webhook: rate, cost for captures, and cost of a target that hangs for its neighbor.
 // node bench/deliveries.ts [--backlog 20000] [--seconds 5] [--in-flight 32] [--write]
 import { tmpdir } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -123,7 +123,7 @@ async function caughtUp({ arrivals }: Webhook): Promise<number> {
   return Math.max(0, (arrivals.at(-1)?.atMs ?? startMs) - startMs);
 }
 
-/** Many samples at once, and their deliveries from the first to the last. */
+/** Many samples in one request, and their deliveries from the first to the last. */
 async function drain(
   { call }: Platform,
   ids: readonly string[],
@@ -190,7 +190,7 @@ function report(measured: {
   const text = [
     conditions(tmpdir()),
     `${devices} devices, each sample decoded by a script and fsynced before its answer; generator and receivers are on the same machine.`,
-    `Deliveries of ${figure(drained.count)} samples that came in bulk: ${figure(drained.perSecond)} a second, each written to the delivery log before and after its try.`,
+    `Deliveries of ${figure(drained.count)} samples of a bulk backfill: ${figure(drained.perSecond)} per second, each written to the delivery log before and after its attempt.`,
     markdownTable(
       [`capture, ${inFlight} in flight for ${seconds} s`, 'per second', 'p50', 'p99', 'max'],
       [captures('no output', without), captures('with a webhook output', beside)],
@@ -200,7 +200,7 @@ function report(measured: {
       [`uplink to arrival at the webhook, ${pacedPerSecond} uplinks a second`, 'p50', 'p99', 'max'],
       [
         lags('the only output', alone),
-        lags('beside an output whose target never answers', besideHanging),
+        lags('with an output whose target never answers', besideHanging),
       ],
     ),
   ].join('\n\n');

@@ -1,4 +1,4 @@
-// Live fan-out to 1,000 subscribers beside raw `ws` broadcasting in the same run, latency, and what one frozen reader costs.
+// Live fan-out to 1,000 subscribers against raw `ws` broadcasting: latency, and the cost of one frozen reader.
 // Run: node bench/live.ts [subscribers]
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -60,7 +60,7 @@ function runClient(): void {
       socket.on('message', (data: Buffer) => {
         if (live) {
           received++;
-          // Every tenth message tells its latency, so that reading them does not slow the reader down.
+          // Every tenth message measures its latency, so that reading them does not slow the reader down.
           if (received % 10 === 0)
             latencies.push(nowMs() - Number(/"sentMs":([\d.]+)/.exec(data.toString())?.[1]));
         } else if (data.includes('"subscribed"')) {

@@ -1,4 +1,4 @@
-// What the benches share: percentiles, markdown tables, the machine's shape, the cost of an fsync, the measurements document.
+// Measurement tools of the benches: percentiles, tables, machine description, cost of an fsync, the document.
 import {
   closeSync,
   fdatasyncSync,
@@ -87,7 +87,7 @@ export function fsyncCost(folder: string, rounds = 200): Summary {
   return summarize(durationsMs);
 }
 
-/** The machine and the disk in the words that stand above every table. */
+/** Description of machine and disk above every table. */
 export function conditions(folder: string): string {
   const fsync = fsyncCost(folder);
   const at = new Date().toISOString().slice(0, 16);
@@ -97,8 +97,8 @@ export function conditions(folder: string): string {
 export const repositoryRoot = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * Puts `text` under the heading `## title` of docs/measurements.md, replacing what an earlier run wrote there and leaving the
- * other sections alone.
+ * Puts `text` under the heading `## title` of docs/measurements.md, replacing the text of an earlier
+ * run. Other sections do not change.
  */
 export function writeMeasurement(title: string, text: string): void {
   const path = join(repositoryRoot, 'docs', 'measurements.md');

@@ -1,4 +1,4 @@
-// MQTT: thousands of connections held, and QoS 1 publishes a second, each decoded by a script and fsynced before its PUBACK.
+// MQTT: thousands of open connections, and QoS 1 publishes per second, decoded and fsynced before the PUBACK.
 // node bench/mqtt.ts [--seconds 10] [--in-flight 256] [--connections 2000] [--write]
 import { tmpdir } from 'node:os';
 import process from 'node:process';

@@ -1,4 +1,4 @@
-// Side by side: the platform over its public interface and four databases over theirs, the same samples and the same questions.
+// Peers: the platform and four databases over their public interfaces, with the same samples and queries.
 // node bench/peers.ts [--devices 1000] [--days 7] [--only heliograph,influxdb] [--order device|time] [--write]
 import { tmpdir } from 'node:os';
 import process from 'node:process';
@@ -74,7 +74,7 @@ for (const name of flags.only.split(',')) {
     );
     measured.push({ peer, result });
   } catch (error) {
-    // A long run must not lose the other engines' figures; the failure stands in the report and in the exit code.
+    // A long run must not lose the figures of other engines; the report and the exit code show the failure.
     skipped.push(`${peer.title} FAILED: ${(error as Error).message.slice(0, 300)}`);
     console.error(error);
     process.exitCode = 1;
@@ -87,10 +87,9 @@ if (flags.write) writeMeasurement(`Side by side over the network, ${options.orde
 function whyNot(peer: Peer): string | undefined {
   if (peer !== heliograph) {
     const missing = installPackages(peer.packages, peer.program);
-    return missing === undefined ? undefined : `${peer.title} is left out: ${missing}`;
+    return missing === undefined ? undefined : `${peer.title} is skipped: ${missing}`;
   }
-  if (options.order === 'time')
-    return `${peer.title} is left out: a bulk request is for one device`;
+  if (options.order === 'time') return `${peer.title} is skipped: a bulk request is for one device`;
   return platformMissing();
 }
 
@@ -138,7 +137,7 @@ function rowsOf(all: readonly Measured[]): string[][] {
     row('single requests', (result) => result.single.perSecond, '/s', 'better'),
     row('single request p99', (result) => result.single.durations.p99Ms, 'ms', 'worse'),
     row('at rest: samples, hours, indexes', (result) => result.bytesPerSample, 'B/sample', 'worse'),
-    row('at rest: log kept beside them', (result) => result.logMiB, 'MiB', 'worse'),
+    row('at rest: log kept with them', (result) => result.logMiB, 'MiB', 'worse'),
     row('memory after the load', (result) => result.memoryMiB, 'MiB', 'worse'),
     ...queryNames.map((name) => row(`${queryTitles[name]}, p50`, p50(name), 'ms', 'worse')),
   ];

@@ -1,4 +1,4 @@
-// Capture at a steady rate with and without many rules on the device: what judging costs the answer, and how far it lags behind.
+// Rules: capture at a steady rate with and without many rules on the device, and the delay of their evaluation.
 // node bench/rules.ts [--rules 1000] [--rate 1000] [--seconds 10] [--write]
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -63,7 +63,7 @@ async function measure(folder: string): Promise<void> {
   }
 }
 
-/** Each compares the same key with a limit of its own; half of them hold. */
+/** Each compares the same key with its own limit; half of them are true. */
 async function createRules(platform: Platform, deviceId: string): Promise<string[]> {
   const connections = await openConnections(platform.target, 8);
   const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
@@ -110,7 +110,7 @@ async function createRules(platform: Platform, deviceId: string): Promise<string
   return ids;
 }
 
-/** Sends at the rate, whatever the answers take, and times each answer. */
+/** Sends at the rate, independent of the answers, and times each answer. */
 async function paced(platform: Platform, path: string, forSeconds: number): Promise<Measured> {
   const connections = await openConnections(platform.target, lanes);
   const idle = [...connections];
@@ -127,7 +127,7 @@ async function paced(platform: Platform, path: string, forSeconds: number): Prom
       httpRequest('POST', path, { 'content-type': 'application/json' }, body),
     );
     mustSucceed(answer);
-    // From when it was to be sent: a server that falls behind is not spared by a generator that waits.
+    // Measured from the due time: a generator that waits would hide a slow server.
     durations.push(performance.now() - dueMs);
     idle.push(connection);
     waiting.shift()?.();
@@ -144,7 +144,7 @@ async function paced(platform: Platform, path: string, forSeconds: number): Prom
   return { latency: summarize(durations), perSecond: (total * 1_000) / tookMs };
 }
 
-/** From the answer to a sample until the last of the rules has judged it. */
+/** From the answer to a sample until the last rule has evaluated it. */
 async function lag(platform: Platform, path: string, ruleId: string): Promise<number> {
   const value = 1_000_000;
   const [connection] = await openConnections(platform.target, 1);
@@ -160,7 +160,7 @@ async function lag(platform: Platform, path: string, ruleId: string): Promise<nu
     const { content } = await platform.call<Runs>('GET', `/v3/rules/${ruleId}/runs?size=1`);
     if (content[0]?.inputs[0]?.value === value) break;
     if (performance.now() - answeredMs > 60_000)
-      throw new Error('the rule has not judged the sample within a minute');
+      throw new Error('the rule did not evaluate the sample within a minute');
   }
   connection!.close();
   return performance.now() - answeredMs;
@@ -179,15 +179,15 @@ function report(folder: string, without: Measured, beside: Measured, lagMs: numb
     conditions(folder),
     '',
     `One device sends ${figure(rate)} samples a second for ${seconds} s, each decoded by a script and fsynced before its answer; ` +
-      'times count from when a sample was to be sent.',
+      'times are measured from the due time of a sample.',
     '',
     markdownTable(
       ['', 'answers/s', 'p50 ms', 'p95 ms', 'p99 ms', 'max ms'],
       [row('no rules', without), row(`${figure(rules)} rules on the device`, beside)],
     ),
     '',
-    `From the answer to the next sample until the last rule had judged it: ${figure(lagMs)} ms.`,
+    `From the answer to the next sample until the last rule had evaluated it: ${figure(lagMs)} ms.`,
   ].join('\n');
   console.log(text);
-  if (flags.write) writeMeasurement('Rules beside capture', text);
+  if (flags.write) writeMeasurement('Rules during capture', text);
 }

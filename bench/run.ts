@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const folder = import.meta.dirname;
-// A bench is a file of its own here; what benches have in common lies in folders below.
+// A bench is one file of this folder; what benches share is in folders below.
 const benches = readdirSync(folder)
   .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'run.ts')
   .map((name) => name.slice(0, -'.ts'.length));
@@ -21,7 +21,7 @@ if (name !== undefined && benches.includes(name)) {
   process.argv.splice(1, process.argv.length, join(folder, `${name}.ts`), ...args);
   await import(`./${name}.ts`);
 } else {
-  if (name !== undefined) console.error(`There is no bench "${name}".`);
+  if (name !== undefined) console.error(`Unknown bench "${name}".`);
   console.log(
     [
       'usage: npm run bench -- NAME [ARGUMENTS]',

@@ -1,4 +1,4 @@
-// What one tenant's hostile scripts cost another tenant's captures: one capture at a time, beside loads of run-script.
+// Script fairness: cost of one tenant's hostile scripts for another tenant's captures.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -144,7 +144,7 @@ try {
   ];
   const text = `${conditions(folder)}\n\nOne capture at a time, ${secondsPerLoad} s for each load, generator on the same machine.\n\n${markdownTable(head, rows)}`;
   console.log(text);
-  if (process.argv.includes('--write')) writeMeasurement('Captures beside hostile scripts', text);
+  if (process.argv.includes('--write')) writeMeasurement('Captures during hostile scripts', text);
 } finally {
   await platform.stop();
   rmSync(folder, { recursive: true, force: true });

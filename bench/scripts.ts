@@ -1,4 +1,4 @@
-// How many fresh script runs a second one worker makes with real decoders, beside plain V8, and that no state survives.
+// Script runs per second and worker with real decoders, compared with plain V8; no state survives a run.
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { runInThisContext } from 'node:vm';
@@ -14,7 +14,7 @@ interface Workload {
 
 const secondsPerSlice = Number(process.argv.slice(2).find((word) => !word.startsWith('-')) ?? 2);
 const slices = 5;
-/** Runs under way at once: enough for full batches, few enough for a queue that stays short. */
+/** Runs in flight: enough for full batches, few enough for a short queue. */
 const runsUnderWay = 64;
 
 const file = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -95,7 +95,7 @@ const workloads: Workload[] = [
 
 type Entry = { type: string; event: Json };
 
-/** The baseline: the same source in this very realm, its top level afresh for each run, events and emits as JSON. */
+/** The baseline: the same source in this realm, evaluated again for each run, events and emits as JSON. */
 function nativeRunner(source: string): (eventText: string) => Entry[] {
   let entries: Entry[] = [];
   const emit = (type: string, value: unknown): void => {
@@ -189,7 +189,7 @@ async function nothingSurvives(machine: ScriptMachine): Promise<number> {
 const machine = createScriptMachine({ workers: 1 });
 await sameResults(machine);
 const lines = [
-  `${machineShape()}, median of ${slices} slices of ${secondsPerSlice} s, one worker, ${runsUnderWay} runs under way.`,
+  `${machineShape()}, median of ${slices} slices of ${secondsPerSlice} s, one worker, ${runsUnderWay} runs in flight.`,
 ];
 const rows: string[][] = [];
 for (const work of workloads) {

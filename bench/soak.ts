@@ -1,4 +1,4 @@
-// Soak: mixed load for 15 minutes, with figures of memory, descriptors and event loop each minute; fails when memory keeps growing.
+// Soak: mixed load for 15 minutes with figures per minute; fails when memory keeps growing.
 // node bench/soak.ts [--minutes 15] [--rate 200]; with --minutes 2 it is the short form: is it flat after two fifths of the time?
 import { parseArgs } from 'node:util';
 import { databaseConnectorId } from '../src/model/ids.ts';

@@ -58,7 +58,7 @@ const text = report();
 console.log(text);
 if (flags.write) writeMeasurement('Cold start and idle memory', text);
 
-/** Each run has a folder of its own; only the last one waits to see the memory at rest. */
+/** Each run has its own folder; only the last one waits to measure the memory at rest. */
 async function coldStarts(
   commandOf: (folder: string, port: number) => ServerCommand,
 ): Promise<Start[]> {

@@ -1,4 +1,5 @@
-// The sample store alone on workload W: ingest, bytes, queries, start, recovery, pauses. `--devices 1000 --days 7 | --samples 100000000`, `--batch 1000 --order device|time --folder DIR --write`.
+// Sample store without HTTP on workload W: ingest, bytes, queries, start, recovery, pauses.
+// Options: `--devices 1000 --days 7 | --samples 100000000`, `--batch 1000 --order device|time --folder DIR --write`.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -85,7 +86,7 @@ async function ingest(store: EmbeddedStore): Promise<void> {
     count += entries.reduce((sum, entry) => sum + entry.samples.length, 0);
     inFlight.add(work);
     void work.finally(() => inFlight.delete(work));
-    // As with a server, every request comes in a turn of its own.
+    // As with a server, every request runs in its own turn of the event loop.
     await nextTurn();
     if (inFlight.size >= inFlightMax) await Promise.race(inFlight);
   }
@@ -114,7 +115,7 @@ function* batchesOf(size: number): Generator<JournalEntry[]> {
     yield entriesOf(batch);
 }
 
-/** What all timed queries are made of. */
+/** Common part of all timed queries. */
 interface Asking {
   readonly kpi: (
     source: 'raw' | 'hours',
@@ -250,7 +251,7 @@ async function timeManyDevices(store: EmbeddedStore): Promise<void> {
   note('mean temperature of device 0', String(accumulators.AVG.finish(total[0]![0]!, noSlots)));
 }
 
-/** Buckets that begin at odd moments of each day, so that no chunk lies in one of them. */
+/** Buckets that start at irregular times of each day, so that no chunk is inside one of them. */
 function oddEdges(end: number): number[] {
   const edges = [0];
   for (let at = shape.startMs + 7 * 60_000 + 13; at < end; at += dayMs / 3) edges.push(at);
@@ -274,7 +275,7 @@ async function timed(
   note(`${what} (ms, p50 / p95)`, `${figure(p50Ms)} / ${figure(p95Ms)}`, goal, p50Ms);
 }
 
-/** A start in a process of its own: what a user waits for, and what memory it takes. */
+/** A start in its own process: waiting time of a user, and memory. */
 function noteStart(what: string): void {
   const run = spawnSync(process.execPath, [import.meta.filename, '--reopen', '--folder', folder], {
     encoding: 'utf8',
@@ -325,8 +326,8 @@ try {
   console.log(table);
   const caption = `${conditions(folder)} Workload W: ${shape.devices} devices, ${askedDays} days.`;
   const title = isLarge
-    ? `The sample store alone, ${figure(samplesOf(shape))} samples`
-    : 'The sample store alone';
+    ? `Sample store without HTTP, ${figure(samplesOf(shape))} samples`
+    : 'Sample store without HTTP';
   if (values.write) writeMeasurement(title, `${caption}\n\n${table}`);
 } finally {
   if (values.folder === '') rmSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// How many simple, valid samples a second the sample check passes on one core.
+// Sample validation: simple, valid samples per second on one core.
 import { validateSample } from '../src/validate/sample-validation.ts';
 
 const samples = Array.from({ length: 1_000 }, (_, i) => ({

@@ -1,7 +1,7 @@
-// Workload W, deterministic: devices that send one sample a minute for some days, as columns, objects or JSON text.
-// Every device has its own random stream, so device 42 is the same whatever the number of devices, and can be made alone.
+// Workload W, deterministic: devices with one sample per minute for some days, as columns, objects or JSON.
+// Every device has its own random stream, so device 42 is the same for any number of devices.
 
-/** Temperature in hundredths, humidity and battery in tenths, co2 whole: what a sensor sends, and exact as decimal text. */
+/** Temperature in hundredths, humidity and battery in tenths, co2 in units: exact as decimal strings. */
 export interface SampleColumns {
   readonly length: number;
   /** Device index, 0 to devices - 1. */
@@ -26,7 +26,7 @@ export interface WorkloadShape {
   readonly startMs: number;
 }
 
-/** The data object of one sample; the keys stand in the order of the JSON text. */
+/** The data object of one sample; the keys have the order of the JSON. */
 export interface WorkloadData {
   readonly temperature: number;
   readonly humidity: number;
@@ -153,7 +153,7 @@ export function dataJsonAt(columns: SampleColumns, i: number): string {
   return `{"temperature":${temperature},"humidity":${humidity},"co2":${columns.co2[i]!},"batteryLevel":${battery},"occupied":${occupied},"label":"${label}"}`;
 }
 
-/** The decimal texts of the numbers that have decimals, for protocols made of text. */
+/** Decimal strings of the numbers with decimals, for protocols of strings. */
 export function textsAt(
   columns: SampleColumns,
   i: number,

@@ -3,6 +3,6 @@ import { join } from 'path';
 import { root, runPinned } from './pinned-node.js';
 
 process.env.DEMO = '1';
-// A folder of its own, so that the demo never mixes with real data.
+// A separate folder, so that the demo never mixes with real data.
 if (!process.env.DATA_DIR) process.env.DATA_DIR = join(root, 'data-demo');
 runPinned(join(root, 'src', 'main.ts'), process.argv.slice(2), []);

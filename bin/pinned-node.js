@@ -32,7 +32,7 @@ export function decide(seen, findBinary) {
   if (node !== undefined) return { kind: 'start', node: node };
   const advice =
     name === undefined
-      ? `there is no pinned Node for ${seen.platform}-${seen.arch}, so install Node ${neededMajor} yourself.`
+      ? `no pinned Node exists for ${seen.platform}-${seen.arch}, so install Node ${neededMajor} yourself.`
       : `run "npm ci" without --omit=optional to get the pinned one, or install Node ${neededMajor} yourself.`;
   return {
     kind: 'refuse',
@@ -81,7 +81,7 @@ function stayHere(program, args) {
 }
 
 function startChild(node, args) {
-  // Whatever the program starts by the name of node is the pinned one too.
+  // Programs that start `node` by its name get the pinned one too.
   process.env.PATH = dirname(node) + delimiter + (process.env.PATH || '');
   // The platform ends when this process is gone, however that came about.
   process.env.HELIOGRAPH_WRAPPER_PID = String(process.pid);

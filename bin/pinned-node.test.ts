@@ -1,4 +1,4 @@
-// The preflight: which Node runs a program, and what is said when there is none.
+// Preflight: which Node runs a program, and the message without one.
 import { tokenizer } from 'acorn';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -46,11 +46,11 @@ test('an old Node without the pinned one is refused in one sentence that says wh
   });
 });
 
-test('an old Node on a platform without a pinned one is told to get it elsewhere', () => {
+test('an old Node on a platform without a pinned one says to install it', () => {
   const decision = decide({ version: '22.0.0', platform: 'freebsd', arch: 'x64' }, installed);
   expect(decision.kind).toBe('refuse');
   expect(decision.message).toMatch(
-    /no pinned Node for freebsd-x64, so install Node 26 yourself\.$/,
+    /no pinned Node exists for freebsd-x64, so install Node 26 yourself\.$/,
   );
 });
 
@@ -94,7 +94,7 @@ for (const options of [[], ['--no-warnings']])
     expect([run.status, run.stdout]).toEqual([7, '["verify","--deep"]\n']);
   });
 
-test('a preflight without a program tells its usage', () => {
+test('a preflight without a program prints its usage', () => {
   const run = spawnSync(process.execPath, [join(folder, 'preflight.js')], { encoding: 'utf8' });
   expect([run.status, run.stderr]).toEqual([
     2,

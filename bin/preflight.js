@@ -1,4 +1,4 @@
-// Runs a program of this project on the pinned Node, whatever Node was found first on the PATH.
+// Preflight: runs a program of this project on the pinned Node, independent of the Node on the PATH.
 import { runPinned } from './pinned-node.js';
 
 const words = process.argv.slice(2);

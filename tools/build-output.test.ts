@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { copyAssets, pointUrlsAtJavaScript } from './build-output.ts';
 import { plantedProject } from './fixture-project.ts';
 
-test('addresses of TypeScript files beside the code name the emitted files', () => {
+test('addresses of TypeScript files next to the code name the compiled files', () => {
   const worker = "new Worker(new URL('./worker.ts', import.meta.url));";
   const script = 'readFileSync(new URL("../demo/decoder.js", import.meta.url));';
   const root = plantedProject({

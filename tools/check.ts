@@ -1,4 +1,4 @@
-// `npm run check`: types, lint, imports, dead code and format, each told in one line and every violation below it.
+// `npm run check`: types, lint, imports, dead code and format; one line per step, violations below it.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { importViolations } from './import-rules.ts';

@@ -6,10 +6,10 @@ import { compositionFolder, implementationFolders, importTable } from './import-
 
 type Rule = NonNullable<IFlattenedRuleSet['forbidden']>[number];
 
-/** Tests, and what several of them share beside the code. */
+/** Tests, and files that several tests of a folder share. */
 const testFile = '(?:\\.(?:test|conformance)|testing-[^/]+)\\.ts$';
 const outsideSrc = '^(tests|bench|tools|clients|console|bin)/';
-/** What tests beside the code may use on top of their folder's row: real parts to run against. */
+/** Folders that tests next to the code can import in addition: real parts to run against. */
 const testExtras = ['model', 'records', 'samples', 'log'];
 
 function folderRules(folder: string, allowed: readonly string[]): Rule[] {

@@ -1,8 +1,8 @@
-// `npm run import-types -- FOLDER`: sends a device type library, or a part of it, to a running platform and prints what became of it.
+// `npm run import-types -- FOLDER`: sends a device type library, or a part of it, to a running platform.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
-/** A request holds whole types up to about so many characters, besides the data models. */
+/** A request contains complete types up to about this number of characters, and the data models. */
 const requestCharacters = 16 * 1024 * 1024;
 const pictureBytesMax = 1024 * 1024;
 
@@ -32,7 +32,7 @@ if (folder === undefined || apiKey === undefined) {
   process.exitCode = await importTypes(resolve(folder), url.replace(/\/+$/, ''), apiKey);
 }
 
-/** The library that the folder belongs to, where the types stand in a folder `types`, so that a type has the same path wherever the import begins. */
+/** The root of the library: the folder above `types`, so that a type has the same path for every import folder. */
 function rootOf(folder: string): string {
   for (let at = folder; dirname(at) !== at; at = dirname(at)) {
     const types = join(at, 'types');
@@ -84,7 +84,7 @@ function uploads(root: string, wanted: string): Upload[] {
         size += (current.files[path] = textOf(path)).length;
       else if (/\.(png|jpe?g|gif|webp)$/i.test(path)) {
         if (statSync(join(root, path)).size > pictureBytesMax) {
-          console.error(`${path}: is left out: it is larger than ${pictureBytesMax} bytes`);
+          console.error(`${path}: skipped: it is larger than ${pictureBytesMax} bytes`);
         } else
           size += (current.pictures[path] = readFileSync(join(root, path)).toString('base64'))
             .length;

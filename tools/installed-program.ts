@@ -1,4 +1,4 @@
-// Programs of installed packages, run on the Node that runs this, so that no shell and no PATH decides which one it is.
+// Programs of installed packages, run on the current Node, independent of shell and PATH.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';

@@ -66,7 +66,7 @@ function platformEntry(name: string, version: string, namedBy: LockEntry): objec
   };
 }
 
-/** Tells when the lock lacks entries. */
+/** Missing entries of the lock. */
 export function lockViolations(root: string): Violation[] {
   if (!existsSync(join(root, document))) return [];
   const names = [...missingEntries(readLock(root)).keys()].map((path) =>

@@ -11,7 +11,7 @@ interface Report {
 
 /**
  * Passed and failed of a JSON report of the test runner. A file that fails outside its tests counts as one failure. An
- * error that nobody waited for is not in the report at all and shows only in how the runner ended (`succeeded`): it
+ * error outside any test is not in the report and shows only in how the runner ended (`succeeded`): it
  * counts as one failure too, and so does a run without tests.
  */
 export function testTotals(

@@ -28,7 +28,7 @@ interface Case {
   readonly rule: string;
   readonly path: string;
   readonly text: string;
-  /** Part of the violation's text, or undefined when the file is fine. */
+  /** Part of the violation's message, or undefined for a valid file. */
   readonly violation?: string;
 }
 
@@ -235,7 +235,7 @@ const cases: readonly Case[] = [
     rule: 'a stranger at the root',
     path: 'src/server.ts',
     text: caption,
-    violation: 'lie at the root of src',
+    violation: 'are at the root of src',
   },
   {
     rule: 'environment',

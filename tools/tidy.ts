@@ -1,4 +1,4 @@
-// `npm run tidy`: checks the house rules; with --fix it first updates the code map, the lock and the allowed counts.
+// `npm run tidy`: checks the house rules; --fix updates the code map, the lock and the allowed counts.
 import { join } from 'node:path';
 import { codeMapDocument, rewriteCodeMap } from './code-map.ts';
 import { completeLock } from './lock-entries.ts';

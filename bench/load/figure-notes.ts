@@ -1,7 +1,7 @@
-// The rows of a table of figures, each with the goal that it meets or misses, told on stderr as they come.
+// Figure table: rows with the goal that each meets or misses, printed on stderr when they are measured.
 import { figure } from '../measure.ts';
 
-/** What a figure is to be. */
+/** The goal of a figure. */
 export interface Goal {
   readonly words: string;
   readonly isMet: (n: number) => boolean;

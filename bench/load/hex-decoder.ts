@@ -1,4 +1,4 @@
-// The decoder and the payloads of benches that measure single uplinks: what a vendor's decoder does, bytes as hexadecimal text become values.
+// Hex decoder and payloads for benches of single uplinks: converts bytes as hexadecimal digits to values.
 import { type SampleColumns, textsAt } from '../workload.ts';
 
 export const hexDecoder = `function consume(event) {

@@ -1,4 +1,4 @@
-// Publishes over many MQTT connections with a fixed number in flight, from a worker thread, and tells how long each acknowledgement took.
+// MQTT storm: publishes over many connections with a fixed number in flight, and measures acknowledgements.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connectPacket, publishPacket } from './mqtt-packets.ts';
@@ -40,7 +40,7 @@ export function runMqttStorm(storm: MqttStorm): Promise<MqttStormResult> {
 
 interface Line {
   readonly socket: Socket;
-  /** When the message in flight was sent; undefined while there is none. */
+  /** Send time of the message in flight; undefined without one. */
   sentMs: number | undefined;
   next: number;
 }
@@ -84,7 +84,7 @@ async function rage(storm: MqttStorm): Promise<MqttStormResult> {
   };
 }
 
-/** Keeps so many connections waiting for an acknowledgement; the one that is acknowledged goes to the end of the row. */
+/** Keeps this number of connections waiting for an acknowledgement; an acknowledged one moves to the end. */
 async function publish(
   { inFlight, warmSeconds, seconds }: MqttStorm,
   lines: Line[],

@@ -1,4 +1,4 @@
-// The platform under measurement: a child process on a folder of its own, set up through its public interface.
+// Platform under measurement: a child process with its own folder, set up through its public interface.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -44,7 +44,7 @@ export interface BenchFlow {
 export function platformMissing(): string | undefined {
   return existsSync(platformProgram)
     ? undefined
-    : 'Heliograph is left out: src/main.ts is not there yet';
+    : 'Heliograph is skipped: src/main.ts does not exist';
 }
 
 /** Starts it on a data folder, new or old, and waits until it is ready. Settings are added to those of every bench. */
@@ -83,7 +83,7 @@ export async function startPlatform(
   };
 }
 
-// The ids stand in the block that every start prints, which may come a moment after the first answer.
+// The start message contains the ids. It can arrive shortly after the first answer.
 async function tenantOf(
   server: RunningServer,
   logPath: string,

@@ -1,4 +1,4 @@
-// Sends the same requests over and over with a fixed number in flight, from a worker thread, and tells how long each answer took.
+// Request storm: repeats requests with a fixed number in flight from a worker thread, and measures answers.
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { type HttpTarget, openConnections } from './http.ts';
 

@@ -1,4 +1,4 @@
-// Servers under measurement: started on loopback with a folder of their own, ended by the handle that started them.
+// Servers under measurement: started on loopback with their own folder, stopped by their own handle.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
@@ -37,7 +37,7 @@ export interface RunningServer {
   stop(): Promise<void>;
   /** Resident memory in bytes, of the process and its children; pages they share count once. */
   memoryBytes(): number;
-  /** Resident memory in bytes, of the process alone and with every page it shares. */
+  /** Resident memory in bytes: private pages, and with every shared page. */
   residentBytes(): number;
 }
 
@@ -152,7 +152,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Runs `work` in a new folder that is removed afterwards, whatever happens; owned by `account` when given. */
+/** Runs `work` in a new folder, which is always removed afterwards; owned by `account` when given. */
 export async function inTemporaryFolder<T>(
   name: string,
   work: (folder: string) => Promise<T>,

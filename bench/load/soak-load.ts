@@ -1,4 +1,4 @@
-// The mixed load of a soak: captures and MQTT publishes at a steady rate, queries, live sockets, one of which never reads.
+// Soak load: captures and MQTT publishes at a steady rate, queries, and live sockets, one of which never reads.
 import { connectAsync } from 'mqtt';
 import { WebSocket } from 'ws';
 import { httpRequest, openPatientConnection } from './http.ts';
@@ -69,7 +69,7 @@ async function requestSteadily(
   let closed = false;
   const stop = steadily(perSecond, (i) => {
     const connection = idle.shift();
-    // The rate is what the platform is given, not what it must manage: without an idle connection one is left out.
+    // The rate is the offered load, not a goal: without an idle connection, one message is skipped.
     if (connection === undefined || closed) return;
     counts.sent++;
     void connection.send(Buffer.from(requestOf(i))).then(
@@ -144,7 +144,7 @@ async function listen({ target }: Platform, { ids }: SoakTarget): Promise<Close>
       socket.send(
         JSON.stringify({ type: 'subscribe', subscriptions: ids.map((assetId) => ({ assetId })) }),
       );
-      // The last one takes nothing any more, and stays connected for as long as the platform lets it.
+      // The last socket stops reading, and stays connected until the platform disconnects it.
       if (i === liveSockets) socket.pause();
       return socket;
     }),

@@ -46,7 +46,7 @@ export function folderBytes(folder: string): number {
   return Number(execFileSync('du', ['-s', '-B1', folder], { encoding: 'utf8' }).split('\t')[0]);
 }
 
-/** The bytes of some folders once background work has left them alone for ten seconds, or after two minutes. */
+/** The bytes of some folders after ten seconds without background work, or after two minutes. */
 export async function restingBytes(folders: readonly string[]): Promise<number> {
   const sum = (): number => folders.reduce((total, folder) => total + folderBytes(folder), 0);
   let last = sum();

@@ -51,7 +51,7 @@ export interface EngineResult {
 
 export type QueryResult = { readonly durations: Summary } | { readonly wrong: string };
 
-// Requests are made ahead of their sending, so that making them costs no measured time; this many at once bound the memory.
+// Requests are built before they are sent, so that building costs no measured time; this number limits the memory.
 const preparedMax = 64;
 const checksMax = 5;
 const singlesMax = 400_000;

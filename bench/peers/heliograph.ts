@@ -1,4 +1,4 @@
-// Our own platform in the shape of a peer: bulk backfill in, REST queries out, always over HTTP with an API key.
+// Heliograph as a peer: bulk backfill in, REST queries out, always over HTTP with an API key.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { httpRequest, mustSucceed, openConnections } from '../load/http.ts';

@@ -1,4 +1,4 @@
-// What the side-by-side run asks of an engine, ours or a peer.
+// Peer: the shape of an engine in the comparison.
 import type { Query, QueryName } from './queries.ts';
 import type { SampleColumns, WorkloadShape } from '../workload.ts';
 
@@ -18,7 +18,7 @@ export interface Peer {
 
 export interface QueryException {
   readonly words: string;
-  /** Left out of the table when the engine has nothing like it. */
+  /** Omitted from the table when the engine has no such query. */
   readonly absent?: true;
   /** Answers keep only what the engine can hold; applied to the wanted answer before comparing. */
   readonly comparable?: (wanted: readonly number[]) => number[];
@@ -41,7 +41,7 @@ export interface Engine {
 export interface RestingBytes {
   /** The samples and hourly aggregates with their indexes. */
   readonly samples: number;
-  /** What the engine keeps beside them of its log (journal, WAL): bounded by a setting of its own, not growing with the samples. */
+  /** Log that the engine keeps (journal, WAL): bounded by its own setting, independent of the number of samples. */
   readonly log: number;
 }
 

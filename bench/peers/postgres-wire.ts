@@ -1,4 +1,4 @@
-// A minimal PostgreSQL client (protocol 3, trust authentication, text results), because the npm package would be a dependency of the benches alone.
+// PostgreSQL client, minimal: protocol 3, trust authentication, strings as results. A package would serve benches only.
 import { type Socket, connect } from 'node:net';
 
 export type Row = readonly (string | null)[];
@@ -91,7 +91,7 @@ export function prepareFrames(name: string, sql: string): Buffer {
   return Buffer.concat([frame('P', Buffer.from(`${name}\0${sql}\0\0\0`)), frame('S')]);
 }
 
-/** Runs a prepared statement with parameters as text. */
+/** Runs a prepared statement with parameters as strings. */
 export function runFrames(name: string, parameters: readonly string[]): Buffer {
   const count = Buffer.alloc(2);
   count.writeInt16BE(parameters.length);
@@ -101,7 +101,7 @@ export function runFrames(name: string, parameters: readonly string[]): Buffer {
     length.writeInt32BE(bytes.length);
     return [length, bytes];
   });
-  // No parameter formats and no result formats: everything is text.
+  // Without formats of parameters and results, all values are strings.
   const bind = Buffer.concat([
     Buffer.from(`\0${name}\0`),
     Buffer.alloc(2),
@@ -112,7 +112,7 @@ export function runFrames(name: string, parameters: readonly string[]): Buffer {
   return Buffer.concat([frame('B', bind), frame('E', Buffer.alloc(5)), frame('S')]);
 }
 
-/** COPY ... FROM STDIN with all its rows at once; the server reads what it was sent when it is ready for it. */
+/** COPY ... FROM STDIN with all rows in one write; the server reads them when it is ready. */
 export function copyFrames(sql: string, rows: string): Buffer {
   return Buffer.concat([queryFrame(sql), frame('d', Buffer.from(rows)), frame('c')]);
 }

@@ -1,4 +1,4 @@
-// The demo from start to stop: set up the workspace, load its history, say where everything is, then send for ever.
+// Demo: creates the workspace, loads its history, prints the addresses, then sends until stopped.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EpochMs } from '../../src/model/instant.ts';
 import { deviceKinds } from './devices/kind-table.ts';

@@ -1,4 +1,4 @@
-// Every device type of the demo is a complete library folder: meta, schemas of draft-07 and a decoder in ECMAScript 2020.
+// Device types of the demo: each is a complete library folder with meta, draft-07 schemas and a decoder.
 import { readdirSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

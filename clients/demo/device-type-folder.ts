@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../src/model/json.ts';
 
-/** Where the device types of the demo lie, both beside the sources and beside the built program. */
+/** Folder of the device types of the demo, relative to the sources and to the built program. */
 export const demoDeviceTypes = fileURLToPath(new URL('../../demo/device-types/', import.meta.url));
 
 interface LibraryMeta {

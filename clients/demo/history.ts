@@ -1,4 +1,4 @@
-// The weeks before the first start: what the devices would have sent, in the order of time, through the real decoders.
+// History: the weeks before the first start, sent in the order of time through the real decoders.
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { EpochMs } from '../../src/model/instant.ts';
 import { dayMs, hourMs } from './physics/local-time.ts';
@@ -64,7 +64,7 @@ function uplinksOf(
     .map((at) => ({ deviceId, uplinkSecret, at, payload: device.payloadAt(at) }));
 }
 
-/** Where a device's history begins, by asking the platform for its newest sample: a start after an interrupted one goes on there. */
+/** Start of a device's history: after its newest sample on the platform, so an interrupted start resumes there. */
 export async function historyStart(
   platform: Platform,
   { id }: EnrolledDevice,
@@ -82,7 +82,7 @@ export async function historyStart(
   return newest === undefined ? earliest : Math.max(earliest, Date.parse(newest.timestamp) + 1);
 }
 
-/** Loads through `POST /v3/capture`: one request under way per device, so each device keeps its order. */
+/** Loads through `POST /v3/capture`: one request in flight per device, so each device keeps its order. */
 export function loadOverHttp(platform: Platform): LoadUplinks {
   return async (batch) => {
     const queues = [...Map.groupBy(batch, (uplink) => uplink.deviceId).values()];

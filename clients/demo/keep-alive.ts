@@ -20,7 +20,7 @@ export type Send = (
 const connectionsMax = 24;
 const requestTimeoutMs = 30_000;
 
-/** Sends over at most 24 connections; rejects when there is no answer within 30 s. The signal ends all of them. */
+/** Sends over at most 24 connections; rejects without an answer within 30 s. The signal ends all of them. */
 export function keepAlive(baseUrl: string, signal: AbortSignal): Send {
   const scheme = baseUrl.startsWith('https:') ? https : http;
   const agent = new scheme.Agent({

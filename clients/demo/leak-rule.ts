@@ -1,4 +1,4 @@
-// The rule of the demo: a leak becomes a sample on the topic `alarm`, written by an output, so that both are seen at work.
+// Rule of the demo: an output writes a leak as a sample to the topic `alarm`.
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Platform } from './platform.ts';
 import type { DemoWorkspace } from './setup.ts';

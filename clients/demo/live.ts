@@ -1,4 +1,4 @@
-// Live operation: every device sends at its own instants and, so that there is something to watch, more often than a real one.
+// Live operation: every device sends at its own instants, more often than a real one.
 import type { EpochMs } from '../../src/model/instant.ts';
 import { minuteMs } from './physics/local-time.ts';
 import { merged, periodic } from './physics/schedule.ts';
@@ -21,7 +21,7 @@ export interface LiveRequest {
   readonly print: (text: string) => void;
 }
 
-/** Sends until the signal is aborted, then rejects with its reason. A device that is refused stops; the others go on. */
+/** Sends until the signal is aborted, then rejects with its reason. A rejected device stops; the others continue. */
 export async function sendLive(request: LiveRequest): Promise<never> {
   const { uplinkSecret, now, pause, print } = request;
   let sending = request.devices;

@@ -1,4 +1,4 @@
-// What the demo prints when it is ready: where everything is and lines that work when pasted.
+// Ready message of the demo: addresses, and commands to paste.
 import { type EpochMs, formatInstant } from '../../src/model/instant.ts';
 import { alarmTopic } from './leak-rule.ts';
 import { radioFrame } from './physics/frame.ts';
@@ -14,7 +14,7 @@ export interface StartFacts {
   readonly now: EpochMs;
 }
 
-/** One block of plain text, ready to be printed. */
+/** Returns one block of plain text for standard output. */
 export function startText({
   publicUrl,
   apiKey,
@@ -82,7 +82,7 @@ function deviceOf(workspace: DemoWorkspace, folder: string): EnrolledDevice {
   return found;
 }
 
-// An object literal with single quotes, which a shell leaves alone between double quotes.
+// An object literal with single quotes, which a shell does not change between double quotes.
 function inDoubleQuotes(value: unknown): string {
   return JSON.stringify(value).replaceAll('"', "'");
 }

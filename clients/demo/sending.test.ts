@@ -1,4 +1,4 @@
-// How the demo sends: patience towards a busy platform, history in order and without holes, live operation that stops at once.
+// Sending of the demo: patience with a busy platform, history in order without holes, live operation that stops.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -119,7 +119,7 @@ test('a platform that is not there is tried again, and the signal ends the waiti
   await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-test('history comes in the order of time, begins where each device ended, and has every payload once', async () => {
+test('history is sent in the order of time, starts where each device ended, and has every payload once', async () => {
   const loaded: DemoUplink[] = [];
   const starts = new Map(devices.map((one, i) => [one, now - dayMs + i * hourMs]));
   const count = await loadHistory({
@@ -169,7 +169,7 @@ test('live devices send more often than real ones, but after a long sleep only w
   );
 });
 
-test('live operation goes on when a device is deleted or a payload is lost, and ends with the signal', async () => {
+test('live operation continues when a device is deleted or a payload is lost, and ends with the signal', async () => {
   const stop = new AbortController();
   const printed: string[] = [];
   const sent: string[] = [];

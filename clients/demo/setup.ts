@@ -1,4 +1,4 @@
-// Builds the demo workspace through the public REST interface. What is there already is found and kept, so every start may run it.
+// Setup of the demo workspace through the public REST interface. Existing records are found and kept.
 import { join } from 'node:path';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import type { JsonObject } from '../../src/model/json.ts';
@@ -146,7 +146,7 @@ async function deviceConnector(
       decodingType: 'NONE',
     }));
   if (connector.uplinkSecret === null) {
-    throw new Error('The API key may not see uplink secrets: the demo needs dataFlow update');
+    throw new Error('The API key cannot read uplink secrets: the demo needs dataFlow update');
   }
   return { connectorId: connector.id, secret: connector.uplinkSecret };
 }

@@ -1,4 +1,4 @@
-// `npm run backfill -- FILE`: loads a CSV or NDJSON file of samples into a running platform, and goes on where an earlier run stopped.
+// `npm run backfill -- FILE`: loads a CSV or NDJSON file of samples; resumes an interrupted run.
 import { parseArgs } from 'node:util';
 import { backfillFile, type FileFormat, placePathOf, reportPathOf } from './file-backfill.ts';
 import { platformClient } from './platform-client.ts';
@@ -8,8 +8,8 @@ const usage = `usage: npm run backfill -- FILE --key API_KEY [--url http://local
 
 Loads the samples of a CSV file (header row; timestamp, deviceId, topic, meta, and every other column a data key, nested by dots)
 or an NDJSON file ({"timestamp", "deviceId", "topic", "data", "meta"} a line; what an export writes can be loaded as it is).
-A device is named by its physical or its service id; --device is for lines without one. An interrupted run is gone on with by
-running the command again; identical samples are stored once. What cannot be stored is listed in FILE.backfill-errors.ndjson.`;
+A device is named by its physical or its service id; --device is for lines without one. An interrupted run resumes when
+the command is repeated; identical samples are stored once. What cannot be stored is listed in FILE.backfill-errors.ndjson.`;
 
 const lineEveryMs = 5_000;
 
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   } catch (error) {
     const reason = signal.aborted ? 'interrupted' : (error as Error).message;
     console.error(
-      `\nbackfill: ${reason}. Run it again to go on (${placePathOf(path)} says where).`,
+      `\nbackfill: ${reason}. Run it again to resume (${placePathOf(path)} says where).`,
     );
     process.exitCode = signal.aborted ? 130 : 1;
   }

@@ -1,4 +1,4 @@
-// A CSV row as a sample: `timestamp`, `topic`, `deviceId` and `meta` by name, every other column a data key, nested by dots.
+// CSV sample: columns `timestamp`, `topic`, `deviceId` and `meta`; every other column is a data key, nested by dots.
 import { originalText } from '../../src/structures/csv.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 
@@ -42,7 +42,7 @@ function define(object: Record<string, Json>, key: string, value: Json): void {
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** A number, boolean, list or object as JSON writes it, else text: `007` and `1,5` stay text. */
+/** A number, boolean, list or object as JSON writes it, else a string: `007` and `1,5` remain strings. */
 function valueOf(cell: string): Json {
   if (numberPattern.test(cell)) return Number(cell);
   if (cell === 'true' || cell === 'false') return cell === 'true';

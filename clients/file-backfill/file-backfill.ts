@@ -1,4 +1,4 @@
-// Loads the samples of a file into devices: window by window, each acknowledged as a whole before its place is remembered.
+// File backfill: loads samples window by window; saves its position after each acknowledged window.
 import { createHash } from 'node:crypto';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import type { Json, JsonObject } from '../../src/model/json.ts';
@@ -17,7 +17,7 @@ export interface FileBackfillOptions {
   /** Physical or service id of the device of records that name none. */
   readonly device: string | undefined;
   readonly signal: AbortSignal;
-  /** Told after each window. */
+  /** Called after each window. */
   readonly told: (progress: FileProgress) => void;
   /** Records sent and acknowledged together. */
   readonly windowRecords?: number;
@@ -56,7 +56,7 @@ const fingerprintBytes = 64 * 1024;
 export const placePathOf = (path: string): string => `${path}.backfill-place.json`;
 export const reportPathOf = (path: string): string => `${path}.backfill-errors.ndjson`;
 
-/** Resolves at the end of the file; rejects when interrupted or refused, and then a later run goes on from the last window. */
+/** Resolves at the end of the file; rejects when interrupted or rejected, and a later run resumes after the last window. */
 export async function backfillFile(options: FileBackfillOptions): Promise<FileProgress> {
   const { path, format, signal, told } = options;
   const { bytesTotal, fingerprint } = await lookAt(path);
@@ -161,7 +161,7 @@ async function sendWindow(
       devices.set(read.deviceId, await client.findDevice(read.deviceId));
     const id = devices.get(read.deviceId);
     if (id === undefined)
-      errors.push(fileError(record, 'NO_SUCH_DEVICE', `There is no device ${read.deviceId}`));
+      errors.push(fileError(record, 'NO_SUCH_DEVICE', `Unknown device ${read.deviceId}`));
     else {
       const samples = byDevice.get(id) ?? [];
       samples.push(read);
@@ -242,7 +242,7 @@ async function lookAt(path: string): Promise<{ bytesTotal: number; fingerprint: 
   }
 }
 
-/** The start, when there is none, or when the file is another one by now. */
+/** The start of the file without a saved position, or when the file has changed. */
 async function rememberedPlace(path: string, fingerprint: string): Promise<SourcePlace> {
   const text = await readFile(placePathOf(path), 'utf8').catch(() => undefined);
   if (text === undefined) return fileStart;

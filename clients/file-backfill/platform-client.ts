@@ -1,4 +1,4 @@
-// The platform as the file backfill needs it: devices found by either id, samples sent until the platform took or refused them.
+// Platform client of the file backfill: finds devices by either id, and sends samples with retries.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { JsonObject } from '../../src/model/json.ts';
 
@@ -19,7 +19,7 @@ export interface BulkAnswer {
 }
 
 export interface PlatformClient {
-  /** The service id of the device with that physical or service id; undefined when there is none. */
+  /** The service id of the device with that physical or service id; undefined when unknown. */
   readonly findDevice: (id: string) => Promise<string | undefined>;
   /** Resolves when all samples are stored or refused one by one; repeating it stores nothing twice. */
   readonly sendSamples: (deviceId: string, samples: readonly JsonObject[]) => Promise<BulkAnswer>;

@@ -1,4 +1,4 @@
-// How far a file backfill has come, as one line: a bar for a terminal, words otherwise.
+// Progress of a file backfill as one line: a bar on a terminal, words otherwise.
 import type { FileProgress } from './file-backfill.ts';
 
 const barWidth = 24;
@@ -20,7 +20,7 @@ export function progressText(progress: FileProgress, seconds: number, bar: boole
     ...(share < 1 && share > 0 && resumedAtLine === 0
       ? [`${timeText((seconds * (1 - share)) / share)} left`]
       : []),
-    ...(resumedAtLine > 0 ? [`gone on from line ${resumedAtLine}`] : []),
+    ...(resumedAtLine > 0 ? [`resumed from line ${resumedAtLine}`] : []),
   ];
   return parts.join(' ');
 }

@@ -1,4 +1,4 @@
-// The records of a CSV or NDJSON file, one by one, with the line each begins on and the byte behind it, from any record's start on.
+// Reads records of a CSV or NDJSON file from any record on, with line number and end offset.
 import { createReadStream } from 'node:fs';
 
 export interface SourceRecord {
@@ -23,7 +23,7 @@ const recordBytesMax = 2 * 1024 * 1024;
 const newline = 0x0a;
 const quote = 0x22;
 
-/** Blank lines are left out. With `quotes` a line end within double quotes does not end a record (RFC 4180). */
+/** Blank lines are skipped. With `quotes` a line end within double quotes does not end a record (RFC 4180). */
 export async function* sourceRecords(
   path: string,
   from: SourcePlace,

@@ -1,4 +1,4 @@
-// `npm run simulate`: devices send payloads to a running platform over HTTP, MQTT or CoAP, and the rates are shown while they do.
+// `npm run simulate`: devices send payloads to a running platform over HTTP, MQTT or CoAP.
 import { parseArgs } from 'node:util';
 import { lineText, type Shown, summaryText } from './statistics-text.ts';
 import { isProtocol, protocols } from './senders.ts';
@@ -11,7 +11,7 @@ const usage = `usage: npm run simulate -- --devices N --rate R --protocol http|m
 --devices    how many devices send in turn (10)
 --rate       payloads a second of all devices together (10); 0 sends as fast as they are acknowledged
 --protocol   http, mqtt (a connection for each device, QoS 1) or coap (confirmable)
---key        an API key: workspace "Simulated devices", connector, device type with decoder, flow and devices are made or found
+--key        an API key: workspace "Simulated devices", connector, device type with decoder, flow and devices are created or found
 --secret     an uplink secret instead: devices simulated-<protocol>-00001 and on must be there; MQTT needs --connector too
 --url        of the platform; --port is the protocol's, by default the URL's own for http, 1883 for mqtt and 5683 for coap
 --seconds    ends by itself; without it Ctrl-C ends it

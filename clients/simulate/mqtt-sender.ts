@@ -3,7 +3,7 @@ import { connectAsync, type MqttClient } from 'mqtt';
 import type { Sender } from './simulation.ts';
 import type { SenderTarget } from './sender-target.ts';
 
-/** Connections that are being made at once. */
+/** Maximum number of connections that are being opened. */
 const lanes = 50;
 const connectTimeoutMs = 30_000;
 
@@ -45,7 +45,7 @@ async function connected(
     connectTimeout: connectTimeoutMs,
     clean: true,
   });
-  // A connection that breaks is made again; without a listener its error would end the program.
+  // The client reconnects; without a listener, an error of the connection would end the program.
   client.on('error', () => undefined);
   return client;
 }

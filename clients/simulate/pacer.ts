@@ -1,10 +1,10 @@
-// How many payloads are due: an open-loop schedule, so that a slow answer does not hide the ones that should have followed.
+// Pacer: an open-loop schedule of payloads, so that a slow answer does not hide those that should follow.
 
-/** Payloads that are late are sent at once, but no more than this part of a second's worth. */
+/** Late payloads are sent immediately, up to this part of a second. */
 const burstSeconds = 1;
 
 export interface Pacer {
-  /** How many to send now, when so many places are free. */
+  /** The number of payloads to send now, with this number of free slots. */
   due(nowMs: number, free: number): number;
 }
 

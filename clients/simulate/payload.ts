@@ -1,4 +1,4 @@
-// What simulated devices send: a climate sensor's bytes as hexadecimal text, different for each device and changing slowly.
+// Payloads of simulated devices: bytes of a climate sensor as hexadecimal digits, different per device.
 import { dayMs } from '../../src/model/instant.ts';
 
 /** The decoder for these payloads. */
@@ -14,7 +14,7 @@ export const decoder = `function consume(event) {
   emit('sample', { data, topic: 'default' });
 }`;
 
-/** The payload of a device by its number; `counter` tells its payloads apart. */
+/** The payload of a device by its number; `counter` distinguishes its payloads. */
 export function payloadOf(device: number, counter: number, nowMs: number): Buffer {
   const phase = Math.sin(((nowMs % dayMs) / dayMs) * 2 * Math.PI + device);
   const bytes = Buffer.alloc(11);

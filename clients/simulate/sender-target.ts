@@ -1,4 +1,4 @@
-// Where simulated devices send to, and as whom.
+// Sender target: address and credentials of simulated devices.
 import type { SimulatedDevice } from './simulation.ts';
 
 export interface SenderTarget {

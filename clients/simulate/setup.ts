@@ -1,11 +1,11 @@
-// What a simulation needs on the platform: a workspace with connector, device type with decoder, data flow and devices; made once, found again.
+// Setup of a simulation: workspace, connector, device type, data flow and devices; created once, then found.
 import type { JsonObject } from '../../src/model/json.ts';
 import { decoder } from './payload.ts';
 import type { SimulatedDevice } from './simulation.ts';
 
 const workspaceName = 'Simulated devices';
 const databaseConnectorId = '0900000000000000';
-/** Requests under way while devices are made. */
+/** Requests in flight while devices are created. */
 const lanes = 16;
 
 export interface Setup {
@@ -88,7 +88,7 @@ export async function setUp(options: SetupOptions): Promise<Setup> {
   const made = await makeDevices(call, devices, draft);
   const uplinkSecret = connector['uplinkSecret'];
   if (typeof uplinkSecret !== 'string')
-    throw new Error('the API key may not see uplink secrets: it needs dataFlow update');
+    throw new Error('the API key cannot read uplink secrets: it needs dataFlow update');
   return { workspaceId, connectorId: idOf(connector), uplinkSecret, devices, made };
 }
 
@@ -131,7 +131,7 @@ async function idByName(
   return idOf(await recordByName(call, list, create, draft));
 }
 
-/** The record of that name, made when there is none. */
+/** The record of that name; created when it does not exist. */
 async function recordByName(
   call: Call,
   list: string,

@@ -1,4 +1,4 @@
-// The simulation's schedule and figures: rates are kept, nothing is made up for, percentiles are right within a class.
+// Simulation: rates are kept, late payloads are not all repeated, percentiles are right within a class.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lineText, summaryText } from './statistics-text.ts';
@@ -26,7 +26,7 @@ describe('pacer', () => {
       ),
     );
   });
-  test('after a pause of any length at most a second is made up for', () => {
+  test('after a pause of any length at most one second of payloads is sent late', () => {
     const pacer = createPacer(100, 0);
     expect(pacer.due(60_000, 1_000)).toBe(100);
     expect(pacer.due(60_100, 1_000)).toBe(10);
@@ -64,7 +64,7 @@ describe('figures', () => {
     expect(figures.reasons.get('other')).toBe(7);
     expect(figures.counts.errors).toBe(27);
   });
-  test('as text: rates since the last line, reasons in the summary', () => {
+  test('printed: rates since the last line, reasons in the summary', () => {
     const figures = createFigures();
     for (let i = 0; i < 30; i++) figures.sent();
     for (let i = 0; i < 29; i++) figures.acknowledged(20);

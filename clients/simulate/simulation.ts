@@ -1,4 +1,4 @@
-// A simulation: devices send payloads at a rate, over one protocol, and what becomes of them is counted until it ends.
+// Simulation: devices send payloads at a rate over one protocol; outcomes are counted until it ends.
 import { setTimeout as wait } from 'node:timers/promises';
 import { createFigures, type Figures } from './statistics.ts';
 import { createPacer } from './pacer.ts';
@@ -24,7 +24,7 @@ export interface Simulation {
   readonly ratePerSecond: number;
   /** Payloads that are not acknowledged yet, at most; beyond it sending waits. */
   readonly inFlightMax: number;
-  /** Ends the sending; what is under way is still waited for. */
+  /** Ends the sending; requests in flight are completed. */
   readonly signal: AbortSignal;
   /** Called about once a second. */
   readonly told?: (figures: Figures, seconds: number) => void;
@@ -65,7 +65,7 @@ export async function simulate(simulation: Simulation): Promise<SimulationResult
     underWay.add(done);
     void done.finally(() => {
       underWay.delete(done);
-      // Whoever sends as fast as it can does not wait for the next step.
+      // An unlimited rate does not wait for the next step.
       if (ratePerSecond === 0) wake?.();
     });
   };

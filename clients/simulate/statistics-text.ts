@@ -1,4 +1,4 @@
-// The figures of a simulation as text: one line while it runs, a summary when it ends.
+// Prints the statistics of a simulation: one line while it runs, a summary when it ends.
 import type { Figures } from './statistics.ts';
 import type { SimulationResult } from './simulation.ts';
 

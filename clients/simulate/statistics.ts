@@ -1,4 +1,4 @@
-// What became of simulated payloads: counts, the reasons of failures, and how long acknowledgements took.
+// Statistics of simulated payloads: counts, reasons of failures, and times of acknowledgements.
 
 /** Durations fall into classes that grow by this factor, so that percentiles are right within 5 %. */
 const growth = 1.05;
@@ -9,7 +9,7 @@ export interface Figures {
   sent(): void;
   acknowledged(ms: number): void;
   failed(reason: string): void;
-  /** Payloads that nobody answered. */
+  /** Payloads without an answer. */
   unanswered(count: number): void;
   readonly counts: {
     readonly sent: number;

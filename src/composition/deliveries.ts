@@ -2,18 +2,17 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Parts } from './platform-parts.ts';
 import type { Uplinks } from './uplinks.ts';
-import type { Config } from '../config.ts';
-import { type ConnectorTable, connectorTable } from '../connectors/connector-table.ts';
-import type { WriteSample } from '../connectors/database/database-sender.ts';
-import type { OrderDownlink } from '../connectors/downlink/downlink-sender.ts';
-import { createMailSender, type MailSender } from '../connectors/mail/mail-sender.ts';
+import { type AvailableOutputs, createAvailableOutputs } from '../connectors/available-outputs.ts';
+import type { ConnectorServices } from '../connectors/connector-services.ts';
+import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
+import { createConfiguredMails, type MailSender } from '../connectors/mail/mail-sender.ts';
 import { createDeliverer, type Deliverer } from '../deliveries/delivery-worker.ts';
 import { openTargets, type OpenTargets } from '../deliveries/open-targets.ts';
 import type { EgressGuard } from '../egress/guard.ts';
 import { testConnector } from '../flows/connector-test.ts';
 import { createDeliveryIntake } from '../flows/delivery-intake.ts';
 import { saveOutcomes } from '../flows/delivery-outcomes.ts';
-import { createJournalFollower, type JournalFollower } from '../flows/journal-follower.ts';
+import type { JournalFollower } from '../flows/journal-follower.ts';
 import { dropOutdatedDeliveries } from '../flows/outdated-deliveries.ts';
 import { noteUnreadable } from '../flows/output-notes.ts';
 import { type OutputStages, queueOutputs } from '../flows/outputs.ts';
@@ -24,15 +23,13 @@ import { deliveryRoutes } from '../http/routes/deliveries.ts';
 import { templatePreviewRoute } from '../http/routes/template-preview.ts';
 import type { Route } from '../http/edge/route.ts';
 import type { InvitationMail } from '../inventory/members/invitations.ts';
-import type { AvailableOutputs, OutputConnectorType } from '../model/connector.ts';
 import type { DeliveryDraft } from '../model/delivery.ts';
-import { problem } from '../model/problem.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { findDelivery, findPendingDeliveries, findRenewed } from '../records/rows/deliveries.ts';
 import { findOutputConnector } from '../records/rows/output-connectors.ts';
 import { closeInOrder } from '../structures/closers.ts';
 import { setTimer } from '../structures/timers.ts';
-import { canBeJson, parseTemplate } from '../templates/template.ts';
 
 export interface Deliveries {
   readonly availableOutputs: AvailableOutputs;
@@ -58,15 +55,13 @@ export function composeDeliveries(
   orderDownlink: OrderDownlink,
 ): Deliveries {
   const { config, records, directory, now, newId, store } = parts;
-  const mails = openMails(config);
-  const table = composeConnectors(parts, uplinks, mails, orderDownlink);
+  const services = connectorServices(parts, uplinks, egress, orderDownlink);
+  const mails = 'missingSetting' in services.mails ? undefined : services.mails;
   const vendorNames = config.vendorAliases !== 'off';
   const targets = openTargets({
-    table,
-    egress,
+    services,
     findConnector: (id) => findOutputConnector({ ...records, db: records.committed }, id),
     vendorNames,
-    now,
   });
   parts.followChanges(({ kind, id }) => {
     if (kind === 'outputConnector') targets.forget(id);
@@ -74,13 +69,12 @@ export function composeDeliveries(
   const deliverer = composeDeliverer(parts, targets);
   const enqueue = createDeliveryIntake({ records, deliverer, newId, now });
   const outputs = composeOutputs(parts, enqueue);
-  uplinks.followEntries(outputs.follow);
   const recordParts = { records, now, once: uplinks.once };
   const findRoute = (id: string) => directory.byDevice(id);
   const previews = { db: records.db, store, findRoute, now, newId, targets };
   return {
     sendInvitation: mails && invitationsBy(mails, parts),
-    availableOutputs: available(table, egress, config),
+    availableOutputs: createAvailableOutputs(services),
     routes: [
       ...deliveryRoutes({
         ...recordParts,
@@ -105,23 +99,25 @@ export function composeDeliveries(
   };
 }
 
-function openMails({ smtpUrl, mailFrom }: Config): MailSender | undefined {
-  if (smtpUrl === undefined || mailFrom === undefined) return undefined;
-  return createMailSender({ smtpUrl, from: mailFrom });
-}
-
-function composeConnectors(
+function connectorServices(
   { config, directory, now, newId }: Parts,
   { appendEntry, admit }: Uplinks,
-  mails: MailSender | undefined,
+  egress: EgressGuard,
   orderDownlink: OrderDownlink,
-): ConnectorTable {
+): ConnectorServices {
   const { smsGatewayUrl, gcpServiceAccountKey, quotas } = config;
   const budget = createRuleBudget(quotas.ruleSamples);
   const findRoute = (id: string) => directory.byDevice(id);
   const stages = { findRoute, budget, admit, appendEntry, newId, now };
-  const writeSample: WriteSample = (sample) => storeWrittenSample(sample, stages);
-  return connectorTable({ mails, smsGatewayUrl, gcpServiceAccountKey, writeSample, orderDownlink });
+  return {
+    egress,
+    now,
+    mails: createConfiguredMails(config),
+    smsGatewayUrl,
+    gcpServiceAccountKey,
+    writeSample: (sample) => storeWrittenSample(sample, stages),
+    orderDownlink,
+  };
 }
 
 function composeDeliverer(
@@ -154,7 +150,7 @@ function composeDeliverer(
 }
 
 function composeOutputs(
-  { records, directory, store, telemetry, now }: Parts,
+  { records, directory, followers, telemetry, now }: Parts,
   enqueue: ReturnType<typeof createDeliveryIntake>,
 ): JournalFollower {
   const failed = (error: unknown) => telemetry.backgroundFailed('queueing outputs', error);
@@ -166,12 +162,8 @@ function composeOutputs(
     pause,
     now,
   };
-  return createJournalFollower({
-    name: 'outputs',
-    store,
-    handle: (entries) => queueOutputs(entries, stages),
-    failed,
-  });
+  const handle = (entries: readonly DurableEntry[]) => queueOutputs(entries, stages);
+  return followers.start('outputs', { handle, failed });
 }
 
 function invitationsBy(
@@ -182,30 +174,5 @@ function invitationsBy(
     mails
       .send({ id: newId(), to: [to], subject, text })
       .catch((error: unknown) => telemetry.backgroundFailed('mailing an invitation', error));
-  };
-}
-
-function available(
-  table: ConnectorTable,
-  egress: EgressGuard,
-  { smtpUrl, mailFrom, smsGatewayUrl }: Parts['config'],
-): AvailableOutputs {
-  const missing: Partial<Record<OutputConnectorType, string | undefined>> = {
-    MAIL: smtpUrl === undefined ? 'SMTP_URL' : mailFrom === undefined ? 'MAIL_FROM' : undefined,
-    SMS: smsGatewayUrl === undefined ? 'SMS_GATEWAY_URL' : undefined,
-  };
-  return {
-    types: [...table.keys()].filter((type) => type !== 'DATABASE'),
-    missingSetting: (type) => missing[type],
-    check({ type, properties, customPayload }) {
-      if (customPayload !== null && customPayload !== '') {
-        const parsed = parseTemplate(customPayload, 'json', 'body customPayload');
-        const reason = 'it cannot become valid JSON, whatever the values are';
-        if (type === 'WEBHOOK' && !canBeJson(parsed)) {
-          throw problem('templateInvalid', { where: 'body customPayload', reason });
-        }
-      }
-      table.get(type)?.check?.(properties ?? {}, egress);
-    },
   };
 }

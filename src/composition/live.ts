@@ -5,7 +5,6 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { identify } from '../access/authenticator.ts';
 import { createStreamRevocation } from '../access/stream-revocation.ts';
 import type { Parts } from './platform-parts.ts';
-import type { Uplinks } from './uplinks.ts';
 import { createStreamAccess } from '../flows/stream-access.ts';
 import {
   attachDataStreams,
@@ -17,10 +16,12 @@ import { createAccessWatch } from '../live/access-watch.ts';
 import { createFanOut } from '../live/fan-out.ts';
 
 /** Serves the data stream on the server's upgrades. */
-export function composeLive(server: Server, parts: Parts, uplinks: Uplinks): DataStreams {
+export function composeLive(server: Server, parts: Parts): DataStreams {
   const { store, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
   const fanOut = createFanOut();
-  uplinks.follow((samples) => fanOut.publish(samples, now()));
+  parts.followers.listen('live', ({ samples }) => {
+    if (samples.length > 0) fanOut.publish(samples, now());
+  });
   const { isReadable: readable, readableOf, devicesOfTag } = createStreamAccess(records);
   const failed = (error: unknown) => telemetry.backgroundFailed('ending live connections', error);
   const access = createAccessWatch({ fanOut, readable, pause, failed });

@@ -14,18 +14,17 @@ export interface OperationsParts {
   readonly records: OpenRecords;
   readonly acting: AsyncLocalStorage<Actor | undefined>;
   readonly telemetry: Telemetry;
-  readonly now: () => number;
   /** Undefined until network servers are connected. */
   readonly networkServers: () => TellNetworkServer | undefined;
 }
 
 export function composeOperations(parts: OperationsParts): OperationRunner {
-  const { records, acting, telemetry, now, networkServers } = parts;
+  const { records, acting, telemetry, networkServers } = parts;
   return createOperationRunner({
     runChunk: async (id, isTimeUp) => {
       const actor = await actorOfOperation(records, id);
       const isDone = await acting.run(actor, () =>
-        runOperationChunk(records, id, now, isTimeUp, networkServers()),
+        runOperationChunk(records, id, isTimeUp, networkServers()),
       );
       // Statistics from before many devices were added or deleted mislead the query planner.
       if (isDone) await refreshStatistics(records.db);

@@ -13,6 +13,7 @@ import {
   tightenDataFolder,
 } from '../data-folder/data-folder.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
+import { createFollowers, followersOfLog } from '../flows/followers.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { uplinkDirectory } from '../inventory/devices/uplink-route-cache.ts';
 import { quotaUse } from '../inventory/workspaces/quota-use.ts';
@@ -30,9 +31,6 @@ import { addBuildInfo } from '../telemetry/build-info.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import { addJournalFigures } from '../telemetry/journal-figures.ts';
 import { createReadiness, type Readiness } from '../telemetry/readiness.ts';
-
-/** Followers of the journal by the names under which they report their positions. */
-const followers = ['device-status', 'raw-uplinks', 'outputs', 'rules'] as const;
 
 /** What opens before everything else. */
 interface Start {
@@ -61,7 +59,7 @@ export async function openParts(start: Start): Promise<Parts> {
   changeFollowers.push(directory.recordChanged, access.recordChanged);
   const network: { servers?: TellNetworkServer } = {};
   const networkServers = () => network.servers;
-  const operations = composeOperations({ records, acting, telemetry, now, networkServers });
+  const operations = composeOperations({ records, acting, telemetry, networkServers });
   closers.push('operations', () => operations.close());
   return {
     config,
@@ -70,6 +68,7 @@ export async function openParts(start: Start): Promise<Parts> {
     diskIsFull: disk.isFull,
     records,
     store,
+    followers: createFollowers(store),
     directory,
     access,
     now,
@@ -152,7 +151,7 @@ async function openStore(
     failed: (error) => telemetry.backgroundFailed('writing segments of samples', error),
   });
   closers.push('the sample store', () => store.close());
-  addJournalFigures(telemetry, store, followers, now);
+  addJournalFigures(telemetry, store, followersOfLog, now);
   addBuildInfo(telemetry);
   return store;
 }

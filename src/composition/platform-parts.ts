@@ -1,6 +1,7 @@
 // What the composition hands around: parts that several others are given, and the platform that comes out.
 import type { Access } from './access.ts';
 import type { Config } from '../config.ts';
+import type { Followers } from '../flows/followers.ts';
 import type { OperationRunner } from '../flows/operation-runner.ts';
 import type { QuotaUse } from '../inventory/workspaces/quota-use.ts';
 import type { OpenCounts } from '../model/quota-count.ts';
@@ -45,6 +46,8 @@ export interface Parts {
   readonly diskIsFull: () => boolean;
   readonly records: OpenRecords;
   readonly store: SampleStore;
+  /** All that follow the journal. */
+  readonly followers: Followers;
   readonly directory: UplinkDirectory;
   readonly access: Access;
   /** Adds somebody who is told every change of a record. */

@@ -92,7 +92,7 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
   const mqtt = composeMqtt(parts, uplinks, duplicates);
   const egress = createEgressGuard({ allow: parts.config.egressAllow });
   closers.push('the egress guard', () => egress.close());
-  const lora = composeLora(parts, uplinks, duplicates, mqtt, egress);
+  const lora = composeLora(parts, { uplinks, duplicates, mqtt, egress });
   closers.push('network servers', () => lora.close());
   const deliveries = composeDeliveries(parts, uplinks, egress, lora.orderDownlink);
   closers.push('deliveries', () => deliveries.close());
@@ -110,7 +110,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   const routes = composeRoutes(parts, uplinks, lora, extras);
   const app = await composeHttpServer(parts, routes);
   closers.push('the HTTP server', () => stopServer(app));
-  const streams = composeLive(app.server, parts, uplinks);
+  const streams = composeLive(app.server, parts);
   closers.push('live connections', () => streams.close());
   // On a full disk nothing is acknowledged before there is room, and the positions of the last run are on disk.
   await store.saveFollowerPositions().catch((error: unknown) => {

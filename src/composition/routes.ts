@@ -1,5 +1,4 @@
-// Composes the routes: each gets the functions that it uses, and nothing more.
-import type { IncomingHttpHeaders } from 'node:http';
+// Connects the routes: each gets only the functions that it uses.
 import { authorize } from '../access/authorize.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Rules } from './rules.ts';
@@ -7,6 +6,7 @@ import type { Parts } from './platform-parts.ts';
 import type { Lora } from './lorawan.ts';
 import type { Uplinks } from './uplinks.ts';
 import { dropSamplesOf } from '../flows/deleted-devices.ts';
+import { createDevicePlaces } from '../flows/device-places.ts';
 import { backfillRoutes } from '../http/routes/backfill.ts';
 import { captureRoute } from '../http/routes/capture.ts';
 import type { DeviceAccess } from '../http/routes/device-access.ts';
@@ -49,14 +49,13 @@ import { usageRoute } from '../http/routes/usage.ts';
 import { workspaceConfigurationRoutes } from '../http/routes/workspace-configuration.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
 import type { Route } from '../http/edge/route.ts';
+import { settledRoute } from '../http/edge/settled-route.ts';
+import { wantsVendorNames } from '../http/edge/vendor-names.ts';
 import type { PushConfiguration } from '../inventory/devices/device-configurations.ts';
-import { placeOf } from '../inventory/resource-lookup.ts';
-import type { Place } from '../model/resource-ref.ts';
 import { tokenPaths } from '../model/token-paths.ts';
 import { openTimeZones } from '../model/time-zone.ts';
 import { defaultWorkspaceSettings } from '../model/workspace.ts';
 import type { PublicHolidays } from '../query/public-holidays.ts';
-import { devicesOfTag } from '../records/rows/tags.ts';
 import { findWorkspace } from '../records/rows/workspaces.ts';
 
 export interface RouteExtras {
@@ -116,7 +115,7 @@ export function composeRoutes(
   ];
 }
 
-/** Who may come in, and as what. */
+/** Credentials, sessions and members. */
 function accessRoutes(
   { config, records, now, access, telemetry }: Parts,
   { once }: Uplinks,
@@ -184,47 +183,14 @@ function recordRoutes(
     ...dataFlowRoutes(showing),
     ...customLogicRoutes(parts),
     ...ruleRoutes(showing),
-    // What devices sent is written behind the journal; whoever reads it waits for that.
+    // These answers contain what the followers of the journal write.
     ...[...deviceRoutes({ ...parts, dropSamples }), ...assetRoutes(parts)].map((route) =>
-      after(settled, route),
+      settledRoute(settled, route),
     ),
   ];
 }
 
-function after(settled: () => Promise<void>, route: Route): Route {
-  const handle = async (input: never, principal: never) => {
-    // A failure to write is told by the one who writes; what is there can still be read.
-    await settled().catch(() => undefined);
-    return route.handle(input, principal);
-  };
-  return { ...route, handle };
-}
-
-/** Whether an answer to these headers carries the names that the older clients read (contract 34, 35). */
-function vendorNamed({ config }: Parts): (headers: IncomingHttpHeaders) => boolean {
-  if (config.vendorAliases === 'header') return (headers) => headers['akenza-client'] !== undefined;
-  return () => config.vendorAliases === 'always';
-}
-
-function deviceAccess(parts: Parts): DeviceAccess {
-  const { directory, records } = parts;
-  const placeOfDevice = async (id: string): Promise<Place> => {
-    const { device } = await directory.byDevice(id);
-    return {
-      organizationId: device.organizationId,
-      workspaceId: device.workspaceId,
-      what: 'device',
-      id,
-    };
-  };
-  return {
-    placeOfDevice,
-    placeOfTag: (id) => placeOf(records, 'tag', id),
-    devicesOfTag: async (tagId) => {
-      const { organizationId } = await placeOf(records, 'tag', tagId);
-      return devicesOfTag(records.elsewhere(organizationId ?? ''), tagId);
-    },
-    authorize,
-    aliased: vendorNamed(parts),
-  };
+function deviceAccess({ config, directory, records }: Parts): DeviceAccess {
+  const aliased = wantsVendorNames(config.vendorAliases);
+  return { ...createDevicePlaces(directory, records), authorize, aliased };
 }

@@ -1,8 +1,9 @@
-// Composes the way in: capture, decoding, validation, the journal, and those who follow it.
+// Connects the uplink pipeline: capture, decoding, validation, the journal and its followers.
 import { closeInOrder } from '../structures/closers.ts';
 import { composeIdempotency } from './idempotency.ts';
 import type { Parts } from './platform-parts.ts';
-import { composeRawUplinks, type RawUplinks } from './raw-uplinks.ts';
+import { composeRawUplinks } from './raw-uplinks.ts';
+import { composeScripts, type Scripts } from './scripts.ts';
 import { decodeUplink } from '../decode/decode-uplink.ts';
 import {
   type CommandToEncode,
@@ -22,7 +23,6 @@ import {
   type CaptureStages,
   uplinkDeviceOf,
 } from '../flows/capture.ts';
-import { createDeviceStatus, type DeviceStatus } from '../flows/device-status.ts';
 import { idempotencyKeptMs, type Once } from '../flows/idempotency.ts';
 import type { OnceStreamed } from '../flows/streamed-idempotency.ts';
 import {
@@ -31,47 +31,33 @@ import {
   type ReplayStages,
   replayUplinks,
 } from '../flows/decoder-test.ts';
+import type { RawUplinks } from '../flows/raw-uplink-follower.ts';
+import { openStatusFollower, type StatusFollower } from '../flows/status-follower.ts';
 import { handleUplink, type UplinkStages } from '../flows/uplink.ts';
 import { countBackfill, countUplink } from '../flows/uplink-counters.ts';
-import { createIntake, intakeLimits } from '../ingest/intake.ts';
-import { isDiskFull } from '../model/disk-full.ts';
+import { createIntake, type Intake, intakeLimits } from '../ingest/intake.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
 import type { Principal } from '../model/principal.ts';
-import type { StoredSample } from '../model/sample.ts';
 import type { Uplink } from '../model/uplink.ts';
 import { storedNames } from '../query/measured-properties.ts';
 import { runScript } from '../scripting/run-script.ts';
-import { createScriptMachine, type ScriptMachine } from '../scripting/script-machine.ts';
-import { hasDeviceTypes } from '../records/rows/device-types.ts';
-import {
-  findDeviceState,
-  saveDeviceStates,
-  saveUplinkMetrics,
-} from '../records/rows/device-status.ts';
-import { findFollowerPosition, saveFollowerPosition } from '../records/rows/follower-positions.ts';
-import { durableMark } from '../records/rows/recorded-positions.ts';
+import type { ScriptMachine } from '../scripting/script-machine.ts';
 import { dropOldKeptAnswers } from '../records/rows/idempotency-keys.ts';
-import { lazyTransaction } from '../records/records.ts';
-import { appendProcessingLog, dropOldProcessingLog } from '../records/rows/processing-log.ts';
+import { dropOldProcessingLog } from '../records/rows/processing-log.ts';
 import { type DeviceNames, deviceNames } from '../validate/device-names.ts';
 import { withFutureNote } from '../validate/future-time.ts';
 import { validateSample } from '../validate/sample-validation.ts';
-import { setTimer } from '../structures/timers.ts';
-
-const statusFollower = 'device-status';
-/** At full ingest the journal grows by some tens of megabytes between two marks. */
-const markEveryMs = 5_000;
 
 export interface Uplinks {
   readonly capture: (input: Capture) => Promise<CaptureReceipt>;
   readonly handleUplink: (uplink: Uplink) => Promise<DurableEntry>;
-  /** Makes an entry durable that did not come from a decoder, and tells everybody who follows. */
+  /** Makes an entry durable that did not come from a decoder, and announces it to all followers. */
   readonly appendEntry: (entry: JournalEntry) => Promise<DurableEntry>;
-  /** Cuts samples down to what their device may have. */
+  /** Removes from samples what exceeds the limits of their device. */
   readonly admit: DeviceNames['admit'];
   readonly encodeDownlink: (command: CommandToEncode) => Promise<EncodedCommand>;
-  /** The state of the device's decoder. */
+  /** State of the device's decoder. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
   readonly runScript: (
     source: string,
@@ -84,87 +70,33 @@ export interface Uplinks {
   readonly onceStreamed: OnceStreamed;
   /** Resolves when what was acknowledged so far can be read from the records too. */
   readonly settled: () => Promise<void>;
-  /** Adds a listener for samples that became durable. */
-  readonly follow: (listener: (samples: readonly StoredSample[]) => void) => void;
-  /** Adds a follower of the journal: it is told every entry that became durable. */
-  readonly followEntries: (follow: (entry: DurableEntry) => void) => void;
-  /** Where users' scripts of every kind run. */
   readonly scripts: Pick<ScriptMachine, 'run'>;
-  /** The same for scripts that somebody tries out: those runs come after the others. */
+  /** Runs scripts that users try out, after all others. */
   readonly scriptTrials: Pick<ScriptMachine, 'run'>;
-  /** What devices sent, as they sent it. */
   readonly raw: RawUplinks;
-  /** Tries a decoder on it. */
+  /** Tries a decoder on raw uplinks. */
   readonly replay: (request: ReplayRequest) => Promise<ReplayReport>;
-  /** To be called now and then: drops what is outdated. */
+  /** Drops outdated processing notes and idempotency keys. */
   readonly runMaintenance: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Opens the way in and brings followers up to the journal's end. */
+/** Opens the pipeline and its followers, which read the rest of the journal first. */
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
-  const { telemetry, records, store, directory, now, newId } = parts;
-  const listeners: ((samples: readonly StoredSample[]) => void)[] = [];
-  const followers: ((entry: DurableEntry) => void)[] = [];
-  const scripts = openScripts(parts);
-  const scriptTrials: Uplinks['scriptTrials'] = {
-    run: (run) => scripts.run({ ...run, kind: 'trial' }),
-  };
-  // Whoever has decoders will use them soon; an installation without any saves their memory.
-  if (await hasDeviceTypes(records.db)) scripts.warmUp();
-  let statusPosition: number | undefined;
-  const status = await openStatus(parts, (position) => {
-    statusPosition = position;
-  });
-  const marks = marking(parts, () => statusPosition);
+  const { telemetry, records, store, followers, now, newId } = parts;
+  const { db } = records;
+  const scripts = await composeScripts(parts);
+  const status = await openStatusFollower({ db, log: store, followers, telemetry });
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
-  const { admit } = deviceNames(parts.config.quotas, (deviceId) => storedNames(store, deviceId));
   telemetry.gauge('uplinks_under_way', 'Uplinks in the intake.', () => intake.size);
-  const stages: UplinkStages = {
-    intake,
-    stateOf: status.stateOf,
-    setState: status.setState,
-    decode: decodeUplink(scripts),
-    validate: (sample) => withFutureNote(validateSample(sample), now()),
-    admit,
-    append: (entry) => store.append(entry),
-    announce: (entry) => {
-      for (const note of entry.notes) telemetry.noted(note);
-      status.follow(entry);
-      for (const follow of followers) follow(entry);
-      raw.follow(entry);
-      if (entry.samples.length > 0) for (const listener of listeners) listener(entry.samples);
-    },
-    newId,
-    now,
-  };
+  const stages = uplinkStagesOf(parts, scripts, status, intake);
+  const { admit, append, announce } = stages;
   const takeUplink = (uplink: Uplink) => countUplink(telemetry, () => handleUplink(uplink, stages));
   const { once, onceStreamed } = await composeIdempotency(parts);
-  const captureStages: CaptureStages = {
-    handleUplink: takeUplink,
-    once,
-    newId,
-    now,
-  };
-  const { validate, append, announce } = stages;
-  const findDevice = (deviceId: string) => directory.byDevice(deviceId);
-  const replayStages: ReplayStages = {
-    list: raw.list,
-    deviceOf: async (deviceId) => uplinkDeviceOf(await findDevice(deviceId)),
-    decode: decodeUplink(scriptTrials),
-    validate,
-    now,
-  };
-  const backfillStages: BackfillStages = {
-    findRoute: findDevice,
-    validate,
-    admit,
-    append,
-    announce,
-    stopping,
-    newId,
-  };
+  const captureStages: CaptureStages = { handleUplink: takeUplink, once, newId, now };
+  const backfillStages = backfillStagesOf(parts, stages, stopping);
+  const replayStages = replayStagesOf(parts, stages, scripts, raw);
   return {
     capture: (input) => capture(input, captureStages),
     handleUplink: takeUplink,
@@ -184,106 +116,60 @@ export async function composeUplinks(parts: Parts, stopping: () => boolean): Pro
     raw,
     replay: (request) => replayUplinks(request, replayStages),
     settled: status.settled,
-    follow: (listener) => void listeners.push(listener),
-    followEntries: (follow) => void followers.push(follow),
     scripts,
-    scriptTrials,
+    scriptTrials: scripts.trials,
     async runMaintenance() {
-      await dropOldProcessingLog(records.db, now());
-      await dropOldKeptAnswers(records.db, now() - idempotencyKeptMs);
+      await dropOldProcessingLog(db, now());
+      await dropOldKeptAnswers(db, now() - idempotencyKeptMs);
     },
-    close: () => closeInOrder(intake.drained, scripts.close, status.close, marks.close, raw.close),
+    close: () => closeInOrder(intake.drained, scripts.close, status.close, raw.close),
   };
 }
 
-/** Lets the journal forget, now and then and at the end, what the records have for good. */
-function marking(
-  { records, store, telemetry }: Parts,
-  written: () => number | undefined,
-): { close(): Promise<void> } {
-  let marked: number | undefined;
-  async function mark(): Promise<void> {
-    const position = written();
-    if (position === undefined || position === marked) return;
-    // This commit waits for the disk, and with it is durable what was written before.
-    await saveFollowerPosition(records.db, durableMark, position);
-    store.setFollowerPosition(statusFollower, position);
-    marked = position;
-  }
-  const failed = (error: unknown): void =>
-    telemetry.backgroundFailed('letting the journal go', error);
-  const timer = setInterval(() => void mark().catch(failed), markEveryMs);
-  timer.unref();
+function uplinkStagesOf(
+  { config, store, followers, telemetry, newId, now }: Parts,
+  scripts: Scripts,
+  { stateOf, setState }: StatusFollower,
+  intake: Intake,
+): UplinkStages {
+  const { admit } = deviceNames(config.quotas, (deviceId) => storedNames(store, deviceId));
   return {
-    async close() {
-      clearInterval(timer);
-      await mark().catch(failed);
+    intake,
+    stateOf,
+    setState,
+    decode: decodeUplink(scripts),
+    validate: (sample) => withFutureNote(validateSample(sample), now()),
+    admit,
+    append: (entry) => store.append(entry),
+    announce: (entry) => {
+      for (const note of entry.notes) telemetry.noted(note);
+      followers.announce(entry);
     },
+    newId,
+    now,
   };
 }
 
-/** The script machine, made when it is first needed. */
-function openScripts(parts: Parts): Pick<ScriptMachine, 'run' | 'close'> & { warmUp(): void } {
-  const { config, telemetry, quotaUse } = parts;
-  const { runScriptsRunning: trialsRunningMax, runScriptsWaiting: trialsWaitingMax } =
-    config.quotas;
-  let machine: ScriptMachine | undefined;
-  const made = (): ScriptMachine =>
-    (machine ??= createScriptMachine({
-      workers: config.scriptWorkers,
-      limits: { trialsRunningMax, trialsWaitingMax },
-      ran: telemetry.scriptRan,
-      troubled: telemetry.scriptThreadLost,
-    }));
-  telemetry.gauge(
-    'script_runs_waiting',
-    'Script runs that wait for a thread.',
-    () => machine?.waiting ?? 0,
-  );
-  telemetry.gauge('script_threads', 'Threads that run scripts.', () => machine?.threads ?? 0);
-  quotaUse.readBy(
-    'runScriptsRunning',
-    (organizationId) => machine?.trials(organizationId).underWay ?? 0,
-  );
-  quotaUse.readBy(
-    'runScriptsWaiting',
-    (organizationId) => machine?.trials(organizationId).waiting ?? 0,
-  );
+function backfillStagesOf(
+  { directory, newId }: Parts,
+  { validate, admit, append, announce }: UplinkStages,
+  stopping: () => boolean,
+): BackfillStages {
+  const findRoute = (deviceId: string) => directory.byDevice(deviceId);
+  return { findRoute, validate, admit, append, announce, stopping, newId };
+}
+
+function replayStagesOf(
+  { directory, now }: Parts,
+  { validate }: UplinkStages,
+  scripts: Scripts,
+  { list }: RawUplinks,
+): ReplayStages {
   return {
-    warmUp: () => void made(),
-    run: (run) => made().run(run),
-    close: async () => machine?.close(),
+    list,
+    deviceOf: async (deviceId) => uplinkDeviceOf(await directory.byDevice(deviceId)),
+    decode: decodeUplink(scripts.trials),
+    validate,
+    now,
   };
-}
-
-/** Opens the follower that writes device status, and lets it catch up with what a crash kept from it. */
-async function openStatus(
-  { records, store, telemetry }: Parts,
-  written: (position: number) => void,
-): Promise<DeviceStatus> {
-  const status = createDeviceStatus({
-    records: {
-      write: (batch) =>
-        lazyTransaction(records.db, async (step) => {
-          await saveUplinkMetrics(step, [...batch.metrics.values()]);
-          await saveDeviceStates(step, batch.states);
-          await appendProcessingLog(step, batch.notes);
-          await saveFollowerPosition(step, statusFollower, batch.position);
-        }),
-      readState: (deviceId) => findDeviceState(records.db, deviceId),
-    },
-    written,
-    failed: (error) => telemetry.backgroundFailed('writing device status', error),
-    schedule: setTimer,
-  });
-  const from = (await findFollowerPosition(records.db, statusFollower)) ?? 0;
-  store.setFollowerPosition(statusFollower, from);
-  for await (const entries of store.entriesFrom(from)) {
-    for (const entry of entries) status.follow(entry);
-    // What a full disk does not take now is written when there is room, as all that follows.
-    await status.settled().catch((error: unknown) => {
-      if (!isDiskFull(error)) throw error;
-    });
-  }
-  return status;
 }

@@ -1,78 +1,40 @@
-// Output to chat rooms: a text, filled in, to the incoming webhook of Slack or Microsoft Teams.
-import type { OutputConnectorType } from '../model/connector.ts';
-import type { MsTeamsProperties, SlackProperties } from '../model/message-properties.ts';
+// Chat target: posts a message as JSON to the incoming webhook of a chat service.
+import type { Json } from '../model/json.ts';
 import { renderTemplate } from '../templates/render-template.ts';
 import { parseTemplate } from '../templates/template.ts';
-import type { OutboundConnector } from './target.ts';
+import type { ConnectorServices } from './connector-services.ts';
 import { call, failureOf, outcomeOf } from './http-answer.ts';
+import type { Target } from './target.ts';
 
-interface Chat {
-  readonly type: OutputConnectorType;
-  readonly key: string;
-  readonly urlName: string;
-  readonly read: (properties: never) => { readonly message: string; readonly url: string };
-  readonly body: (text: string) => unknown;
+export interface ChatWebhook {
+  readonly url: string;
+  /** A template in plain text. */
+  readonly message: string;
+  /** The request body for a rendered message. */
+  readonly body: (text: string) => Json;
 }
 
-function chatConnector({ type, key, urlName, read, body }: Chat): OutboundConnector {
+export function createChatTarget(
+  { url, message, body }: ChatWebhook,
+  { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
+): Target {
+  const template = parseTemplate(message, 'text');
+  const dispatcher = egress.dispatcher();
   return {
-    type,
-    check(properties, egress) {
-      const { message, url } = read(properties as never);
-      egress.checkUrl(url, `${key}.${urlName}`);
-      parseTemplate(message, 'text', `body ${key}.message`);
+    async send({ deliveryId, context }, signal) {
+      try {
+        const sent = renderTemplate(template, context);
+        const headers = {
+          'content-type': 'application/json',
+          'x-delivery-id': deliveryId,
+          'idempotency-key': deliveryId,
+        };
+        const request = { method: 'POST', url, headers, body: JSON.stringify(body(sent)) };
+        return { ...outcomeOf(await call(request, signal, dispatcher), now), sent };
+      } catch (error) {
+        return failureOf(error, signal);
+      }
     },
-    open(properties, egress, now) {
-      const { message, url } = read(properties as never);
-      const template = parseTemplate(message, 'text');
-      const dispatcher = egress.dispatcher();
-      return {
-        async send({ deliveryId, context }, signal) {
-          try {
-            const sent = renderTemplate(template, context);
-            const headers = {
-              'content-type': 'application/json',
-              'x-delivery-id': deliveryId,
-              'idempotency-key': deliveryId,
-            };
-            const request = { method: 'POST', url, headers, body: JSON.stringify(body(sent)) };
-            return { ...outcomeOf(await call(request, signal, dispatcher), now), sent };
-          } catch (error) {
-            return failureOf(error, signal);
-          }
-        },
-        close: async () => {},
-      };
-    },
+    close: async () => {},
   };
 }
-
-export const slackConnector = chatConnector({
-  type: 'SLACK',
-  key: 'slackProperties',
-  urlName: 'webhookUrl',
-  read: ({ message, webhookUrl }: SlackProperties) => ({ message, url: webhookUrl }),
-  body: (text) => ({ text }),
-});
-
-/** A card, which both kinds of incoming webhooks show, and the text for those that read no cards. */
-export const msTeamsConnector = chatConnector({
-  type: 'MS_TEAMS',
-  key: 'msTeamsProperties',
-  urlName: 'notificationUrl',
-  read: ({ message, notificationUrl }: MsTeamsProperties) => ({ message, url: notificationUrl }),
-  body: (text) => ({
-    type: 'message',
-    text,
-    attachments: [
-      {
-        contentType: 'application/vnd.microsoft.card.adaptive',
-        content: {
-          type: 'AdaptiveCard',
-          version: '1.4',
-          body: [{ type: 'TextBlock', text, wrap: true }],
-        },
-      },
-    ],
-  }),
-});

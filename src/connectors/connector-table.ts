@@ -1,61 +1,78 @@
-// Every connector type that this program can deliver to: one row and one file each.
-import type { OutputConnectorType } from '../model/connector.ts';
-import { amazonKinesisConnector } from './amazon-kinesis/amazon-kinesis-sender.ts';
-import { amqpConnector } from './amqp/amqp-sender.ts';
-import { azureConnector } from './azure-event-hubs/azure-event-hubs-sender.ts';
-import { msTeamsConnector, slackConnector } from './chat-target.ts';
-import type { OutboundConnector } from './target.ts';
-import {
-  customDatabaseConnector,
-  databaseConnector,
-  type WriteSample,
-} from './database/database-sender.ts';
-import { downlinkConnector, type OrderDownlink } from './downlink/downlink-sender.ts';
-import { gcpConnector } from './gcp-pub-sub/gcp-pub-sub-sender.ts';
-import { influxDbConnector } from './influx-db/influx-db-sender.ts';
-import { kafkaConnector } from './kafka/kafka-sender.ts';
-import { mailConnector } from './mail/mail.ts';
-import type { MailSender } from './mail/mail-sender.ts';
-import { mqttConnector } from './mqtt/mqtt-sender.ts';
-import { natsConnector } from './nats/nats-sender.ts';
-import { smsConnector } from './sms/sms.ts';
-import { sqlConnector } from './sql/sql-sender.ts';
-import { webhookConnector } from './webhook/webhook-sender.ts';
+// Connector table: one row per type of output connector. Everything about a type is in the folder of its row.
+// The contract, the views, the checks and the deliveries of output connectors are derived from this table.
+import { amazonKinesis } from './amazon-kinesis/amazon-kinesis.ts';
+import { amqp } from './amqp/amqp.ts';
+import { azureEventHubs } from './azure-event-hubs/azure-event-hubs.ts';
+import type { ConnectorType, PropertyRules } from './connector-type.ts';
+import { customDatabase } from './custom-database/custom-database.ts';
+import { database } from './database/database.ts';
+import { downlink } from './downlink/downlink.ts';
+import { gcpPubSub } from './gcp-pub-sub/gcp-pub-sub.ts';
+import { influxDb } from './influx-db/influx-db.ts';
+import { kafka } from './kafka/kafka.ts';
+import { mail } from './mail/mail.ts';
+import { mqtt } from './mqtt/mqtt.ts';
+import { msTeams } from './ms-teams/ms-teams.ts';
+import { nats } from './nats/nats.ts';
+import { slack } from './slack/slack.ts';
+import { sms } from './sms/sms.ts';
+import { sql } from './sql/sql.ts';
+import { webhook } from './webhook/webhook.ts';
 
-/** What types need that speak through the operator's servers or into the platform itself. */
-export interface ConnectorSettings {
-  /** Undefined without `SMTP_URL` and `MAIL_FROM`. */
-  readonly mails: MailSender | undefined;
-  readonly smsGatewayUrl: string | undefined;
-  /** The JSON text that connectors to Pub/Sub without a key of their own use. */
-  readonly gcpServiceAccountKey: string | undefined;
-  readonly writeSample: WriteSample;
-  readonly orderDownlink: OrderDownlink;
+const connectorTable = {
+  DATABASE: database,
+  CUSTOM_DATABASE: customDatabase,
+  WEBHOOK: webhook,
+  MAIL: mail,
+  SMS: sms,
+  DOWNLINK: downlink,
+  AZURE: azureEventHubs,
+  GCP: gcpPubSub,
+  AMAZON_KINESIS: amazonKinesis,
+  INFLUX_DB: influxDb,
+  KAFKA: kafka,
+  MS_TEAMS: msTeams,
+  SLACK: slack,
+  SQL: sql,
+  MQTT: mqtt,
+  AMQP: amqp,
+  NATS: nats,
+} as const satisfies Readonly<Record<string, ConnectorType>>;
+
+type Row = (typeof connectorTable)[keyof typeof connectorTable];
+
+/** The member of a record that contains the properties of its type. */
+export type PropertiesKey = Row extends ConnectorType<infer K> ? K : never;
+
+/** A type whose connectors have properties, which are the types that clients can create. */
+export interface TypeWithProperties {
+  readonly type: string;
+  readonly properties: PropertyRules<PropertiesKey>;
 }
 
-export type ConnectorTable = ReadonlyMap<OutputConnectorType, OutboundConnector>;
+const rows: ReadonlyMap<string, ConnectorType<PropertiesKey>> = new Map(
+  Object.entries(connectorTable),
+);
 
-/** The types that can be delivered to with these settings. */
-export function connectorTable(settings: ConnectorSettings): ConnectorTable {
-  const { mails, smsGatewayUrl, gcpServiceAccountKey, writeSample, orderDownlink } = settings;
-  const rows: readonly OutboundConnector[] = [
-    webhookConnector,
-    slackConnector,
-    msTeamsConnector,
-    mqttConnector,
-    amqpConnector,
-    natsConnector,
-    kafkaConnector,
-    influxDbConnector,
-    sqlConnector,
-    amazonKinesisConnector,
-    azureConnector,
-    gcpConnector(gcpServiceAccountKey),
-    databaseConnector(writeSample),
-    customDatabaseConnector(writeSample),
-    downlinkConnector(orderDownlink),
-    ...(mails === undefined ? [] : [mailConnector(mails)]),
-    ...(smsGatewayUrl === undefined ? [] : [smsConnector(smsGatewayUrl)]),
-  ];
-  return new Map(rows.map((row) => [row.type, row]));
+export const connectorTypeNames: readonly string[] = [...rows.keys()];
+
+/** In the order of the table. */
+export const typesWithProperties: readonly TypeWithProperties[] = [...rows].flatMap(
+  ([type, { properties }]) => (properties === null ? [] : [{ type, properties }]),
+);
+
+/** Second names of property objects (contract 34). */
+export const propertiesAliases: ReadonlySet<string> = new Set(
+  typesWithProperties.flatMap(({ properties: { alias } }) => alias ?? []),
+);
+
+/** Undefined for a name without a row: a record can come from another release. */
+export function findConnectorType(type: string): ConnectorType<PropertiesKey> | undefined {
+  return rows.get(type);
+}
+
+/** The type that a client means, by its own name or by the name of the original vendor (contract 34). */
+export function typeNamed(name: string): string {
+  const row = [...rows].find(([, { vendorName }]) => vendorName === name);
+  return row?.[0] ?? name;
 }

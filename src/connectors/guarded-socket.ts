@@ -1,11 +1,10 @@
-// Sockets to targets, opened through the egress guard: the address that was checked is the address that is connected to.
+// Guarded sockets: connections to targets through the egress guard, to the address that it checked.
 import { isIP, type Socket } from 'node:net';
-import { problem } from '../model/problem.ts';
-import type { Endpoint } from './target-address.ts';
-import type { TlsProperties } from '../model/target-properties.ts';
 import type { EgressGuard } from '../egress/guard.ts';
+import type { Endpoint } from './target-uri.ts';
+import type { TlsProperties } from './tls-properties.ts';
 
-/** What TLS to a target needs: whom to trust, who we are, and whom the certificate must name. */
+/** Certificates, key and server name of a TLS connection to a target. */
 export interface TlsMaterial {
   readonly ca?: string;
   readonly cert?: string;
@@ -16,27 +15,16 @@ export interface TlsMaterial {
 
 /** TLS towards `host` with the certificates of a connector. */
 export function tlsMaterial(properties: TlsProperties, host: string): TlsMaterial {
-  const { caCertificate, clientCertificate, clientKey } = properties;
+  const { caCertificate: ca, clientCertificate: cert, clientKey: key } = properties;
   return {
-    ...(caCertificate === null ? {} : { ca: caCertificate }),
-    ...(clientCertificate === null ? {} : { cert: clientCertificate }),
-    ...(clientKey === null ? {} : { key: clientKey }),
-    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(ca !== null && { ca }),
+    ...(cert !== null && { cert }),
+    ...(key !== null && { key }),
+    ...(isIP(host) === 0 && { servername: host }),
   };
 }
 
-/** Throws a Problem (400) for an address that cannot be read or may not be connected to; `where` names the property. */
-export function checkTarget(
-  egress: EgressGuard,
-  target: Endpoint | undefined,
-  where: string,
-): void {
-  if (target === undefined)
-    throw problem('invalidRequest', { reason: `body ${where}: is no address of a target` });
-  egress.checkLiteral(target.host);
-}
-
-/** A connected socket; with `tls` it is encrypted from the start. Rejects with EgressRefused or the network's error. */
+/** Resolves with a connected socket, encrypted if `tls` is given. Rejects with `EgressRefused` or a network error. */
 export function guardedSocket(
   egress: EgressGuard,
   { host, port }: Endpoint,
@@ -44,10 +32,11 @@ export function guardedSocket(
   signal: AbortSignal,
 ): Promise<Socket> {
   const target = { host, port, signal };
-  return tls === undefined ? egress.connect(target) : egress.connectTls(target, { ...tls });
+  if (tls === undefined) return egress.connect(target);
+  return egress.connectTls(target, { ...tls });
 }
 
-/** An address of the host that may be connected to; rejects with EgressRefused or the resolver's error. */
+/** Resolves with an allowed address of the host. Rejects with `EgressRefused` or an error of the resolver. */
 export function guardedAddress(egress: EgressGuard, host: string): Promise<string> {
   egress.checkLiteral(host);
   if (isIP(host) !== 0) return Promise.resolve(host);

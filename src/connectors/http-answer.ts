@@ -1,13 +1,13 @@
-// One request to a target over HTTP, and what its answer means for the delivery (contract 35).
+// HTTP answer: one request to a target, and the outcome of its answer for the delivery (contract 35).
 import type { Dispatcher } from 'undici';
 import type { EpochMs } from '../model/instant.ts';
 import type { SendOutcome } from './target.ts';
-import { attempt } from './send-failure.ts';
+import { failedAttempt } from './send-failure.ts';
 
 const answerLimits = {
-  /** Kept of an answer. */
+  /** The part of an answer that is kept. */
   keptBytesMax: 16 * 1024,
-  /** Read and thrown away so that the connection can be used again. */
+  /** The part that is read, so that the connection can be used again. */
   readBytesMax: 256 * 1024,
 } as const;
 
@@ -25,20 +25,20 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-/** Sends the request and reads the beginning of its answer. Rejects with the network's error. */
+/** Sends the request and reads the beginning of its answer. Rejects with a network error. */
 export async function call(
   { method, url, headers, body }: HttpCall,
   signal: AbortSignal,
   dispatcher?: Dispatcher,
 ): Promise<HttpAnswer> {
-  // Loaded with the first call, as the egress guard does.
+  // The egress guard loads the package with its first use too.
   const { request } = await import('undici');
   const answer = await request(url, {
     method,
     headers,
     signal,
-    ...(body === undefined ? {} : { body }),
-    ...(dispatcher === undefined ? {} : { dispatcher }),
+    ...(body !== undefined && { body }),
+    ...(dispatcher !== undefined && { dispatcher }),
   });
   const kept: Buffer[] = [];
   let bytes = 0;
@@ -46,7 +46,7 @@ export async function call(
     if (bytes < answerLimits.keptBytesMax)
       kept.push(chunk.subarray(0, answerLimits.keptBytesMax - bytes));
     bytes += chunk.length;
-    // Leaving the loop destroys the connection: a longer answer is not worth reading.
+    // Leaving the loop destroys the connection, because a longer answer is not needed.
     if (bytes > answerLimits.readBytesMax) break;
   }
   const header = (name: string) => [answer.headers[name]].flat()[0];
@@ -58,44 +58,48 @@ export async function call(
   };
 }
 
+const temporaryStatuses: ReadonlySet<number> = new Set([408, 429]);
+
 /**
- * 2xx arrived; 4xx other than 408 and 429 are for good, and redirects: they are never followed, so the same address would answer
- * the same for hours. Everything else is tried again.
+ * An answer 2xx is a delivery. Redirects are permanent failures, because they are never followed. So are 4xx, except 408 and 429.
+ * A delivery with any other answer is retried.
  */
 export function outcomeOf(answer: HttpAnswer, now: () => EpochMs): SendOutcome {
-  const { status, text } = answer;
-  const told = text === '' ? `HTTP ${status}` : `HTTP ${status}\n${text}`;
+  const { status } = answer;
+  const told = toldOf(answer);
   if (status >= 200 && status < 300) return { ok: true, answer: told };
   const isRedirect = status >= 300 && status < 400 && answer.location !== undefined;
   if (isRedirect) {
     const reason = `answered ${status}, a redirect, which is never followed: give the output connector the final address`;
     return { ok: false, retry: false, reason, answer: told };
   }
-  const retry = status < 400 || status >= 500 || status === 408 || status === 429;
-  const retryAfterMs = retry ? pauseOf(answer.retryAfter, now()) : undefined;
-  return {
-    ok: false,
-    retry,
-    reason: `answered ${status}`,
-    answer: told,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
+  const failure = { ok: false, reason: `answered ${status}`, answer: told } as const;
+  if (status >= 400 && status < 500 && !temporaryStatuses.has(status))
+    return { ...failure, retry: false };
+  const retryAfterMs = pauseOf(answer.retryAfter, now());
+  return { ...failure, retry: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** `Retry-After` in seconds or as a date; undefined for anything else. */
-function pauseOf(text: string | undefined, now: number): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{1,9}$/.test(text.trim())) return Number(text) * 1_000;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+function toldOf({ status, text }: HttpAnswer): string {
+  if (text === '') return `HTTP ${status}`;
+  return `HTTP ${status}\n${text}`;
 }
 
-/** What a request that had no answer means. */
-export function failureOf(error: unknown, signal: AbortSignal): Promise<SendOutcome> {
-  // Headers and URLs that cannot be sent will not become better.
-  const isInvalid = (one: unknown) => (one as { code?: string }).code === 'UND_ERR_INVALID_ARG';
-  const fail = async (): Promise<string> => {
-    throw error;
-  };
-  return attempt(signal, fail, isInvalid);
+/** Milliseconds of `Retry-After`, in seconds or as a date; undefined for anything else. */
+function pauseOf(retryAfter: string | undefined, now: EpochMs): number | undefined {
+  if (retryAfter === undefined) return undefined;
+  if (/^\d{1,9}$/.test(retryAfter.trim())) return Number(retryAfter) * 1_000;
+  const at = Date.parse(retryAfter);
+  if (Number.isNaN(at)) return undefined;
+  return Math.max(0, at - now);
+}
+
+/** The outcome of a request without an answer. */
+export function failureOf(error: unknown, signal: AbortSignal): SendOutcome {
+  return failedAttempt(signal, error, isInvalidRequest);
+}
+
+/** Headers and URLs that cannot be sent are a permanent failure. */
+function isInvalidRequest(error: unknown): boolean {
+  return (error as { code?: string }).code === 'UND_ERR_INVALID_ARG';
 }

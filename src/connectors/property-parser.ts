@@ -1,83 +1,78 @@
-// Reads the properties of output connectors as they were sent, member by member; every refusal names the member.
+// Property parser: reads the members of a property object as they were sent; each error names the member.
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { problem } from '../model/problem.ts';
 
 const textMax = 100_000;
 
-/** The members of one property object; `where` is its name in the body. */
-export interface PropertyReader {
+/** The members `N` of one property object. Every method throws `invalidRequest` for a value of another kind. */
+export interface PropertyReader<N extends string = string> {
   /** The members as they were sent. */
   readonly sent: JsonObject;
-  refuse(member: string, reason: string): never;
-  /** Null when it was not sent. */
-  text(name: string): string | null;
-  /** A text that must be there. */
-  needed(name: string): string;
-  flag(name: string, fallback?: boolean): boolean;
-  oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T;
-  number<T extends number>(name: string, allowed: readonly T[], fallback: T): T;
-  /** An object of texts. */
-  texts(name: string): Readonly<Record<string, string>>;
-  /** A list that must have at least one element and at most `max`. */
-  list(name: string, max: number): readonly Json[];
-  /** A nested property object; undefined when it was not sent. */
-  nested(name: string): PropertyReader | undefined;
+  /** Throws `invalidRequest`; `member` is a path such as `columns.0.path`. */
+  refuse(member: N | `${N}.${string}`, reason: string): never;
+  /** Null if absent. */
+  text(member: N): string | null;
+  /** Throws also if absent. */
+  needed(member: N): string;
+  flag(member: N, fallback?: boolean): boolean;
+  oneOf<T extends string>(member: N, allowed: readonly T[], fallback: T): T;
+  number<T extends number>(member: N, allowed: readonly T[], fallback: T): T;
+  /** A map of strings; empty if absent. */
+  texts(member: N): Readonly<Record<string, string>>;
+  /** A list of 1 to `max` elements. */
+  list(member: N, max: number): readonly Json[];
+  /** A nested property object; undefined if absent. */
+  nested(member: N): PropertyReader | undefined;
 }
 
-export function propertyReader(sent: JsonObject, where: string): PropertyReader {
+/** `key` is the name of the property object in the body. */
+export function propertyReader(sent: JsonObject, key: string): PropertyReader {
   function refuse(member: string, reason: string): never {
-    throw problem('invalidRequest', { reason: `body ${where}.${member}: ${reason}` });
+    throw problem('invalidRequest', { reason: `body ${key}.${member}: ${reason}` });
   }
-  function text(name: string): string | null {
-    const value = sent[name] ?? null;
+  function text(member: string): string | null {
+    const value = sent[member] ?? null;
     if (value === null) return null;
-    if (typeof value !== 'string') refuse(name, 'must be a text');
-    return value.length > textMax ? refuse(name, `has at most ${textMax} characters`) : value;
+    if (typeof value !== 'string') return refuse(member, 'must be a text');
+    if (value.length > textMax) return refuse(member, `has at most ${textMax} characters`);
+    return value;
+  }
+  function allowedValue<T>(member: string, value: unknown, allowed: readonly T[]): T {
+    const found = allowed.find((each) => each === value);
+    return found ?? refuse(member, `must be one of ${allowed.join(', ')}`);
   }
   return {
     sent,
     refuse,
     text,
-    needed: (name) => text(name) || refuse(name, 'is needed'),
-    flag(name, fallback = false) {
-      const value = sent[name] ?? fallback;
-      return typeof value === 'boolean' ? value : refuse(name, 'must be true or false');
+    needed: (member) => text(member) || refuse(member, 'is needed'),
+    flag(member, fallback = false) {
+      const value = sent[member] ?? fallback;
+      if (typeof value !== 'boolean') return refuse(member, 'must be true or false');
+      return value;
     },
-    oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T {
-      const value = text(name);
-      if (value === null) return fallback;
-      return (
-        allowed.find((one) => one === value) ?? refuse(name, `must be one of ${allowed.join(', ')}`)
-      );
-    },
-    number<T extends number>(name: string, allowed: readonly T[], fallback: T): T {
-      const value = sent[name] ?? fallback;
-      return (
-        allowed.find((one) => one === value) ?? refuse(name, `must be one of ${allowed.join(', ')}`)
-      );
-    },
-    texts(name) {
-      const value = sent[name] ?? {};
-      if (!isJsonObject(value)) return refuse(name, 'must be an object of texts');
-      for (const [key, one] of Object.entries(value)) {
-        if (typeof one !== 'string') refuse(`${name}.${key}`, 'must be a text');
+    oneOf: (member, allowed, fallback) => allowedValue(member, text(member) ?? fallback, allowed),
+    number: (member, allowed, fallback) => allowedValue(member, sent[member] ?? fallback, allowed),
+    texts(member) {
+      const value = sent[member] ?? {};
+      if (!isJsonObject(value)) return refuse(member, 'must be an object of texts');
+      for (const [name, entry] of Object.entries(value)) {
+        if (typeof entry !== 'string') refuse(`${member}.${name}`, 'must be a text');
       }
       return value as Readonly<Record<string, string>>;
     },
-    list(name, max) {
-      const value = sent[name];
+    list(member, max) {
+      const value = sent[member];
       if (!Array.isArray(value) || value.length === 0)
-        return refuse(name, 'must be a list with at least one element');
-      return value.length > max
-        ? refuse(name, `has at most ${max} elements`)
-        : (value as readonly Json[]);
+        return refuse(member, 'must be a list with at least one element');
+      if (value.length > max) return refuse(member, `has at most ${max} elements`);
+      return value as readonly Json[];
     },
-    nested(name) {
-      const value = sent[name] ?? null;
+    nested(member) {
+      const value = sent[member] ?? null;
       if (value === null) return undefined;
-      return isJsonObject(value)
-        ? propertyReader(value, `${where}.${name}`)
-        : refuse(name, 'must be an object');
+      if (!isJsonObject(value)) return refuse(member, 'must be an object');
+      return propertyReader(value, `${key}.${member}`);
     },
   };
 }

@@ -1,52 +1,50 @@
-// What becomes of a delivery that failed: another try, or none because the target refused it for good (contract 35).
+// Send failure: decides whether a failed delivery is retried (contract 35).
 import { EgressRefused } from '../egress/egress-refused.ts';
 import { Problem } from '../model/problem.ts';
 import type { SendOutcome } from './target.ts';
 
 const reasonLengthMax = 500;
 
-/** A failure that another try would repeat: the target refused this message, or refused us. */
+/** A failure that a retry would repeat: the target rejected the message or the sender. */
 export class PermanentRefusal extends Error {}
 
-/** What failed, in words, with what caused it: a failed connection to several addresses names each of them. */
+/** Describes an error and its causes: a failed connection to several addresses has a cause per address. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return limited(String(error));
-  const causes =
-    error instanceof AggregateError
-      ? error.errors
-      : error.cause instanceof Error
-        ? [error.cause]
-        : [];
-  const text = error.message || (causes.length === 0 ? error.name : '');
-  const why = [...new Set(causes.map(reasonOf))].join('; ');
-  return limited([text, why].filter((part) => part !== '').join(': '));
+  const causes = causesOf(error);
+  const own = error.message || (causes.length === 0 && error.name);
+  const reasons = new Set(causes.map(reasonOf));
+  return limited([own, [...reasons].join('; ')].filter(Boolean).join(': '));
 }
 
-function limited(text: string): string {
-  return text.length > reasonLengthMax ? `${text.slice(0, reasonLengthMax)}...` : text;
+function causesOf(error: Error): readonly unknown[] {
+  if (error instanceof AggregateError) return error.errors;
+  return [error.cause].filter((cause) => cause instanceof Error);
 }
 
-/** Our own refusals, also as the cause of what a client made of them; the guard's are a Problem when it saw the host alone. */
+function limited(reason: string): string {
+  if (reason.length <= reasonLengthMax) return reason;
+  return `${reason.slice(0, reasonLengthMax)}...`;
+}
+
+/** Whether the platform itself rejected the delivery, also as the cause of an error of a client library. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof AggregateError)
     return error.errors.length > 0 && error.errors.every(isRefusal);
-  if (
-    error instanceof PermanentRefusal ||
-    error instanceof EgressRefused ||
-    error instanceof Problem
-  )
-    return true;
+  // The egress guard throws a Problem for a literal address.
+  if (error instanceof PermanentRefusal || error instanceof EgressRefused) return true;
+  if (error instanceof Problem) return true;
   return error instanceof Error && error.cause !== undefined && isRefusal(error.cause);
 }
 
 /**
- * Runs one try. `work` answers what the target said. A failure is tried again unless it is a `PermanentRefusal` or `isPermanent`
- * says so; a try whose time was over is always made again.
+ * Runs one attempt. `work` resolves with the answer of the target. A failure is retried unless it is a `PermanentRefusal` or
+ * `isPermanent` is true for it. An attempt that ran out of time is always retried.
  */
 export async function attempt(
   signal: AbortSignal,
   work: () => Promise<string>,
-  isPermanent: (error: unknown) => boolean = () => false,
+  isPermanent?: (error: unknown) => boolean,
 ): Promise<SendOutcome> {
   try {
     return { ok: true, answer: await work() };
@@ -59,10 +57,10 @@ export async function attempt(
 export function failedAttempt(
   signal: AbortSignal,
   error: unknown,
-  isPermanent: (error: unknown) => boolean = () => false,
+  isPermanent?: (error: unknown) => boolean,
 ): SendOutcome {
   if (signal.aborted)
     return { ok: false, retry: true, reason: `no answer in time: ${reasonOf(signal.reason)}` };
-  const permanent = isRefusal(error) || isPermanent(error);
-  return { ok: false, retry: !permanent, reason: reasonOf(error) };
+  const isFinal = isRefusal(error) || isPermanent?.(error) === true;
+  return { ok: false, retry: !isFinal, reason: reasonOf(error) };
 }

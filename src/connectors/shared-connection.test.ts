@@ -1,18 +1,18 @@
 // Kept connections: shared, idle, lost and late ones, with connections that are opened and closed by hand.
 import { describe, expect, test } from 'vitest';
-import { keptConnection } from './shared-connection.ts';
+import { createSharedConnection } from './shared-connection.ts';
 
 interface Opening {
   readonly lost: (reason: Error) => void;
   readonly signal: AbortSignal;
   readonly open: () => void;
   readonly fail: (reason: Error) => void;
-  state: 'opening' | 'open' | 'closed' | 'abandoned';
+  state: 'opening' | 'open' | 'closed' | 'destroyed';
 }
 
 function byHand(idleAfterMs = 60_000) {
   const openings: Opening[] = [];
-  const connection = keptConnection<Opening>(
+  const connection = createSharedConnection<Opening>(
     {
       open(lost, signal) {
         const opened = Promise.withResolvers<Opening>();
@@ -33,8 +33,8 @@ function byHand(idleAfterMs = 60_000) {
         opening.state = 'closed';
         return Promise.resolve();
       },
-      abandon(opening) {
-        opening.state = 'abandoned';
+      destroy(opening) {
+        opening.state = 'destroyed';
       },
     },
     idleAfterMs,
@@ -81,10 +81,10 @@ describe('a kept connection', () => {
     await turn();
     openings[0]!.lost(new Error('cut'));
     await expect(use).rejects.toThrow('cut');
-    expect(openings[0]).toMatchObject({ state: 'abandoned', signal: { aborted: true } });
+    expect(openings[0]).toMatchObject({ state: 'destroyed', signal: { aborted: true } });
   });
 
-  test('that lets one delivery wait too long is abandoned, the others on it fail', async () => {
+  test('that lets one delivery wait too long is destroyed, the others on it fail', async () => {
     const { connection, openings } = byHand();
     const late = new AbortController();
     const uses = [late.signal, forever].map((signal) =>
@@ -96,7 +96,7 @@ describe('a kept connection', () => {
     late.abort(new Error('late'));
     await expect(uses[0]).rejects.toThrow('late');
     await expect(uses[1]).rejects.toThrow('another delivery');
-    expect(openings[0]?.state).toBe('abandoned');
+    expect(openings[0]?.state).toBe('destroyed');
   });
 
   test('that is opened after nobody waits for it any more is let go', async () => {
@@ -108,7 +108,7 @@ describe('a kept connection', () => {
     await expect(use).rejects.toThrow('late');
     openings[0]!.open();
     await turn();
-    expect(openings[0]?.state).toBe('abandoned');
+    expect(openings[0]?.state).toBe('destroyed');
   });
 
   test('without deliveries is closed after its idle time, and opened again', async () => {

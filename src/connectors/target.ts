@@ -1,8 +1,4 @@
-// The shape of a connector type: what opens a target and sends one delivery to it.
-import type { EgressGuard } from '../egress/guard.ts';
-import type { OutputConnectorType } from '../model/connector.ts';
-import type { EpochMs } from '../model/instant.ts';
-import type { JsonObject } from '../model/json.ts';
+// Target: where the deliveries of one connector go.
 import type { TemplateContext } from '../model/template-context.ts';
 
 export interface OutboundMessage {
@@ -41,12 +37,4 @@ export interface Target {
   /** One try; never rejects. `signal` ends it when its time is over. */
   send(message: OutboundMessage, signal: AbortSignal): Promise<SendOutcome>;
   close(): Promise<void>;
-}
-
-export interface OutboundConnector {
-  readonly type: OutputConnectorType;
-  /** Throws a Problem for properties that cannot work: broken templates, forbidden targets. Asked when a connector is saved. */
-  check?(properties: JsonObject, egress: EgressGuard): void;
-  /** Opens nothing yet. `properties` were checked when the connector was made. `now` is the only clock of signatures and tokens. */
-  open(properties: JsonObject, egress: EgressGuard, now: () => EpochMs): Target;
 }

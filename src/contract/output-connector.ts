@@ -1,9 +1,9 @@
-// The wire form of output connectors: all property objects, the unused ones null (contract 9, 34).
+// API schemas of output connectors: an answer has the property object of every type, the unused ones null (contract 9, 34).
 import Type from 'typebox';
-import { outputScopes, propertiesKeys } from '../model/connector.ts';
+import { type PropertiesKey, typesWithProperties } from '../connectors/connector-table.ts';
+import { outputScopes } from '../model/output-connector.ts';
 import { commonSortFields, listParameter, workspaceListParameters } from './list-parameters.ts';
 import { namedObject } from './named.ts';
-import { describedOutputTypes, outputPropertySchemas } from './output-properties.ts';
 import {
   auditFields,
   id,
@@ -15,7 +15,16 @@ import {
   updateFields,
 } from './record-fields.ts';
 
-const properties = orNull(object);
+/** One member per property object, with its second name where it has one. */
+function perPropertyObject<S>(schema: S): Readonly<Record<PropertiesKey, S>> {
+  const members = typesWithProperties
+    .flatMap(({ properties: { key, alias } }) => [key, alias])
+    .filter((member) => member !== undefined);
+  return Object.fromEntries(members.map((member) => [member, schema])) as Readonly<
+    Record<PropertiesKey, S>
+  >;
+}
+
 const payloadTemplate = Type.String({
   maxLength: 100_000,
   description: 'A template; for webhooks it must become JSON',
@@ -34,23 +43,7 @@ export const outputConnectorSchema = namedObject('OutputConnector', {
   invokeRuleEngine: Type.Boolean(),
   useCustomPayload: Type.Boolean(),
   customPayload: orNull(payloadTemplate),
-  customDatabaseProperties: properties,
-  customAkenzaDbProperties: properties,
-  webhookProperties: properties,
-  mailProperties: properties,
-  smsProperties: properties,
-  downlinkProperties: properties,
-  azureProperties: properties,
-  gcpProperties: properties,
-  amazonKinesisProperties: properties,
-  influxProperties: properties,
-  kafkaProperties: properties,
-  msTeamsProperties: properties,
-  slackProperties: properties,
-  sqlProperties: properties,
-  mqttProperties: properties,
-  amqpProperties: properties,
-  natsProperties: properties,
+  ...perPropertyObject(orNull(object)),
 });
 
 const draftFields = {
@@ -58,23 +51,7 @@ const draftFields = {
   invokeRuleEngine: optional(Type.Boolean()),
   useCustomPayload: optional(Type.Boolean()),
   customPayload: optional(payloadTemplate),
-  customDatabaseProperties: optional(object),
-  customAkenzaDbProperties: optional(object),
-  webhookProperties: optional(object),
-  mailProperties: optional(object),
-  smsProperties: optional(object),
-  downlinkProperties: optional(object),
-  msTeamsProperties: optional(object),
-  slackProperties: optional(object),
-  azureProperties: optional(object),
-  gcpProperties: optional(object),
-  amazonKinesisProperties: optional(object),
-  influxProperties: optional(object),
-  kafkaProperties: optional(object),
-  sqlProperties: optional(object),
-  mqttProperties: optional(object),
-  amqpProperties: optional(object),
-  natsProperties: optional(object),
+  ...perPropertyObject(optional(object)),
 };
 
 export const outputConnectorDraft = namedObject('OutputConnectorDraft', {
@@ -84,14 +61,14 @@ export const outputConnectorDraft = namedObject('OutputConnectorDraft', {
   scope: optional(oneOf(outputScopes)),
   ...draftFields,
 });
-/** What a new connector needs, type by type; the members are checked where the properties are read. */
+/** What a new connector needs, per type. The connector type checks the members when it parses the properties. */
 export const outputConnectorDraftByType = Type.Unsafe({
   ...outputConnectorDraft,
   required: ['name', 'workspaceId', 'type'],
-  oneOf: describedOutputTypes.map((type) => ({
+  oneOf: typesWithProperties.map(({ type, properties: { key, schema } }) => ({
     title: type,
-    required: ['type', propertiesKeys[type]],
-    properties: { type: { const: type }, [propertiesKeys[type]]: outputPropertySchemas[type] },
+    required: ['type', key],
+    properties: { type: { const: type }, [key]: schema },
   })),
 });
 export const outputConnectorUpdate = namedObject('OutputConnectorUpdate', {

@@ -1,26 +1,22 @@
-// The targets that are open: one for each connector, shared by its deliveries, opened by the first and closed when it changes.
-import type { EgressGuard } from '../egress/guard.ts';
-import type { OutputConnector } from '../model/connector.ts';
+// Open targets: one per connector, shared by its deliveries. The first delivery opens it; it closes when the connector changes.
+import { findConnectorType } from '../connectors/connector-table.ts';
+import type { ConnectorServices } from '../connectors/connector-services.ts';
+import type { OutboundMessage, SendOutcome, Target } from '../connectors/target.ts';
 import type { Delivery } from '../model/delivery.ts';
-import type { EpochMs } from '../model/instant.ts';
-import type { JsonObject } from '../model/json.ts';
+import type { OutputConnector } from '../model/output-connector.ts';
 import { Problem } from '../model/problem.ts';
 import { defaultPayload, type TemplateContext } from '../model/template-context.ts';
 import { renderTemplate } from '../templates/render-template.ts';
 import { parseTemplate } from '../templates/template.ts';
-import type { OutboundMessage, SendOutcome, Target } from '../connectors/target.ts';
-import type { ConnectorTable } from '../connectors/connector-table.ts';
 
 /** Open at once; the one that was not used for longest makes room. */
 const targetsMax = 1_000;
 
 export interface OpenTargetsParts {
-  readonly table: ConnectorTable;
-  readonly egress: EgressGuard;
+  readonly services: ConnectorServices;
   readonly findConnector: (id: string) => Promise<OutputConnector | undefined>;
   /** Whether default payloads carry the names that older receivers read (contract 34). */
   readonly vendorNames: boolean;
-  readonly now: () => EpochMs;
 }
 
 export interface OpenTargets {
@@ -61,7 +57,7 @@ export function openTargets(parts: OpenTargetsParts): OpenTargets {
     const changesBefore = changes;
     const connector = await parts.findConnector(connectorId);
     if (connector === undefined) return 'the connector was deleted';
-    const made = opened(connector, parts);
+    const made = openTarget(connector, parts);
     if (typeof made === 'string') return made;
     // What changed while it was read is used this once.
     if (changes !== changesBefore || open.has(connectorId)) made.isForgotten = true;
@@ -130,25 +126,21 @@ function messageOf({ id, deviceId, context, created, correlationId, ruleHops }: 
   return { deliveryId: id, deviceId, context, createdAt: created, correlationId, ...hops };
 }
 
-function opened(
+/** Returns a reason when nothing can be delivered to the connector. */
+function openTarget(
   connector: OutputConnector,
-  { table, egress, vendorNames, now }: OpenTargetsParts,
+  { services, vendorNames }: OpenTargetsParts,
 ): OpenTarget | string {
-  const type = table.get(connector.type);
-  if (type === undefined) return `this installation does not deliver to ${connector.type}`;
+  const type = findConnectorType(connector.type);
+  if (type === undefined || type.missingSetting(services) !== undefined)
+    return `this installation does not deliver to ${connector.type}`;
   const { invokeRuleEngine, useCustomPayload, customPayload } = connector;
   const hasCustomPayload = useCustomPayload && customPayload !== null && customPayload !== '';
-  const properties: JsonObject = { ...connector.properties, invokeRuleEngine, hasCustomPayload };
+  const options = { invokeRuleEngine, hasCustomPayload };
   try {
-    const template = hasCustomPayload
-      ? parseTemplate(customPayload, 'json', 'customPayload')
-      : undefined;
     return {
-      target: type.open(properties, egress, now),
-      payloadOf: (context) =>
-        template === undefined
-          ? { payload: defaultPayload(context, vendorNames), isDefault: true }
-          : { payload: renderTemplate(template, context), isDefault: false },
+      payloadOf: hasCustomPayload ? customPayloads(customPayload) : defaultPayloads(vendorNames),
+      target: type.open(connector.properties ?? {}, services, options),
       users: 0,
       isForgotten: false,
     };
@@ -156,4 +148,13 @@ function opened(
     if (error instanceof Problem) return error.message;
     throw error;
   }
+}
+
+function customPayloads(customPayload: string): OpenTarget['payloadOf'] {
+  const template = parseTemplate(customPayload, 'json', 'customPayload');
+  return (context) => ({ payload: renderTemplate(template, context), isDefault: false });
+}
+
+function defaultPayloads(vendorNames: boolean): OpenTarget['payloadOf'] {
+  return (context) => ({ payload: defaultPayload(context, vendorNames), isDefault: true });
 }

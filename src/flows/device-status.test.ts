@@ -1,8 +1,10 @@
 // Status batches: nothing is lost when writing fails, states are seen before they are written, the position is exact.
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
-import type { DurableEntry } from '../model/journal-entry.ts';
-import { createDeviceStatus, type StatusBatch } from './device-status.ts';
+import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
+import { manualTimers } from '../structures/testing-timers.ts';
+import { createDeviceStatus, type StatusBatch, statusFollowing } from './device-status.ts';
+import { createFollowers } from './followers.ts';
 
 function entry(position: number, deviceId: string, state?: JsonObject): DurableEntry {
   const metrics = { uplinkId: `u${position}`, deviceId, uplinkSize: 1, timestamp: position };
@@ -18,36 +20,52 @@ function entry(position: number, deviceId: string, state?: JsonObject): DurableE
   };
 }
 
+/** Device status behind a follower of a journal in memory. */
 function bench(limits: { entriesMax?: number; statesMax?: number } = {}) {
   const batches: StatusBatch[] = [];
   const states = new Map<string, JsonObject>();
-  const tasks: (() => void)[] = [];
+  const timers = manualTimers();
   const failures: unknown[] = [];
   const positions: number[] = [];
   const disk = { broken: false, reads: 0 };
-  const status = createDeviceStatus(
+  const journal: DurableEntry[] = [];
+  const handling = createDeviceStatus(
     {
-      records: {
-        async write(batch) {
-          if (disk.broken) throw new Error('disk');
-          batches.push(batch);
-          for (const [id, state] of batch.states) states.set(id, state);
-        },
-        readState: async (id) => {
-          disk.reads += 1;
-          return states.get(id);
-        },
+      async write(batch) {
+        if (disk.broken) throw new Error('disk');
+        batches.push(batch);
+        for (const [id, state] of batch.states) states.set(id, state);
       },
-      written: (position) => positions.push(position),
-      failed: (error) => failures.push(error),
-      schedule: (task) => {
-        tasks.push(task);
-        return () => tasks.splice(tasks.indexOf(task), 1);
+      readState: async (id) => {
+        disk.reads += 1;
+        return states.get(id);
       },
     },
-    { batchWaitMs: 1, entriesMax: limits.entriesMax ?? 100, statesMax: limits.statesMax ?? 100 },
+    (position) => positions.push(position),
+    limits.statesMax ?? 100,
   );
-  return { status, batches, states, tasks, failures, positions, disk };
+  const follower = createFollowers({
+    followerPosition: () => 0,
+    setFollowerPosition: () => expect.fail('status tells its position itself'),
+    async *entriesFrom(position) {
+      yield journal.filter((entry) => entry.position >= position);
+    },
+    get position() {
+      return (journal.at(-1)?.position ?? -1) + 1;
+    },
+  }).start('device-status', {
+    ...statusFollowing,
+    ...handling,
+    batch: { ...statusFollowing.batch, entriesMax: limits.entriesMax ?? 100 },
+    failed: (error) => failures.push(error),
+    setTimer: timers.setTimer,
+  });
+  const follow = (entry: DurableEntry): void => {
+    if (isWritten(entry)) journal.push(entry);
+    follower.follow(entry);
+  };
+  const status = { ...handling, ...follower, follow };
+  return { status, batches, states, timers, failures, positions, disk };
 }
 
 test('a batch holds the newest metrics and state of each device and moves the position behind its last entry', async () => {
@@ -62,18 +80,19 @@ test('a batch holds the newest metrics and state of each device and moves the po
   expect(positions).toEqual([10]);
 });
 
-test('a failed write is told, kept and written with the next round, before what came later', async () => {
-  const { status, batches, failures, tasks, disk } = bench();
+test('a failed write is reported, kept and written with the next attempt, before what came later', async () => {
+  const { status, batches, failures, timers, disk } = bench();
   disk.broken = true;
   status.follow(entry(1, 'a', { n: 1 }));
-  tasks.shift()!();
+  timers.fire();
   await expect(status.settled()).rejects.toThrow('disk');
   expect(failures).toHaveLength(1);
   status.follow(entry(2, 'a', { n: 2 }));
   expect(await status.stateOf('a')).toEqual({ n: 2 });
   disk.broken = false;
   await status.settled();
-  expect(batches.map((batch) => batch.position)).toEqual([2, 3]);
+  expect(batches.flatMap(({ states }) => [...states])).toEqual([['a', { n: 2 }]]);
+  expect(batches.map((batch) => batch.position)).toEqual([3]);
 });
 
 test('a state is seen before it is durable, and goes back to the durable one when told', async () => {
@@ -100,6 +119,7 @@ test('states that leave the memory are read back, pending or written', async () 
 test('a full batch is written without waiting', async () => {
   const { status, batches } = bench({ entriesMax: 3 });
   for (let n = 0; n < 3; n++) status.follow(entry(n, 'a'));
+  await new Promise((resolve) => setImmediate(resolve));
   await status.close();
   expect(batches.map((batch) => batch.position)).toEqual([3]);
 });

@@ -1,9 +1,11 @@
-// The journal's follower that writes what uplinks say of their devices into the records: metrics, state, notes.
+// Device status: writes what uplinks say of their devices into the records: metrics, states, notes.
 // The journal has it all durably, so records are written in batches; the position goes into the same transaction.
 import type { JsonObject } from '../model/json.ts';
-import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
 import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import { type UplinkMetrics, withLastKnown } from '../model/uplink-metrics.ts';
+import { createBoundedMap } from '../structures/bounded-map.ts';
+import type { JournalFollowerParts } from './journal-follower.ts';
 
 /** What one transaction writes. */
 export interface StatusBatch {
@@ -20,145 +22,92 @@ export interface StatusRecords {
   readonly readState: (deviceId: string) => Promise<JsonObject | undefined>;
 }
 
-export interface StatusLimits {
-  /** A batch waits this long for more. */
-  readonly batchWaitMs: number;
-  /** A batch this large is written at once. */
-  readonly entriesMax: number;
-  /** Device states kept in memory besides those that are not written yet; as many as routes and plans. */
-  readonly statesMax: number;
-}
-
-// The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they call `settled`.
-const statusLimits: StatusLimits = { batchWaitMs: 1_000, entriesMax: 10_000, statesMax: 100_000 };
-
-type StatusEntry = Omit<DurableEntry, 'samples'>;
+/** Device states kept in memory besides those that are not written yet; as many as routes and plans. */
+const statesKept = 100_000;
 
 export interface DeviceStatus {
+  /** The newest state that the device's decoder emitted; empty without one. */
   readonly stateOf: (deviceId: string) => Promise<JsonObject>;
+  /** Sets the state of an uplink that is not durable yet; undefined when it did not become durable. */
   readonly setState: (deviceId: string, state: JsonObject | undefined) => void;
-  readonly follow: (entry: DurableEntry) => void;
-  /** Resolves when everything followed so far can be read from the records. */
-  readonly settled: () => Promise<void>;
-  readonly close: () => Promise<void>;
+  /** Call for every entry that became durable, in order, also for those that are read from the journal at the start. */
+  readonly announced: (entry: DurableEntry) => void;
+  /** Writes the entries; see `JournalFollowerParts.handle`. */
+  readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
 }
 
-interface StatusParts {
-  readonly records: StatusRecords;
-  readonly written: (position: number) => void;
-  readonly failed: (error: unknown) => void;
-  /** Calls back once, later; returns how to cancel. */
-  readonly schedule: (task: () => void, delayMs: number) => () => void;
+/** The longer a batch waits, the more uplinks of one device share a write; readers do not wait, they call `settled`. */
+export const statusFollowing = {
+  batchWaitMs: 1_000,
+  batch: { entriesMax: 10_000, samplesMax: Number.POSITIVE_INFINITY },
+  // The store has the samples and the raw uplinks have the trace.
+  keep: ({ trace: _, ...entry }) => ({ ...entry, samples: [] }),
+} as const satisfies Partial<JournalFollowerParts>;
+
+interface PendingState {
+  readonly state: JsonObject;
+  readonly position: number;
 }
 
+/** `written` is called with the position behind each batch in the records. */
 export function createDeviceStatus(
-  parts: StatusParts,
-  limits: StatusLimits = statusLimits,
+  records: StatusRecords,
+  written: (position: number) => void,
+  statesMax: number = statesKept,
 ): DeviceStatus {
-  let pending: StatusEntry[] = [];
-  let writing: StatusEntry[] = [];
-  let tail: Promise<void> = Promise.resolve();
-  let cancelTimer: (() => void) | undefined;
-  /** Newest states by device, in the order in which they get older: emitted and not durable, durable, being written, written. */
+  // The newest states by device, from the newest to the oldest: emitted and not durable, durable, written.
   const emitted = new Map<string, JsonObject>();
-  let pendingStates = new Map<string, JsonObject>();
-  let writingStates = new Map<string, JsonObject>();
-  const written = new Map<string, JsonObject>();
-
-  async function writeBatch(): Promise<void> {
-    if (writing.length === 0) {
-      writing = pending;
-      writingStates = pendingStates;
-      pending = [];
-      pendingStates = new Map();
-    }
-    const batch = batchOf(writing, writingStates);
-    if (batch === undefined) return;
-    await parts.records.write(batch);
-    writing = [];
-    for (const [deviceId, state] of writingStates) remember(deviceId, state);
-    writingStates = new Map();
-    parts.written(batch.position);
-  }
-
-  function flush(): Promise<void> {
-    cancelTimer?.();
-    cancelTimer = undefined;
-    // Two rounds: what an earlier failure left behind goes first, in a batch of its own.
-    tail = tail
-      .catch(() => undefined)
-      .then(async () => {
-        await writeBatch();
-        if (pending.length > 0) await writeBatch();
-      });
-    return tail;
-  }
-
-  const flushInBackground = () => {
-    flush().catch((error) => {
-      parts.failed(error);
-      // Nothing is dropped: the batch stays and is tried again.
-      cancelTimer ??= parts.schedule(flushInBackground, limits.batchWaitMs * 10);
-    });
-  };
-
-  function remember(deviceId: string, state: JsonObject): void {
-    written.delete(deviceId);
-    written.set(deviceId, state);
-    if (written.size > limits.statesMax) written.delete(written.keys().next().value!);
-  }
+  const pending = new Map<string, PendingState>();
+  const known = createBoundedMap<string, JsonObject>(statesMax);
 
   const newest = (deviceId: string): JsonObject | undefined =>
-    emitted.get(deviceId) ??
-    pendingStates.get(deviceId) ??
-    writingStates.get(deviceId) ??
-    written.get(deviceId);
+    emitted.get(deviceId) ?? pending.get(deviceId)?.state ?? known.get(deviceId);
 
   return {
     async stateOf(deviceId) {
-      const known = newest(deviceId);
-      if (known !== undefined) return known;
-      const read = (await parts.records.readState(deviceId)) ?? {};
+      const found = newest(deviceId);
+      if (found !== undefined) return found;
+      const read = (await records.readState(deviceId)) ?? {};
       // What came in while the records were read is newer.
       const since = newest(deviceId);
-      if (since === undefined) remember(deviceId, read);
+      if (since === undefined) known.set(deviceId, read);
       return since ?? read;
     },
     setState(deviceId, state) {
       if (state === undefined) emitted.delete(deviceId);
       else emitted.set(deviceId, state);
     },
-    follow(entry) {
-      // Nothing of it is to be written here either, and its position is that of an entry still to come.
-      if (!isWritten(entry)) return;
-      // The samples are the store's; holding them here would only cost memory.
-      const { samples: _, ...kept } = entry;
-      pending.push(kept);
-      if (kept.state !== undefined) {
-        pendingStates.set(kept.deviceId, kept.state);
-        // A later run of the device may have emitted another one already.
-        if (emitted.get(kept.deviceId) === kept.state) emitted.delete(kept.deviceId);
-      }
-      if (pending.length >= limits.entriesMax) flushInBackground();
-      else cancelTimer ??= parts.schedule(flushInBackground, limits.batchWaitMs);
+    announced({ deviceId, state, position }) {
+      if (state === undefined) return;
+      pending.set(deviceId, { state, position });
+      // A later run of the device may have emitted another one already.
+      if (emitted.get(deviceId) === state) emitted.delete(deviceId);
     },
-    settled: () => (pending.length === 0 && writing.length === 0 ? tail : flush()),
-    close: flush,
+    async handle(entries) {
+      const batch = batchOf(entries);
+      if (batch === undefined) return;
+      await records.write(batch);
+      for (const [deviceId, state] of batch.states) {
+        known.set(deviceId, state);
+        const { position = 0 } = pending.get(deviceId) ?? {};
+        if (position < batch.position) pending.delete(deviceId);
+      }
+      written(batch.position);
+    },
   };
 }
 
-function batchOf(
-  entries: readonly StatusEntry[],
-  states: ReadonlyMap<string, JsonObject>,
-): StatusBatch | undefined {
+function batchOf(entries: readonly DurableEntry[]): StatusBatch | undefined {
   const last = entries.at(-1);
   if (last === undefined) return undefined;
   const metrics = new Map<string, UplinkMetrics>();
+  const states = new Map<string, JsonObject>();
   const notes: ProcessingLogEntry[] = [];
   for (const entry of entries) {
-    if (entry.metrics !== undefined) {
-      metrics.set(entry.deviceId, withLastKnown(entry.metrics, metrics.get(entry.deviceId)));
-    }
+    const { deviceId } = entry;
+    if (entry.metrics !== undefined)
+      metrics.set(deviceId, withLastKnown(entry.metrics, metrics.get(deviceId)));
+    if (entry.state !== undefined) states.set(deviceId, entry.state);
     notes.push(...entry.notes);
   }
   return { position: last.position + 1, metrics, states, notes };

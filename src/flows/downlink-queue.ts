@@ -27,6 +27,8 @@ export interface DownlinkRecords {
   readonly expired: (now: EpochMs, max: number) => Promise<readonly Downlink[]>;
   /** Devices behind the id that have some waiting, in order of id. */
   readonly devicesWaiting: (after: string, max: number) => Promise<readonly string[]>;
+  /** Devices of the integration that have some waiting. */
+  readonly devicesOfIntegration: (integrationId: string) => Promise<readonly string[]>;
 }
 
 interface QueueParts {
@@ -45,6 +47,8 @@ export interface DownlinkQueue {
   readonly wake: (deviceId: string, atOnce?: boolean) => void;
   /** Takes up everything that waits, as after a start. */
   readonly wakeAll: () => Promise<void>;
+  /** Works on the downlinks of the integration's devices at once. */
+  readonly wakeIntegration: (integrationId: string) => Promise<void>;
   readonly reported: (deviceId: string, report: ServerDownlinkReport) => Promise<void>;
   /** Ends those whose time is over. */
   readonly expire: () => Promise<void>;
@@ -90,6 +94,10 @@ export function createDownlinkQueue(parts: QueueParts): DownlinkQueue {
   return {
     wake: queue.schedule,
     wakeAll: () => wakeAll(records, queue.schedule),
+    async wakeIntegration(integrationId) {
+      for (const deviceId of await records.devicesOfIntegration(integrationId))
+        queue.schedule(deviceId, true);
+    },
     async reported(deviceId, report) {
       const downlink = await records.reported(deviceId, report);
       const settled = downlink && reportConclusionOf(downlink, report.state, report.reason ?? null);

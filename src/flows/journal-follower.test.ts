@@ -38,7 +38,8 @@ function following({ store }: Awaited<ReturnType<typeof openIn>>, name = 'f') {
   const disk = { failuresLeft: 0, underWay: 0, gate: undefined as Promise<void> | undefined };
   const follower = createJournalFollower({
     name,
-    store,
+    log: store,
+    durability: 'told',
     async handle(entries) {
       disk.underWay += 1;
       expect(disk.underWay).toBe(1);
@@ -49,7 +50,7 @@ function following({ store }: Awaited<ReturnType<typeof openIn>>, name = 'f') {
       for (const entry of entries) seen.push(...entry.samples.map(({ data }) => data['value']));
     },
     failed: (error) => failures.push(error),
-    schedule: (task) => {
+    setTimer: (task) => {
       retries.push(task);
       return () => void retries.splice(retries.indexOf(task), 1);
     },

@@ -1,210 +1,201 @@
-// A follower of the journal: gives its entries in order, in batches, one batch at a time, to somebody whose effects are durable.
+// Journal follower: gives the entries of the journal to a handler in order, in batches, one batch at a time.
 // Announcements are only a shortcut past the disk: whatever is not in memory is read from the journal, so none can be missed.
 import { setImmediate as pause } from 'node:timers/promises';
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
 import type { SampleStore } from '../samples/sample-store.ts';
+import { createRetryingWorker, type RetryingWorker } from '../structures/retrying-worker.ts';
+import { setTimer as realTimer, type SetTimer } from '../structures/timers.ts';
+import { type BatchLimits, batchFrom, createWaitingEntries } from './waiting-entries.ts';
 
-/** Announced entries that wait in memory; beyond it they are read from the journal when their turn comes. */
-const waitingLimits = { entriesMax: 10_000, samplesMax: 200_000 } as const;
-/** What one call of `handle` gets at most, but for a single entry that is larger. */
-const batchLimits = { entriesMax: 1_000, samplesMax: 20_000 } as const;
+const batchLimits: BatchLimits = { entriesMax: 1_000, samplesMax: 20_000 };
 const retryDelaysMs = [1_000, 2_000, 5_000, 10_000, 30_000] as const;
 
 export interface JournalFollower {
-  /** To be told of every entry that became durable; costs no more than remembering it. */
+  /** Call for every entry that became durable; the entry is only remembered. */
   follow(entry: DurableEntry): void;
   /** Resolves when everything durable by now was handled; rejects when an attempt to handle it fails or the follower is closed. */
   settled(): Promise<void>;
-  /** Waits for the batch under way; what is left is handled after the next start. */
+  /** Waits for the batch in progress; the next start handles the rest. */
   close(): Promise<void>;
 }
 
+export type FollowedLog = Pick<
+  SampleStore,
+  'followerPosition' | 'setFollowerPosition' | 'entriesFrom' | 'position'
+>;
+
 export interface JournalFollowerParts {
-  /** The position in the journal is kept under this name. */
+  /** The log keeps the position under this name. */
   readonly name: string;
-  readonly store: Pick<
-    SampleStore,
-    'followerPosition' | 'setFollowerPosition' | 'entriesFrom' | 'position'
-  >;
+  readonly log: FollowedLog;
   /** Resolves when its effects are durable. Gets entries again after a failure or a crash, so it must bear repetition. */
   readonly handle: (entries: readonly DurableEntry[]) => Promise<void>;
+  /**
+   * `told`: the log is told the position after each batch. `ownTransaction`: the handler keeps its position with its
+   * effects, and whoever knows that both are on the disk tells the log.
+   */
+  readonly durability: 'told' | 'ownTransaction';
+  /** Where to start, for a handler that keeps its position; else the position that the log keeps. */
+  readonly from?: number | undefined;
+  /** A batch waits this long for more entries, unless `entriesMax` wait or somebody calls `settled`. 0 without it. */
+  readonly batchWaitMs?: number;
+  readonly batch?: BatchLimits;
+  /** What of an announced entry is kept in memory until it is handled; all of it without this function. */
+  readonly keep?: (entry: DurableEntry) => DurableEntry;
   readonly failed: (error: unknown) => void;
-  /** Calls back once, later; returns how to cancel. */
-  readonly schedule?: (task: () => void, delayMs: number) => () => void;
-}
-
-interface Waiter {
-  readonly position: number;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+  readonly setTimer?: SetTimer;
 }
 
 /**
- * Starts where the follower of this name stopped; a new one starts at the journal's present end. The journal keeps what it has
- * not handled yet.
+ * Starts where the follower of this name stopped; a new one starts at the present end of the journal. The journal keeps
+ * what it has not handled yet.
  */
 export function createJournalFollower(parts: JournalFollowerParts): JournalFollower {
-  const { name, store, handle, schedule = laterBy } = parts;
-  let next = store.followerPosition(name) ?? store.position;
-  store.setFollowerPosition(name, next);
-  let wanted = store.position;
-  const waiting = waitingEntries();
-  const waiters: Waiter[] = [];
-  let running: Promise<void> | undefined;
-  let cancelRetry: (() => void) | undefined;
-  let failures = 0;
+  const { name, log, batchWaitMs = 0, batch = batchLimits, setTimer = realTimer } = parts;
+  const { keep = (entry) => entry } = parts;
+  const progress = createProgress(parts, batch);
+  const { waiting } = progress;
+  let cancelWait: (() => void) | undefined;
   let closed = false;
+  const worker: RetryingWorker = createRetryingWorker({
+    hasWork: () => progress.next < progress.due,
+    work: async (progressed) => {
+      // Not at once: the caller that announces is about to answer a device, and entries of one fsync come one by one.
+      await pause();
+      await catchUp(progress, () => closed, progressed);
+    },
+    failed: (error) => {
+      parts.failed(error);
+      progress.rejectWaiters(error);
+    },
+    retryDelaysMs,
+    setTimer,
+  });
 
-  async function handleBatch(entries: readonly DurableEntry[]): Promise<void> {
-    const fresh = entries.filter((entry) => entry.position >= next);
-    const last = fresh.at(-1);
-    if (last === undefined) return;
-    await handle(fresh);
-    failures = 0;
-    next = last.position + 1;
-    store.setFollowerPosition(name, next);
-    settleWaiters();
+  function handleAllNow(): void {
+    cancelWait?.();
+    cancelWait = undefined;
+    progress.due = progress.wanted;
+    worker.wake();
   }
 
-  async function readJournal(): Promise<void> {
-    for await (const entries of store.entriesFrom(next)) {
-      for (let from = 0; from < entries.length && !closed; ) {
-        const batch = batchFrom(entries, from);
-        from += batch.length;
-        await handleBatch(batch);
-      }
-      waiting.dropBefore(next);
-      if (closed || waiting.has(next)) return;
-    }
-    if (next >= wanted) return;
-    // Durable entries that the journal cannot give are damage, which the store reports; nobody can wait for them.
-    parts.failed(
-      new Error(
-        `The journal has no entries from ${next} to ${wanted}; follower ${name} goes on behind them`,
-      ),
-    );
-    next = wanted;
-    store.setFollowerPosition(name, next);
-    settleWaiters();
-  }
-
-  async function catchUp(): Promise<void> {
-    while (!closed && next < wanted) {
-      const batch = waiting.takeFrom(next);
-      if (batch.length > 0) await handleBatch(batch);
-      else await readJournal();
-    }
-  }
-
-  function wake(): void {
-    if (closed || running !== undefined || cancelRetry !== undefined || next >= wanted) return;
-    // Not at once: whoever announces is about to answer a device, and entries of one fsync come one after the other.
-    running = pause()
-      .then(catchUp)
-      .catch(retryLater)
-      .finally(() => {
-        running = undefined;
-        wake();
-      });
-  }
-
-  function retryLater(error: unknown): void {
-    parts.failed(error);
-    for (const waiter of waiters.splice(0)) waiter.reject(error);
-    const delayMs = retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)]!;
-    failures += 1;
-    if (closed) return;
-    cancelRetry = schedule(() => {
-      cancelRetry = undefined;
-      wake();
-    }, delayMs);
-  }
-
-  function settleWaiters(): void {
-    for (let i = waiters.length - 1; i >= 0; i--) {
-      if (waiters[i]!.position <= next) waiters.splice(i, 1)[0]!.resolve();
-    }
-  }
-
-  wake();
+  handleAllNow();
   return {
     follow(entry) {
-      if (closed || entry.position < next || !isWritten(entry)) return;
-      waiting.add(entry);
-      wanted = Math.max(wanted, entry.position + 1);
-      wake();
+      if (closed || entry.position < progress.next || !isWritten(entry)) return;
+      waiting.add(keep(entry));
+      progress.wanted = Math.max(progress.wanted, entry.position + 1);
+      if (batchWaitMs === 0 || waiting.size >= batch.entriesMax) handleAllNow();
+      else cancelWait ??= setTimer(handleAllNow, batchWaitMs);
     },
     settled() {
       if (closed) return Promise.reject(new Error(`Follower ${name} is closed`));
-      wanted = Math.max(wanted, store.position);
-      if (next >= wanted) return Promise.resolve();
-      // Whoever asks does not wait for the pause after a failure.
-      cancelRetry?.();
-      cancelRetry = undefined;
-      const settled = new Promise<void>((resolve, reject) => {
-        waiters.push({ position: wanted, resolve, reject });
-      });
-      wake();
+      progress.wanted = Math.max(progress.wanted, log.position);
+      if (progress.next >= progress.wanted) return Promise.resolve();
+      const settled = progress.reached(progress.wanted);
+      handleAllNow();
+      worker.retryNow();
       return settled;
     },
     async close() {
       closed = true;
-      cancelRetry?.();
-      await running;
-      for (const waiter of waiters.splice(0))
-        waiter.reject(new Error(`Follower ${name} is closed`));
+      cancelWait?.();
+      await worker.close();
+      progress.rejectWaiters(new Error(`Follower ${name} is closed`));
     },
   };
 }
 
-function laterBy(task: () => void, delayMs: number): () => void {
-  const timer = setTimeout(task, delayMs);
-  timer.unref();
-  return () => clearTimeout(timer);
+/** How far a follower has come, and who waits for it. */
+interface Progress {
+  readonly parts: JournalFollowerParts;
+  readonly batch: BatchLimits;
+  readonly waiting: ReturnType<typeof createWaitingEntries>;
+  /** The position of the entry to handle next. */
+  readonly next: number;
+  /** Everything before it is known to be durable. */
+  wanted: number;
+  /** Everything before it is to be handled without further waiting. */
+  due: number;
+  moveTo(next: number): void;
+  /** Resolves when everything before the position was handled. */
+  reached(position: number): Promise<void>;
+  rejectWaiters(error: unknown): void;
 }
 
-function batchFrom(entries: readonly DurableEntry[], from: number): readonly DurableEntry[] {
-  let samples = 0;
-  let to = from;
-  while (to < entries.length && to - from < batchLimits.entriesMax) {
-    samples += entries[to]!.samples.length;
-    if (samples > batchLimits.samplesMax && to > from) break;
-    to += 1;
-  }
-  return from === 0 && to === entries.length ? entries : entries.slice(from, to);
-}
-
-/** Entries that were announced and not handled yet, by position. */
-function waitingEntries() {
-  const entries = new Map<number, DurableEntry>();
-  let samples = 0;
-
-  function drop(position: number): DurableEntry | undefined {
-    const entry = entries.get(position);
-    if (entry !== undefined && entries.delete(position)) samples -= entry.samples.length;
-    return entry;
-  }
-
+function createProgress(parts: JournalFollowerParts, batch: BatchLimits): Progress {
+  const { name, log, durability } = parts;
+  const waiters = new Set<{ readonly position: number } & PromiseWithResolvers<void>>();
+  let next = parts.from ?? log.followerPosition(name) ?? log.position;
+  const tellLog = (): void => log.setFollowerPosition(name, next);
+  if (durability === 'told' || log.followerPosition(name) === undefined) tellLog();
   return {
-    /** Beyond the limits it is not kept: the journal has it. */
-    add(entry: DurableEntry): void {
-      if (entries.size >= waitingLimits.entriesMax || samples >= waitingLimits.samplesMax) return;
-      drop(entry.position);
-      entries.set(entry.position, entry);
-      samples += entry.samples.length;
+    parts,
+    batch,
+    waiting: createWaitingEntries(batch),
+    get next() {
+      return next;
     },
-    has: (position: number): boolean => entries.has(position),
-    /** The unbroken run from the position on, as far as one batch goes; it waits no longer. */
-    takeFrom(position: number): readonly DurableEntry[] {
-      const run: DurableEntry[] = [];
-      for (let at = position; run.length < batchLimits.entriesMax && entries.has(at); at++)
-        run.push(entries.get(at)!);
-      const batch = batchFrom(run, 0);
-      for (const entry of batch) drop(entry.position);
-      return batch;
+    wanted: log.position,
+    due: log.position,
+    moveTo(position) {
+      next = position;
+      if (durability === 'told') tellLog();
+      for (const waiter of waiters) {
+        if (waiter.position <= next && waiters.delete(waiter)) waiter.resolve();
+      }
     },
-    dropBefore(position: number): void {
-      for (const known of [...entries.keys()]) if (known < position) drop(known);
+    reached(position) {
+      const waiter = { position, ...Promise.withResolvers<void>() };
+      waiters.add(waiter);
+      return waiter.promise;
+    },
+    rejectWaiters(error) {
+      for (const waiter of waiters) waiter.reject(error);
+      waiters.clear();
     },
   };
+}
+
+async function catchUp(
+  progress: Progress,
+  isClosed: () => boolean,
+  progressed: () => void,
+): Promise<void> {
+  while (!isClosed() && progress.next < progress.due) {
+    const batch = progress.waiting.takeFrom(progress.next);
+    if (batch.length > 0) await handleBatch(progress, batch);
+    else await readJournal(progress, isClosed);
+    progressed();
+  }
+}
+
+async function handleBatch(progress: Progress, entries: readonly DurableEntry[]): Promise<void> {
+  const fresh = entries.filter((entry) => entry.position >= progress.next);
+  const last = fresh.at(-1);
+  if (last === undefined) return;
+  await progress.parts.handle(fresh);
+  progress.moveTo(last.position + 1);
+}
+
+async function readJournal(progress: Progress, isClosed: () => boolean): Promise<void> {
+  const { waiting, parts } = progress;
+  for await (const entries of parts.log.entriesFrom(progress.next)) {
+    for (let from = 0; from < entries.length && !isClosed(); ) {
+      const batch = batchFrom(entries, from, progress.batch);
+      from += batch.length;
+      await handleBatch(progress, batch);
+    }
+    waiting.dropBefore(progress.next);
+    if (isClosed() || waiting.has(progress.next)) return;
+  }
+  const { next, wanted } = progress;
+  if (next >= wanted) return;
+  // Durable entries that the journal cannot give are damage, which the log reports; nothing else can be waited for.
+  parts.failed(
+    new Error(
+      `The journal has no entries from ${next} to ${wanted}; follower ${parts.name} continues after them`,
+    ),
+  );
+  progress.moveTo(wanted);
 }

@@ -1,14 +1,7 @@
-// MQTT's way out for downlinks: published below the device's topic, or waiting until the device is there (contract 17).
+// MQTT transport of downlinks: publishes below the device's topic, or waits until the device subscribes (contract 17).
+import type { PublishToDevice } from '../ingest/mqtt/mqtt-publisher.ts';
 import { Problem } from '../model/problem.ts';
 import type { SendDownlink } from './downlink-transport.ts';
-
-/** Publishes below the device's own topic; `offline` when nobody is subscribed there. */
-export type PublishToDevice = (
-  deviceId: string,
-  topic: string,
-  payload: Buffer,
-  options: { readonly qos: 0 | 1; readonly retain: boolean },
-) => Promise<'sent' | 'acknowledged' | 'offline'>;
 
 export function mqttTransport(publish: PublishToDevice): SendDownlink {
   return async ({ deviceId, topic, payloadHex, payload }) => {

@@ -36,14 +36,14 @@ beforeAll(async () => {
   const named = { name: 'n', organizationId: 'o' };
   workspaceId = (await createWorkspace(records, named, 1)).id;
   const placed = { name: 'n', workspaceId };
-  tagId = (await createTag(records, placed, 1)).id;
+  tagId = (await createTag({ ...records, now: () => 1 }, placed)).id;
   const http = { ...placed, connectivity: 'HTTP' } as const;
   const deviceConnector = await createDeviceConnector(records, owner, http, 1);
   const options = { vendorNames: false, connectorSecrets: false };
   const flow = { ...placed, deviceConnector, outputConnectors: [] };
   const dataFlowId = (await createDataFlow(records, owner, options, flow, 1)).id;
   const device = { ...placed, deviceId: 'd1', dataFlowId, tags: [{ id: tagId }] };
-  deviceId = (await createDevice(records, owner, device, 1)).id;
+  deviceId = (await createDevice({ ...records, now: () => 1 }, owner, device)).id;
 });
 afterAll(() => opened.close());
 

@@ -112,7 +112,9 @@ test.each<[Problem, boolean]>([
   [problem('storageFull'), true],
   [problem('notFound', { what: 'device', id: 'd2' }), false],
 ])('%s: retry %s', async (error, retry) => {
-  const appendEntry = () => Promise.reject(error);
+  const appendEntry = async (): Promise<never> => {
+    throw error;
+  };
   const outcome = await storeWrittenSample(written, stages({ appendEntry }).parts);
   expect(outcome).toEqual({ ok: false, retry, reason: error.message });
 });

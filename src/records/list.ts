@@ -1,5 +1,5 @@
-// Pages of rows: total, order and the part asked for, the same for every table.
-import { type ReferenceExpression, type SelectQueryBuilder, sql } from 'kysely';
+// Pages of rows: total, order and the requested part, the same for every table.
+import { type SelectQueryBuilder, sql } from 'kysely';
 import type { PageRequest } from '../model/page.ts';
 import { refuseUnknownFields } from '../model/sort-order.ts';
 import type { KeptLists } from './list-cache.ts';
@@ -21,38 +21,43 @@ export const sortColumns: Readonly<Record<string, string>> = {
   version: 'version',
 };
 
-/** So much of a list that is not known yet is read at once: most filters find less, and need no count then. */
+/** Rows of an unknown list that are read at once: most filters find fewer, and then need no count. */
 const readAtOnceMax = 2_500;
 
-/**
- * One page. `columns` says which fields may order it and the column of each; another field is a 400 (contract 36). Without any: name,
- * then id; `id` always settles what is left (contract 35).
- */
+export interface ListOrder<T extends keyof RecordTables> {
+  /** The column of each field that can sort the list; another field is a 400 (contract 36). */
+  readonly columns?: Readonly<Record<string, string>>;
+  /** Qualifies the columns where the query joins another table. */
+  readonly table?: T;
+  /** The unique column that orders equal rows (contract 35). */
+  readonly idColumn?: string;
+}
+
+type Query<T extends keyof RecordTables, O> = SelectQueryBuilder<RecordTables, T, O>;
+
+/** One page, sorted as requested; without a sort by name, then id. */
 export async function pageOfRows<T extends keyof RecordTables, O>(
-  query: SelectQueryBuilder<RecordTables, T, O>,
+  query: Query<T, O>,
   request: PageRequest,
-  columns: Readonly<Record<string, string>> = sortColumns,
-  table?: T,
-  idColumn = 'id',
+  order: ListOrder<T> = {},
 ): Promise<Rows<O>> {
-  const ordered = inOrder(query, request, columns, table, idColumn);
+  const ordered = inOrder(query, request, order);
   const before = request.page * request.size;
   const rows = await ordered.limit(request.size).offset(before).execute();
-  // A page that is not full is the last one: there is nothing left to count.
+  // A page that is not full is the last one, so nothing is left to count.
   if (rows.length < request.size && (rows.length > 0 || before === 0))
     return { rows, total: before + rows.length };
   return { rows, total: await countOf(query) };
 }
 
-/** One page of a list that may be long: it is read or counted once for as long as nothing of it was written. */
+/** One page of a list that may be long. The list is read or counted once, until one of its tables is written. */
 export async function pageOfLongList<T extends keyof RecordTables, O>(
   lists: KeptLists,
-  query: SelectQueryBuilder<RecordTables, T, O>,
+  query: Query<T, O>,
   request: PageRequest,
-  columns: Readonly<Record<string, string>>,
-  table: T,
+  order: ListOrder<T>,
 ): Promise<Rows<O>> {
-  const ordered = inOrder(query, request, columns, table, 'id');
+  const ordered = inOrder(query, request, order);
   const before = request.page * request.size;
   const after = before + request.size;
   const whole = ordered.compile();
@@ -60,35 +65,48 @@ export async function pageOfLongList<T extends keyof RecordTables, O>(
   const known = lists.find(whole);
   if (known?.rows !== undefined)
     return { rows: known.rows.slice(before, after) as O[], total: known.total };
-  // A page of the second half is nearer to the end.
-  if (known !== undefined && before > known.total / 2) {
-    const reversed = inOrder(query, request, columns, table, 'id', true);
-    const size = Math.max(0, Math.min(after, known.total) - before);
-    const read =
-      size === 0
-        ? []
-        : await reversed
-            .limit(size)
-            .offset(known.total - before - size)
-            .execute();
-    return { rows: read.reverse(), total: known.total };
+  if (known !== undefined) {
+    const { total } = known;
+    // A page of the second half is nearer to the end.
+    if (before > total / 2)
+      return {
+        rows: await readFromEnd(inOrder(query, request, order, true), request, total),
+        total,
+      };
+    return { rows: await ordered.limit(request.size).offset(before).execute(), total };
   }
-  const isReadAtOnce = known === undefined && after <= readAtOnceMax;
-  const read = await (isReadAtOnce
-    ? ordered.limit(readAtOnceMax)
-    : ordered.limit(request.size).offset(before)
-  ).execute();
-  const rows = isReadAtOnce ? read.slice(before, after) : read;
-  if (known !== undefined) return { rows, total: known.total };
-  const isWhole = isReadAtOnce && read.length < readAtOnceMax;
-  const total = isWhole ? read.length : await countOf(query);
-  lists.keep(whole, { total, rows: isWhole ? read : undefined }, stamp);
-  return { rows, total };
+  if (after > readAtOnceMax) {
+    const rows = await ordered.limit(request.size).offset(before).execute();
+    const total = await countOf(query);
+    lists.keep(whole, { total, rows: undefined }, stamp);
+    return { rows, total };
+  }
+  const read = await ordered.limit(readAtOnceMax).execute();
+  const isWhole = read.length < readAtOnceMax;
+  const kept = isWhole
+    ? { total: read.length, rows: read }
+    : { total: await countOf(query), rows: undefined };
+  lists.keep(whole, kept, stamp);
+  return { rows: read.slice(before, after), total: kept.total };
 }
 
-async function countOf<T extends keyof RecordTables, O>(
-  query: SelectQueryBuilder<RecordTables, T, O>,
-): Promise<number> {
+/** The page out of the list in reversed order, turned back. */
+async function readFromEnd<T extends keyof RecordTables, O>(
+  reversed: Query<T, O>,
+  { page, size }: PageRequest,
+  total: number,
+): Promise<O[]> {
+  const before = page * size;
+  const count = Math.max(0, Math.min(before + size, total) - before);
+  if (count === 0) return [];
+  const rows = await reversed
+    .limit(count)
+    .offset(total - before - count)
+    .execute();
+  return rows.reverse();
+}
+
+async function countOf<T extends keyof RecordTables, O>(query: Query<T, O>): Promise<number> {
   const counting = query.clearSelect().clearOrderBy();
   const { total } = (await counting
     .select(sql<number>`count(*)`.as('total') as never)
@@ -97,34 +115,29 @@ async function countOf<T extends keyof RecordTables, O>(
 }
 
 function inOrder<T extends keyof RecordTables, O>(
-  query: SelectQueryBuilder<RecordTables, T, O>,
-  request: PageRequest,
-  columns: Readonly<Record<string, string>>,
-  table: T | undefined,
-  idColumn: string,
+  query: Query<T, O>,
+  { sort }: PageRequest,
+  { columns = sortColumns, table, idColumn = 'id' }: ListOrder<T>,
   isReversed = false,
-): SelectQueryBuilder<RecordTables, T, O> {
-  refuseUnknownFields(request.sort, Object.keys(columns));
-  const orders = request.sort.map(({ field, direction }) => ({
-    column: columns[field]!,
-    direction,
+): Query<T, O> {
+  refuseUnknownFields(sort, Object.keys(columns));
+  const first = columns['name'] ?? idColumn;
+  const orders = sort.map(({ field, direction }) => ({
+    column: columns[field] ?? first,
+    isDescending: direction === 'desc',
   }));
-  if (orders.length === 0) orders.push({ column: columns['name'] ?? idColumn, direction: 'asc' });
-  orders.push({ column: idColumn, direction: 'asc' });
-  const prefix = table === undefined ? '' : `${table}.`;
+  if (orders.length === 0) orders.push({ column: first, isDescending: false });
+  orders.push({ column: idColumn, isDescending: false });
   let ordered = query;
-  for (const { column, direction } of orders) {
-    const reference = (column.includes('.') ? column : prefix + column) as ReferenceExpression<
-      RecordTables,
-      T
-    >;
-    const isDescending = (direction === 'desc') !== isReversed;
-    ordered = ordered.orderBy(sql.ref(reference as string), isDescending ? 'desc' : 'asc');
+  for (const { column, isDescending } of orders) {
+    const isQualified = table === undefined || column.includes('.');
+    const reference = sql.ref(isQualified ? column : `${table}.${column}`);
+    ordered = ordered.orderBy(reference, isDescending === isReversed ? 'asc' : 'desc');
   }
   return ordered;
 }
 
-/** What a workspace list is narrowed to; absent parts narrow nothing. */
+/** Filters that workspace lists share; an absent one filters nothing. */
 export interface WorkspaceFilter {
   readonly organizationId: string;
   /** Absent: every workspace of the organization. */

@@ -1,6 +1,6 @@
 // A rule compiled once: what each data source watches, how its logic is judged, and what its actions are.
 import { type GeoFence, parseGeoFence } from '../model/geo-fence.ts';
-import type { OutputConnector } from '../model/connector.ts';
+import type { OutputConnector } from '../model/output-connector.ts';
 import type { CustomLogicBlock, Rule, RuleDataSource } from '../model/rule.ts';
 import { readSchedule, type RuleSchedule } from '../model/rule-schedule.ts';
 import { combinationHolds, parseTagCombination } from '../model/tag-combination.ts';

@@ -1,6 +1,6 @@
 // The guest inside an instance: its runtime, its globals, and the calls that cross the border as texts and numbers.
 import { readFileSync } from 'node:fs';
-import { codecEntries } from './source-analysis.ts';
+import { codecEntries } from './module-syntax.ts';
 import type { ScriptLimits } from './script-limits.ts';
 import { moduleExpression, type ProvidedModuleName } from './provided-modules.ts';
 import { type Pointer, type QuickJs, scratchEnd, scratchStart } from './quickjs.ts';

@@ -1,10 +1,10 @@
-// Answers the guest's Intl: JSON in, JSON out, with a bounded number of formatters kept because making one is dear.
+// Intl host: answers the Intl calls of scripts, JSON in and out, with a bounded cache of formatters.
 import { createBoundedMap } from '../structures/bounded-map.ts';
 
-/** Formatters kept; a script that makes ever new ones pays for each. */
+/** Formatters in the cache. A script that always creates new ones pays for each. */
 const formattersMax = 100;
-/** Characters of one question; nobody formats a text of that length. */
-const questionCharsMax = 100_000;
+/** Characters of one call. */
+const callCharsMax = 100_000;
 
 type Locales = string | string[] | undefined;
 type Options = Record<string, unknown>;
@@ -36,10 +36,10 @@ const methods: { readonly [K in Kind]: readonly string[] } = {
   Collator: ['compare', 'resolvedOptions'],
 };
 
-/** Answers one question of the guest; never throws, an error is an answer too. */
+/** Answers one call. An error is returned as an answer, never thrown. */
 export type IntlHost = (kind: string, key: string, method: string, argsJson: string) => string;
 
-/** Makes an answerer with its own formatters. */
+/** Creates a host with its own formatters. */
 export function createIntlHost(): IntlHost {
   const formatters = createBoundedMap<string, object>(formattersMax);
 
@@ -69,27 +69,19 @@ export function createIntlHost(): IntlHost {
     const formatter = formatterOf(known, key) as Record<string, (...args: unknown[]) => unknown>;
     if (method === 'check') return null;
     if (!methods[known].includes(method)) throw new TypeError(`There is no ${method}`);
-    return formatter[method]!(...args.map(numberFrom));
+    return formatter[method]?.(...args.map(numberFrom));
   };
 
   const dateText = (key: string, method: string, time: number): string => {
     const [locales, options] = JSON.parse(key) as [Locales | null, Options | null];
-    const defaults = method.endsWith('DateString')
-      ? dateOnly
-      : method.endsWith('TimeString')
-        ? timeOnly
-        : dateAndTime;
-    const full = hasFields(options ?? {}, method) ? options : { ...options, ...defaults };
-    const formatter = formatterOf(
-      'DateTimeFormat',
-      JSON.stringify([locales, full]),
-    ) as Intl.DateTimeFormat;
-    return formatter.format(time);
+    const full = withDefaults(options ?? {}, partsOf(method));
+    const formatter = formatterOf('DateTimeFormat', JSON.stringify([locales, full]));
+    return (formatter as Intl.DateTimeFormat).format(time);
   };
 
   return (kind, key, method, argsJson) => {
     try {
-      if (key.length + argsJson.length > questionCharsMax)
+      if (key.length + argsJson.length > callCharsMax)
         throw new RangeError('Too long a text for Intl');
       return JSON.stringify({
         value: valueOf(kind, key, method, JSON.parse(argsJson) as unknown[]),
@@ -108,26 +100,42 @@ function inUtc(options: Options): Intl.DateTimeFormatOptions {
   return { timeZone: 'UTC', ...options };
 }
 
-// Numbers that JSON cannot hold come as an object with their text.
+// Numbers that JSON does not have arrive as an object with their text.
 function numberFrom(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if ('bigint' in value) return BigInt(value.bigint as string);
-  return 'number' in value ? Number(value.number) : value;
+  if ('number' in value) return Number(value.number);
+  return value;
 }
 
-// The defaults of Date.prototype.toLocaleString and its sisters (ECMA-402, ToDateTimeOptions).
-const dateOnly = { year: 'numeric', month: 'numeric', day: 'numeric' };
-const timeOnly = { hour: 'numeric', minute: 'numeric', second: 'numeric' };
-const dateAndTime = { ...dateOnly, ...timeOnly };
-const dateFields = ['weekday', 'year', 'month', 'day', 'dateStyle'];
-const timeFields = ['dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits', 'timeStyle'];
+/** Fields of a Date's text: those that count as given, and the defaults if none is given (ECMA-402, ToDateTimeOptions). */
+interface DateParts {
+  readonly fields: readonly string[];
+  readonly defaults: Options;
+}
 
-function hasFields(options: Options, method: string): boolean {
-  if (options['dateStyle'] !== undefined || options['timeStyle'] !== undefined) return true;
-  const wanted = method.endsWith('DateString')
-    ? dateFields
-    : method.endsWith('TimeString')
-      ? timeFields
-      : [...dateFields, ...timeFields];
-  return wanted.some((field) => options[field] !== undefined);
+const datePart: DateParts = {
+  fields: ['weekday', 'year', 'month', 'day', 'dateStyle'],
+  defaults: { year: 'numeric', month: 'numeric', day: 'numeric' },
+};
+const timePart: DateParts = {
+  fields: ['dayPeriod', 'hour', 'minute', 'second', 'fractionalSecondDigits', 'timeStyle'],
+  defaults: { hour: 'numeric', minute: 'numeric', second: 'numeric' },
+};
+const bothParts: DateParts = {
+  fields: [...datePart.fields, ...timePart.fields],
+  defaults: { ...datePart.defaults, ...timePart.defaults },
+};
+
+function partsOf(method: string): DateParts {
+  if (method.endsWith('DateString')) return datePart;
+  if (method.endsWith('TimeString')) return timePart;
+  return bothParts;
+}
+
+function withDefaults(options: Options, { fields, defaults }: DateParts): Options {
+  const isGiven = ['dateStyle', 'timeStyle', ...fields].some(
+    (field) => options[field] !== undefined,
+  );
+  return isGiven ? options : { ...options, ...defaults };
 }

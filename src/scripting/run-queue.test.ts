@@ -1,7 +1,8 @@
 // The queue's fairness and bounds, without any thread.
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { createRunQueue, type RunKind, type Waiting } from './run-queue.ts';
+import type { RunKind, Waiting } from './run-lines.ts';
+import { createRunQueue } from './run-queue.ts';
 
 interface Numbered extends Waiting {
   readonly number: number;

@@ -34,11 +34,18 @@ export function createRunRecorder(shared: SharedArrayBuffer): RunRecorder {
   const guestBytesMax = bytes.length - reserveBytes;
   let used = 0;
   const comma = 44;
-  const advance = (to: number): boolean => {
+
+  function advance(to: number): boolean {
     used = to;
     Atomics.store(header, words.used, used);
     return true;
-  };
+  }
+
+  /** A comma follows the entry before. */
+  function nextStart(): number {
+    return used === 0 ? 0 : used + 1;
+  }
+
   return {
     begin(run, phase) {
       used = 0;
@@ -54,14 +61,14 @@ export function createRunRecorder(shared: SharedArrayBuffer): RunRecorder {
       Atomics.store(header, words.phase, recorderPhases.idle);
     },
     append(memory, from, to) {
-      const at = used === 0 ? 0 : used + 1;
+      const at = nextStart();
       if (at + to - from > guestBytesMax) return false;
       if (used > 0) bytes[used] = comma;
       bytes.set(memory.subarray(from, to), at);
       return advance(at + to - from);
     },
     appendText(entry) {
-      const at = used === 0 ? 0 : used + 1;
+      const at = nextStart();
       if (at + Buffer.byteLength(entry) > bytes.length) return false;
       if (used > 0) bytes[used] = comma;
       return advance(at + bytes.write(entry, at));

@@ -63,7 +63,7 @@ export function createScriptCache(bytesMax: number): ScriptCache {
 const overheadBytes = 1_024;
 
 function bytesOf({ source, compiled }: CachedScript): number {
-  const image =
-    compiled !== undefined && 'image' in compiled ? compiled.image.bytes + source.length : 0;
-  return overheadBytes + source.length + image;
+  const bytes = overheadBytes + source.length;
+  if (compiled === undefined || 'error' in compiled) return bytes;
+  return bytes + compiled.image.bytes + source.length;
 }

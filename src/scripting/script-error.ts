@@ -1,6 +1,6 @@
 // Errors of scripts as the user sees them: a message, and the place in the user's own source.
 import type { ScriptErrorEvent } from './emit.ts';
-import type { AnalysedScript } from './source-analysis.ts';
+import type { AnalyzedScript } from './source-analysis.ts';
 import { originalPlace, statementAt } from './source-edits.ts';
 
 /** The name under which the engine compiles a script; frames with it are the user's. */
@@ -12,11 +12,11 @@ const frame = /\bscript\.js:(\d{1,9}):(\d{1,9})/;
 export function scriptError(
   message: string,
   stack: string,
-  script: AnalysedScript,
+  script: AnalyzedScript,
 ): ScriptErrorEvent {
   const match = frame.exec(stack);
   if (match === null) return { message };
-  const inCode = placeOf(script.code, Number(match[1]), Number(match[2]));
+  const inCode = positionOf(script.code, Number(match[1]), Number(match[2]));
   if (inCode === undefined || inCode < script.codeStart) return { message };
   const told = originalPlace(script.edited, inCode - script.codeStart);
   if (told >= script.source.length) return { message };
@@ -31,17 +31,14 @@ export function errorEntry(event: ScriptErrorEvent): string {
 }
 
 // The engine counts columns in bytes of UTF-8.
-function placeOf(code: string, line: number, column: number): number | undefined {
+function positionOf(code: string, line: number, column: number): number | undefined {
   let start = 0;
   for (let passed = 1; passed < line; passed++) {
     start = code.indexOf('\n', start) + 1;
     if (start === 0) return undefined;
   }
-  const end = code.indexOf('\n', start);
-  const bytes = Buffer.from(code.slice(start, end === -1 ? undefined : end)).subarray(
-    0,
-    column - 1,
-  );
+  const [text = ''] = code.slice(start).split('\n', 1);
+  const bytes = Buffer.from(text).subarray(0, column - 1);
   return start + bytes.toString().length;
 }
 
@@ -59,16 +56,14 @@ const statementCharsMax = 20_000;
  * The engine tells where a statement or call begins. When the message names something that the statement mentions once,
  * that is the place; statements that emit an object are often many lines long.
  */
-function namedPlace(message: string, script: AnalysedScript, told: number): number {
+function namedPlace(message: string, script: AnalyzedScript, told: number): number {
   const match = named.exec(message);
   const statement = statementAt(script.edited, told);
   if (match === null || statement === undefined || statement.end - told > statementCharsMax)
     return told;
-  const name = (match[1] ?? match[2])!.replaceAll('$', '\\$');
-  const mentions = [
-    ...script.source
-      .slice(told, statement.end)
-      .matchAll(new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'g')),
-  ];
-  return mentions.length === 1 ? told + mentions[0]!.index : told;
+  const name = (match[1] ?? match[2] ?? '').replaceAll('$', '\\$');
+  const text = script.source.slice(told, statement.end);
+  const [mention, second] = text.matchAll(new RegExp(`(?<![\\w$])${name}(?![\\w$])`, 'g'));
+  if (mention === undefined || second !== undefined) return told;
+  return told + mention.index;
 }

@@ -12,7 +12,7 @@ import {
   type ScriptMachine,
   type ScriptMachineOptions,
 } from './script-machine.ts';
-import { analyseSource } from './source-analysis.ts';
+import { analyzeSource } from './source-analysis.ts';
 
 const machines: ScriptMachine[] = [];
 afterEach(async () => {
@@ -179,7 +179,7 @@ test('review behaviour 9: a pause of the machine before the first look at the cl
     recorder: { ...recorder, beat: standStill },
     cpuMs: () => 5,
   });
-  const script = analyseSource('function consume() { emit("log", "done"); }');
+  const script = analyzeSource('function consume() { emit("log", "done"); }');
   if ('error' in script) throw new Error('The source is right');
   const compiled = engine.compile(script);
   if ('error' in compiled) throw new Error('The source is right');

@@ -1,69 +1,71 @@
 // The script machine: runs users' scripts in worker threads, each run in a fresh realm and within limits.
-// It knows no device, rule or store: a source and an event go in, emits come out (interface 2.10, 4.8; contract 15, 16, 35).
+// It does not know devices, rules or stores: it gets a source and an event, and returns emits (interface 2.10, 4.8; contract 15, 16, 35).
 import { availableParallelism } from 'node:os';
 import type { Json } from '../model/json.ts';
-import { problem } from '../model/problem.ts';
+import { type Problem, problem } from '../model/problem.ts';
 import { quotaDetails, standardQuotas } from '../model/quota.ts';
 import type { Emit, ScriptErrorEvent } from './emit.ts';
 import { modeNumber } from './engine.ts';
 import { type ScriptLimits, scriptLimits } from './script-limits.ts';
-import { createRunQueue, type RunKind } from './run-queue.ts';
+import type { RunKind } from './run-lines.ts';
+import { createRunQueue, type RunQueue } from './run-queue.ts';
+import { setRepeatingTimer } from '../structures/timers.ts';
 import { createScriptRegistry } from './script-registry.ts';
 import type { PendingRun } from './script-thread.ts';
-import type { CodecEntry } from './source-analysis.ts';
-import { createThreadPool } from './thread-pool.ts';
+import type { CodecEntry } from './module-syntax.ts';
+import { createThreadPool, type ThreadPool } from './thread-pool.ts';
 import type { RunOutcome } from './worker-messages.ts';
 
 export interface ScriptRun {
-  /** Whose script it is; nothing of one tenant is ever in the memory in which another one's script runs. */
+  /** Owner of the script. The memory in which it runs has no data of another tenant. */
   readonly tenant: string;
   readonly source: string;
   /** The argument of `consume`. */
   readonly event: Json;
-  /** For LoRa Alliance payload codecs: which function is meant. Scripts with `consume` are always entered there. */
+  /** For LoRa Alliance payload codecs: the function to call. Scripts with `consume` have one entry. */
   readonly entry?: CodecEntry;
   /**
-   * How numbers that JSON cannot hold are written: `text` as "NaN", "Infinity" and "-Infinity", which is what run-script
-   * answers; `marked` as null, with their paths in `Emit.nonFinite` (contract 16).
+   * Form of numbers that JSON does not have: `text` for "NaN", "Infinity" and "-Infinity", as run-script returns them;
+   * `marked` for null, with their paths in `Emit.nonFinite` (contract 16).
    */
   readonly nonFinite?: 'text' | 'marked';
-  /** `trial` runs come after `live` ones and have limits of their own; without it a run is live. */
+  /** `trial` runs come after `live` ones and have separate limits. The default is `live`. */
   readonly kind?: RunKind;
-  /** A run that waits is dropped when it is aborted: its answer has no entries. */
+  /** An aborted run that still waits is dropped: its answer has no entries. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface ScriptResult {
-  /** In the order of emitting. With `nonFinite: 'text'` exactly the array that run-script answers. */
+  /** In the order of emission. With `nonFinite: 'text'` exactly the array that run-script returns. */
   readonly emits: readonly Emit[];
-  /** Milliseconds that the run took in its worker. */
+  /** Duration of the run in its worker. */
   readonly durationMs: number;
 }
 
 export interface ScriptMachine {
   /**
-   * Runs a script once. Everything that a script or its source does wrong is an ERROR entry; the promise is rejected only
-   * with the problem `intakeFull`, when too many runs wait, `quotaBusy`, when too many trials of the tenant do, or `stopping`.
+   * Runs a script once. Errors of the script or its source are ERROR entries. Rejects only with the problem `intakeFull` (too
+   * many runs wait), `quotaBusy` (too many trials of the tenant wait) or `stopping`.
    */
   run(run: ScriptRun): Promise<ScriptResult>;
-  /** What is wrong with a source, without running it: syntax, imports, a missing `consume`. Empty when nothing is. */
+  /** Returns the errors of a source without running it: syntax, imports, a missing `consume`. */
   check(tenant: string, source: string): Promise<readonly ScriptErrorEvent[]>;
   /** Waiting runs of all tenants, and threads. */
   readonly waiting: number;
   readonly threads: number;
-  /** Trial runs of a tenant that wait, and that are under way. */
+  /** Trial runs of a tenant: waiting and in progress. */
   trials(tenant: string): { readonly waiting: number; readonly underWay: number };
-  /** Ends all workers; runs that wait or run are rejected with `stopping`. */
+  /** Ends all workers. Waiting and running runs are rejected with `stopping`. */
   close(): Promise<void>;
 }
 
 export interface ScriptMachineOptions {
-  /** Worker threads; by default one less than there are cores, at least one. */
+  /** Worker threads. The default is the number of cores minus one, at least one. */
   readonly workers?: number | undefined;
   readonly limits?: Partial<ScriptLimits>;
-  /** Told of every run that has an answer. */
+  /** Called for every run that has an answer. */
   readonly ran?: ((run: RunFigures) => void) | undefined;
-  /** Told in a sentence why a worker died or was ended and replaced. */
+  /** Gets, as a sentence, the reason why a worker died or was replaced. */
   readonly troubled?: ((why: string) => void) | undefined;
 }
 
@@ -75,86 +77,48 @@ export interface RunFigures {
   readonly durationMs: number;
 }
 
-/** Makes the machine. It starts in the background; runs that come before it is ready wait. */
+interface MachineState {
+  readonly limits: ScriptLimits;
+  readonly queue: RunQueue<PendingRun>;
+  readonly pool: ThreadPool;
+  nextNumber: number;
+}
+
+/** Creates the machine, which starts in the background. Runs that arrive before it is ready wait. */
 export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptMachine {
   const { ran = () => undefined, troubled = () => undefined } = options;
   const limits: ScriptLimits = { ...scriptLimits, ...options.limits };
   const queue = createRunQueue<PendingRun>(limits, () => performance.now());
   const registry = createScriptRegistry(limits.scriptsMax, limits.scriptCharsMax);
-  const pool = createThreadPool(
-    options.workers ?? Math.max(1, availableParallelism() - 1),
-    limits,
-    queue,
-    troubled,
-  );
-  let nextNumber = 1;
-
-  const restTimer = setInterval(() => {
+  const workers = options.workers ?? Math.max(1, availableParallelism() - 1);
+  const pool = createThreadPool(workers, limits, queue, troubled);
+  const machine: MachineState = { limits, queue, pool, nextNumber: 1 };
+  const stopResting = setRepeatingTimer(() => {
     if (pool.rest(performance.now())) registry.clear();
   }, limits.restIntervalMs);
-  restTimer.unref();
 
-  const enqueue = (run: NewRun, signal?: AbortSignal): Promise<RunAnswer> =>
-    new Promise((resolve, reject) => {
-      if (pool.error() !== undefined) return reject(pool.error()!);
-      if (signal?.aborted === true) return resolve(dropped);
-      const number = nextNumber;
-      nextNumber = number === numberMax ? 1 : number + 1;
-      const queuedAt = performance.now();
-      const pending: PendingRun = {
-        ...run,
-        number,
-        bytes: run.event.length + (run.script?.source.length ?? 0),
-        isRepeated: false,
-        finish(entries, durationMs, outcome) {
-          signal?.removeEventListener('abort', drop);
-          resolve({
-            entries,
-            durationMs,
-            outcome,
-            waitMs: Math.max(0, performance.now() - queuedAt - durationMs),
-          });
-        },
-        fail: reject,
-      };
-      const drop = (): void => {
-        if (queue.remove(pending)) resolve(dropped);
-      };
-      const pushed = queue.push(pending);
-      if (pushed === 'taken') {
-        signal?.addEventListener('abort', drop, { once: true });
-        pool.dispatchSoon();
-      } else if (pushed === 'full' || run.kind === 'live') reject(problem('intakeFull'));
-      else reject(trialRefusal(limits));
-    });
+  async function run({ tenant, source, event, ...options }: ScriptRun): Promise<ScriptResult> {
+    const { entry = 'decodeUplink', nonFinite = 'text', kind = 'live', signal } = options;
+    const eventText = JSON.stringify(event);
+    const refusal =
+      tooLarge('script', source, limits.sourceBytesMax) ??
+      tooLarge('event', eventText, limits.eventBytesMax);
+    if (refusal !== undefined)
+      return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
+    const mode = modeNumber({ entry, nonFinite });
+    const script = registry.of(tenant, source);
+    const answer = await enqueue(machine, { tenant, kind, script, mode, event: eventText }, signal);
+    const emits = JSON.parse(answer.entries) as Emit[];
+    if (answer !== dropped) ran(figuresOf(kind, answer, emits));
+    return { emits, durationMs: answer.durationMs };
+  }
 
   return {
-    async run({
-      tenant,
-      source,
-      event,
-      entry = 'decodeUplink',
-      nonFinite = 'text',
-      kind = 'live',
-      signal,
-    }) {
-      const eventText = JSON.stringify(event);
-      const refusal =
-        tooLarge('script', source, limits.sourceBytesMax) ??
-        tooLarge('event', eventText, limits.eventBytesMax);
-      if (refusal !== undefined)
-        return { emits: [{ type: 'ERROR', event: { message: refusal } }], durationMs: 0 };
-      const mode = modeNumber({ entry, nonFinite });
-      const script = registry.of(tenant, source);
-      const answer = await enqueue({ tenant, kind, script, mode, event: eventText }, signal);
-      const emits = JSON.parse(answer.entries) as Emit[];
-      if (answer !== dropped) ran(figuresOf(kind, answer, emits));
-      return { emits, durationMs: answer.durationMs };
-    },
+    run,
     async check(tenant, source) {
       const refusal = tooLarge('script', source, limits.sourceBytesMax);
       if (refusal !== undefined) return [{ message: refusal }];
-      const { entries } = await enqueue({ tenant, kind: 'trial', mode: 0, event: source });
+      const { entries } = await enqueue(machine, { tenant, kind: 'trial', mode: 0, event: source });
       return JSON.parse(entries) as ScriptErrorEvent[];
     },
     get waiting() {
@@ -165,10 +129,45 @@ export function createScriptMachine(options: ScriptMachineOptions = {}): ScriptM
     },
     trials: queue.trials,
     async close() {
-      clearInterval(restTimer);
+      stopResting();
       await pool.close();
     },
   };
+}
+
+function enqueue(machine: MachineState, run: NewRun, signal?: AbortSignal): Promise<RunAnswer> {
+  const { queue, pool, limits } = machine;
+  return new Promise((resolve, reject) => {
+    const failure = pool.error();
+    if (failure !== undefined) return reject(failure);
+    if (signal?.aborted === true) return resolve(dropped);
+    const queuedAt = performance.now();
+    const pending: PendingRun = {
+      ...run,
+      number: nextNumber(machine),
+      bytes: run.event.length + (run.script?.source.length ?? 0),
+      isRepeated: false,
+      finish(entries, durationMs, outcome) {
+        signal?.removeEventListener('abort', drop);
+        const waitMs = Math.max(0, performance.now() - queuedAt - durationMs);
+        resolve({ entries, durationMs, outcome, waitMs });
+      },
+      fail: reject,
+    };
+    function drop(): void {
+      if (queue.remove(pending)) resolve(dropped);
+    }
+    const pushed = queue.push(pending);
+    if (pushed !== 'taken') return reject(rejectionOf(pushed, run.kind, limits));
+    signal?.addEventListener('abort', drop, { once: true });
+    pool.dispatchSoon();
+  });
+}
+
+function nextNumber(machine: MachineState): number {
+  const number = machine.nextNumber;
+  machine.nextNumber = (number % numberMax) + 1;
+  return number;
 }
 
 type NewRun = Pick<PendingRun, 'tenant' | 'kind' | 'script' | 'mode' | 'event'>;
@@ -181,7 +180,7 @@ interface RunAnswer {
   readonly waitMs: number;
 }
 
-/** The answer to somebody who does not wait for it any more. */
+/** The answer to a caller that no longer waits. */
 const dropped: RunAnswer = { entries: '[]', durationMs: 0, outcome: 'ended', waitMs: 0 };
 
 function figuresOf(
@@ -193,7 +192,8 @@ function figuresOf(
   return { kind, outcome: failed ? 'error' : outcome, waitMs, durationMs };
 }
 
-function trialRefusal(limits: ScriptLimits) {
+function rejectionOf(pushed: 'full' | 'tenantFull', kind: RunKind, limits: ScriptLimits): Problem {
+  if (pushed === 'full' || kind === 'live') return problem('intakeFull');
   const quotas = { ...standardQuotas, runScriptsWaiting: limits.trialsWaitingMax };
   return problem('quotaBusy', {
     ...quotaDetails(quotas, 'runScriptsWaiting'),
@@ -201,7 +201,7 @@ function trialRefusal(limits: ScriptLimits) {
   });
 }
 
-// Numbers of runs are words of the memory that is shared with the workers.
+// Run numbers are 32-bit words in the memory that is shared with the workers.
 const numberMax = 0x7fff_ffff;
 
 function tooLarge(what: string, text: string, bytesMax: number): string | undefined {

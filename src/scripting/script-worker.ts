@@ -1,11 +1,11 @@
-// The script worker's thread: takes batches of runs, compiles what it does not know, runs, and answers.
+// Script worker: receives batches of runs, compiles new scripts, runs them and answers.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ScriptErrorEvent } from './emit.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { createRunRecorder, recorderPhases } from './run-recorder.ts';
 import { createScriptCache, type CachedScript } from './script-cache.ts';
 import { errorEntry } from './script-error.ts';
-import { analyseSource } from './source-analysis.ts';
+import { analyzeSource } from './source-analysis.ts';
 import {
   checkOnly,
   type FromWorker,
@@ -16,7 +16,8 @@ import {
 } from './worker-messages.ts';
 
 const start = workerData as WorkerStart;
-const port = parentPort!;
+if (parentPort === null) throw new Error('The script worker must run in a worker thread');
+const port = parentPort;
 const recorder = createRunRecorder(start.recorder);
 const scripts = createScriptCache(start.limits.imageCacheBytesMax);
 
@@ -29,20 +30,20 @@ type Compiled = CachedScript['compiled'] & object;
 
 /** Throws SourceTooLong. */
 function compile(engine: Engine, source: string, compileCpuMs: number): Compiled {
-  const analysed = analysedInTime(source, compileCpuMs);
-  if ('error' in analysed) return analysed;
+  const analyzed = analyzedInTime(source, compileCpuMs);
+  if ('error' in analyzed) return analyzed;
   recorder.beat();
-  return engine.compile(analysed);
+  return engine.compile(analyzed);
 }
 
-/** A source that takes longer to compile than any tenant may keep a thread for. */
+/** A source that takes longer to compile than a tenant may occupy a thread. */
 class SourceTooLong extends Error {
   override readonly name = 'SourceTooLong';
 }
 
-function analysedInTime(source: string, compileCpuMs: number) {
+function analyzedInTime(source: string, compileCpuMs: number) {
   const startedAt = cpuMs();
-  return analyseSource(source, () => {
+  return analyzeSource(source, () => {
     recorder.beat();
     if (cpuMs() - startedAt <= compileCpuMs) return;
     throw new SourceTooLong(
@@ -51,15 +52,16 @@ function analysedInTime(source: string, compileCpuMs: number) {
   });
 }
 
-/** What is wrong with a source, found without running it: its errors as a JSON array. */
+/** The errors of a source as a JSON array, found without running it. */
 function errorsOf(engine: Engine, source: string): string {
   try {
-    const analysed = analysedInTime(source, start.limits.compileCpuMs);
-    const compiled = 'error' in analysed ? analysed : engine.compile(analysed);
-    const errors: ScriptErrorEvent[] = 'error' in compiled ? [compiled.error] : [];
-    if (!('error' in analysed) && analysed.dialect === 'consume' && !analysed.declaresConsume) {
+    const analyzed = analyzedInTime(source, start.limits.compileCpuMs);
+    if ('error' in analyzed) return JSON.stringify([analyzed.error]);
+    const errors: ScriptErrorEvent[] = [];
+    const compiled = engine.compile(analyzed);
+    if ('error' in compiled) errors.push(compiled.error);
+    if (analyzed.dialect === 'consume' && !analyzed.declaresConsume)
       errors.push({ message: 'The script must define the function consume(event)' });
-    }
     return JSON.stringify(errors);
   } catch (error) {
     if (error instanceof SourceTooLong) return JSON.stringify([{ message: error.message }]);
@@ -68,14 +70,20 @@ function errorsOf(engine: Engine, source: string): string {
 }
 
 /** The entries of a run as a JSON array, and how it ended. */
-type Ended = [entries: string, end: RunOutcome];
+type Ended = readonly [entries: string, end: RunOutcome];
 
-/** A run as it was asked for. */
-interface Asked {
+/** A run as the main thread sent it. */
+interface RunRequest {
   readonly run: number;
   readonly mode: number;
   readonly event: string;
   readonly compileCpuMs: number;
+}
+
+interface WorkerState {
+  readonly engine: Engine;
+  /** The tenant that left traces in memory; undefined after compiling, whose traces are those of any tenant. */
+  lastTenant: string | undefined;
 }
 
 function refusalOf(error: unknown): SourceTooLong {
@@ -83,121 +91,139 @@ function refusalOf(error: unknown): SourceTooLong {
   throw error;
 }
 
-/** Serves messages one after the other: an engine that is renewed must be waited for. */
-function serve(engine: Engine): (message: ToWorker) => Promise<void> {
-  let lastTenant: string | undefined;
-
-  const compiledOf = async (
-    run: number,
-    script: CachedScript,
-    compileCpuMs: number,
-  ): Promise<Compiled> => {
-    if (script.compiled === undefined) {
-      recorder.begin(run, recorderPhases.compiling);
-      try {
-        script.compiled = compile(engine, script.source, compileCpuMs);
-      } finally {
-        recorder.end();
-      }
-      // What compiling left in memory is its tenant's.
-      lastTenant = undefined;
-      if (engine.worn) await engine.renew();
-    }
-    return script.compiled;
-  };
-
-  const runCompiled = (
-    script: CachedScript,
-    compiled: Compiled,
-    { run, mode, event }: Asked,
-  ): Ended => {
-    if ('error' in compiled) return [`[${errorEntry(compiled.error)}]`, 'ended'];
-    recorder.begin(run, recorderPhases.running);
-    const end = engine.run(compiled, event, mode, script.tenant !== lastTenant);
+async function compiledOf(
+  state: WorkerState,
+  script: CachedScript,
+  { run, compileCpuMs }: RunRequest,
+): Promise<Compiled> {
+  if (script.compiled !== undefined) return script.compiled;
+  recorder.begin(run, recorderPhases.compiling);
+  try {
+    script.compiled = compile(state.engine, script.source, compileCpuMs);
+  } finally {
     recorder.end();
-    lastTenant = script.tenant;
-    return [recorder.text(), end];
-  };
+  }
+  state.lastTenant = undefined;
+  if (state.engine.worn) await state.engine.renew();
+  return script.compiled;
+}
 
-  const runNew = async (script: CachedScript, asked: Asked): Promise<Ended> => {
-    const compiled = await compiledOf(asked.run, script, asked.compileCpuMs).catch(refusalOf);
-    if (compiled instanceof SourceTooLong)
-      return [`[${errorEntry({ message: compiled.message })}]`, 'refused'];
-    return runCompiled(script, compiled, asked);
-  };
+function runCompiled(
+  state: WorkerState,
+  script: CachedScript,
+  compiled: Compiled,
+  { run, mode, event }: RunRequest,
+): Ended {
+  if ('error' in compiled) return [`[${errorEntry(compiled.error)}]`, 'ended'];
+  recorder.begin(run, recorderPhases.running);
+  const end = state.engine.run(compiled, event, mode, script.tenant !== state.lastTenant);
+  recorder.end();
+  state.lastTenant = script.tenant;
+  return [recorder.text(), end];
+}
 
-  // Most runs have nothing to wait for, and a promise for each would cost more than the rest of this file.
-  const runOne = (script: CachedScript, asked: Asked): Ended | Promise<Ended> =>
-    script.compiled === undefined
-      ? runNew(script, asked)
-      : runCompiled(script, script.compiled, asked);
+async function runNew(
+  state: WorkerState,
+  script: CachedScript,
+  request: RunRequest,
+): Promise<Ended> {
+  const compiled = await compiledOf(state, script, request).catch(refusalOf);
+  if (compiled instanceof SourceTooLong)
+    return [`[${errorEntry({ message: compiled.message })}]`, 'refused'];
+  return runCompiled(state, script, compiled, request);
+}
 
-  const checkOne = (run: number, source: string): Ended => {
-    recorder.begin(run, recorderPhases.compiling);
-    const text = errorsOf(engine, source);
-    recorder.end();
-    lastTenant = undefined;
-    return [text, 'ended'];
-  };
+function check(state: WorkerState, { run, event: source }: RunRequest): Ended {
+  recorder.begin(run, recorderPhases.compiling);
+  const text = errorsOf(state.engine, source);
+  recorder.end();
+  state.lastTenant = undefined;
+  return [text, 'ended'];
+}
 
-  const runBatch = async ({ runs, compileCpuMs }: ToWorker): Promise<void> => {
-    const startedAt = performance.now();
-    let before = startedAt;
-    let answered = { at: startedAt, cpu: cpuMs() };
-    let results: (number | string)[] = [];
-    let ends: [number, RunOutcome][] = [];
-    const returned: number[] = [];
-    /** Durations are those of the clock; how much of them the thread really ran is told once for all. */
-    const answerWith = (rest: {
-      last: boolean;
-      returned: readonly number[];
-      forgotten: readonly number[];
-    }): void => {
+/** Most runs wait for nothing. A promise for each would cost more than the rest of this file. */
+function runOne(
+  state: WorkerState,
+  script: CachedScript | undefined,
+  request: RunRequest,
+): Ended | Promise<Ended> {
+  if (script === undefined) return check(state, request);
+  if (script.compiled === undefined) return runNew(state, script, request);
+  return runCompiled(state, script, script.compiled, request);
+}
+
+type Answer = Exclude<FromWorker, 'ready'>;
+
+/** Results that are not sent yet. */
+interface Results {
+  add(run: number, entries: string, ms: number, end: RunOutcome): void;
+  send(rest: Pick<Answer, 'last' | 'returned' | 'forgotten'>): void;
+}
+
+/** Durations are wall-clock time. The share of it that was CPU time is measured once per answer. */
+function createResults(): Results {
+  let results: (number | string)[] = [];
+  let ends: [number, RunOutcome][] = [];
+  let sentAt = performance.now();
+  let sentCpu = cpuMs();
+
+  function cpuShare(cpu: number): number {
+    const passed = performance.now() - sentAt;
+    return passed > 0 ? Math.min(1, (cpu - sentCpu) / passed) : 1;
+  }
+
+  return {
+    add(run, entries, ms, end) {
+      results.push(run, entries, ms);
+      if (end !== 'ended') ends.push([run, end]);
+    },
+    send(rest) {
       const cpu = cpuMs();
-      const passed = performance.now() - answered.at;
-      answer({
-        results,
-        ends,
-        cpuShare: passed > 0 ? Math.min(1, (cpu - answered.cpu) / passed) : 1,
-        ...rest,
-      });
+      answer({ results, ends, cpuShare: cpuShare(cpu), ...rest });
       results = [];
       ends = [];
-      answered = { at: performance.now(), cpu };
-    };
-    for (let i = 0; i < runs.length; i += runItems) {
-      const run = runs[i] as number;
-      const id = runs[i + 1] as number;
-      const script = scripts.get(id);
-      const unknown = script === undefined && id !== checkOnly;
-      if (unknown || (before - startedAt > start.limits.batchMsMax && i > 0)) {
-        returned.push(run);
-        continue;
-      }
-      const asked = {
-        run,
-        mode: runs[i + 2] as number,
-        event: runs[i + 3] as string,
-        compileCpuMs,
-      };
-      const ended = script === undefined ? checkOne(run, asked.event) : runOne(script, asked);
-      const [text, end] = ended instanceof Promise ? await ended : ended;
-      if (engine.worn) await engine.renew();
-      const now = performance.now();
-      results.push(run, text, now - before);
-      if (end !== 'ended') ends.push([run, end]);
-      before = now;
-      // Nobody waits for another one's slow script.
-      if (now - answered.at > answerAfterMs && i + runItems < runs.length) {
-        answerWith({ last: false, returned: [], forgotten: [] });
-      }
-    }
-    answerWith({ last: true, returned, forgotten: scripts.trim() });
+      sentAt = performance.now();
+      sentCpu = cpu;
+    },
   };
+}
 
+async function runBatch(state: WorkerState, { runs, compileCpuMs }: ToWorker): Promise<void> {
+  const { engine } = state;
+  const results = createResults();
+  const returned: number[] = [];
+  const startedAt = performance.now();
+  let sentAt = startedAt;
+  let before = startedAt;
+  for (let i = 0; i < runs.length; i += runItems) {
+    const [run, id, mode, event] = runs.slice(i, i + runItems) as [number, number, number, string];
+    const script = scripts.get(id);
+    const isUnknown = script === undefined && id !== checkOnly;
+    const isLate = i > 0 && before - startedAt > start.limits.batchMsMax;
+    if (isUnknown || isLate) {
+      returned.push(run);
+      continue;
+    }
+    const ended = runOne(state, script, { run, mode, event, compileCpuMs });
+    const [text, end] = ended instanceof Promise ? await ended : ended;
+    if (engine.worn) await engine.renew();
+    const now = performance.now();
+    results.add(run, text, now - before, end);
+    before = now;
+    // Finished runs do not wait for a slow script of another tenant.
+    if (now - sentAt <= answerAfterMs || i + runItems >= runs.length) continue;
+    results.send({ last: false, returned: [], forgotten: [] });
+    sentAt = performance.now();
+  }
+  results.send({ last: true, returned, forgotten: scripts.trim() });
+}
+
+/** Handles messages one at a time, because an engine that is renewed must be awaited. */
+function createHandler(engine: Engine): (message: ToWorker) => Promise<void> {
+  const state: WorkerState = { engine, lastTenant: undefined };
   return async (message) => {
     for (const { id, tenant, source } of message.scripts) scripts.add(id, tenant, source);
-    await runBatch(message);
+    await runBatch(state, message);
   };
 }
 
@@ -207,7 +233,7 @@ function answer(message: FromWorker): void {
   port.postMessage(message);
 }
 
-const handle = serve(await createEngine({ ...start, recorder, cpuMs }));
+const handle = createHandler(await createEngine({ ...start, recorder, cpuMs }));
 let work = Promise.resolve();
 port.on('message', (message: ToWorker) => {
   work = work.then(() => handle(message));

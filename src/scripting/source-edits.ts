@@ -1,4 +1,4 @@
-// Edits of a script's source before it is compiled, and the way back from a place in the edited text to the original one.
+// Source edits: applied before a script is compiled, with the mapping from edited positions to original ones.
 import type * as acorn from 'acorn';
 
 /** Replaces the characters from `from` to `to` by `text`. */
@@ -10,13 +10,13 @@ export interface SourceEdit {
 
 export interface EditedSource {
   readonly text: string;
-  /** For each edit, ascending: where the edited text goes on after it, and where the original does. */
+  /** For each edit, ascending: the position after it in the edited text, then in the original. */
   readonly places: Int32Array;
   /** Start and end of each statement in the original, ascending by start. */
   readonly statements: Int32Array;
 }
 
-/** Applies edits that do not overlap; several at one place apply in the order given. */
+/** Applies edits that do not overlap. Edits at one position apply in the given order. */
 export function editSource(
   source: string,
   edits: readonly SourceEdit[],
@@ -37,7 +37,7 @@ export function editSource(
   return { text: parts.join(''), places, statements };
 }
 
-/** The place in the original source of a place in the edited one. */
+/** The original position of a position in the edited source. */
 export function originalPlace({ places }: EditedSource, place: number): number {
   let low = 0;
   let high = places.length / 2;
@@ -46,12 +46,13 @@ export function originalPlace({ places }: EditedSource, place: number): number {
     if (places[middle * 2]! <= place) low = middle + 1;
     else high = middle;
   }
-  const passed = low === 0 ? place : places[low * 2 - 1]! + (place - places[low * 2 - 2]!);
-  // A place within inserted text stands for the place where it was inserted.
+  const [edited = 0, original = 0] = places.subarray(Math.max(0, low * 2 - 2), low * 2);
+  const passed = original + (place - edited);
+  // A position within inserted text maps to the position of the insertion.
   return Math.min(passed, places[low * 2 + 1] ?? passed);
 }
 
-/** The innermost statement that begins at or before a place of the original and holds it. */
+/** The innermost statement that contains a position of the original. */
 export function statementAt(
   { statements }: EditedSource,
   place: number,
@@ -64,9 +65,9 @@ export function statementAt(
 }
 
 /**
- * Marks statements for the engine. It notes places only for calls and expression statements; an error in any other statement
- * would be told at the last of these before it, often lines away. An expression statement without effect in front of each
- * statement gives it a place of its own.
+ * Marks statements for the engine, which records positions only of calls and expression statements. An error in another
+ * statement would be reported at the last of these, often lines away. So an expression statement without effect is inserted
+ * before each statement.
  */
 export function markStatements(program: acorn.Program): {
   edits: SourceEdit[];
@@ -101,7 +102,7 @@ export function markStatements(program: acorn.Program): {
     if (!hasPlace.has(type)) edits.push({ from: start, to: start, text: marker });
   }
 
-  // A statement that is not in a list needs a block to have another one beside it.
+  // A statement that is not in a list needs a block to contain a second one.
   function markAlone({ type, start, end }: Node): void {
     ranges.push([start, end]);
     if (hasPlace.has(type)) return;
@@ -128,7 +129,7 @@ function isStatement({ type }: Node): boolean {
   );
 }
 
-// Statements that the engine gives a place itself, or that cannot fail before another one inside them.
+// Statements whose position the engine records, or that cannot fail before a statement inside them.
 const hasPlace = new Set([
   'ExpressionStatement',
   'ThrowStatement',
@@ -137,7 +138,7 @@ const hasPlace = new Set([
   'TryStatement',
 ]);
 
-// Where a statement stands alone. The body of a label must stay what it is, so that `continue` finds its loop.
+// Keys of single statements. The body of a label must not change, so that `continue` finds its loop.
 const aloneAt: Readonly<Record<string, readonly string[]>> = {
   IfStatement: ['consequent', 'alternate'],
   ForStatement: ['body'],

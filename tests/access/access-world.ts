@@ -1,4 +1,4 @@
-// Two organizations on one platform, people with every role, and short ways to act as anybody.
+// Access world: two organizations on one platform, users with every role, and calls as any of them.
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import { type Answered, checkedFetch } from '../world/checked-fetch.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -83,7 +83,7 @@ export async function signIn(
   return actingBy(base, { cookie, 'x-csrf-token': answer.body.csrfToken });
 }
 
-/** Invites somebody and accepts in their name. */
+/** Invites a user and accepts in their name. */
 export async function addMember(
   base: string,
   owner: Acting,

@@ -1,4 +1,4 @@
-// Contract 26: every change of every record is in the audit log under the name of whoever made it, and no secret with it.
+// Contract 26: the audit log has every change of every record with its actor, and no secret.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AccessWorld,
@@ -33,7 +33,7 @@ async function logged(query: string, by: Acting = at.owner): Promise<Entry[]> {
 const shortOf = (entries: readonly Entry[]) =>
   entries.map(({ action, resourceType }) => `${action} ${resourceType}`);
 
-test('versions of a device configuration: added and deleted, told with the device they are of', async () => {
+test('versions of a device configuration: added and deleted, with the device of each', async () => {
   const { owner, world } = at;
   const made = await makeFixtures(owner, world.workspaceId, 'configured');
   const path = `/v3/devices/${made.device}/configuration`;
@@ -116,7 +116,7 @@ test('one record of each kind: created, changed and deleted', async () => {
 });
 
 describe('interface 5 rule 10: who it was', () => {
-  test('a user, a key and a token are told apart', async () => {
+  test('a user, a key and a token are distinguished', async () => {
     const { owner, world } = at;
     const [key, client] = [await at.key(), await at.client()];
     for (const by of [owner, key, client])
@@ -131,7 +131,7 @@ describe('interface 5 rule 10: who it was', () => {
     ]);
     expect(await logged(`actorId=${key.id}`)).toHaveLength(1);
   });
-  test('an operation works in the name of whoever asked for it', async () => {
+  test('an operation has the name of its creator', async () => {
     const key = await at.key();
     const made = await makeFixtures(at.owner, at.world.workspaceId, 'operation');
     const draft = {
@@ -158,7 +158,7 @@ describe('interface 5 rule 10: who it was', () => {
     const [entry] = await logged(`resourceId=${answer.body.id}`);
     expect(entry).toMatchObject({ requestId: 'my-own-id' });
   });
-  test('many requests at once keep their names apart', async () => {
+  test('concurrent requests keep their own names', async () => {
     const actors = await Promise.all(Array.from({ length: 8 }, () => at.key()));
     const tags = await Promise.all(
       Array.from({ length: 64 }, async (_, n) => {
@@ -246,7 +246,7 @@ describe('reading it', () => {
     const both = await logged('size=4');
     expect(page.content).toEqual(both.slice(2));
   });
-  test('another organization sees its own alone', async () => {
+  test('another organization sees only its own entries', async () => {
     expect(
       (await at.otherOwner.call('GET', `/v3/audit-logs?organizationId=${at.world.organizationId}`))
         .status,
@@ -277,7 +277,7 @@ describe('reading it', () => {
     expect(entries).toHaveLength(totalElements);
     expect(entries[0]).toEqual((await logged('size=1'))[0]);
   });
-  test('a long value is told by length and hash', async () => {
+  test('a long value is recorded by length and hash', async () => {
     const { owner, world } = at;
     const code = `function consume() {} // ${'x'.repeat(5_000)}`;
     const draft = {

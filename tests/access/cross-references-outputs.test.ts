@@ -1,4 +1,4 @@
-// An attacker's round over rules, outputs, integrations and downlinks: whatever ids a request names, it reaches nothing of others.
+// Attacks over rules, outputs, integrations and downlinks: ids in a request reach nothing of other tenants.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AccessWorld,
@@ -17,7 +17,7 @@ interface Reach extends Fixtures {
 }
 interface Attacker {
   readonly acting: Acting;
-  /** Records of their own, where they may do everything. */
+  /** Records of the attackers, where they have every permission. */
   readonly own: Reach;
 }
 
@@ -129,7 +129,7 @@ const changed = (outputConnectors: object[], own: Reach) => ({
   outputConnectors,
 });
 
-/** Refused, whoever asks. */
+/** Rejected for every caller. */
 const refused: Record<string, Request> = {
   'a rule whose action is of others': (own) => [
     'POST',
@@ -325,7 +325,7 @@ describe.each(names)('%s', (name) => {
   });
 });
 
-test('contract 14: a custom logic block names rules of workspaces in reach alone', async () => {
+test('contract 14: a custom logic block names only rules of permitted workspaces', async () => {
   const block = await at.owner.must('POST', '/v3/rules/custom', {
     name: 'shared',
     organizationId: victim.organization,
@@ -383,7 +383,7 @@ test('contract 35: a credential of one workspace changes no device type and no c
   expect(uplinkScript.code).toBe('function consume() {}');
 });
 
-test('a device that moved to another workspace tells nothing to the rules that it left behind', async () => {
+test('a device that moved to another workspace shows nothing to the rules of the old one', async () => {
   const { acting: by, own } = attackers['a key of another workspace']!;
   const moving = await at.owner.must('POST', '/v3/devices', {
     ...named(own),

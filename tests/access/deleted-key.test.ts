@@ -1,4 +1,4 @@
-// A key that is deleted while requests with it are running: none is accepted that was sent after the deletion was answered.
+// Deleted keys: no request is accepted that was sent after the deletion was answered.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AccessWorld, actingBy, startAccessWorld } from './access-world.ts';
 
@@ -10,7 +10,7 @@ afterAll(() => open.close());
 
 const clients = 8;
 
-test('review security: a deleted key ends at once, also for reading and writing requests that are running', async () => {
+test('review security: a deleted key ends immediately, also for requests that are in progress', async () => {
   const { owner, world } = open;
   const { organizationId, workspaceId, base } = world;
   const permissions = { asset: ['read', 'create'] };

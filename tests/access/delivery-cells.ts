@@ -1,4 +1,4 @@
-// What the authorisation matrix expects of the routes of deliveries and templates (contract 35).
+// Expected cells of the authorization matrix for deliveries and templates (contract 35).
 import { record } from './record-cell.ts';
 import type { Cell } from './route-cell.ts';
 

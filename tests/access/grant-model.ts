@@ -1,4 +1,4 @@
-// What callers hold, told by hand and apart from the program: the reference of the property test of grants.
+// Grant model: permissions of callers, written by hand, as the reference of the property test.
 export const placeNames = ['organization', 'w1', 'w2'] as const;
 export type PlaceName = (typeof placeNames)[number];
 
@@ -39,7 +39,7 @@ export function rightsOf(text: string, places: readonly PlaceName[]): Right[] {
   });
 }
 
-/** Everybody in the organization reads it, so this is never more than somebody holds. */
+/** Every member of the organization reads it, so this is never more than a caller has. */
 export const common: readonly Right[] = rightsOf('organization:r', ['organization']);
 
 /** A role or a credential in single workspaces reads what the organization has, such as device types. */

@@ -109,7 +109,7 @@ export async function runGrantSequence(
     owner,
     ...[1, 2, 3, 4].map((n) => newPerson(`${n}${ground.organizationId}@example.org`)),
   ];
-  // An administrator and an administrator of one workspace, so that no step is lost until there is somebody to refuse.
+  // An administrator of the organization and one of a workspace, so that every step has a caller.
   Object.assign(people[1]!, await memberOf(ground, people[1]!.email, 'ADMIN'));
   Object.assign(people[2]!, await memberOf(ground, people[2]!.email, 'MEMBER', 'w1'));
   people[2]!.inWorkspaces.set('w1', 'ADMIN');

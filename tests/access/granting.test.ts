@@ -1,4 +1,4 @@
-// Ways to more rights that were found by attack: each is refused, and what the same caller may do is not.
+// Privilege escalation: ways to more rights that attacks found are rejected; permitted calls work.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import {
@@ -55,7 +55,7 @@ describe('review security 2: a pending owner invited again', () => {
     expect((await session.must('GET', '/v3/auth/me')).role).toBe('OWNER');
   });
 
-  test('a role raised later is not in the link that somebody lesser holds', async () => {
+  test('a role raised later is not in the link of a lesser caller', async () => {
     const draft = { email: 'raised@example.org', role: 'VIEWER' };
     const held = await admin.must('POST', `${ofOrganization}/members`, draft);
     const raised = await at.owner.must('PUT', `${ofOrganization}/members/${held.userId}`, {
@@ -70,7 +70,7 @@ describe('review security 2: a pending owner invited again', () => {
     expect((await accept(raised.invitationUrl)).status).toBe(200);
   });
 
-  test('the same caller invites whoever is new, and adds a pending member of nothing more', async () => {
+  test('the same caller invites new users, and adds to a pending member only what it has', async () => {
     const plain = await at.owner.must('POST', `${ofOrganization}/members`, {
       email: 'plain@example.org',
       role: 'MEMBER',

@@ -1,4 +1,4 @@
-// Property of grants: no sequence of calls gives a credential, a role or a link more than its maker held (contract 36).
+// Property of grants: no sequence of calls gives a credential, role or link more than its creator has (contract 36).
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,7 +56,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-test(`review security 2, 3: nobody grants more than they hold, in ${sequences} random sequences`, {
+test(`review security 2, 3: no caller grants more than it has, in ${sequences} random sequences`, {
   timeout: 1_800_000,
 }, async () => {
   const tally = { granted: 0, refused: 0 };

@@ -117,7 +117,7 @@ const creates: Record<string, readonly [path: () => string, body: () => object |
 
 /** Tried where they belong, or not made to be repeated. */
 const elsewhere = new Set([
-  // Makes nothing that an answer tells of.
+  // Creates nothing that an answer shows.
   '/v3/auth/password-reset',
   '/v3/capture',
   // Repetitions of a frame are known by its counter.
@@ -153,7 +153,7 @@ test.each(Object.entries(creates))(
   },
 );
 
-test('what is told once, such as the secret of a key, is told again to the same key alone, and works', async () => {
+test('a secret that is shown only once is repeated only to the same key, and works', async () => {
   const headers = { 'idempotency-key': 'secret' };
   const { body } = await at.owner.call('POST', '/v3/api-keys', granted(), headers);
   const again = await at.owner.call('POST', '/v3/api-keys', granted(), headers);

@@ -1,4 +1,4 @@
-// Invitations by mail: with a mail server the invited person gets the link that the answer shows, without one only the answer has it.
+// Invitation mail: with a mail server, the invited user gets the link of the answer.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -66,7 +66,7 @@ test('an invitation into an organization is mailed, and its link lets the person
   expect((await at.nobody.call('POST', path, { name: 'New', password })).status).toBe(200);
 });
 
-test('somebody new to a workspace gets a mail, a member of the organization needs none', async () => {
+test('a user who is new to a workspace gets a mail, a member of the organization needs none', async () => {
   const members = `/v3/workspaces/${at.world.workspaceId}/members`;
   await addMember(at.base, at.owner, ofOrganization, 'known@example.org', 'MEMBER');
   await mailTo('known@example.org');

@@ -1,4 +1,4 @@
-// Rate limits per credential, limits of headers and bodies, what browsers are told, and pages of other origins (contract 0.2).
+// Limits of requests: rate per credential, headers, bodies, and pages of other origins (contract 0.2).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AccessWorld, startAccessWorld } from './access-world.ts';
 
@@ -22,7 +22,7 @@ describe('requests a second and credential', () => {
       headers.get(name),
     );
 
-  test('headers tell limit, rest and seconds as whole numbers; without a limit there are none', async () => {
+  test('headers have limit, rest and seconds as whole numbers; without a limit they are absent', async () => {
     const key = await limited.key();
     const { headers } = await key.call('GET', '/v3/organizations');
     for (const figure of figures(headers)) expect(figure).toMatch(/^\d+$/);
@@ -31,7 +31,7 @@ describe('requests a second and credential', () => {
     expect(figures(unlimited.headers)).toEqual([null, null, null]);
   });
 
-  test('beyond it 429 with Retry-After; another credential goes on; remaining is 0 only when it is true', async () => {
+  test('above it 429 with Retry-After; another credential continues; remaining is 0 only when it is true', async () => {
     const strict = await startAccessWorld({ RATE_LIMIT_PER_SECOND: '20' });
     const [greedy, modest] = [await strict.key(), await strict.client()];
     const answers = await Promise.all(
@@ -97,7 +97,7 @@ describe('browsers', () => {
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'x-api-key,content-type',
     });
-  test('other origins may not call unless they are listed', async () => {
+  test('other origins are rejected unless they are listed', async () => {
     for (const [world, origin] of [
       [open, 'https://app.example'],
       [limited, 'https://evil.example'],

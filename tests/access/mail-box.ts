@@ -1,4 +1,4 @@
-// A real mail server for tests, and what came in.
+// Mail box: a real mail server for tests, and the received mails.
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { expect } from 'vitest';
@@ -11,7 +11,7 @@ export interface Mail {
 export interface MailBox {
   readonly mails: Mail[];
   readonly url: string;
-  /** The newest mail to the address, as soon as it is there, `beyond` so many before it. */
+  /** Resolves with the newest mail to the address, `beyond` this number of earlier ones. */
   newest(address: string, beyond?: number): Promise<Mail>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The authorisation matrix: every route x scope x verb x kind of credential x place, generated from the list of routes.
+// Authorization matrix: every route, scope, verb, kind of credential and place, from the list of routes.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
@@ -35,7 +35,7 @@ import { routeCells } from './route-cells.ts';
 
 type Headers = Record<string, string>;
 
-/** What somebody is expected to be able to do, told independently of the program's own tables. */
+/** Expected permissions of each caller, independent of the tables of the program. */
 interface Somebody {
   readonly name: string;
   readonly headers: Headers;
@@ -106,7 +106,7 @@ afterAll(async () => {
   await at.close();
 });
 
-/** What a route does when somebody got in is not asked here; lists decide themselves, so they are run. */
+/** The effect of a permitted route is not tested here; lists check permissions themselves, so they run. */
 function admittingOnly(route: Route): Route {
   const { access } = route;
   if ('scope' in access && access.resource === 'handler') return route;
@@ -313,7 +313,7 @@ async function statusOf(
   return answer.statusCode;
 }
 
-/** 200 stands for every answer that is no 401, 403 or 404 of authorisation. */
+/** 200 represents every answer except 401, 403 and 404 of authorization. */
 function expected(cell: Cell, who: Somebody, place: PlaceName): number {
   if (cell.who === 'anybody' || cell.who === 'anyCredential') return 200;
   if (cell.who === 'anyUser') return who.kind === 'user' ? 200 : 403;
@@ -323,7 +323,7 @@ function expected(cell: Cell, who: Somebody, place: PlaceName): number {
   const foreign = place === 'otherOrganization' && cell.level !== 'none';
   const may = who.may(scope, verb, place, cell.level);
   if (isList) return !may ? 403 : foreign ? 404 : outOfReach(cell, who, place) ? 403 : 200;
-  // Where something is to be made stands in the body, which is read for those alone who may make such things somewhere.
+  // The body names the place of creation. It is read only for callers who can create such records somewhere.
   const byBody = cell.path(places.own) === cell.path(places.otherOrganization);
   if (foreign) return byBody && !who.may(scope, verb, 'anywhere', 'workspace') ? 403 : 404;
   const mayToo = (cell.also ?? []).every((pair) => who.may(...pair, place, cell.level));

@@ -1,4 +1,4 @@
-// Members and invitations: roles at both levels, who may give which, owners, and what is left when somebody goes (contract 2).
+// Members and invitations: roles at both levels, who can assign which, owners, and removal (contract 2).
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AccessWorld,
@@ -29,7 +29,7 @@ const accept = (invitationUrl: string, body: object) =>
   at.nobody.call('POST', `/v3/auth/invitations/${invitationUrl.split('/').at(-1)}`, body);
 
 describe('inviting', () => {
-  test('the record has a link; before it is accepted nobody can sign in, and the link works once', async () => {
+  test('the record has a link; before it is accepted the user cannot sign in, and the link works once', async () => {
     const invited = await at.owner.must('POST', `${ofOrganization}/members`, {
       email: 'New@Example.org',
       role: 'EDITOR',
@@ -79,7 +79,7 @@ describe('inviting', () => {
     );
   });
 
-  test('somebody with an account elsewhere accepts with the own password; the name is not told before', async () => {
+  test('a user with an account elsewhere accepts with their password; the name is not shown before', async () => {
     const { base, owner, otherOwner, otherOrganizationId } = at;
     const of = `/v3/organizations/${otherOrganizationId}`;
     const invited = await otherOwner.must('POST', `${of}/members`, {
@@ -94,7 +94,7 @@ describe('inviting', () => {
     );
     const session = await signIn(base, 'viewer@example.org');
     expect((await session.must('GET', '/v3/auth/me')).organizations).toHaveLength(2);
-    // A session reaches every organization of its user; the switch sets the default alone.
+    // A session reaches every organization of its user; the switch only sets the default.
     expect((await session.call('GET', of)).status).toBe(200);
     expect(
       (await session.must('PUT', '/v3/auth/organization', { organizationId: otherOrganizationId }))
@@ -179,7 +179,7 @@ describe('roles', () => {
     expect([invited.status, invited.body.errorCode]).toEqual([403, '40361_ROLE_TOO_HIGH']);
   });
 
-  test('a key that may only invite makes nobody who may do more', async () => {
+  test('a key that can only invite grants nothing more', async () => {
     const key = await at.key({
       permissions: { 'organization.member': ['create', 'read', 'update'] },
     });
@@ -220,7 +220,7 @@ describe('roles', () => {
 });
 
 describe('going', () => {
-  test('somebody removed is out at once; who is a member of nothing is forgotten', async () => {
+  test('a removed member has no access immediately; a user without memberships is deleted', async () => {
     const { base, owner } = at;
     const { userId } = await addMember(base, owner, ofOrganization, 'leaves@example.org', 'ADMIN');
     const leaving = await signIn(base, 'leaves@example.org');

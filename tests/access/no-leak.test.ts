@@ -41,7 +41,7 @@ beforeAll(async () => {
   );
   await capture(theirs, mark);
   await capture(ours, 'alpha');
-  // The owner is a member of both organizations, this one of ours alone.
+  // The owner is a member of both organizations, this caller only of ours.
   await addMember(
     base,
     owner,

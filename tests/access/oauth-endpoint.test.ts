@@ -391,7 +391,7 @@ describe('the life of a client', () => {
     expect(all).toContainEqual(record);
     expect(JSON.stringify(all)).not.toContain(client.clientSecret);
   });
-  test('interface 5 rule 8: the old secret stops at once, tokens that were issued live on', async () => {
+  test('interface 5 rule 8: the old secret stops immediately, issued tokens remain valid', async () => {
     const rotating = await at.client();
     expect((await use(rotating.token)).status).toBe(200);
     const rotated = await at.owner.must('POST', `/v3/oauth-clients/${rotating.id}/rotate-secret`);

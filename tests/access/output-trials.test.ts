@@ -1,4 +1,4 @@
-// Contract 36: a preview of a template and a test of an output ask `dataFlow` `read`, and `asset` `read` with a device.
+// Contract 36: template preview and connector test need `dataFlow` `read`, with a device also `asset` `read`.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Permissions } from '../../src/model/permission.ts';
 import { type AccessWorld, startAccessWorld } from './access-world.ts';

@@ -1,4 +1,4 @@
-// An address counts elsewhere only when it is proven, passwords are reset by mail, and the pages of the mailed links are served.
+// Proven addresses: membership elsewhere, password reset by mail, and the pages of mailed links.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type AccessWorld,
@@ -33,7 +33,7 @@ const login = (email: string, secret: string) =>
 const asked = (email: string) => at.nobody.call('POST', '/v3/auth/password-reset', { email });
 const chosen = 'a password of the real owner';
 
-describe('review security 11: an address that somebody else took', () => {
+describe('review security 11: an address that another user took', () => {
   test('is taken over by its owner with the mailed link of another organization; the old sessions end', async () => {
     const email = 'victim@example.org';
     await addMember(at.base, at.otherOwner, ofOther, email, 'VIEWER');

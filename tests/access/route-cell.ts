@@ -1,11 +1,11 @@
-// What the authorisation matrix expects of one route.
+// Route cell: the expectation of the authorization matrix for one route.
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import type { Fixtures } from './access-world.ts';
 
 export type PlaceName = 'own' | 'otherWorkspace' | 'otherOrganization';
 
 export interface Cell {
-  /** Absent for routes that anybody, or any credential, may call. */
+  /** Absent for routes that every caller, or every credential, can use. */
   readonly needs?: readonly [Scope, Verb];
   /** Asked in the same place besides. */
   readonly also?: readonly (readonly [Scope, Verb])[];

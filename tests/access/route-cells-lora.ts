@@ -1,4 +1,4 @@
-// What the authorisation matrix expects of integrations, webhooks and downlinks (contract 35).
+// Expected cells of the authorization matrix for integrations, webhooks and downlinks (contract 35).
 import type { Verb } from '../../src/model/permission.ts';
 import type { Fixtures } from './access-world.ts';
 import type { Cell } from './route-cell.ts';

@@ -1,4 +1,4 @@
-// What the authorisation matrix expects of each route, by hand from interface 2.7 and contract 2 and 35; a route without a row fails it.
+// Expected cells of the authorization matrix for all routes, by hand (interface 2.7, contract 2 and 35).
 import type { Scope, Verb } from '../../src/model/permission.ts';
 import { comparisonOf, type Fixtures } from './access-world.ts';
 import { deliveryCells } from './delivery-cells.ts';

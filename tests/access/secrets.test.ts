@@ -1,4 +1,4 @@
-// After a run through everything that has a secret, none is found in logs, answers, the audit log or the data folder.
+// Secrets: none is found in logs, answers, the audit log or the data folder after a run that uses all.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +63,7 @@ async function start(directory: string): Promise<Running> {
   return { base: `http://127.0.0.1:${port}`, output: () => output, stop };
 }
 
-/** Every answer that may not hold a secret, as text. */
+/** Every answer that must not contain a secret, as a string. */
 function listening(by: Acting, answers: string[]): Acting {
   const call: Call = async (...request) => {
     const answer = await by.call(...request);
@@ -84,7 +84,7 @@ const changed = 'password after the change';
 const applicationKey = 'A1B2C3D4E5F60718293A4B5C6D7E8F90';
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** Makes everything that has a secret. Each is told once, by the answer that makes it; those answers are not kept. */
+/** Creates everything with a secret. Each is shown only once, in the answer of its creation, which is not kept. */
 async function makeSecrets(base: string, owner: Acting) {
   const nobody = actingBy(base, {});
   const { organizationId } = await owner.must('GET', '/v3/auth/me');
@@ -116,7 +116,7 @@ async function makeSecrets(base: string, owner: Acting) {
 
 type Made = Awaited<ReturnType<typeof makeSecrets>>;
 
-/** Uses every secret, rightly and wrongly, and reads whatever might tell one. */
+/** Uses every secret, correctly and wrongly, and reads everything that could contain one. */
 async function useSecrets(
   base: string,
   owner: Acting,

@@ -1,4 +1,4 @@
-// What answers and pages show to whom: scripts, logs, metrics, the reference, logos and names.
+// Visibility: scripts, logs, metrics, reference, logos and names in answers and pages, by caller.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
 import { startWorld } from '../world/world.ts';
@@ -99,7 +99,7 @@ test('review security 18: a first start with a password that is guessed first sa
   );
 });
 
-test('review security 13: in an HTML mail a value is text, never markup', async () => {
+test('review security 13: in an HTML mail a value is plain, never markup', async () => {
   const box = await openMailBox();
   const world = await startWorld({
     environment: { SMTP_URL: box.url, MAIL_FROM: 'alerts@example.org' },

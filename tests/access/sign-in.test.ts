@@ -22,7 +22,7 @@ const me = (headers: Record<string, string>) =>
   at.nobody.call('GET', '/v3/auth/me', undefined, headers);
 
 describe('signing in', () => {
-  test('answers the user and sets two cookies: one for the server alone, one for the page', async () => {
+  test('answers the user and sets two cookies: one for the server only, one for the page', async () => {
     const { status, body, headers } = await login({ email: ' Admin@LOCALHOST ', password });
     expect([status, body]).toMatchObject([
       200,
@@ -36,7 +36,7 @@ describe('signing in', () => {
     expect(csrf).toBe(`csrf=${body.csrfToken}; Path=/; Max-Age=604800; SameSite=Strict`);
   });
 
-  test('by https cookies are secure, and browsers are told to stay with https', async () => {
+  test('over https cookies are secure, and browsers must stay with https', async () => {
     const secure = await startAccessWorld({ PUBLIC_URL: 'https://platform.example' });
     const answer = await secure.nobody.call('POST', '/v3/auth/login', {
       email: 'admin@localhost',
@@ -103,7 +103,7 @@ describe('a session', () => {
     expect((await change({ 'x-csrf-token': headers['x-csrf-token']! })).status).toBe(201);
   });
 
-  test('a key beside the cookie wins, so that a page with a key acts as the key', async () => {
+  test('a key has priority over the cookie, so that a page with a key acts as the key', async () => {
     const key = await at.key({ permissions: { asset: ['read'] } });
     const both = { cookie: at.owner.headers['cookie']!, ...key.headers };
     expect((await me(both)).status).toBe(403);
@@ -119,7 +119,7 @@ describe('a session', () => {
     expect((await me({ cookie: 'xsession=1; session=' })).status).toBe(401);
   });
 
-  test('signing out ends this session alone, and its live connections', async () => {
+  test('signing out ends only this session, and its live connections', async () => {
     const [here, there] = [
       await signIn(at.base, 'admin@localhost'),
       await signIn(at.base, 'admin@localhost'),
@@ -227,14 +227,14 @@ describe('guessing', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await login({ email: 'admin@localhost', password })).status).toBe(200);
   });
-  test('many guesses at once gain nothing', async () => {
+  test('concurrent guesses have no advantage', async () => {
     const all = Array.from({ length: 30 }, (_, n) =>
       login({ email: 'burst@example.org', password: `guess ${n}` }),
     );
     const statuses = (await Promise.all(all)).map((answer) => answer.status);
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(10);
   });
-  test('behind a proxy that is trusted, addresses are told apart', async () => {
+  test('behind a trusted proxy, addresses are distinguished', async () => {
     const behind = await startAccessWorld({ TRUSTED_PROXIES: '127.0.0.0/8' });
     const from = (ip: string, email: string) =>
       behind.nobody.call(
@@ -247,7 +247,7 @@ describe('guessing', () => {
     expect((await from('203.0.113.1', 'admin@localhost')).status).toBe(429);
     expect((await from('203.0.113.2', 'admin@localhost')).status).toBe(401);
     await behind.close();
-    // Nobody is trusted unless the operator says so: then the header means nothing.
+    // By default no proxy is trusted: then the header has no effect.
     expect(
       (
         await actingBy(at.base, {}).call(

@@ -1,8 +1,8 @@
 // The AMQP output against RabbitMQ: confirmed publishes over TCP and TLS, refusals, messages without a queue.
 import { connect } from 'amqplib';
 import { afterEach, expect, test } from 'vitest';
-import { amqpConnector } from '../../src/connectors/amqp/amqp-sender.ts';
-import type { AmqpProperties } from '../../src/model/target-properties.ts';
+import { amqp } from '../../src/connectors/amqp/amqp.ts';
+import type { AmqpProperties } from '../../src/connectors/amqp/amqp-properties.ts';
 import { rabbitmq, startRabbitMq } from '../servers/rabbitmq.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 import { closeTargets, message, targetOf, trySend } from './messages.ts';
@@ -41,9 +41,9 @@ describeWith(rabbitmq, 'output to AMQP', () => {
     }
   };
 
-  test('a message is confirmed and lies persistent in its queue, with its delivery id', async () => {
+  test('a message is confirmed and persistent in its queue, with its delivery id', async () => {
     await withChannel((channel) => channel.assertQueue('samples'));
-    expect(await trySend(targetOf(amqpConnector, properties()))).toEqual({
+    expect(await trySend(targetOf(amqp, properties()))).toEqual({
       ok: true,
       answer: 'confirmed by the broker with routing key samples',
     });
@@ -65,7 +65,7 @@ describeWith(rabbitmq, 'output to AMQP', () => {
       await channel.bindQueue('physical', 'outputs', 'device.physical-1.#');
     });
     const target = targetOf(
-      amqpConnector,
+      amqp,
       properties({ exchange: 'outputs', routingKey: 'device.{{deviceId}}.{{topic}}' }),
     );
     expect(await trySend(target)).toMatchObject({ ok: true });
@@ -76,18 +76,18 @@ describeWith(rabbitmq, 'output to AMQP', () => {
 
   test('contract 35: a message that no queue takes is tried again, unless that is allowed', async () => {
     const unbound = properties({ routingKey: 'nobody' });
-    expect(await trySend(targetOf(amqpConnector, unbound))).toMatchObject({
+    expect(await trySend(targetOf(amqp, unbound))).toMatchObject({
       ok: false,
       retry: true,
     });
-    expect(await trySend(targetOf(amqpConnector, { ...unbound, mandatory: false }))).toMatchObject({
+    expect(await trySend(targetOf(amqp, { ...unbound, mandatory: false }))).toMatchObject({
       ok: true,
     });
   });
 
   test('contract 35: an unknown virtual host is tried again, because a stopped one is answered alike', async () => {
     const unknown = properties({ uri: `amqp://127.0.0.1:${broker().port}/unknown` });
-    expect(await trySend(targetOf(amqpConnector, unknown))).toEqual({
+    expect(await trySend(targetOf(amqp, unknown))).toEqual({
       ok: false,
       retry: true,
       reason: expect.stringContaining('the broker does not open virtual host unknown'),
@@ -100,7 +100,7 @@ describeWith(rabbitmq, 'output to AMQP', () => {
       [{ exchange: 'unknown' }, /NOT.FOUND/],
       [{ routingKey: 'x'.repeat(256) }, /routing key/],
     ] as const) {
-      const outcome = await trySend(targetOf(amqpConnector, properties(over)));
+      const outcome = await trySend(targetOf(amqp, properties(over)));
       expect(outcome, JSON.stringify(over)).toEqual({
         ok: false,
         retry: false,
@@ -113,8 +113,8 @@ describeWith(rabbitmq, 'output to AMQP', () => {
     await withChannel((channel) => channel.assertQueue('samples'));
     const { tlsPort, caCertificate } = broker();
     const secured = properties({ uri: `amqps://localhost:${tlsPort}`, caCertificate });
-    expect(await trySend(targetOf(amqpConnector, secured))).toMatchObject({ ok: true });
-    const unknown = await trySend(targetOf(amqpConnector, { ...secured, caCertificate: null }));
+    expect(await trySend(targetOf(amqp, secured))).toMatchObject({ ok: true });
+    const unknown = await trySend(targetOf(amqp, { ...secured, caCertificate: null }));
     expect(unknown).toMatchObject({
       ok: false,
       retry: true,
@@ -123,8 +123,7 @@ describeWith(rabbitmq, 'output to AMQP', () => {
   });
 
   bearsBadServers(
-    (port) =>
-      targetOf(amqpConnector, properties({ uri: `amqp://127.0.0.1:${port}`, mandatory: false })),
+    (port) => targetOf(amqp, properties({ uri: `amqp://127.0.0.1:${port}`, mandatory: false })),
     () => broker().port,
   );
 });

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { amazonKinesisConnector } from '../../src/connectors/amazon-kinesis/amazon-kinesis-sender.ts';
-import { azureConnector } from '../../src/connectors/azure-event-hubs/azure-event-hubs-sender.ts';
-import type { OutboundConnector } from '../../src/connectors/target.ts';
-import { gcpConnector } from '../../src/connectors/gcp-pub-sub/gcp-pub-sub-sender.ts';
+import { amazonKinesis } from '../../src/connectors/amazon-kinesis/amazon-kinesis.ts';
+import { azureEventHubs } from '../../src/connectors/azure-event-hubs/azure-event-hubs.ts';
+import type { ConnectorType } from '../../src/connectors/connector-type.ts';
+import { gcpPubSub } from '../../src/connectors/gcp-pub-sub/gcp-pub-sub.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { makeCertificate, type TestCertificate } from '../servers/certificate.ts';
 import {
@@ -40,13 +40,13 @@ async function serving(
 }
 
 /** A target that trusts the servers of these tests. */
-const trusting = (connector: OutboundConnector, properties: JsonObject) =>
+const trusting = (connector: ConnectorType, properties: JsonObject) =>
   targetOf(connector, properties, localEgress({ ca: certificate.cert }));
 
 interface Cloud {
-  readonly connector: OutboundConnector;
+  readonly connector: ConnectorType;
   readonly propertiesAt: (port: number) => JsonObject;
-  /** Refusals of the service: status, body and whether another try is made. */
+  /** Errors of the service: status, body, and whether the delivery is retried. */
   readonly refusals: readonly (readonly [number, string, boolean])[];
 }
 
@@ -101,7 +101,7 @@ describe('output to Amazon Kinesis', () => {
   test('a record is put with the payload, keyed by device, and a signature that holds', async () => {
     const answer = '{"SequenceNumber":"1","ShardId":"shardId-0"}';
     const server = await serving(() => ({ status: 200, body: answer }));
-    const outcome = await trySend(trusting(amazonKinesisConnector, propertiesAt(server.port)));
+    const outcome = await trySend(trusting(amazonKinesis, propertiesAt(server.port)));
     expect(outcome).toMatchObject({ ok: true, answer: expect.stringContaining(answer) });
     const [request] = server.heard;
     if (request === undefined) throw new Error('nothing was sent');
@@ -120,7 +120,7 @@ describe('output to Amazon Kinesis', () => {
   });
 
   bearsRefusals({
-    connector: amazonKinesisConnector,
+    connector: amazonKinesis,
     propertiesAt,
     refusals: [
       [400, '{"__type":"ProvisionedThroughputExceededException"}', true],
@@ -168,7 +168,7 @@ describe('output to Azure Event Hubs', () => {
 
   test('an event is sent with the payload, keyed by device, and a signature that holds', async () => {
     const server = await serving(() => ({ status: 201 }));
-    expect(await trySend(trusting(azureConnector, propertiesAt(server.port)))).toMatchObject({
+    expect(await trySend(trusting(azureEventHubs, propertiesAt(server.port)))).toMatchObject({
       ok: true,
     });
     const [request] = server.heard;
@@ -196,7 +196,7 @@ describe('output to Azure Event Hubs', () => {
   });
 
   bearsRefusals({
-    connector: azureConnector,
+    connector: azureEventHubs,
     propertiesAt,
     refusals: [
       [401, 'InvalidSignature', false],
@@ -223,7 +223,7 @@ describe('output to Google Pub/Sub', () => {
 
   test('a message is published with the payload, ordered by device, and a token that holds', async () => {
     const server = await serving(() => ({ status: 200, body: '{"messageIds":["17"]}' }));
-    const target = trusting(gcpConnector(undefined), propertiesAt(server.port));
+    const target = trusting(gcpPubSub, propertiesAt(server.port));
     for (let i = 0; i < 2; i++)
       expect(await trySend(target)).toMatchObject({
         ok: true,
@@ -262,7 +262,7 @@ describe('output to Google Pub/Sub', () => {
   });
 
   bearsRefusals({
-    connector: gcpConnector(undefined),
+    connector: gcpPubSub,
     propertiesAt,
     refusals: [
       [401, 'UNAUTHENTICATED', false],

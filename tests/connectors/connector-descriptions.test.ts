@@ -1,17 +1,13 @@
-// What output connectors need: described in the interface reference and the docs, all missing members in one answer (contract 9, 36).
+// Connector descriptions: required members in the reference and the docs, all missing ones in one answer (contract 9, 36).
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  describedOutputTypes,
-  outputPropertySchemas,
-} from '../../src/contract/output-properties.ts';
-import { propertiesKeys } from '../../src/model/connector.ts';
-import { neededMembers } from '../../src/inventory/flows/needed-properties.ts';
+import { typesWithProperties } from '../../src/connectors/connector-table.ts';
 import { startWorld, type World } from '../world/world.ts';
 
+const types = typesWithProperties.map(({ type }) => type);
 let world: World;
 const environment = {
   SMTP_URL: 'smtp://127.0.0.1:1',
@@ -45,22 +41,18 @@ const webhook = (properties: object, more: object = {}) =>
   post('WEBHOOK', { webhookProperties: { uri: 'https://example.com/', ...properties }, ...more });
 
 describe('review behaviour 6: properties are described', () => {
-  test.each([...describedOutputTypes])(
-    '%s: the schema asks for what is needed, and one answer names all that is missing',
-    async (type) => {
-      const always = neededMembers[type]!({
-        version: 'V1',
-        securityProtocol: 'SSL',
-        exchange: 'x',
-      });
-      const { required = [] } = outputPropertySchemas[type] as { required?: readonly string[] };
-      expect([...required].sort()).toEqual([...always].sort());
-      const needed = neededMembers[type]!({});
-      if (needed.length === 0) return;
-      const { status, body } = await post(type, { [propertiesKeys[type]]: {} });
+  test.each([...typesWithProperties])(
+    '$type: the schema asks for what is needed, and one answer names all that is missing',
+    async ({ type, properties: { key, schema, needed } }) => {
+      const { required = [] } = schema as { required?: readonly string[] };
+      const sent = { version: 'V1', securityProtocol: 'SSL', exchange: 'x' };
+      expect([...required].sort()).toEqual([...needed(sent)].sort());
+      const missing = needed({});
+      if (missing.length === 0) return;
+      const { status, body } = await post(type, { [key]: {} });
       expect([status, body.message]).toEqual([
         400,
-        needed.map((name) => `body ${propertiesKeys[type]}.${name}: is needed`).join('; '),
+        missing.map((name) => `body ${key}.${name}: is needed`).join('; '),
       ]);
     },
   );
@@ -71,7 +63,7 @@ describe('review behaviour 6: properties are described', () => {
   );
   const rows = [...docs.matchAll(/^\| `([A-Z_]+)` \| `(\w+)`.* \| `(\{.*\})` \|$/gm)];
   test('the docs have an example of each type', () => {
-    expect(rows.map(([, type]) => type).sort()).toEqual([...describedOutputTypes].sort());
+    expect(rows.map(([, type]) => type).sort()).toEqual([...types].sort());
   });
   test.each(rows.map(([, type, member, example]) => [type!, member!, example!] as const))(
     'the example of %s in the docs makes a connector',
@@ -83,9 +75,7 @@ describe('review behaviour 6: properties are described', () => {
 
   test('the interface reference has one of by type', async () => {
     const { body } = await world.call('GET', '/v3/openapi.json');
-    expect(Object.keys(body.components.schemas)).toEqual(
-      expect.arrayContaining([...describedOutputTypes]),
-    );
+    expect(Object.keys(body.components.schemas)).toEqual(expect.arrayContaining([...types]));
   });
 });
 
@@ -146,7 +136,7 @@ describe('webhooks are sent where their owner said', () => {
   );
 });
 
-test('review behaviour 15: types that the vendor does not know are left out towards its clients, and stay in their flows', async () => {
+test('review behaviour 15: types that the vendor does not know are omitted for its clients, and stay in their flows', async () => {
   const vendor = { 'akenza-client': 'test' };
   const mqtt = await post('MQTT', {
     mqttProperties: { uri: 'mqtt://broker.example.com', topic: 'a' },

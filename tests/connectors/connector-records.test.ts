@@ -22,7 +22,7 @@ const pem: TestCertificate = makeCertificate(folder);
 interface Kind {
   readonly type: string;
   readonly member: string;
-  /** Whole properties, to a host that may be reached as far as its name tells. */
+  /** Complete properties, with a host that its name permits. */
   readonly good: Readonly<Record<string, unknown>>;
   /** Members read as masks. */
   readonly secrets: readonly string[];
@@ -214,7 +214,7 @@ describe('records of outputs to brokers, databases and clouds', () => {
   for (const kind of kinds) {
     const { type, member, good, secrets, bad } = kind;
 
-    test(`contract 9, 35: ${type} is made, its secrets are masked, kept by a mask, and in no answer`, async () => {
+    test(`contract 9, 35: ${type} is created, its secrets are masked, kept by a mask, and in no answer`, async () => {
       const made = await create(kind, good);
       expect(made.status, JSON.stringify(made.body)).toBe(201);
       const shown = made.body[member];
@@ -235,7 +235,7 @@ describe('records of outputs to brokers, databases and clouds', () => {
       await at.must('DELETE', path);
     });
 
-    test(`contract 35: ${type} with a forbidden literal host is refused when it is made`, async () => {
+    test(`contract 35: ${type} with a forbidden literal host is rejected at creation`, async () => {
       for (const host of forbiddenHosts) {
         const refused = await create(kind, { ...good, ...kind.forbidden(host) });
         expect([host, refused.status], JSON.stringify(refused.body)).toEqual([host, 400]);

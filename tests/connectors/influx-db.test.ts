@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { influxDbConnector } from '../../src/connectors/influx-db/influx-db-sender.ts';
-import type { InfluxProperties } from '../../src/model/target-properties.ts';
+import { influxDb } from '../../src/connectors/influx-db/influx-db.ts';
+import type { InfluxDbProperties } from '../../src/connectors/influx-db/influx-db-properties.ts';
 import { influxdb, startInfluxDb } from '../servers/influxdb.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 import { closeTargets, message, targetOf, trySend } from './messages.ts';
@@ -18,13 +18,13 @@ const plain = {
   password: null,
   bucket: 'target',
   measurementName: 'sam ple,s',
-} satisfies InfluxProperties;
+} satisfies InfluxDbProperties;
 
 afterEach(closeTargets);
 
 describeWith(influxdb, 'output to InfluxDB 1', () => {
   const server = startedBefore(startInfluxDb);
-  const properties = (over: Partial<InfluxProperties> = {}): InfluxProperties => {
+  const properties = (over: Partial<InfluxDbProperties> = {}): InfluxDbProperties => {
     const { port, username, password } = server();
     return { ...plain, uri: `http://127.0.0.1:${port}`, username, password, ...over };
   };
@@ -36,7 +36,7 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
       deep: { list: [1, true], none: null },
     };
     const sent = message('delivery-1', { data, deviceId: 'physical 1,=\\' });
-    expect(await trySend(targetOf(influxDbConnector, properties()), sent)).toEqual({
+    expect(await trySend(targetOf(influxDb, properties()), sent)).toEqual({
       ok: true,
       answer: 'HTTP 204',
     });
@@ -54,7 +54,7 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
   });
 
   test('the same delivery again writes the same point', async () => {
-    const target = targetOf(influxDbConnector, properties({ measurementName: 'again' }));
+    const target = targetOf(influxDb, properties({ measurementName: 'again' }));
     for (let i = 0; i < 2; i++) expect(await trySend(target)).toMatchObject({ ok: true });
     expect(await server().ask('select count(temperature) from again')).toEqual([
       { time: 0, count: 1 },
@@ -62,7 +62,7 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
   });
 
   test('a payload of the connector gives the fields, or whole lines', async () => {
-    const target = targetOf(influxDbConnector, properties({ measurementName: 'own' }));
+    const target = targetOf(influxDb, properties({ measurementName: 'own' }));
     expect(await trySend(target, { ...message(), payload: '{"value": 7}' })).toMatchObject({
       ok: true,
     });
@@ -75,30 +75,27 @@ describeWith(influxdb, 'output to InfluxDB 1', () => {
 
   test('a sample without a field needs no point', async () => {
     const empty = message('empty', { data: { nothing: null } });
-    expect(await trySend(targetOf(influxDbConnector, properties()), empty)).toEqual({
+    expect(await trySend(targetOf(influxDb, properties()), empty)).toEqual({
       ok: true,
       answer: 'the sample has no field to write',
     });
   });
 
   test('contract 35: refused credentials, an unknown database and a field of another type are not tried again', async () => {
-    const typed = targetOf(influxDbConnector, properties({ measurementName: 'typed' }));
+    const typed = targetOf(influxDb, properties({ measurementName: 'typed' }));
     expect(await trySend(typed)).toMatchObject({ ok: true });
     for (const [over, changed, status] of [
       [{ password: 'wrong' }, {}, 401],
       [{ bucket: 'unknown' }, {}, 404],
       [{ measurementName: 'typed' }, { data: { temperature: 'warm' } }, 400],
     ] as const) {
-      const outcome = await trySend(
-        targetOf(influxDbConnector, properties(over)),
-        message('bad', changed),
-      );
+      const outcome = await trySend(targetOf(influxDb, properties(over)), message('bad', changed));
       expect(outcome).toMatchObject({ ok: false, retry: false, reason: `answered ${status}` });
     }
   });
 
   bearsBadServers(
-    (port) => targetOf(influxDbConnector, properties({ uri: `http://127.0.0.1:${port}` })),
+    (port) => targetOf(influxDb, properties({ uri: `http://127.0.0.1:${port}` })),
     () => server().port,
   );
 });
@@ -113,7 +110,7 @@ describe('output to InfluxDB 2', () => {
       token: 'secret',
       orgId: 'org 1',
     } as const;
-    expect(await trySend(targetOf(influxDbConnector, settings))).toMatchObject({ ok: true });
+    expect(await trySend(targetOf(influxDb, settings))).toMatchObject({ ok: true });
     expect(requests).toEqual([
       {
         line: 'POST /influx/api/v2/write?org=org+1&bucket=target&precision=ms',
@@ -135,7 +132,7 @@ describe('output to InfluxDB 2', () => {
   ] as const) {
     test(`contract 35: an answer ${status} is ${expected.retry ? '' : 'not '}tried again`, async () => {
       const { uri, close } = await answering(status, headers);
-      const outcome = await trySend(targetOf(influxDbConnector, { ...plain, uri }));
+      const outcome = await trySend(targetOf(influxDb, { ...plain, uri }));
       expect(outcome).toMatchObject({ ok: false, ...expected, answer: `HTTP ${status}\nsaid so` });
       await close();
     });

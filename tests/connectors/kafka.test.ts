@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { plainOptions, testServices } from '../../src/connectors/testing-services.ts';
 import { createEgressGuard } from '../../src/egress/guard.ts';
-import { kafkaConnector } from '../../src/connectors/kafka/kafka-sender.ts';
-import type { KafkaProperties } from '../../src/model/target-properties.ts';
+import { kafka } from '../../src/connectors/kafka/kafka.ts';
+import type { KafkaProperties } from '../../src/connectors/kafka/kafka-properties.ts';
 import { makeCertificate, type TestCertificate } from '../servers/certificate.ts';
 import { type KafkaBroker, type KafkaOptions, startKafkaBroker } from '../servers/kafka-broker.ts';
 import { closeTargets, message, targetOf, trySend } from './messages.ts';
@@ -55,7 +56,7 @@ const at = (
 describe('output to Kafka', () => {
   test('a record is written with key, headers and acks=all', async () => {
     const target = await broker();
-    expect(await trySend(targetOf(kafkaConnector, at(target)))).toEqual({
+    expect(await trySend(targetOf(kafka, at(target)))).toEqual({
       ok: true,
       answer: expect.stringMatching(/^written to partition \d of samples at offset 0$/),
     });
@@ -73,7 +74,7 @@ describe('output to Kafka', () => {
 
   test('records of one device go to one partition in their order, those of many devices to several', async () => {
     const started = await broker();
-    const target = targetOf(kafkaConnector, at(started));
+    const target = targetOf(kafka, at(started));
     for (let i = 0; i < 10; i++)
       expect(await trySend(target, message(`d-${i}`))).toMatchObject({ ok: true });
     expect(new Set(started.produced.map(({ partition }) => partition)).size).toBe(1);
@@ -97,10 +98,8 @@ describe('output to Kafka', () => {
         saslJaasUsername: 'sender',
       } as const;
       const right = at(started, { ...over, saslJaasPassword: 'right' });
-      expect(await trySend(targetOf(kafkaConnector, right))).toMatchObject({ ok: true });
-      const wrong = await trySend(
-        targetOf(kafkaConnector, { ...right, saslJaasPassword: 'wrong' }),
-      );
+      expect(await trySend(targetOf(kafka, right))).toMatchObject({ ok: true });
+      const wrong = await trySend(targetOf(kafka, { ...right, saslJaasPassword: 'wrong' }));
       expect(wrong).toMatchObject({
         ok: false,
         retry: false,
@@ -124,8 +123,8 @@ describe('output to Kafka', () => {
       saslJaasPassword: known.password,
       caCertificate: certificate.cert,
     };
-    expect(await trySend(targetOf(kafkaConnector, secured))).toMatchObject({ ok: true });
-    const unknown = await trySend(targetOf(kafkaConnector, { ...secured, caCertificate: null }));
+    expect(await trySend(targetOf(kafka, secured))).toMatchObject({ ok: true });
+    const unknown = await trySend(targetOf(kafka, { ...secured, caCertificate: null }));
     expect(unknown).toMatchObject({
       ok: false,
       retry: true,
@@ -141,7 +140,7 @@ describe('output to Kafka', () => {
   ] as const) {
     test(`contract 35: a broker that answers ${name} is ${retry ? '' : 'not '}asked again`, async () => {
       const started = await broker({ produceErrors: [code] });
-      const target = targetOf(kafkaConnector, at(started));
+      const target = targetOf(kafka, at(started));
       expect(await trySend(target)).toMatchObject({ ok: false, retry });
       expect(started.produced).toHaveLength(0);
       expect(await trySend(target)).toMatchObject({ ok: true });
@@ -150,7 +149,7 @@ describe('output to Kafka', () => {
 
   test('a new leader of a partition is found within the same try', async () => {
     const started = await broker({ produceErrors: [6] });
-    expect(await trySend(targetOf(kafkaConnector, at(started)))).toMatchObject({ ok: true });
+    expect(await trySend(targetOf(kafka, at(started)))).toMatchObject({ ok: true });
   });
 
   test('contract 35: a broker that the cluster advertises at a forbidden address is not connected to', async () => {
@@ -166,7 +165,7 @@ describe('output to Kafka', () => {
         allow: ['127.0.0.1/32'],
         resolve: () => Promise.resolve([{ address: '127.0.0.2', family: 4 }]),
       });
-      const target = kafkaConnector.open(at(started), egress, Date.now);
+      const target = kafka.open(at(started), testServices(egress), plainOptions);
       const outcome = await trySend(target);
       expect(outcome).toMatchObject({
         ok: false,
@@ -186,7 +185,7 @@ describe('output to Kafka', () => {
   });
   afterAll(() => behindRelay?.stop());
   bearsBadServers(
-    (port) => targetOf(kafkaConnector, at({ port })),
+    (port) => targetOf(kafka, at({ port })),
     () => behindRelay?.port ?? 0,
     (port) => {
       advertised.port = port;

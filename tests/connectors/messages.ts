@@ -1,11 +1,8 @@
 // Deliveries as the platform hands them to connectors, and what tests ask of targets.
 import type { ConnectionOptions } from 'node:tls';
-import type {
-  OutboundConnector,
-  OutboundMessage,
-  SendOutcome,
-  Target,
-} from '../../src/connectors/target.ts';
+import type { ConnectorType } from '../../src/connectors/connector-type.ts';
+import type { OutboundMessage, SendOutcome, Target } from '../../src/connectors/target.ts';
+import { plainOptions, testServices } from '../../src/connectors/testing-services.ts';
 import { createEgressGuard, type EgressGuard } from '../../src/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 
@@ -43,12 +40,13 @@ export function localEgress(tls: ConnectionOptions = {}): EgressGuard {
 
 /** A target of a connector with these properties; ended by `closeTargets`. */
 export function targetOf(
-  connector: OutboundConnector,
+  connector: ConnectorType,
   properties: JsonObject,
   egress = localEgress(),
 ): Target {
-  connector.check?.(properties, egress);
-  const target = connector.open(properties, egress, Date.now);
+  const services = testServices(egress);
+  connector.check(properties, services);
+  const target = connector.open(properties, services, plainOptions);
   open.push(target);
   return target;
 }

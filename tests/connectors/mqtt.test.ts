@@ -1,8 +1,8 @@
 // The MQTT output against Mosquitto: acknowledged publishes over TCP and TLS, refusals, lost connections.
 import { connectAsync, type MqttClient } from 'mqtt';
 import { afterEach, expect, test } from 'vitest';
-import { mqttConnector } from '../../src/connectors/mqtt/mqtt-sender.ts';
-import type { MqttProperties } from '../../src/model/target-properties.ts';
+import { mqtt } from '../../src/connectors/mqtt/mqtt.ts';
+import type { MqttProperties } from '../../src/connectors/mqtt/mqtt-properties.ts';
 import { mosquitto, startMosquitto } from '../servers/mosquitto.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 import { closeTargets, message, targetOf, trySend } from './messages.ts';
@@ -35,7 +35,7 @@ describeWith(mosquitto, 'output to MQTT', () => {
     for (const qos of [1, 2] as const) {
       test(`a message is published with QoS ${qos} and version ${protocolVersion}, topic by template`, async () => {
         const heard = await listen(broker(), 'out/#');
-        const target = targetOf(mqttConnector, properties({ protocolVersion, qos }));
+        const target = targetOf(mqtt, properties({ protocolVersion, qos }));
         expect(await trySend(target)).toEqual({
           ok: true,
           answer: `acknowledged with QoS ${qos} on topic out/physical-1`,
@@ -49,10 +49,8 @@ describeWith(mosquitto, 'output to MQTT', () => {
   test('over TLS the certificate must be of the given authority and name the host', async () => {
     const { tlsPort, caCertificate } = broker();
     const secured = { uri: `mqtts://localhost:${tlsPort}`, caCertificate };
-    expect(await trySend(targetOf(mqttConnector, properties(secured)))).toMatchObject({ ok: true });
-    const unknown = await trySend(
-      targetOf(mqttConnector, properties({ ...secured, caCertificate: null })),
-    );
+    expect(await trySend(targetOf(mqtt, properties(secured)))).toMatchObject({ ok: true });
+    const unknown = await trySend(targetOf(mqtt, properties({ ...secured, caCertificate: null })));
     expect(unknown).toMatchObject({
       ok: false,
       retry: true,
@@ -68,13 +66,13 @@ describeWith(mosquitto, 'output to MQTT', () => {
       [{ topic: 'out/{{data.label}}/#' }, /not a topic/],
       [{ topic: '{{data.missing}}' }, /not a topic/],
     ] as const) {
-      const outcome = await trySend(targetOf(mqttConnector, properties(over)));
+      const outcome = await trySend(targetOf(mqtt, properties(over)));
       expect(outcome).toEqual({ ok: false, retry: false, reason: expect.stringMatching(reason) });
     }
   });
 
-  test('one connection serves deliveries of several devices at once', async () => {
-    const target = targetOf(mqttConnector, properties());
+  test('one connection serves concurrent deliveries of several devices', async () => {
+    const target = targetOf(mqtt, properties());
     const outcomes = await Promise.all(
       Array.from({ length: 200 }, (_, i) => trySend(target, message(`delivery-${i}`))),
     );
@@ -82,7 +80,7 @@ describeWith(mosquitto, 'output to MQTT', () => {
   });
 
   bearsBadServers(
-    (port) => targetOf(mqttConnector, properties({ uri: `mqtt://127.0.0.1:${port}` })),
+    (port) => targetOf(mqtt, properties({ uri: `mqtt://127.0.0.1:${port}` })),
     () => broker().port,
   );
 });

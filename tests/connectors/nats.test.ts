@@ -2,8 +2,8 @@
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterEach, expect, test } from 'vitest';
-import { natsConnector } from '../../src/connectors/nats/nats-sender.ts';
-import type { NatsProperties } from '../../src/model/target-properties.ts';
+import { nats } from '../../src/connectors/nats/nats.ts';
+import type { NatsProperties } from '../../src/connectors/nats/nats-properties.ts';
 import { natsServer, startNatsServer } from '../servers/nats-server.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
 import { closeTargets, message, targetOf, trySend } from './messages.ts';
@@ -39,7 +39,7 @@ describeWith(natsServer, 'output to NATS', () => {
     const user = await asUser();
     const heard = user.subscribe('out.*', { max: 1 });
     await user.flush();
-    expect(await trySend(targetOf(natsConnector, properties()))).toEqual({
+    expect(await trySend(targetOf(nats, properties()))).toEqual({
       ok: true,
       answer: 'read by the server on subject out.physical-1',
     });
@@ -57,10 +57,7 @@ describeWith(natsServer, 'output to NATS', () => {
     const user = await asUser();
     const manager = await jetstreamManager(user);
     await manager.streams.add({ name: 'samples', subjects: ['out.stored.>'] });
-    const target = targetOf(
-      natsConnector,
-      properties({ subject: 'out.stored.{{topic}}', jetStream: true }),
-    );
+    const target = targetOf(nats, properties({ subject: 'out.stored.{{topic}}', jetStream: true }));
     expect(await trySend(target)).toEqual({ ok: true, answer: 'stored by stream samples as 1' });
     expect(await trySend(target)).toEqual({
       ok: true,
@@ -73,7 +70,7 @@ describeWith(natsServer, 'output to NATS', () => {
   });
 
   test('contract 35: without a stream the delivery is tried again', async () => {
-    const target = targetOf(natsConnector, properties({ subject: 'out.nowhere', jetStream: true }));
+    const target = targetOf(nats, properties({ subject: 'out.nowhere', jetStream: true }));
     expect(await trySend(target)).toMatchObject({ ok: false, retry: true });
   });
 
@@ -85,14 +82,14 @@ describeWith(natsServer, 'output to NATS', () => {
       [{ subject: 'out.{{data.label}}' }, /not a subject/],
       [{ subject: 'out.{{data.missing}}' }, /not a subject/],
     ] as const) {
-      const outcome = await trySend(targetOf(natsConnector, properties(over)));
+      const outcome = await trySend(targetOf(nats, properties(over)));
       expect(outcome, JSON.stringify(over)).toEqual({
         ok: false,
         retry: false,
         reason: expect.stringMatching(reason),
       });
     }
-    const big = await trySend(targetOf(natsConnector, properties()), {
+    const big = await trySend(targetOf(nats, properties()), {
       ...message(),
       payload: 'x'.repeat(200_000),
     });
@@ -100,7 +97,7 @@ describeWith(natsServer, 'output to NATS', () => {
   });
 
   bearsBadServers(
-    (port) => targetOf(natsConnector, properties({ uri: `nats://127.0.0.1:${port}` })),
+    (port) => targetOf(nats, properties({ uri: `nats://127.0.0.1:${port}` })),
     () => server().port,
   );
 });
@@ -111,16 +108,14 @@ describeWith(natsServer, 'output to NATS over TLS', () => {
   test('the certificate must be of the given authority, and nothing is sent without TLS', async () => {
     const { port, username, password, caCertificate } = server();
     const secured = { ...plain, uri: `tls://localhost:${port}`, username, password, caCertificate };
-    expect(await trySend(targetOf(natsConnector, secured))).toMatchObject({ ok: true });
-    const unknown = await trySend(targetOf(natsConnector, { ...secured, caCertificate: null }));
+    expect(await trySend(targetOf(nats, secured))).toMatchObject({ ok: true });
+    const unknown = await trySend(targetOf(nats, { ...secured, caCertificate: null }));
     expect(unknown).toMatchObject({
       ok: false,
       retry: true,
       reason: expect.stringContaining('self-signed'),
     });
-    const open = await trySend(
-      targetOf(natsConnector, { ...secured, uri: `nats://localhost:${port}` }),
-    );
+    const open = await trySend(targetOf(nats, { ...secured, uri: `nats://localhost:${port}` }));
     expect(open).toMatchObject({ ok: false, reason: expect.stringContaining('TLS') });
   });
 });

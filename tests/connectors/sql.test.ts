@@ -2,8 +2,8 @@
 import { createConnection } from 'mariadb';
 import pg from 'pg';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { sqlConnector } from '../../src/connectors/sql/sql-sender.ts';
-import type { SqlProperties } from '../../src/model/target-properties.ts';
+import { sql } from '../../src/connectors/sql/sql.ts';
+import type { SqlProperties } from '../../src/connectors/sql/sql-properties.ts';
 import { mariadb, startMariadb } from '../servers/mariadb.ts';
 import { postgresql, startPostgresql, type SqlServer } from '../servers/postgresql.ts';
 import { describeWith, startedBefore } from '../servers/server-tests.ts';
@@ -63,7 +63,7 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
   });
 
   test('a row is committed; strange names and values are only names and values', async () => {
-    expect(await trySend(targetOf(sqlConnector, properties()))).toEqual({
+    expect(await trySend(targetOf(sql, properties()))).toEqual({
       ok: true,
       answer: 'committed 1 row',
     });
@@ -89,7 +89,7 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
   });
 
   test('contract 35: a repeated delivery writes its row once where the table has a key', async () => {
-    const target = targetOf(sqlConnector, properties());
+    const target = targetOf(sql, properties());
     expect(await trySend(target, message('twice'))).toEqual({
       ok: true,
       answer: 'committed 1 row',
@@ -99,12 +99,12 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
       answer: 'the row was already there',
     });
     expect(await ask(`select id from ${from} where id = 'twice'`)).toHaveLength(1);
-    const strict = targetOf(sqlConnector, properties({ ignoreDuplicates: false }));
+    const strict = targetOf(sql, properties({ ignoreDuplicates: false }));
     expect(await trySend(strict, message('twice'))).toMatchObject({ ok: false, retry: false });
   });
 
   test('deliveries of several devices share one session and are all committed', async () => {
-    const target = targetOf(sqlConnector, properties());
+    const target = targetOf(sql, properties());
     const outcomes = await Promise.all(
       Array.from({ length: 100 }, (_, i) => trySend(target, message(`many-${i}`))),
     );
@@ -128,7 +128,7 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
       { jdbcUrl: `jdbc:${scheme}://127.0.0.1:${server().port}/unknown` },
     ]) {
       const outcome = await trySend(
-        targetOf(sqlConnector, properties({ ignoreDuplicates: false, ...over })),
+        targetOf(sql, properties({ ignoreDuplicates: false, ...over })),
         message('bad'),
       );
       expect(outcome, JSON.stringify(over)).toMatchObject({ ok: false, retry: false });
@@ -140,10 +140,10 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
     const { port, caCertificate } = server();
     const jdbcUrl = `jdbc:${scheme}://127.0.0.1:${port}/${database}`;
     const secured = properties({ jdbcUrl, tls: 'REQUIRED', caCertificate });
-    expect(await trySend(targetOf(sqlConnector, secured), message('secured'))).toMatchObject({
+    expect(await trySend(targetOf(sql, secured), message('secured'))).toMatchObject({
       ok: true,
     });
-    const unknown = await trySend(targetOf(sqlConnector, { ...secured, caCertificate: null }));
+    const unknown = await trySend(targetOf(sql, { ...secured, caCertificate: null }));
     expect(unknown).toMatchObject({
       ok: false,
       retry: true,
@@ -153,10 +153,7 @@ function writesRows({ scheme, database, server, ask, schema, from }: System): vo
 
   bearsBadServers(
     (port) =>
-      targetOf(
-        sqlConnector,
-        properties({ jdbcUrl: `jdbc:${scheme}://127.0.0.1:${port}/${database}` }),
-      ),
+      targetOf(sql, properties({ jdbcUrl: `jdbc:${scheme}://127.0.0.1:${port}/${database}` })),
     () => server().port,
   );
 }

@@ -1,4 +1,4 @@
-// What every connector with a socket must bear: nobody listening, a server that says nothing, hangs up, or stops half-way.
+// Unreachable targets: no listener, a silent server, a disconnect, or a stop half-way, for every connector with a socket.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ export function bearsBadServers(
   goodPort: () => number,
   relayed: (port: number) => void = () => undefined,
 ): void {
-  test('contract 35: nobody listening is tried again', async () => {
+  test('contract 35: without a listener the delivery is retried', async () => {
     const outcome = await trySend(targetAt(await freePort()));
     expect(outcome).toMatchObject({
       ok: false,
@@ -38,7 +38,7 @@ export function bearsBadServers(
     await silent.close();
   });
 
-  test('contract 35: a server that hangs up at once is tried again', async () => {
+  test('contract 35: a server that disconnects immediately is retried', async () => {
     const rude = await serverThat((socket) => socket.destroy());
     expect(await trySend(targetAt(rude.port), message(), 5_000)).toMatchObject({
       ok: false,
@@ -47,7 +47,7 @@ export function bearsBadServers(
     await rude.close();
   });
 
-  test('a connection that was cut, or that stopped half-way, is opened anew for the next delivery', async () => {
+  test('a connection that was cut, or that stopped half-way, is opened again for the next delivery', async () => {
     const relay = await relayTo(goodPort());
     relayed(relay.port);
     const target = targetAt(relay.port);

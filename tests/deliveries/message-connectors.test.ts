@@ -6,12 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, expect, test } from 'vitest';
-import { slackConnector, msTeamsConnector } from '../../src/connectors/chat-target.ts';
-import type { OutboundConnector, OutboundMessage } from '../../src/connectors/target.ts';
-import { mailConnector } from '../../src/connectors/mail/mail.ts';
+import type { ConnectorServices } from '../../src/connectors/connector-services.ts';
+import type { ConnectorType } from '../../src/connectors/connector-type.ts';
+import { mail } from '../../src/connectors/mail/mail.ts';
 import { createMailSender } from '../../src/connectors/mail/mail-sender.ts';
-import { smsConnector } from '../../src/connectors/sms/sms.ts';
-import { webhookConnector } from '../../src/connectors/webhook/webhook-sender.ts';
+import { msTeams } from '../../src/connectors/ms-teams/ms-teams.ts';
+import { slack } from '../../src/connectors/slack/slack.ts';
+import { sms } from '../../src/connectors/sms/sms.ts';
+import type { OutboundMessage } from '../../src/connectors/target.ts';
+import { plainOptions, testServices } from '../../src/connectors/testing-services.ts';
+import { webhook } from '../../src/connectors/webhook/webhook.ts';
 import { createEgressGuard } from '../../src/egress/guard.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { makeCertificate } from '../servers/certificate.ts';
@@ -31,7 +35,7 @@ const message: OutboundMessage = {
   context,
 };
 
-const webhook = {
+const webhookProperties = {
   method: 'POST',
   contentType: 'JSON',
   headers: {},
@@ -53,14 +57,16 @@ async function receiver() {
   return made;
 }
 
+type Configured = Partial<ConnectorServices> & { readonly allow?: string[] };
+
 function send(
-  connector: OutboundConnector,
+  connector: ConnectorType,
   properties: JsonObject,
   timeoutMs = 5_000,
-  allow = ['127.0.0.0/8'],
+  { allow = ['127.0.0.0/8'], ...configured }: Configured = {},
 ) {
   const egress = createEgressGuard({ allow });
-  const target = connector.open(properties, egress, Date.now);
+  const target = connector.open(properties, testServices(egress, configured), plainOptions);
   cleanups.push(
     () => egress.close(),
     () => target.close(),
@@ -115,8 +121,8 @@ for (const [name, answering, expected] of moods) {
     target.answering = answering;
     expect(
       await send(
-        webhookConnector,
-        { ...webhook, uri: target.url },
+        webhook,
+        { ...webhookProperties, uri: target.url },
         name === 'hanging' ? 200 : 5_000,
       ),
     ).toMatchObject(expected);
@@ -128,13 +134,13 @@ for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
   test(`contract 9: method ${method}, signed and with headers`, async () => {
     const target = await receiver();
     const properties = {
-      ...webhook,
+      ...webhookProperties,
       uri: `${target.url}/{{deviceId}}`,
       method,
       hmacSecret: 's',
       headers: { 'x-b': 'c' },
     };
-    expect(await send(webhookConnector, properties)).toMatchObject({ ok: true });
+    expect(await send(webhook, properties)).toMatchObject({ ok: true });
     const [request] = target.received;
     const body = method === 'GET' ? '' : message.payload;
     expect(request).toMatchObject({
@@ -159,35 +165,37 @@ test('OAuth2 client credentials: one token for many, a new one when it is refuse
   };
   const oauth2 = { tokenUrl: `${target.url}/token`, clientId: 'a', clientSecret: 'b', scope: null };
   expect(
-    await send(webhookConnector, { ...webhook, uri: target.url, authType: 'OAUTH2', oauth2 }),
+    await send(webhook, { ...webhookProperties, uri: target.url, authType: 'OAUTH2', oauth2 }),
   ).toMatchObject({
     ok: true,
   });
   expect(target.received.map(({ url }) => url)).toEqual(['/token', '/', '/token', '/']);
 });
 
-test('a webhook whose address is not allowed is refused for good, and nothing reaches it', async () => {
+test('a webhook with a forbidden address fails permanently, and nothing reaches it', async () => {
   const target = await receiver();
-  expect(await send(webhookConnector, { ...webhook, uri: target.url }, 5_000, [])).toMatchObject({
+  expect(
+    await send(webhook, { ...webhookProperties, uri: target.url }, 5_000, { allow: [] }),
+  ).toMatchObject({
     ok: false,
     retry: false,
   });
   expect(target.received).toEqual([]);
 });
 
-test('a webhook over TLS is trusted by its own authority alone', async () => {
+test('a webhook over TLS is trusted only by its own authority', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tls-'));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   const { cert, key } = makeCertificate(folder);
   const target = await startReceiver({ cert, key });
   cleanups.push(() => target.close());
-  expect(await send(webhookConnector, { ...webhook, uri: target.url })).toMatchObject({
+  expect(await send(webhook, { ...webhookProperties, uri: target.url })).toMatchObject({
     ok: false,
     retry: true,
   });
   expect(target.received).toEqual([]);
   expect(
-    await send(webhookConnector, { ...webhook, uri: target.url, caCertificate: cert }),
+    await send(webhook, { ...webhookProperties, uri: target.url, caCertificate: cert }),
   ).toMatchObject({
     ok: true,
   });
@@ -196,8 +204,8 @@ test('a webhook over TLS is trusted by its own authority alone', async () => {
 test('Slack and Teams get the text filled in', async () => {
   const target = await receiver();
   const text = 'It is {{data.t}} in "{{device.name}}"';
-  await send(slackConnector, { message: text, webhookUrl: target.url });
-  await send(msTeamsConnector, { message: text, notificationUrl: target.url });
+  await send(slack, { message: text, webhookUrl: target.url });
+  await send(msTeams, { message: text, notificationUrl: target.url });
   expect(target.received.map(({ body }) => body.text)).toEqual(
     Array(2).fill('It is 21.5 in "Kitchen"'),
   );
@@ -206,7 +214,7 @@ test('Slack and Teams get the text filled in', async () => {
   );
 });
 
-test('mail: subject, text and recipients reach the server; what it refuses for good is not tried again', async () => {
+test('mail: subject, body and recipients reach the server; a permanent rejection is not retried', async () => {
   const mails: string[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -231,12 +239,12 @@ test('mail: subject, text and recipients reach the server; what it refuses for g
   const { port } = server.server.address() as AddressInfo;
   const sender = createMailSender({ smtpUrl: `smtp://127.0.0.1:${port}`, from: 'h@example.org' });
   cleanups.push(() => sender.close());
-  const mail = {
+  const properties = {
     subjectTemplate: 'Hot in {{device.name}}',
     messageTemplate: '{{data.t}} degrees',
     recipients: ['a@example.org'],
   };
-  expect(await send(mailConnector(sender), mail)).toMatchObject({
+  expect(await send(mail, properties, 5_000, { mails: sender })).toMatchObject({
     ok: true,
     sent: 'Subject: Hot in Kitchen\n\n21.5 degrees',
   });
@@ -244,7 +252,7 @@ test('mail: subject, text and recipients reach the server; what it refuses for g
   expect(mails[0]).toContain('Subject: Hot in Kitchen');
   expect(mails[0]).toContain('21.5 degrees');
   expect(
-    await send(mailConnector(sender), { ...mail, recipients: ['bad@example.org'] }),
+    await send(mail, { ...properties, recipients: ['bad@example.org'] }, 5_000, { mails: sender }),
   ).toMatchObject({
     ok: false,
     retry: false,
@@ -259,11 +267,9 @@ test('SMS: one request for each recipient; one that was reached gets no second m
     messageText: '{{data.t}}!',
     recipientPhones: [1, 2].map((n) => ({ prefix: '+41', phone: `79 00${n}` })),
   };
-  const opened = smsConnector(`http://u:p@127.0.0.1:${target.port}/sms`).open(
-    properties,
-    createEgressGuard({ allow: [] }),
-    Date.now,
-  );
+  const smsGatewayUrl = `http://u:p@127.0.0.1:${target.port}/sms`;
+  const services = testServices(createEgressGuard({ allow: [] }), { smsGatewayUrl });
+  const opened = sms.open(properties, services, plainOptions);
   expect(await opened.send(message, AbortSignal.timeout(5_000))).toMatchObject({
     ok: false,
     retry: true,

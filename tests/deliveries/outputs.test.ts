@@ -1,4 +1,4 @@
-// Outputs of data flows over a whole platform: samples reach a webhook by topic, in order, once, with the payload of contract 9.
+// Outputs of data flows: samples reach a webhook by topic, in order, once, with the payload of contract 9.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 import { type Receiver, startReceiver } from './receivers.ts';
@@ -133,7 +133,7 @@ test('interface 2.11: a custom payload and a URL template are filled in', async 
   });
 });
 
-test('contract 35: a refused delivery is dead at once, told in the processing log, and sent again by hand, alone and in bulk', async () => {
+test('contract 35: a rejected delivery is dead immediately, in the processing log, and resent singly and in bulk', async () => {
   const target = await receiver();
   target.answering = (_, response) => void response.writeHead(422).end('no');
   const hook = await webhook({ uri: target.url });
@@ -234,7 +234,7 @@ test('contract 29: the preview fills a template in with the last real sample', a
   expect(wrong.body.message).toContain('{{dta.t}} at line 1, column 3');
 });
 
-test('architecture 7, contract 35: forbidden targets, unknown prefixes and missing settings are refused when a connector is made', async () => {
+test('contract 35: forbidden targets, unknown prefixes and missing settings are rejected at creation', async () => {
   const make = (type: string, properties: object) =>
     at.call('POST', '/v3/output-connectors', {
       name: 'x',
@@ -281,7 +281,7 @@ test('contract 34: with VENDOR_ALIASES=off neither the payload nor the delivery 
     await neutral.capture(device, { v: 1 });
     const path = `/v3/output-connectors/${hook.id}/deliveries`;
     const dead = async () => (await neutral.must('GET', `${path}?state=DEAD`)).content;
-    // A redirect is never followed, so it ends the delivery at once.
+    // A redirect is never followed, so it ends the delivery immediately.
     await expect
       .poll(dead, { timeout: 20_000 })
       .toMatchObject([{ tries: 1, reason: expect.stringMatching(/redirect/) }]);

@@ -14,7 +14,7 @@ export interface Received {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed text. */
+  /** The parsed body. */
   // Tests say what they expect of a body; its type would say it twice.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any;
@@ -28,7 +28,7 @@ export interface Receiver {
   readonly received: Received[];
   /** How the next requests are answered; 200 with `ok` at first. */
   answering: Answering;
-  /** Resolves when so many requests came in. */
+  /** Resolves when this number of requests has arrived. */
   atLeast(count: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 }

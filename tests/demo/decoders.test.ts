@@ -1,4 +1,4 @@
-// Every decoder reads out of its device's raw payloads what the device model put in, over days, in order and with state.
+// Decoders of the demo: each reads from raw payloads what the device model wrote, over days, in order, with state.
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { EpochMs } from '../../src/model/instant.ts';
@@ -147,7 +147,7 @@ for (const [index, room] of rooms.entries()) {
       near(data.humidity, truth.humidity, 0.25);
       expect(data.dewPoint).toBeLessThan(Number(data.temperature));
     }
-    // Four days: the level is told when it changes and otherwise once a day.
+    // Four days: the level is reported when it changes and otherwise once per day.
     expect(samples('lifecycle').length).toBeGreaterThanOrEqual(4);
     expect(samples('lifecycle').length).toBeLessThan(16);
     for (const { at, data } of samples('lifecycle'))
@@ -204,7 +204,7 @@ for (const [index, circuit] of circuits.entries()) {
   });
 }
 
-test('energy meter: a counter that runs over goes on, a replaced meter starts anew', async () => {
+test('energy meter: an overflowing counter continues, a replaced meter starts again', async () => {
   const frame = (counter: number) => ({
     port: 4,
     payloadHex:
@@ -216,7 +216,7 @@ test('energy meter: a counter that runs over goes on, a replaced meter starts an
   const decode = await decoderOf('energy-meter');
   expect((await decode(frame(0xffff_fff0), from))[0]!.data).not.toHaveProperty('importedDelta');
   expect((await decode(frame(0x0000_0010), from + hourMs))[0]!.data.importedDelta).toBe(0.32);
-  // The jump is told in the log, which this test turns into an error, as no device of the demo ever jumps.
+  // The log reports the jump, which this test converts to an error, as no device of the demo ever jumps.
   await expect(decode(frame(0x7000_0000), from + 2 * hourMs)).rejects.toThrow('meter was replaced');
 });
 
@@ -278,7 +278,7 @@ for (const [index, vehicle] of vehicles.entries()) {
     const loopKm = vehicle.route
       .slice(1)
       .reduce((sum, point, i) => sum + kilometres(vehicle.route[i]!, point), 0);
-    // Two working days with two trips each; corners between two positions are cut, and so is the way out of a garage.
+    // Two working days with two trips each; corners between positions are cut, also the exit of a garage.
     const drivenKm = samples('location').at(-1)!.data.odometer;
     expect(drivenKm).toBeLessThanOrEqual(4 * loopKm);
     expect(drivenKm).toBeGreaterThan((vehicle.garage ? 0.75 : 0.9) * 4 * loopKm);

@@ -1,4 +1,4 @@
-// Contract 17: downlinks to MQTT devices, at once or when they come back, also over a restart; and those that expire.
+// Contract 17: downlinks to MQTT devices, immediately or on reconnect, over a restart; and expiry.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { startWorld, type World } from '../world/world.ts';
 
 const day = 24 * 3_600_000;
 
-/** The next so many messages, as topics below the device's and texts or bytes. */
+/** The next messages up to this number, as topics below the device's and strings or bytes. */
 async function messages(
   client: MqttClient,
   device: MqttDevice,
@@ -157,7 +157,7 @@ test('a network server that failed is asked again after a restart', async () => 
   rmSync(directory, { recursive: true, force: true });
 });
 
-test('a server that says nothing does not keep the platform from stopping; what was under way waits', async () => {
+test('a silent server does not delay the stop of the platform; downlinks in flight wait', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-downlinks-'));
   const environment = { EGRESS_ALLOW: '127.0.0.0/8' };
   const server = await startNetworkServer();

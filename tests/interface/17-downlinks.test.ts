@@ -101,7 +101,7 @@ describe('contract 17: the command', () => {
     ]);
   });
 
-  test('review behaviour 8: an encoder is told only what the caller said; the defaults come after it', async () => {
+  test('review behaviour 8: an encoder gets only the fields of the caller; defaults are applied after it', async () => {
     const downlinkScript = `function consume(event) {
       emit('downlink', { payloadHex: '0' + ['port', 'confirmed'].filter((name) => name in event).length, port: event.port || 42 });
       emit('downlink', { payloadHex: 'ff' });
@@ -300,7 +300,7 @@ describe('contract 35: the queue', () => {
     ]);
   });
 
-  test('nobody listening: QUEUED, and the reason holds no key', async () => {
+  test('without a listener: QUEUED, and the reason contains no key', async () => {
     const device = await onTtn();
     await server.close();
     await device.downlink(raw('01'));

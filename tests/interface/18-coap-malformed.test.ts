@@ -1,4 +1,4 @@
-// Contract 18: malformed CoAP traffic stores nothing and harms nobody; the long form is `npm run bench -- coap-fuzz`.
+// Contract 18: malformed CoAP traffic stores nothing and harms no client; long form: `npm run bench -- coap-fuzz`.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CoapMessage } from '../../src/ingest/coap/coap-message.ts';
 import { optionNumbers, uintOption } from '../../src/ingest/coap/coap-request.ts';

@@ -1,4 +1,4 @@
-// Contract 35, LoRaWAN (a) and (b): integrations, and what network servers hand in through their webhooks.
+// Contract 35, LoRaWAN: integrations, and uplinks from webhooks of network servers.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectRefusal, anyId, anyTime, anyUuid } from '../world/expectations.ts';
 import { type LoraDevice, loraDevice } from '../world/lora-world.ts';
@@ -199,7 +199,7 @@ describe('contract 35: uplinks by webhook', () => {
     );
   });
 
-  test('a frame that is handed in again is stored once; the next counter is another frame', async () => {
+  test('a frame that is sent again is stored once; the next counter is another frame', async () => {
     const device = await loraDevice(world);
     for (const f_cnt of [7, 7, 8]) {
       const message = { f_cnt, received_at: undefined };

@@ -1,4 +1,4 @@
-// Contract 19 with 35: registering LoRa devices tells their network server through its own interface.
+// Contract 19 with 35: registering LoRa devices updates their network server through its API.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loraDevice } from '../world/lora-world.ts';
 import { startNetworkServer } from '../world/network-server.ts';

@@ -1,4 +1,4 @@
-// Contract 8, 9, 10 and 34: device connectors, output connectors and data flows with every field, and the names old clients read.
+// Contract 8, 9, 10 and 34: connectors and data flows with every field, and the names of older clients.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anyId, anyTime, expectRefusal } from '../world/expectations.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -181,7 +181,7 @@ describe('contract 9: output connectors', () => {
     expect(list.body.content).toEqual([wholeDatabase({ type: 'AKENZA_DATABASE' })]);
   });
 
-  test('nobody changes or deletes it: 403', async () => {
+  test('no caller changes or deletes it: 403', async () => {
     const one = `${path}/${database}`;
     expectRefusal(await world.call('DELETE', one), 403, '40300_PERMISSION_DENIED', { path: one });
     expectRefusal(await world.call('PUT', one, { name: 'x' }), 403, '40300_PERMISSION_DENIED', {

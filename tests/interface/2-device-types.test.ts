@@ -1,4 +1,4 @@
-// Contract 7: device types with every field, their schemas as texts, their scripts with counted versions.
+// Contract 7: device types with every field, schemas as strings, scripts with counted versions.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anyId, anyTime, expectRefusal } from '../world/expectations.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -91,7 +91,7 @@ describe('contract 7: create, read, list, update, delete', () => {
     );
   });
 
-  test('a script whose code is null is no script; its version counts with every change of the code', async () => {
+  test('a script with null code is not a script; its version counts every change of the code', async () => {
     const made = await world.must(
       'POST',
       '/v3/device-types',
@@ -148,7 +148,7 @@ describe('contract 7: create, read, list, update, delete', () => {
   });
 });
 
-describe('contract 7: schemas are a map from topic to JSON Schema as a text', () => {
+describe('contract 7: schemas are a map from topic to JSON Schema as a string', () => {
   const schema = {
     $id: 'https://maker.test/default.schema.json',
     $schema: 'http://json-schema.org/draft-07/schema#',

@@ -177,7 +177,7 @@ describe('contract 15: custom logic', () => {
     ]);
   });
 
-  test('the database action hands its sample to the rules again, ten times at most, and then tells it', async () => {
+  test('the database action passes its sample to the rules, at most ten times, and then reports it', async () => {
     const device = await world.device();
     const database = await world.must('POST', '/v3/output-connectors', {
       name: 'Loop',

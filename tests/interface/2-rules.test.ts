@@ -277,7 +277,7 @@ const timed = (type: string, schedule: string, timeZone?: string) => ({
 });
 
 describe('contract 13: rules', () => {
-  test('a rule is made, read, changed and deleted with every field of the contract', async () => {
+  test('a rule is created, read, changed and deleted with every field of the contract', async () => {
     const made = await world.call('POST', '/v3/rules', draft({ description: 'd' }));
     expect(made.status).toBe(201);
     expect(made.body).toEqual(wanted(made.body.id));
@@ -433,7 +433,7 @@ function custom(customLogicId: string, properties: object[] = []) {
 }
 
 describe('contract 14: custom logic blocks', () => {
-  test('a block is made, read, changed and deleted; what an active rule uses is fixed', async () => {
+  test('a block is created, read, changed and deleted; parts of an active rule are fixed', async () => {
     const { organizationId } = world;
     const property = {
       name: 'Limit',

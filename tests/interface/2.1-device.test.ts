@@ -128,7 +128,7 @@ describe('contract 4: the full device object, everywhere the same', () => {
     expect(body).toEqual(wholeDevice({ deviceId: 'made-1', description: 'on the roof' }));
   });
 
-  test('uplinkMetrics: every member present once a payload came in', async () => {
+  test('uplinkMetrics: every member exists after a payload arrived', async () => {
     const device = await world.device({ name: 'metered' });
     const body = { port: 7, batteryLevel: 60, sqi: 3 };
     const receipt = (await world.capture(device, body)).body;
@@ -228,7 +228,7 @@ describe('contract 4: online states', () => {
 });
 
 describe('contract 4: by-device-id', () => {
-  test('404 when there is none', async () => {
+  test('404 when it does not exist', async () => {
     const refused = await world.call('GET', '/v3/devices/by-device-id?deviceId=nobody');
     expectRefusal(refused, 404, '40400_NOT_FOUND', { path: '/v3/devices/by-device-id' });
   });
@@ -267,7 +267,7 @@ describe('contract 4: creating and changing', () => {
       expect((await world.call('POST', '/v3/devices', body)).status).toBe(wanted);
     });
 
-  test('optional members may be null, unknown ones are passed over', async () => {
+  test('optional members can be null, unknown ones are ignored', async () => {
     const nulls = {
       description: null,
       tags: null,

@@ -1,4 +1,4 @@
-// Interface 2.10, contract 15 and 16: what uplink decoders see and what becomes of their emits when a payload comes in.
+// Interface 2.10, contract 15 and 16: input of uplink decoders, and the effects of their emits.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anyTime, anyUuid } from '../world/expectations.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
@@ -174,7 +174,7 @@ describe('interface 2.10: emits of an uplink decoder', () => {
       expect(log.filter(({ level }) => level === 'ERROR')).toHaveLength(errors);
     });
 
-  test('an unknown type adds its error and the run goes on', async () => {
+  test('an unknown type adds its error and the run continues', async () => {
     const { samples, log } = await outcome(
       consume(`emit('foo', {}); emit('sample', { data: { after: 1 } });`),
     );
@@ -188,7 +188,7 @@ describe('interface 2.10: emits of an uplink decoder', () => {
     ]);
   });
 
-  test('timestamps: Date, Date from a number, ISO text, luxon after conversion', async () => {
+  test('timestamps: Date, Date from a number, ISO string, luxon after conversion', async () => {
     const { samples, log } = await outcome(`import { DateTime } from 'luxon';
       function consume(event) {
         const at = Date.UTC(2026, 0, 1);
@@ -206,7 +206,7 @@ describe('interface 2.10: emits of an uplink decoder', () => {
     ]);
   });
 
-  test('a timestamp that is none is not convertible: a warning, and the time of the uplink', async () => {
+  test('an invalid timestamp is not convertible: a warning, and the time of the uplink', async () => {
     const { samples, log } = await outcome(
       consume(`emit('sample', { data: { a: 1 }, timestamp: 'yesterday' })`),
     );

@@ -134,7 +134,7 @@ describe('contract 0.1: lists as [a, b], a,b, repeated and key[]', () => {
     check('tags.ids', at, () => tags.map(({ id }) => id), ['Alpha', 'bravo']);
   }
 
-  test('one asset alone', async () => {
+  test('only one asset', async () => {
     const answer = await list(`workspaceId=${world.workspaceId}&assetIds=${devices[1]!.id}`);
     expect(namesOf(answer)).toEqual(['bravo']);
   });

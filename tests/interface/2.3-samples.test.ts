@@ -33,7 +33,7 @@ interface Emitted {
 }
 
 let second = 0;
-/** What became of the samples, newest first; every call has a time of its own so that it reads only what it made. */
+/** The stored samples, newest first; every call has its own time so that it reads only its own samples. */
 async function emitted(...samples: object[]): Promise<Emitted> {
   const timestamp = new Date(Date.UTC(2026, 0, 1) + 1_000 * second++).toISOString();
   const { status, body } = await world.capture(scripted, { emit: samples }, { timestamp });
@@ -87,7 +87,7 @@ describe('topic validation', () => {
     const { samples, log } = await emitted(
       ...invalid.map((topic, at) => ({ data: { at }, topic })),
     );
-    // Samples of one instant come in reverse order of storing.
+    // Samples of one instant are returned in reverse order of storing.
     expect(samples.toReversed()).toEqual(
       invalid.map((topic, at) => ({
         timestamp: anyTime,
@@ -101,7 +101,7 @@ describe('topic validation', () => {
     expect(log).toHaveLength(invalid.length);
     for (const entry of log) expect(entry).toMatchObject({ level: 'WARN', source: 'UPLINK' });
   });
-  test('28 letters and a ! are judged at once', async () => {
+  test('28 letters and a ! are validated immediately', async () => {
     const topic = `${'a'.repeat(28)}!`;
     const startedAt = performance.now();
     const { samples } = await emitted({ data: { a: 1 }, topic });
@@ -179,7 +179,7 @@ describe('data key validation', () => {
         details: { path: expect.any(String) },
       });
   });
-  test('in nested objects and in lists by dotted path; the valid keys beside them remain', async () => {
+  test('in nested objects and in lists by dotted path; valid sibling keys remain', async () => {
     const { samples } = await emitted({
       data: { foo: { bar: { ok: 1, 'not ok': { deep: [2] } } }, list: [{ fine: 3, 'bad!': 4 }, 5] },
     });

@@ -1,4 +1,4 @@
-// Contract, decisions: raw uplinks are kept for their retention, and a decoder can be tried on them (access by section 35).
+// Contract, decisions: raw uplinks are kept for their retention and feed the decoder test (contract 35).
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +78,7 @@ describe('GET /v3/devices/{id}/uplinks', () => {
     const path = `/v3/devices/${device.id}/uplinks`;
     expectRefusal(await world.call('GET', `${path}?from=soon`), 400, '40035_BAD_BOUND', { path });
   });
-  test('an uplink whose decoder failed is kept, a backfill is none', async () => {
+  test('an uplink whose decoder failed is kept, a backfill is not', async () => {
     const one = await world.device({ name: 'failing', script: counting });
     await world.capture(one, { fail: true });
     await world.must('POST', `/v3/devices/${one.id}/backfill`, { data: { t: 1 } });
@@ -133,7 +133,7 @@ describe('POST /v3/device-types/{id}/replay', () => {
     expect((await world.must('GET', `/v3/devices/${device.id}/processing-logs`)).content).toEqual(
       [],
     );
-    // The decoder that is in use goes on with its own state.
+    // The decoder in use continues with its own state.
     clock += 60_000;
     await world.capture(device, { t: 5, factor: 2 });
     expect(

@@ -1,4 +1,4 @@
-// Topics and data keys of one device are bounded: what is new beyond is left out, noted and kept in meta (contract 36, interface 2.3).
+// Bounds of topics and data keys per device: further ones are omitted and noted (contract 36, interface 2.3).
 import { rmSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { startWorld } from '../world/world.ts';
@@ -14,7 +14,7 @@ afterAll(async () => {
 const keys = (prefix: string, count: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`${prefix}${i}`, i]));
 
-test('review security 14: a device has so many data keys and topics, before and after a restart', async () => {
+test('review security 14: data keys and topics of a device are limited, before and after a restart', async () => {
   const device = await world.device();
   let sent = 0;
   /** Captures a sample; as it is stored. */

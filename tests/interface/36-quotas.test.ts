@@ -1,4 +1,4 @@
-// What one organization may take: refusals that name the limit, and the counts that /v3/usage shows (contract 36).
+// Quotas of an organization: errors that name the limit, and the counts of /v3/usage (contract 36).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { standardQuotas } from '../../src/model/quota.ts';
 import { openLive } from '../world/live-socket.ts';
@@ -18,7 +18,7 @@ const quotas = async (): Promise<Record<string, { max: number; used: number | nu
   return Object.fromEntries(shown.map((each: { limit: string }) => [each.limit, each]));
 };
 
-test('review security 14: an organization has so many devices, made singly or by an operation, and can replace one', async () => {
+test('review security 14: devices of an organization are limited, singly and by an operation, and can be replaced', async () => {
   const first = await world.device();
   await world.device();
   const { dataFlowId, id } = first;
@@ -57,7 +57,7 @@ test('review security 14: an organization has so many devices, made singly or by
   await world.must('POST', '/v3/devices', draft('d10'));
 });
 
-test('review security 14: an organization has so many rules', async () => {
+test('review security 14: rules of an organization are limited', async () => {
   const { content } = await world.must('GET', `/v3/assets?workspaceId=${world.workspaceId}`);
   const source = {
     id: 'dataSource::t',
@@ -111,7 +111,7 @@ test('usage shows every limit and what is used of it, to those who see the whole
   expect((await as(foreign)).quotas[0]).toMatchObject({ limit: 'devices', used: 0 });
 });
 
-test('review security 14: an organization has so many WebSockets, and another one its own', async () => {
+test('review security 14: WebSockets are limited per organization', async () => {
   const other = await startWorld({ environment: { QUOTA_WEBSOCKETS: '2' } });
   try {
     const foreign = await besidesPlatform(other, async (records) => {

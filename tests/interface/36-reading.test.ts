@@ -1,4 +1,4 @@
-// What reading answers say since contract 36: last known metrics, declared topics, long series, filters by provider.
+// Contract 36 in read answers: last known metrics, declared topics, long series, filters by provider.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loraDevice } from '../world/lora-world.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('review behaviour 17: battery level and signal quality stay until they are told anew, with their times', async () => {
+test('review behaviour 17: battery level and signal quality remain until the next report, with their times', async () => {
   const device = await world.device();
   const metrics = async () => (await world.must('GET', `/v3/devices/${device.id}`)).uplinkMetrics;
   await world.capture(device, { batteryLevel: 80, sqi: 3 });
@@ -52,7 +52,7 @@ test('review behaviour 12: declared topics come first, stored ones fill up to 50
   expect(schemas.declared.properties.level).toMatchObject({ unit: 'm', inferred: false });
 });
 
-test('review behaviour 14: the older series looks at points that have the key, however many samples there are', async () => {
+test('review behaviour 14: the older series reads points that have the key, for any number of samples', async () => {
   const device = await world.device();
   // One point behind 20,000 samples without the key.
   const from = Date.parse('2026-01-01T00:00:00Z');

@@ -1,4 +1,4 @@
-// Contract 36: what a record refers to, and what it cannot be, is refused when it is made.
+// Contract 36: invalid references of a record are rejected at creation.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { databaseConnectorId } from '../../src/model/ids.ts';
 import { besidesPlatform, makeOrganization } from '../world/restricted-keys.ts';

@@ -111,7 +111,7 @@ test('review behaviour 23: tags show the version that a PUT checks', async () =>
   );
 });
 
-test('review behaviour 29: a single backfill tells accepted, duplicates and rejected, and the first reason', async () => {
+test('review behaviour 29: a single backfill returns accepted, duplicates and rejected, and the first reason', async () => {
   const path = `/v3/devices/${device.id}/backfill`;
   const sample = { data: { a: 1 }, timestamp: '2026-01-01T00:00:00Z' };
   const first = await world.must('POST', path, sample);
@@ -127,7 +127,7 @@ test('review behaviour 29: a single backfill tells accepted, duplicates and reje
   expect(refused.body.message).toContain(refused.body.rejected[0].message);
 });
 
-test('review behaviour 31: a refusal tells what to do, without the alternatives', async () => {
+test('review behaviour 31: an error says what to do, without the alternatives', async () => {
   const refused = await world.call('POST', '/v3/tags', {
     workspaceId: world.workspaceId,
     name: 'a',

@@ -1,4 +1,4 @@
-// Contract 36 through a whole platform: what custom logic sees and emits, and what making and trying a rule asks for.
+// Contract 36: input and emits of custom logic, and permissions to create and simulate a rule.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ActionSink, sinkEnvironment, startActionSink } from '../world/action-sink.ts';
 import { checkedFetch } from '../world/checked-fetch.ts';
@@ -75,7 +75,7 @@ const comparison = (deviceId: string, type = 'DEVICE', more: object = {}) => ({
 const all = { useCustomPayload: true, customPayload: '{{result}}', sendConsecutiveAlerts: true };
 
 describe('custom logic', () => {
-  test('review behaviour 1: data sources are listed by number alone; names are aliases of the same', async () => {
+  test('review behaviour 1: data sources are listed only by number; names are aliases of the same', async () => {
     const device = await world.device();
     const action = await sink.action(world, 'sources', all);
     const script = `function consume({ dataSources, dataSourceNames }) {

@@ -1,4 +1,4 @@
-// Contract 36: what a list can be sorted by stands in the OpenAPI document, is taken, and everything else is refused.
+// Contract 36: sort fields of each list are in the OpenAPI document; others are rejected.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AccessWorld, startAccessWorld } from '../access/access-world.ts';
 import type { World } from '../world/world.ts';
@@ -77,7 +77,7 @@ beforeAll(async () => {
 });
 afterAll(() => at.close());
 
-// Some lists are for sessions alone.
+// Some lists are only for sessions.
 function asked(method: 'GET' | 'POST', path: string, sort: string) {
   const place = path.replace(/\/([a-z-]+)\/\{\w+\}/, (_, kind: string) => `/${kind}/${ids[kind]}`);
   const narrowed = `organizationId=${world.organizationId}&workspaceId=${world.workspaceId}&sort=${sort}`;

@@ -256,7 +256,7 @@ describe('contract 35: Idempotency-Key', () => {
     expect(second.status).toBe(201);
     expect(second.body.id).not.toBe(first.body.id);
   });
-  test('POST creates: the record is made once, also answered 201', async () => {
+  test('POST creates: the record is created once, also answered 201', async () => {
     const draft = { workspaceId: world.workspaceId, name: 'made once' };
     const post = () => world.call('POST', '/v3/tags', draft, { 'idempotency-key': 'tag' });
     const [first, again] = [await post(), await post()];
@@ -290,7 +290,7 @@ describe('contract 10: the database connector decides what can be queried', () =
       onlineState: 'ONLINE',
     });
   });
-  test('a topic filter stores that topic alone', async () => {
+  test('a topic filter stores only that topic', async () => {
     const one = await world.device({ outputs: [{ id: '0900000000000000', topic: 'climate' }] });
     await world.capture(one, { a: 1 }, { topic: 'climate' });
     await world.capture(one, { a: 2 }, { topic: 'lifecycle' });
@@ -308,7 +308,7 @@ describe('contract 10: the database connector decides what can be queried', () =
 });
 
 describe('records change, the next payload knows', () => {
-  test('a new deviceId counts at once, the old one is unknown', async () => {
+  test('a new deviceId is valid immediately, the old one is unknown', async () => {
     const one = await world.device({ name: 'renamed' });
     await world.capture(one, { a: 1 });
     await world.must('PUT', `/v3/devices/${one.id}`, { deviceId: 'its-new-id' });

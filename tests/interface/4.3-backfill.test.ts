@@ -1,4 +1,4 @@
-// Interface 4.3: samples handed in for a device, one or many, read while they come in (contract 28 and 35).
+// Interface 4.3: backfill of one or many samples, read while they arrive (contract 28 and 35).
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
@@ -95,7 +95,7 @@ describe('bulk', () => {
     expect((await bulk(device, body)).body).toMatchObject({ accepted: 0, duplicates: 6 });
   });
 
-  test('contract 35: all rejected is a 400 with the same list; an empty array is no error', async () => {
+  test('contract 35: all rejected is a 400 with the same list; an empty array is not an error', async () => {
     const device = await world.device();
     expect(await bulk(device, [1, { data: 'x' }])).toMatchObject({
       status: 400,
@@ -195,7 +195,7 @@ describe('bulk', () => {
     );
   });
 
-  test('more than 100,000 samples: 413 that tells what was stored', {
+  test('more than 100,000 samples: 413 that reports the stored ones', {
     timeout: 60_000,
   }, async () => {
     const device = await world.device();

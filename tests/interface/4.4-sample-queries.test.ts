@@ -1,4 +1,4 @@
-// Interface 4.4, contract 20 and 35: the samples query by POST and GET, topics, the latest sample, and the inferred schema of 4.1.
+// Interface 4.4, contract 20 and 35: sample queries, topics, latest sample, inferred schema of 4.1.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anyTime, expectRefusal } from '../world/expectations.ts';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
@@ -90,7 +90,7 @@ describe('contract 20: newest first, by POST and by GET', () => {
     test(`GET ${what}`, async () => expect(await get(query)).toEqual(expected));
   }
 
-  test('nulls and members of other queries are passed over', async () => {
+  test('nulls and members of other queries are ignored', async () => {
     expect(await post({ topic: null, timestamp: null, limit: null, skip: null })).toEqual([
       4, 3, 2, 1, 0,
     ]);
@@ -124,7 +124,7 @@ describe('contract 20: newest first, by POST and by GET', () => {
       });
     });
   for (const bound of ['gt', 'gte', 'lt', 'lte'])
-    test(`refused: ${bound} that is no time`, async () => {
+    test(`rejected: ${bound} that is not a time`, async () => {
       const refused = await world.call('POST', path(), { timestamp: { [bound]: 'yesterday' } });
       expectRefusal(refused, 400, '40035_BAD_BOUND', {
         path: path(),
@@ -158,7 +158,7 @@ describe('contract, decisions: one sample is stored once', () => {
     expect(await stored()).toEqual([{ a: 1, b: { c: [1] } }]);
     await world.capture(one, { a: 2 }, { timestamp });
     await world.capture(one, { a: 3 }, { timestamp });
-    // Samples of one instant come in reverse order of storing.
+    // Samples of one instant are returned in reverse order of storing.
     expect(await stored()).toEqual([{ a: 3 }, { a: 2 }, { a: 1, b: { c: [1] } }]);
     await world.capture(one, { a: 3 }, { timestamp, topic: 'climate' });
     expect(await stored()).toHaveLength(4);

@@ -1,4 +1,4 @@
-// Contract 36, series for many: one time series per device of a list or of a tag; unknown ids of a list are left out.
+// Contract 36: one time series per device of a list or tag; unknown ids of a list are omitted.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startWorld, type TestDevice, type World } from '../world/world.ts';
 
@@ -44,7 +44,7 @@ const series = (device: TestDevice, dataPoints: (number | null)[]) => ({
 });
 
 describe.each(['raw', 'aggregated/hourly'])('review behaviour 3: %s time series', (source) => {
-  test('of a list are a plain array in the order of deviceIds, unknown ids left out', async () => {
+  test('of a list are a plain array in the order of deviceIds, unknown ids omitted', async () => {
     const deviceIds = [devices[2]!.id, unknown, devices[1]!.id, devices[0]!.id, devices[1]!.id];
     const path = `/v3/devices/query/batch/${source}/time-series`;
     expect(await world.must('POST', path, { ...common, deviceIds })).toEqual([

@@ -81,7 +81,7 @@ test.each(['', '/raw/kpi', '/aggregated/hourly/kpi'])('contract 21: batch%s', as
   const deviceIds = [devices[1]!.id, devices[0]!.id];
   const page = await world.must('POST', `/v3/devices/query/batch${path}`, { ...common, deviceIds });
   expect(page.content).toEqual([kpiOf(devices[1]!, 41), kpiOf(devices[0]!, 21)]);
-  // Contract 36: an unknown id is left out.
+  // Contract 36: an unknown id is omitted.
   const unknown = { ...common, deviceIds: [...deviceIds, '0200000000000000'] };
   expect((await world.must('POST', `/v3/devices/query/batch${path}`, unknown)).content).toEqual(
     page.content,

@@ -8,7 +8,7 @@ let device: TestDevice;
 beforeAll(async () => {
   world = await startWorld();
   device = await world.device();
-  // Monday 2 March 2026 in Zurich: one value before work, two at work, one slot without anybody.
+  // Monday 2 March 2026 in Zurich: one value before work, two at work, one empty slot.
   for (const [time, occupied] of [
     ['06:50', true],
     ['07:00', true],

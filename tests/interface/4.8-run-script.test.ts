@@ -1,4 +1,4 @@
-// Interface 4.8, contract 15 and 16: a script run once, every emit in its order, every fault an ERROR entry of a 200.
+// Interface 4.8, contract 15 and 16: one script run, emits in order, every error an ERROR entry of a 200.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectRefusal } from '../world/expectations.ts';
 import { startWorld, type World } from '../world/world.ts';
@@ -126,7 +126,7 @@ describe('contract 16: faults are ERROR entries with a message', () => {
       });
     });
 
-  test('an error tells line and column in the source', async () => {
+  test('an error has line and column in the source', async () => {
     const [entry] = await run('function consume(event) {\n  const a = {};\n  a.b.c = 1;\n}');
     expect(entry).toMatchObject({ type: 'ERROR', event: { line: 3, column: expect.any(Number) } });
   });

@@ -246,7 +246,7 @@ describe('interface 5 rule 4: workspaces of a restricted key', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ totalElements: 1, content: [{ id: world.workspaceId }] });
   });
-  test('workspace-access tells them', async () => {
+  test('workspace-access returns them', async () => {
     const query = `organizationId=${world.organizationId}&scope=ASSET&verb=READ`;
     const { body } = await as(keys.workspace, 'GET', `/v3/workspace-access?${query}`);
     expect(body).toEqual({ all: false, ids: [world.workspaceId] });
@@ -323,7 +323,7 @@ describe('rows of another organization do not exist', () => {
       });
   });
 
-  test('a data flow cannot be made with parts of another organization', async () => {
+  test('a data flow cannot be created with parts of another organization', async () => {
     const connector = await as(keys.foreign, 'POST', '/v3/device-connectors', {
       name: 'x',
       workspaceId: other.workspaceId,

@@ -202,7 +202,7 @@ describe('interface 6: subscribe and unsubscribe', () => {
     live.close();
   });
 
-  test('rule 6: a tag stands for the assets that have it at that time', async () => {
+  test('rule 6: a tag represents the assets that have it at that time', async () => {
     const live = await open();
     const answer = await live.ask({
       type: 'subscribe',
@@ -266,7 +266,7 @@ describe('interface 6: subscribe and unsubscribe', () => {
   });
 });
 
-describe('interface 7: errors, after which the connection goes on', () => {
+describe('interface 7: errors, after which the connection continues', () => {
   const item = { assetId: 'x', tagId: 'y' };
   for (const [what, message, errorCode, replyTo] of [
     ['no JSON', '{"type":', 'INVALID_JSON', undefined],
@@ -414,7 +414,7 @@ describe('contract, decisions: resume without gap or repetition', () => {
     }
   });
 
-  test('by ISO time of storing, while payloads keep coming in: every sample once', async () => {
+  test('by ISO time of storing, while payloads keep arriving: every sample once', async () => {
     const device = await world.device({ name: 'busy' });
     const since = new Date().toISOString();
     const total = 60;

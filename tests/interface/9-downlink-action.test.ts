@@ -1,4 +1,4 @@
-// Contract 9, 17: a rule whose action is a downlink commands MQTT devices: the one that triggered it, and others it names.
+// Contract 9, 17: a downlink action commands MQTT devices: the trigger, and others that it names.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   downTopic,

@@ -1,4 +1,4 @@
-// The metrics: whatever the alert rules and the dashboard of docs/ name exists, and what operators are told of failures.
+// Metrics: all names of alert rules and dashboard exist; reports of failures to operators.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ test('review reliability 17: journal, followers, disk and program have their fig
   expect(text).toMatch(/^heliograph_follower_lag_entries\{follower="raw-uplinks"\} \d+$/m);
 });
 
-test('review reliability 16: a failed login and a wrong secret are told with address, account and reason', async () => {
+test('review reliability 16: a failed login and a wrong secret are logged with address, account and reason', async () => {
   const from = lines.length;
   await world.call('POST', '/v3/auth/login', { email: 'Who@example.com', password: 'wrong wrong' });
   await world.call('GET', '/v3/tags', undefined, { 'x-api-key': 'wrong' });
@@ -87,7 +87,7 @@ test('review reliability 16: a failed login and a wrong secret are told with add
   expect(JSON.stringify(told)).not.toContain('wrong wrong');
 });
 
-test('review reliability 16: a wrong secret over CoAP and a WebSocket handshake with a wrong key are told alike', async () => {
+test('review reliability 16: a wrong secret over CoAP and a WebSocket handshake with a wrong key are logged alike', async () => {
   const from = lines.length;
   const query = { secret: 'wrong-secret', deviceId: 'd' };
   expect((await askCoap(coapPort, { query, body: '{}' })).code).toBe('4.01');
@@ -114,7 +114,7 @@ test('review reliability 16: a wrong secret over CoAP and a WebSocket handshake 
   expect(JSON.stringify(told)).not.toMatch(/wrong-/);
 });
 
-test('review reliability 16: a flood of wrong credentials is told by some lines and counted whole', async () => {
+test('review reliability 16: a flood of wrong credentials is logged in some lines and counted completely', async () => {
   const from = lines.length;
   const total = 120;
   const wrong = { 'x-api-key': 'wrong' };
@@ -130,7 +130,7 @@ test('review reliability 16: a flood of wrong credentials is told by some lines 
   expect(Number(counted?.[1])).toBeGreaterThanOrEqual(total);
 });
 
-test('review reliability 16: questions that are sent as POST are no lines at info, changes are', async () => {
+test('review reliability 16: queries by POST are not logged at info, changes are', async () => {
   const device = await world.device();
   const from = lines.length;
   expect((await world.call('POST', `/v3/devices/${device.id}/query`, {})).status).toBe(200);

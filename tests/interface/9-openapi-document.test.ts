@@ -1,4 +1,4 @@
-// The published OpenAPI document as programs use it: valid by the standard's own schema, and compiled by a generator of clients.
+// OpenAPI document: valid by the schema of the standard, and compiled by a generator of clients.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   world = await startWorld();
   text = await (await fetch(`${world.base}/v3/openapi.json`)).text();
   paths = JSON.parse(text).paths;
-  // Beside the packages, whose types the generated code uses.
+  // Next to the packages, whose types the generated code uses.
   folder = mkdtempSync(join(import.meta.dirname, '../../node_modules/.openapi-client-'));
 });
 afterAll(async () => {
@@ -102,7 +102,7 @@ describe('review behaviour 24: the document', () => {
     ['PUT /v3/auth/password', '204'],
     ['POST /v3/devices/{id}/downlink', '204'],
     ['POST /v3/devices/import', '202'],
-  ])('%s tells its status %s', (where, status) => {
+  ])('%s documents its status %s', (where, status) => {
     const found = operations().find((one) => one.where === where)!;
     expect(Object.keys(found.operation.responses)).toContain(status);
   });
@@ -113,7 +113,7 @@ describe('review behaviour 24: the document', () => {
     ['GET /v3/devices/{deviceId}/export', ['application/x-ndjson', 'text/csv']],
     ['GET /v3/devices/export', ['text/csv', 'application/json']],
     ['GET /v3/audit-logs/export', ['text/csv', 'application/x-ndjson']],
-  ])('%s tells its content types', (where, types) => {
+  ])('%s documents its content types', (where, types) => {
     const found = operations().find((one) => one.where === where)!;
     expect(Object.keys(found.operation.responses['200']!.content!)).toEqual(types);
   });
@@ -122,12 +122,12 @@ describe('review behaviour 24: the document', () => {
     ['POST /v3/devices/import', ['text/csv', 'application/json', 'multipart/form-data']],
     ['POST /v3/blobs', ['multipart/form-data', '*/*']],
     ['POST /realms/api-keys/protocol/openid-connect/token', ['application/x-www-form-urlencoded']],
-  ])('%s tells the content types that it takes', (where, types) => {
+  ])('%s documents the content types that it accepts', (where, types) => {
     const found = operations().find((one) => one.where === where)!;
     expect(Object.keys(found.operation.requestBody!.content)).toEqual(types);
   });
 
-  test('tells who may call: sessions with their csrf token, and routes for signed-in users alone', () => {
+  test('documents the callers: sessions with their csrf token, and routes only for signed-in users', () => {
     const of = (where: string) => operations().find((one) => one.where === where)!.operation;
     expect(of('GET /v3/tags').security).toEqual([{ apiKey: [] }, { bearer: [] }, { session: [] }]);
     expect(of('POST /v3/tags').security).toEqual([

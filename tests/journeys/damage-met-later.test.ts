@@ -1,4 +1,4 @@
-// Damage that is met while reading or sealing: told once, and no answer passes for whole.
+// Damage found while reading or sealing: reported once, and no answer hides it.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -109,7 +109,7 @@ describe('review reliability 4: one flipped bit in a chunk', () => {
     expect([other.body.data, other.headers.get('x-incomplete')]).toEqual([{ level: 1 }, null]);
   });
 
-  test('it is told once: log, metrics and readiness, which stays 200', async () => {
+  test('it is reported once: log, metrics and readiness, which stays 200', async () => {
     expect(damageLines()).toMatchObject([
       { level: 'error', kind: 'chunk', path: expect.stringContaining(segments()) },
     ]);

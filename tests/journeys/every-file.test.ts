@@ -1,4 +1,4 @@
-// Every kind of file of a data folder missing, emptied, flipped, cut or older: refused with a sentence, or served and told; nothing deleted.
+// Every file of a data folder missing, emptied, changed, truncated or older: rejected or served with a report.
 import {
   copyFileSync,
   cpSync,
@@ -110,7 +110,7 @@ describe.each(files)('figures: %s', (file) => {
   test.each(Object.keys(harms))('%s', async (harm) => {
     const folder = join(root, `${file}-${harm}`.replaceAll(/[/ ]/g, '-'));
     cpSync(filled, folder, { recursive: true });
-    // An older copy of the same bytes is no harm.
+    // An older copy of the same bytes is harmless.
     if (harms[harm]!(pathOf(folder, file), file) === false) return;
     const before = tree(folder);
     const verified = await verifyDataFolder(folder);

@@ -1,4 +1,4 @@
-// Files of samples into a real platform: CSV and NDJSON, exports as they are, errors by line, and going on after an interruption.
+// File backfill: CSV and NDJSON, unchanged exports, errors by line, and resuming after an interruption.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -119,7 +119,7 @@ for (const format of ['csv', 'ndjson'] as const)
     expect(plain(await samplesOf(to))).toEqual(plain(await samplesOf(from)));
   });
 
-test('an interrupted run is gone on with behind its last window, and nothing is stored twice', async () => {
+test('an interrupted run resumes after its last window, and nothing is stored twice', async () => {
   const device = await world.device();
   const lines = Array.from({ length: 2_500 }, (_, n) =>
     JSON.stringify({ timestamp: at(n), data: { n } }),

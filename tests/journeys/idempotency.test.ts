@@ -1,4 +1,4 @@
-// Idempotency-Key across crashes and refused writes: what is durable is stored once, and a record is made with its key (contract 35).
+// Idempotency-Key across crashes and failed writes: stored once, and a record is created with its key (contract 35).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,7 +75,7 @@ test('review reliability 10: a keyed capture cut off between journal and kept an
   const again = await capture(world, scripted, 'c1', { a: 1 });
   expect({ status: again.status, body: again.body }).toEqual({ status: 201, body: first.body });
   expect(await counts(scripted)).toEqual([1, 2]);
-  // A further restart before the retry forgets nothing.
+  // A further restart before the retry keeps the key.
   await world.close();
   world = await startWorld({ directory });
   expect((await capture(world, scripted, 'c2', { a: 2 })).status).toBe(201);
@@ -132,7 +132,7 @@ test('review bug B10: a key answered by a durable sample stays when its answer c
   expect((await counts(scripted)).length).toBe(before.length + 1);
 });
 
-test('review behaviour 23: an empty Idempotency-Key is no key', async () => {
+test('review behaviour 23: an empty Idempotency-Key is not a key', async () => {
   const before = await counts(scripted);
   for (const a of [1, 2]) expect((await capture(world, scripted, '', { a })).status).toBe(201);
   expect((await counts(scripted)).length).toBe(before.length + 2);

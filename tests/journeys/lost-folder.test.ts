@@ -1,4 +1,4 @@
-// A data folder that lost its records, its key or the end of its journal: refused with one sentence, or served, told and gone on with.
+// Lost records, key or journal end: the start fails with one message, or serves, reports and continues.
 import {
   chmodSync,
   cpSync,
@@ -132,7 +132,7 @@ test('review reliability 21: the process says the sentence, not a stack', async 
   ]);
 });
 
-test('review reliability 20, security 12: the folder is for its owner alone, also one that was open', async () => {
+test('review reliability 20, security 12: only the owner can read the folder, also one that was open', async () => {
   const folder = join(root, 'modes');
   await (await startProcess(folder)).end('SIGTERM');
   const open = tree(folder).filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0);

@@ -1,4 +1,4 @@
-// A journal that lost its end after a crash: raw uplinks that were on the disk already stay, though the journal cannot give them again.
+// Lost journal end after a crash: raw uplinks on disk remain, although the journal cannot restore them.
 import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ test('review reliability 5: the end of the journal cut off, uplinks behind the f
   truncateSync(file, statSync(file).size >> 2);
   const after = await startWorld({ directory: crashed });
   const kept = (await newest(after, device.id)).total;
-  // A block is written at 256 KiB of lines, each of which is a little longer than its text.
+  // A block is written at 256 KiB of lines, each of which is a little longer than its payload.
   expect(kept).toBeGreaterThanOrEqual(30);
   await after.capture(device, { i: uplinks });
   expect((await newest(after, device.id)).total).toBe(kept + 1);

@@ -98,7 +98,7 @@ describe('review reliability 4: a segment whose file is gone', () => {
     ).toEqual(damaged);
   });
 
-  test('answers beside them are whole', async () => {
+  test('answers for other times are complete', async () => {
     expect(await query('query', { limit: 10 })).toEqual([200, 10, null]);
     expect(await query('query', { limit: 10, timestamp: { gte: at(0), lt: at(400) } })).toEqual([
       200,

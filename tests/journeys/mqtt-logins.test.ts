@@ -1,4 +1,4 @@
-// Devices that prove who they are with a token, revocation, and the ways in: TLS and WebSocket (contract 11, 18, 35).
+// MQTT logins: device tokens, revocation, TLS and WebSocket (contract 11, 18, 35).
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -148,7 +148,7 @@ test('contract 35: tokens that are not right are refused', async () => {
   }
 });
 
-test('alg confusion: an RSA public key is no HMAC secret', async () => {
+test('alg confusion: an RSA public key is not an HMAC secret', async () => {
   const device = await keyedDevice(rsa);
   for (const secret of [rsa.pem, `${rsa.pem}\n`, rsa.pem.trim()]) {
     const token = await rsa.token(claimsOf(device), { alg: 'HS256', key: Buffer.from(secret) });
@@ -167,13 +167,13 @@ test('contract 18: the client id must be the device, and a token opens no other 
   expect(await world.samples(other)).toEqual([]);
 });
 
-test('an expired credential lets nobody in', async () => {
+test('an expired credential is rejected', async () => {
   const device = await keyedDevice();
   await addKey(device, ec, { expiration: new Date(Date.now() - 1_000).toISOString() });
   expect(await refusalCode(login(device, await ec.token(claimsOf(device))))).toBe(5);
 });
 
-test('a deleted credential ends the connection at once', async () => {
+test('a deleted credential ends the connection immediately', async () => {
   const device = await keyedDevice(rsa);
   const credential = await addKey(device, ec);
   const [kept, ended] = [
@@ -221,7 +221,7 @@ test('a device that moves to another connector is no longer reached over the old
   expect(await world.samples(device)).toEqual([]);
 });
 
-test('contract 18: the same over TLS, and over WebSocket beside the live stream', async () => {
+test('contract 18: the same over TLS, and over WebSocket next to the live stream', async () => {
   const device = await world.mqttDevice();
   const urls = [
     `mqtts://127.0.0.1:${world.mqttTlsPort}`,
@@ -259,7 +259,7 @@ test('a WebSocket for another subprotocol, or a wrong secret over it, is refused
 test('review behaviour 32: over TLS a DISCONNECT is answered by the end of the session, not by a bare end of the connection', async () => {
   const device = await world.mqttDevice();
   const answered: Buffer[] = [];
-  // What the platform sends, as it stands on the wire: with TLS 1.2 the kind of a record can be read.
+  // The bytes of the platform on the wire: with TLS 1.2 the kind of a record can be read.
   const between = createServer((near) => {
     const far = connect(world.mqttTlsPort, '127.0.0.1');
     far.on('data', (bytes: Buffer) => void answered.push(bytes));

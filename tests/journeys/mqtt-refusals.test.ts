@@ -1,4 +1,4 @@
-// What MQTT refuses: foreign topics, wrong secrets, wildcards, payloads that are no JSON, packets that are too large (contract 18, 35).
+// MQTT rejections: foreign topics, wrong secrets, wildcards, payloads that are not JSON, large packets (contract 18, 35).
 import type { MqttClient } from 'mqtt';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mqttLimits } from '../../src/ingest/mqtt/mqtt-limits.ts';
@@ -55,7 +55,7 @@ for (const [what, options] of [
   });
 }
 
-test('review security 23: the id and secret of a connector for HTTP are no login', async () => {
+test('review security 23: the id and secret of a connector for HTTP are not a login', async () => {
   const { connectorId: username, secret: password } = await world.device();
   expect(await refusalCode(world.clientWith({ username, password }))).toBe(notAuthorized);
 });
@@ -118,7 +118,7 @@ test('contract 35: a subscription to what is not the client’s is answered 128,
   expect(client.connected).toBe(true);
 });
 
-test('a client never hears of other devices, whatever it subscribed to', async () => {
+test('a client never receives messages of other devices, for any subscription', async () => {
   const [one, other] = [await world.client(device), await world.client(beside)];
   const [ofOne, ofOther] = [inbox(one), inbox(other)];
   await grants(one, [

@@ -1,4 +1,4 @@
-// What MQTT promises beyond one message: wills, sessions, retained messages, repetitions, takeovers, expiry (contract 18).
+// MQTT sessions: wills, retained messages, repetitions, takeovers, expiry (contract 18).
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -156,7 +156,7 @@ test('contract 18: a QoS 1 publish that is sent again is acknowledged and stored
   for (const { socket } of [again, other]) socket.destroy();
 });
 
-test('what a client may not have heard of is stored once also when it comes again without the flag', async () => {
+test('an unconfirmed publish is stored once also when it is repeated without the flag', async () => {
   const device = await world.mqttDevice();
   const packet = publishPacket(upTopic(device), '{"value":1}', qos1, 9);
   const first = await rawClient(device, 'torn off');
@@ -175,7 +175,7 @@ test('what a client may not have heard of is stored once also when it comes agai
   again.socket.destroy();
 });
 
-test('a QoS 1 message that nobody acknowledges because the connection breaks counts as not delivered', async () => {
+test('a QoS 1 message without acknowledgement because the connection breaks counts as not delivered', async () => {
   const device = await world.mqttDevice();
   const client = await world.client(device, { customHandleAcks: () => undefined });
   await client.subscribeAsync(downTopic(device), { qos: 1 });
@@ -213,7 +213,7 @@ test('packets out of place end the connection', async () => {
   }
 });
 
-test('a stop under load answers what is under way and ends; what was acknowledged is there afterwards', async () => {
+test('a stop under load answers publishes in flight and ends; acknowledged ones exist afterwards', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-mqtt-stop-'));
   const own = await startMqttWorld({ directory });
   const device = await own.mqttDevice();

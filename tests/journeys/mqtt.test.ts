@@ -1,4 +1,4 @@
-// Devices over MQTT, with a real client: publishes become samples before they are acknowledged, messages reach their device (contract 17, 18).
+// MQTT devices with a real client: publishes are samples before their acknowledgement; messages reach their device (contract 17, 18).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   downTopic,
@@ -35,7 +35,7 @@ for (const qos of [0, 1, 2] as const) {
   });
 }
 
-test('contract 18: an acknowledged publish is there at once', async () => {
+test('contract 18: an acknowledged publish can be read immediately', async () => {
   const device = await world.mqttDevice();
   const client = await world.client(device);
   for (let i = 0; i < 20; i++) {
@@ -73,7 +73,7 @@ test('the slash in front may be missing, in both directions', async () => {
   });
 });
 
-test('contract 12: a configuration is sent to the device; 409 while nobody is there', async () => {
+test('contract 12: a configuration is sent to the device; 409 without a connection', async () => {
   const device = await world.mqttDevice();
   await world.must('POST', `/v3/devices/${device.id}/configuration`, {
     configuration: { interval: 5 },

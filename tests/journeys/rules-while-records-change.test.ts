@@ -1,4 +1,4 @@
-// Rules of a whole platform while people work on records: every sample that is stored meets its rules once (contract 13).
+// Rules during record changes: every stored sample is evaluated once (contract 13).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWorld, type World } from '../world/world.ts';
 
@@ -14,7 +14,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A rule that fires at every sample, and writes it to a topic that no rule looks at. */
+/** A rule that fires at every sample, and writes it to a topic that no rule reads. */
 async function firingRule(deviceId: string): Promise<string> {
   const { must, workspaceId } = world;
   const action = await must('POST', '/v3/output-connectors', {
@@ -50,7 +50,7 @@ async function firingRule(deviceId: string): Promise<string> {
   return action.id;
 }
 
-test('review reliability 1: samples that come in bulk while tags are made, here and in another workspace, all fire', async () => {
+test('review reliability 1: samples of a bulk backfill during creation of tags, here and elsewhere, all fire', async () => {
   const { must, organizationId, workspaceId } = world;
   const other = await must('POST', '/v3/workspaces', { name: 'Other', organizationId });
   const devices = await Promise.all(Array.from({ length: deviceCount }, () => world.device()));

@@ -72,7 +72,7 @@ for (const protocol of ['http', 'mqtt', 'coap'] as const)
     expect(await storedCount(protocol)).toBe(acknowledged);
   });
 
-test('a second run finds what the first made; a wrong secret is an error of each payload; wrong flags are told', {
+test('a second run finds the records of the first; a wrong secret is an error of each payload; wrong flags are reported', {
   timeout: 60_000,
 }, async () => {
   const again = await simulator(

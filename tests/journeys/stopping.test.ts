@@ -63,7 +63,7 @@ test('review reliability 14: a half-sent request does not hold up the stop', asy
   expect(sealed()).toHaveLength(1);
 });
 
-test('review bug B2: a start that fails tells its own error, and leaves nothing open', async () => {
+test('review bug B2: a failed start reports its own error, and leaves nothing open', async () => {
   const taken = await startWorld();
   const config = readConfig({
     HOST: '127.0.0.1',

@@ -1,4 +1,4 @@
-// A log collector that stands still, and a process out of file descriptors: the platform goes on, and says so afterwards.
+// Hung log collector, and no file descriptors: the platform continues, and reports it afterwards.
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -48,7 +48,7 @@ function start(limits = ''): {
   return { child, port, ended };
 }
 
-test('review reliability 15: nobody reads the log, and requests are answered all the same; a stop ends', async () => {
+test('review reliability 15: without a reader of the log, requests are answered; a stop ends', async () => {
   const { child, port, ended } = start();
   const url = `http://127.0.0.1:${await port}/health/live`;
   // Each answer is a line of some 200 bytes; a pipe takes 64 KiB of them.
@@ -62,7 +62,7 @@ test('review reliability 15: nobody reads the log, and requests are answered all
   child.stderr.resume();
 });
 
-test('review reliability 16: out of file descriptors is told once, and that they are free again', async () => {
+test('review reliability 16: missing file descriptors are logged once, and their return', async () => {
   const { child, port, ended } = start('ulimit -n 90;');
   let log = '';
   const wanted: [string, () => void][] = [];

@@ -1,4 +1,4 @@
-// One output connector that cannot be decrypted: outputs and rules of everything else go on.
+// Unreadable connector: outputs and rules of all others continue.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';

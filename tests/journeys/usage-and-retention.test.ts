@@ -1,4 +1,4 @@
-// What samples take, and how they go: by retention, with their device, and after a crash between the two halves of a deletion.
+// Usage and retention: space of samples, and deletion by retention, with their device, and after a crash.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function restart(): Promise<void> {
   world = await start();
 }
 
-/** So many samples, one a minute, the last at that many days before now. */
+/** This number of samples, one per minute, the last this number of days ago. */
 async function backfill(device: TestDevice, daysAgo: number, count: number): Promise<void> {
   const samples = Array.from({ length: count }, (_, i) => ({
     timestamp: new Date(noon - daysAgo * dayMs - i * 60_000).toISOString(),
@@ -58,14 +58,14 @@ function segmentBytes(): number {
   return names.reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }
 
-test('usage tells samples and bytes of every workspace, those without any too, and their sum', async () => {
+test('usage shows samples and bytes of every workspace, also empty ones, and their sum', async () => {
   const second = await world.must('POST', '/v3/workspaces', {
     name: 'Zoo',
     organizationId: world.organizationId,
   });
   const device = await world.device();
   await backfill(device, 1, 500);
-  // Both were made at one instant of the test's clock, so a later start may name either as the first.
+  // Both were created at one instant of the test's clock, so a later start can name either as the first.
   const first = world.workspaceId;
   for (const round of ['unsealed', 'sealed']) {
     const { content, total } = await usage();
@@ -137,7 +137,7 @@ test('samples past their retention go from queries, aggregates, usage and disk; 
   expect((await usage()).total.samples).toBe(9_000);
   const between = segmentBytes();
   expect(between).toBeLessThan(before * 0.9);
-  // The rule of the workspace counts again, and time goes on.
+  // The rule of the workspace applies again, and time continues.
   await setFlowDays(long, null);
   clock.now = noon + 60 * dayMs;
   await world.platform.runMaintenance();
@@ -161,7 +161,7 @@ test('what is past its retention is hidden to the sample, from the first query a
   expect(await stored(device)).toBe(1_441);
 });
 
-test('without a rule samples are kept for ever', async () => {
+test('without a rule samples are kept without limit', async () => {
   const device = await world.device();
   await backfill(device, 5_000, 10);
   await setWorkspaceDays(1);
@@ -183,13 +183,13 @@ test('a deleted device leaves no sample', async () => {
   expect((await usage()).total.samples).toBe(2_000);
 });
 
-test('what a crash right after a deletion left is dropped by housekeeping', async () => {
+test('remains of a crash right after a deletion are dropped by maintenance', async () => {
   const device = await world.device();
   await backfill(device, 3, 100);
   await world.close();
-  // The records know of the deletion, the store does not, and an uplink under way came after it.
+  // The records know of the deletion, the store does not, and an uplink in flight arrived after it.
   await besidesPlatform(world, async (records) => {
-    await deleteDevice(records, device.id, noon);
+    await deleteDevice({ ...records, now: () => noon }, device.id);
     const late = { uplinkId: 'u', deviceId: device.id, uplinkSize: 1, timestamp: noon };
     await saveUplinkMetrics(records.db, [late]);
   });

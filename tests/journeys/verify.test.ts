@@ -1,4 +1,4 @@
-// `npm start -- verify` as an operator runs it: on a sound folder, on damaged copies, on one in use, and what is refused.
+// `npm start -- verify` for operators: an intact folder, damaged copies, one in use, and errors.
 import { spawn } from 'node:child_process';
 import {
   cpSync,
@@ -85,7 +85,7 @@ test('a sound folder: what was read, exit code 0, and nothing changed', async ()
     );
 });
 
-test('one flipped byte in a segment is told with file, bytes, device and times: exit code 1', async () => {
+test('one changed byte in a segment is reported with file, bytes, device and times: exit code 1', async () => {
   const folder = copyOf('segment');
   const path = segmentOf(folder);
   flip(path, 200);
@@ -100,7 +100,7 @@ test('one flipped byte in a segment is told with file, bytes, device and times: 
   expect(stdout).not.toContain('No damage');
 });
 
-test('damaged records are told: exit code 1', async () => {
+test('damaged records are reported: exit code 1', async () => {
   const folder = copyOf('records');
   for (const place of [0, 4_096 + 3]) flip(join(folder, 'records.sqlite'), place);
   const { code, stdout } = await run(folder, 'verify');
@@ -108,7 +108,7 @@ test('damaged records are told: exit code 1', async () => {
   expect(stdout).toContain(`records in ${join(folder, 'records.sqlite')}\n`);
 });
 
-test('a folder in use cannot be checked: exit code 2, and the sentence names the way out', async () => {
+test('a folder in use cannot be checked: exit code 2, and the message says what to do', async () => {
   const world = await startWorld({ directory: copyOf('used') });
   const { code, stdout, stderr } = await run(world.directory, 'verify');
   await world.close();
@@ -118,7 +118,7 @@ test('a folder in use cannot be checked: exit code 2, and the sentence names the
   );
 });
 
-test('a folder that is missing or holds nothing cannot be checked, and none is made', async () => {
+test('a folder that is missing or empty cannot be checked, and none is created', async () => {
   const missing = join(root, 'missing');
   const { code, stderr } = await run(missing, 'verify');
   expect({ code, stderr }).toEqual({

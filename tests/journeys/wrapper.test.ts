@@ -1,4 +1,4 @@
-// The process that runs the platform on the pinned Node: how one of the two ends when the other does, and what a supervisor sees.
+// Wrapper: the process that starts the pinned Node and the platform end together.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

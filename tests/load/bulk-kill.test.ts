@@ -1,4 +1,4 @@
-// A bulk create that is killed half-way goes on at the next start, without a device too many or too few (contract 19).
+// Killed bulk creation: continues at the next start, with every device once (contract 19).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ function callerOf({ target }: PlatformProcess) {
   };
 }
 
-test('killed twice half-way, resumed twice: every device once, every item told', {
+test('killed twice half-way, resumed twice: every device once, every item reported', {
   timeout: 120_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-kill-'));

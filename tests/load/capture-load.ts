@@ -1,4 +1,4 @@
-// Load for a platform that will be killed: numbered uplinks of several devices, many in flight, and a book of what became of each.
+// Capture load for a platform that will be killed: numbered uplinks of several devices, and the result of each.
 import {
   type HttpConnection,
   type HttpTarget,
@@ -27,19 +27,19 @@ export interface LoadDevice {
   readonly scripted: boolean;
 }
 
-/** One uplink in so many carries an invalid key. */
+/** One uplink in this number has an invalid key. */
 const notedEvery = 16;
 
 export interface CaptureLoad {
   /** Resolves when no lane has an uplink in flight: all were stopped, or the platform went away. */
   readonly ended: Promise<void>;
-  /** Resolves when so many uplinks were acknowledged, or none is in flight any more. */
+  /** Resolves when this number of uplinks was acknowledged, or none is in flight. */
   readonly acknowledged: (count: number) => Promise<void>;
   /** Lets the uplinks in flight end and sends no more. */
   readonly stop: () => void;
 }
 
-/** Sends over so many connections, each one uplink at a time, until the platform goes away or `stop`. */
+/** Sends over this number of connections, one uplink at a time each, until the platform ends or `stop`. */
 export async function startLoad(
   target: HttpTarget,
   devices: readonly LoadDevice[],

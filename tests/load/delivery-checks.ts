@@ -1,4 +1,4 @@
-// What must hold of deliveries after crashes: none lost, one id for each, in the order of each device, repeated only when they had to be.
+// Delivery checks after crashes: none lost, one id each, in the order of each device, repeated only when necessary.
 import { openConnection } from '../../bench/load/http.ts';
 import type { Arrival } from './delivery-sink.ts';
 import { call } from './kill-checks.ts';

@@ -1,4 +1,4 @@
-// Kills the platform with SIGKILL while it delivers to a webhook, and starts it again: nothing is lost, repetitions keep their id and order.
+// Delivery kills: SIGKILL while the platform delivers to a webhook; nothing is lost, repetitions keep id and order.
 // node tests/load/delivery-kill.ts [--rounds 100]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ export interface DeliveryKillReport {
   readonly requests: number;
   /** Requests of deliveries that the receiver had seen before. */
   readonly repeated: number;
-  /** Tries that the receiver refused, so that they had to be made again. */
+  /** Attempts that the receiver rejected, so that they had to be repeated. */
   readonly refused: number;
   readonly violations: readonly string[];
 }
@@ -111,7 +111,7 @@ async function makeDevices(platform: PlatformProcess, uri: string) {
   return { connectorId: hook.id, devices };
 }
 
-/** One uplink after the other until told to stop; what breaks then was broken on purpose. */
+/** One uplink after the other until stopped; errors after that are intended. */
 async function keepSending(
   { target }: PlatformProcess,
   device: Device,

@@ -1,4 +1,4 @@
-// A webhook receiver for kill runs: writes down what arrives, holds some answers back, refuses some, and notices what a kill cut off.
+// Delivery sink for kill runs: records requests, delays and rejects some, and notices disconnects.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,7 +8,7 @@ export interface Arrival {
   readonly sequence: number;
   /** Which process sent it. */
   readonly life: number;
-  /** What became of it; a try whose process was killed before the answer is `cut`. */
+  /** Result of the request; an attempt whose process was killed before the answer is `cut`. */
   fate: 'held' | 'accepted' | 'refused' | 'cut';
 }
 
@@ -21,7 +21,7 @@ export interface DeliverySink {
   readonly connections: number;
   accepted(deviceId: string, sequence: number): boolean;
   acceptedOf(deviceId: string): number;
-  /** Nothing that is held back now is answered any more. */
+  /** Delayed requests get no answer from now on. */
   killed(): void;
   nextLife(): void;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-// A platform on a small file system that runs full: node tests/load/full-disk-child.ts FOLDER, the folder a tmpfs of 50 MB; prints what it saw.
+// Full disk, child process: a platform on a tmpfs of 50 MB (argument FOLDER); prints its observations.
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

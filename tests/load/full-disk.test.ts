@@ -1,4 +1,4 @@
-// A platform on a disk that runs full, in a file system of its own that ends with the test.
+// Full disk: a platform in its own small file system, which ends with the test.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What must hold after a crash: acknowledged is there exactly once, nothing is invented, state, notes and metrics fit the samples.
+// Kill checks: acknowledged uplinks exist once, nothing is invented, state, notes and metrics fit the samples.
 import type { HttpConnection } from '../../bench/load/http.ts';
 import { httpRequest, mustSucceed } from '../../bench/load/http.ts';
 import { processingLogLimits } from '../../src/records/rows/processing-log.ts';

@@ -1,4 +1,4 @@
-// Kills the platform with SIGKILL at random moments under load, starts it again on the same folder and compares with what it promised.
+// Kill runs: SIGKILL at random moments under load, restart on the same folder, comparison with the acknowledgements.
 // node tests/load/kill-platform.ts [--rounds 500] [--seed 1] [--in-flight 48] [--uplinks 400]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// The short form of the kill runs, and the other ways a process ends: a clean stop under load, and a folder that is in use.
+// Kill runs in short form, and other ends of a process: a clean stop under load, a folder in use.
 import { expect, test } from 'vitest';
 import type { Book } from './capture-load.ts';
 import { startLoad } from './capture-load.ts';
@@ -40,7 +40,7 @@ test('SIGTERM under load: ended with code 0 within 5 s, everything acknowledged 
     expect(await checkBook(killable, book, epoch, violations)).toBe(0);
     expect(violations).toEqual([]);
 
-    // The checks themselves notice what is missing, and what nobody sent.
+    // The checks themselves detect a missing sample, and one that no client sent.
     const acknowledged = [...book].find(([, { receipt }]) => receipt !== undefined)!;
     const lost = new Map(book).set(book.size + 1, acknowledged[1]);
     await checkBook(killable, lost, epoch, violations);
@@ -65,7 +65,7 @@ test('a second process on the same data folder is refused, saying who holds it',
     expect(output).toMatch(
       /^heliograph: The data folder .* is in use by another Heliograph \(process \d+\): stop that one first, or set DATA_DIR to another folder\.\n$/,
     );
-    // The first goes on as if nothing had been.
+    // The first continues without any effect.
     const book: Book = new Map();
     const load = await startLoad(killable.platform.target, killable.devices, book, 4);
     await load.acknowledged(20);

@@ -1,4 +1,4 @@
-// One request cannot hold up the others: a probe of the process while each route gets its worst input, over 100,000 devices.
+// Liveness: one large request does not delay others, for the worst input of each route, with 100,000 devices.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -243,7 +243,7 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
       }),
   ],
   [
-    'security 14: 5 lists with 100 leaves at once',
+    'security 14: 5 lists with 100 leaves, concurrent',
     () =>
       Promise.all(
         Array.from({ length: 5 }, () =>
@@ -273,7 +273,7 @@ const worst: readonly (readonly [string, () => Promise<unknown>])[] = [
 
 test.each(worst)('%s', { timeout: 60_000 }, async (_, request) => {
   const seen: Waited[] = [];
-  // On a busy machine even processor time is stretched now and then; a turn that is always long is ours.
+  // On a busy machine even processor time is stretched sometimes; a turn that is always long is a fault.
   while (seen.length < tries && (seen.at(-1)?.turnMs ?? Infinity) >= turnMsMax) {
     seen.push(await waitsDuring(platform.target, directory, request));
   }

@@ -1,4 +1,4 @@
-// A hundred thousand devices in a data folder, made directly in its records, and what a probe of the process waits meanwhile.
+// Many devices: 100,000 written directly to the records of a data folder, and a probe of the process.
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { httpRequest, openConnection, type HttpTarget } from '../../bench/load/http.ts';
 import { apiKey } from './platform-process.ts';
 
-/** Copies a device with its tags so many times. The platform must not run on the folder. */
+/** Copies a device with its tags this number of times. The platform must not run on the folder. */
 export function addDevices(directory: string, templateId: string, count: number): void {
   const database = new DatabaseSync(join(directory, 'records.sqlite'));
   const copied: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ export function addDevices(directory: string, templateId: string, count: number)
   database.close();
 }
 
-/** An operation of the workspace with so many actions that have ended. The platform must not run on the folder. */
+/** An operation of the workspace with this number of completed actions. The platform must not run on the folder. */
 export function addOperation(
   directory: string,
   id: string,
@@ -129,7 +129,7 @@ function longestTurn(directory: string): Promise<number> {
   });
 }
 
-/** A request of the administrator; throws when the answer is none of the expected statuses. */
+/** A request of the administrator; throws when the answer has none of the expected statuses. */
 export async function ask(
   target: HttpTarget,
   method: string,

@@ -1,4 +1,4 @@
-// Kills the platform with SIGKILL while MQTT clients publish, and starts it again: what was acknowledged is there, and each once.
+// MQTT kills: SIGKILL while clients publish, and a restart; acknowledged messages exist once.
 // node tests/load/mqtt-kill.ts [--rounds 100] [--seed 1]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -144,7 +144,7 @@ function keepPublishing(
     inFlight.add(sequence);
     client.publish(topic, JSON.stringify({ sequence }), { qos: 1 }, (error) => {
       inFlight.delete(sequence);
-      // The client forgets who asked when a connection breaks, and yet sends the packet again.
+      // The client drops its callback when a connection breaks, and still repeats the packet.
       if (error) setTimeout(next, 20);
       else {
         acknowledged.add(sequence);

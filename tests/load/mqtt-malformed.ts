@@ -62,7 +62,7 @@ export async function malformedStreams(streams: number, random: Random): Promise
     const samples = (await world.samples(device)).length + (await world.samples(stranger)).length;
     const { body } = await world.call('GET', '/metrics');
     const connectionsLeft = Number(/^heliograph_mqtt_connections (\d+)/m.exec(String(body))?.[1]);
-    // And somebody who speaks properly is served as before.
+    // A correct client is served as before.
     const client = await world.client(device);
     await client.publishAsync(upTopic(device), '{"value":1}', { qos: 1 });
     return { streams, samples, grownBytes, connectionsLeft, violations };

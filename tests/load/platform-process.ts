@@ -1,4 +1,4 @@
-// The platform as a process of its own, for tests that kill it: started on a data folder, ready when it says so, ended by signal.
+// Platform process for tests that kill it: started on a data folder, ready by its own message, ended by signal.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { HttpTarget } from '../../bench/load/http.ts';

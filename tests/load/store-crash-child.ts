@@ -1,4 +1,4 @@
-// A process that is killed: writes to the store of a folder as fast as it can and tells on stdout what was acknowledged.
+// Store crash, child process: writes as fast as possible and prints what was acknowledged.
 // Arguments: folder, first id. Each line is an id, or `+` and `-` around a moment that the parent may wait for; it kills at any time.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
@@ -40,7 +40,7 @@ async function connection(): Promise<void> {
     const ids = Array.from({ length: 1 + (next % 7) }, () => next++);
     const device = crashDevices[ids[0]! % crashDevices.length]!;
     await store.append(entryOf(device, ids.map(crashSample)));
-    // At once and unbuffered: what the parent reads was acknowledged.
+    // Immediately and unbuffered: lines that the parent reads were acknowledged.
     tell(ids.map((id) => `${id}\n`).join(''));
   }
 }

@@ -1,4 +1,4 @@
-// The samples of the crash test: everything of a sample follows from its id, so that a wrong one is seen.
+// Samples of the crash test: derived from their id, so that a wrong one is detected.
 import type { Given } from '../../src/samples/conformance/sample-entries.ts';
 import type { StoreLimits } from '../../src/samples/embedded/store-limits.ts';
 
@@ -14,7 +14,7 @@ export const crashLimits: Partial<StoreLimits> = {
   segmentsToMerge: 3,
 };
 
-/** What a child tells that it is doing; a kill in the midst of each must do no harm. */
+/** Step that a child reports; a kill during each must be harmless. */
 export type CrashMoment = 'recovery' | 'sealing' | 'retention';
 export const crashMoments: readonly CrashMoment[] = ['recovery', 'sealing', 'retention'];
 

@@ -1,4 +1,4 @@
-// Loaded into the platform's process by a test: tells the processor time of the longest turn of its event loop.
+// Turn meter, loaded into the process of the platform: prints the longest turn of the event loop.
 // Waits on a busy machine say nothing about the program; the processor time of its main thread does.
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -14,7 +14,7 @@ function cpuMs(): number {
 if (isMainThread && portFile !== undefined) {
   let last = cpuMs();
   let longest = 0;
-  // Every turn runs the timers that are due, so between two calls lies about one turn.
+  // Every turn runs due timers, so about one turn is between two calls.
   setInterval(() => {
     const now = cpuMs();
     longest = Math.max(longest, now - last);

@@ -109,7 +109,7 @@ function refusalOf(work: () => unknown): Problem | undefined {
   }
 }
 
-describe('whatever comes in is read or refused as a Problem 400', () => {
+describe('every input is read or rejected as a Problem 400', () => {
   /** The fixture with one value anywhere replaced. */
   const mangled = (body: JsonObject) =>
     fc.tuple(fc.nat(), fc.jsonValue({ maxDepth: 2 })).map(([n, value]) => {

@@ -1,4 +1,4 @@
-// One message of a network server, and the events it stands for.
+// Webhook fixture: one message of a network server, and the events that it contains.
 import type { JsonObject } from '../../src/model/json.ts';
 import type { ServerEvent, WebhookQuery } from '../../src/network-servers/network-server.ts';
 import type {

@@ -1,4 +1,4 @@
-// Filter expressions find what the reference finds, and refuse what makes no sense; `npm run bench -- filters` asks many more.
+// Asset filters: results equal the reference, invalid ones are rejected; `npm run bench -- filters` tests more.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deviceFilterOf } from '../../src/inventory/devices/assets.ts';
 import { findDeviceIds } from '../../src/records/rows/device-lists.ts';
@@ -7,7 +7,7 @@ import { filterNow, openFilteredInventory, principal } from './filtered-inventor
 
 test('1,000 random expressions and every predicate on every field find what the reference finds', async () => {
   const { share } = await filterRun(1, 150, 1_000);
-  // Most expressions must tell devices apart, or the comparison would be of nothing.
+  // Most expressions must distinguish devices, or the comparison would be empty.
   expect(share).toBeGreaterThan(0.1);
   expect(share).toBeLessThan(0.9);
 });

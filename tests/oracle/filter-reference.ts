@@ -1,4 +1,4 @@
-// What the filter language means, told slowly and without SQL: an expression as sent, against a device as answered (interface 2.9).
+// Filter reference: evaluates an expression on an answered device, without SQL (interface 2.9).
 
 // Both come as JSON; their types would say again what the reference tests.
 // oxlint-disable-next-line typescript/no-explicit-any

@@ -114,11 +114,11 @@ async function makePlace(records: Records, name: string, mixedType: CustomFieldT
       name: fieldName,
       type: fieldName === 'mixed' ? mixedType : type,
     };
-    fields.push(await createCustomField(records, draft, 1));
+    fields.push(await createCustomField({ ...records, now: () => 1 }, draft));
   }
   const tags = [];
   for (const word of words.slice(0, 8))
-    tags.push(await createTag(records, { workspaceId: id, name: word }, 1));
+    tags.push(await createTag({ ...records, now: () => 1 }, { workspaceId: id, name: word }));
   const connectors = [];
   for (const connectivity of ['HTTP', 'MQTT'] as const) {
     const draft = { workspaceId: id, name: 'c', connectivity };
@@ -171,11 +171,13 @@ async function makeDevice(
           },
   };
   const at = filterNow - Math.floor(random() * 10) * 86_400_000;
-  const { id } = await createDevice(records, principal, draft, at);
+  const { id } = await createDevice({ ...records, now: () => at }, principal, draft);
   if (random() < 0.5)
-    await updateDevice(records, principal, id, { onlineTimeout: 7_200 }, at + 3_600_000);
+    await updateDevice({ ...records, now: () => at + 3_600_000 }, principal, id, {
+      onlineTimeout: 7_200,
+    });
   if (random() < 0.3 && draft.connectivity === 'LORA') {
-    await change(records, (step) => registrationStep(step, id, 'deregister', at));
+    await change(records, (step) => registrationStep({ ...step, now: () => at }, id, 'deregister'));
   }
   return id;
 }

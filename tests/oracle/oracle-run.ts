@@ -1,4 +1,4 @@
-// Asks queries of the product and of the SQL oracle, and tells the first difference.
+// Oracle run: queries of the product and of the SQL oracle; returns the first difference.
 import type { QueriedDevice } from '../../src/query/accumulation.ts';
 import { accumulatedKpi, deviceKpis } from '../../src/query/kpi.ts';
 import { openPublicHolidays } from '../../src/query/public-holidays.ts';

@@ -1,4 +1,4 @@
-// Power cuts under load: keyed captures, rules and webhooks run while tags, devices and rules are edited, and all promises are checked.
+// Power rounds: captures, rules and webhooks during edits of records, with power failures; all promises are checked.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

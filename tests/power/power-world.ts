@@ -23,7 +23,7 @@ export type CutMode = 'strict' | 'mixed';
 const pageBytes = 4_096;
 const source = join(import.meta.dirname, 'power-cut.c');
 
-/** Compiles the library into the folder; undefined where there is no compiler. */
+/** Compiles the library into the folder; undefined without a compiler. */
 export function compilePowerCut(folder: string): string | undefined {
   if (spawnSync('gcc', ['--version']).status !== 0) return undefined;
   const library = join(folder, 'power-cut.so');

@@ -29,7 +29,7 @@ async function lora(name = `l-${count++}`, draft: object = {}): Promise<Body> {
   return device;
 }
 
-/** As a device of an integration has it, whatever makes integrations. */
+/** Fields of a device of an integration. */
 async function integrated(name = `i-${count++}`): Promise<Body> {
   const device = await lora(name);
   await world.records.db
@@ -133,7 +133,7 @@ test.each(['register', 'deregister', 'activate', 'deactivate'])(
   },
 );
 
-test('what a network server refuses stays as it was and stops no other; what is so already is not told', async () => {
+test('a rejection of a network server changes nothing and stops no other; an equal state is not sent', async () => {
   const refused = await integrated('refused-1');
   const [one, other] = [await integrated(), await integrated()];
   await run('deregister', [other.id]);
@@ -149,13 +149,13 @@ test('what a network server refuses stays as it was and stops no other; what is 
   expect(await read(other.id)).toMatchObject({ registered: false, version: 1 });
 });
 
-test('an operation that was cut off after the network server heard of it tells it again, and does nothing twice', async () => {
+test('an operation that was interrupted after its request repeats the request, and does nothing twice', async () => {
   const devices = [await integrated()];
   const sent = { workspaceId: world.workspaceId, deviceIds: devices.map((device) => device.id) };
   told = [];
   const accepted = await world.admin('POST', '/v3/devices/bulk/deregister', sent);
   const cutOff = async () => Promise.reject(new Error('killed'));
-  const { records, clock } = world;
+  const { records } = world;
   const { id } = accepted.body;
   await world.operations.idle();
   expect((await world.admin('GET', `/v3/operations/${id}`)).body.succeeded).toBe(true);
@@ -174,13 +174,7 @@ test('an operation that was cut off after the network server heard of it tells i
     .set({ registered: 1 })
     .where('id', '=', devices[0].id)
     .execute();
-  const chunk = runOperationChunk(
-    records,
-    id,
-    () => clock.now,
-    () => true,
-    cutOff,
-  );
+  const chunk = runOperationChunk(records, id, () => true, cutOff);
   await expect(chunk).rejects.toThrow('killed');
   expect(await read(devices[0].id)).toMatchObject({ registered: true });
   told = [];

@@ -51,7 +51,7 @@ async function some(howMany: number): Promise<string[]> {
 }
 const read = async (id: string) => (await world.admin('GET', `/v3/devices/${id}`)).body;
 
-test('contract 19: an operation tells what became of every device, and one that is refused stops no other', async () => {
+test('contract 19: an operation reports every device, and a rejected one stops no other', async () => {
   const good = draft('c-1', {
     tags: [{ id: tag.id }],
     customFields: [{ fieldMetaId: floor.id, NUMBER: 3 }],
@@ -217,7 +217,7 @@ test('a JSON file that nests deeper than 64 levels is refused', async () => {
   expect(await problemsOf(64)).toEqual([{ line: 1, field: null, message: 'must be an object' }]);
 });
 
-test('a dry run tells every problem by its line and changes nothing', async () => {
+test('a dry run reports every problem with its line and changes nothing', async () => {
   const text = [
     'deviceId;name;dataFlow;tags;customFields.floor;onlineTimeout;connectivity',
     `i-1;One;${flow.name};;1;60;`,

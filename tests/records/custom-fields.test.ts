@@ -80,7 +80,7 @@ test('contract 5: a custom field has exactly its fields', async () => {
   expect([...Value.Errors(route.response!, list.body)]).toEqual([]);
 });
 
-test('contract 4: a value is nested with its field, under the name of its type alone', async () => {
+test('contract 4: a value is nested with its field, only under the name of its type', async () => {
   const byType = (type: string) =>
     device.customFields.find((item: Body) => item.meta.type === type);
   expect(device.customFields).toHaveLength(5);
@@ -168,7 +168,7 @@ test('a required field is needed by new devices and cannot be cleared', async ()
   expect((await world.admin('GET', `/v3/devices/${made.device.id}`)).body.customFields).toEqual([]);
 });
 
-test('names are unique within the workspace, types fixed, options for texts alone', async () => {
+test('names are unique within the workspace, types fixed, options only for strings', async () => {
   expect((await meta({ name: 'floor', type: 'NUMBER' })).body.errorCode).toBe(
     '40903_NAME_NOT_UNIQUE',
   );
@@ -204,7 +204,7 @@ test('contract 4: customFields.ids finds devices that have a value', async () =>
   expect(await listed('customFields.ids=x')).toEqual([]);
 });
 
-test('interface 4.2: a filter form can be built from the filter options alone', async () => {
+test('interface 4.2: a filter form can be built from the filter options only', async () => {
   const { admin, workspaceId, organizationId } = world;
   const { status, body } = await admin(
     'GET',

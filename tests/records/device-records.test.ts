@@ -232,7 +232,7 @@ test('contract 31: files are listed by workspace and by organization, found by n
   expect(await names(`workspaceId=${workspaceId}`, world.foreign)).toBe(404);
 });
 
-test('contract 31: a restricted credential keeps files in its own workspaces alone', async () => {
+test('contract 31: a restricted credential stores files only in its own workspaces', async () => {
   const text = { 'content-type': 'text/plain' };
   const post = (query: string) =>
     world.restricted('POST', `/v3/blobs?${query}`, Buffer.from('x'), text);

@@ -100,7 +100,7 @@ const set = (files: Record<string, string>, path: string, change: (document: Bod
 const notes = (list: readonly Body[]) =>
   list.map(({ path, message }) => `${path}: ${message}`).sort();
 
-test('what is wrong with a type is told and stops no other', async () => {
+test('an invalid type is reported and stops no other', async () => {
   const files = library(2, 1);
   set(files, 'acme/type-0/meta.json', (meta) => delete meta.author);
   files['acme/type-9/meta.json'] = '{';
@@ -155,7 +155,7 @@ test('review behaviour 5: schemas refuse no type; what is odd about them is a wa
   expect(Object.keys(type.schemas).sort()).toEqual(['default', 'lifecycle']);
 });
 
-test('a document that is too long is told as that, whatever it was for', async () => {
+test('a document that is too long is reported as such, for every purpose', async () => {
   const files = Object.fromEntries(
     Object.entries(library(3, 1)).map(([path, text]) => [`long/${path}`, text]),
   );

@@ -196,7 +196,7 @@ test('organizations and workspaces: each sees its own', async () => {
   );
 });
 
-test('contract 35: API keys are managed by users alone', async () => {
+test('contract 35: API keys are managed only by users', async () => {
   const { admin, owner, organizationId, apiKeyId } = world;
   expect((await admin('GET', `/v3/api-keys?organizationId=${organizationId}`)).status).toBe(403);
   expect((await admin('POST', '/v3/api-keys', { name: 'x', organizationId })).status).toBe(403);

@@ -1,4 +1,4 @@
-// Every record type against its schemas both ways: what is sent, what is answered, and what was read and is sent back.
+// Record types against their schemas: requests, answers, and records sent back as read.
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

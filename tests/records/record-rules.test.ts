@@ -1,4 +1,4 @@
-// What changes of records must hold: versions, uniqueness, use, references, secrets, lists.
+// Record rules: versions, uniqueness, use, references, secrets, lists.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Body, makeDevice, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 

@@ -189,7 +189,7 @@ test('contract 4: online follows the last uplink and the time-out; metrics carry
   expect([await count('online=true'), await count('state=OFFLINE')]).toEqual([0, 1]);
 });
 
-test('contract 7: schemas are texts, absent parts null, script versions count changes of the code', async () => {
+test('contract 7: schemas are strings, absent parts null, script versions count changes of the code', async () => {
   expect(type.schemas).toEqual({ default: '{"type":"object"}', alarm: '{"type":"object"}' });
   expect(type.meta).toEqual({
     manufacturer: 'Acme',

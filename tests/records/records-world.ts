@@ -38,6 +38,7 @@ import { runOperationChunk } from '../../src/inventory/operations/operations.ts'
 import type { TellNetworkServer } from '../../src/inventory/devices/registration.ts';
 import { createWorkspace } from '../../src/inventory/workspaces/workspaces.ts';
 import { newId } from '../../src/model/ids.ts';
+import type { RecordChange } from '../../src/model/record.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
 import { type OpenRecords, openRecords } from '../../src/records/records.ts';
 import { findOperation, unfinishedOperations } from '../../src/records/rows/operations.ts';
@@ -63,18 +64,19 @@ const adminKey = '0123456789abcdef.0b5e6a4e-9b1c-4a53-8f55-5d7b1f3e2c11';
 const everything = ['WEBHOOK', 'CUSTOM_DATABASE'] as const;
 type Available = readonly (typeof everything)[number][];
 
-/** The clock stands still unless a test moves it. */
+/** The clock stops unless a test moves it. */
 export async function startRecordsWorld(available: Available = everything) {
   const directory = mkdtempSync(join(tmpdir(), 'records-world-'));
   const clock = { now: Date.UTC(2026, 0, 1) };
   const now = () => clock.now;
-  const records = await openRecords({ directory, announce: (told) => keys.recordChanged(told) });
+  const announce = (told: RecordChange) => keys.recordChanged(told);
+  const records = await openRecords({ directory, announce, now });
   const keys = apiKeyAuthenticator({ db: records.db, now });
   const tenants = await makeTenants(records, now());
   const failures: unknown[] = [];
   const network: { tell: TellNetworkServer | undefined } = { tell: undefined };
   const operations = createOperationRunner({
-    runChunk: (id, isTimeUp) => runOperationChunk(records, id, now, isTimeUp, network.tell),
+    runChunk: (id, isTimeUp) => runOperationChunk(records, id, isTimeUp, network.tell),
     unfinished: () => unfinishedOperations(records.db),
     organizationOf: async (id) => (await findOperation(records.db, id))?.organizationId ?? '',
     failed: (error) => void failures.push(error),
@@ -155,7 +157,7 @@ async function makeTenants(records: OpenRecords, now: number) {
   return { ...made, otherOrganizationId, secondWorkspace: second.id, foreignWorkspace: foreign.id };
 }
 
-/** Stands where sessions will: the owner, signed in. */
+/** Represents a session: the owner, signed in. */
 function session({
   userId,
   organizationId,
@@ -242,7 +244,7 @@ function callerOf(
     const read =
       answer.body === '' ? undefined : isJson ? JSON.parse(answer.body) : answer.rawPayload;
     const answered = { status: answer.statusCode, body: read };
-    // Beside what most tests compare: headers differ with every request.
+    // Most tests do not compare headers, which differ with every request.
     return Object.defineProperty(answered, 'headers', {
       value: answer.headers,
       enumerable: false,
@@ -252,7 +254,7 @@ function callerOf(
 
 export type RecordsWorld = Awaited<ReturnType<typeof startRecordsWorld>>;
 
-/** A connector, a flow with the database and a device of it; what the caller may not see is its own affair. */
+/** A connector, a flow with the database and a device of it; the caller may have fewer permissions. */
 export async function makeDevice(
   call: Call,
   workspaceId: string,

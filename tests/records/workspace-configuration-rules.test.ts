@@ -1,4 +1,4 @@
-// Rules and custom logic in a workspace's document: names instead of ids, devices by their physical ids, or left out with a line.
+// Rules in a configuration document: names instead of ids, devices by physical id, or omitted with a note.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Body, makeDevice, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 
@@ -116,7 +116,7 @@ async function rulesOf(workspaceId: string): Promise<Body[]> {
   return body.content;
 }
 
-test('rules are told by names, without ids, and with the custom logic that they use', async () => {
+test('rules have names, without ids, and the custom logic that they use', async () => {
   const document = await documentNow();
   expect(document.customLogic.map(({ name }: Body) => name)).toEqual(['Average']);
   const [fenced, mean, warm] = document.rules;
@@ -163,7 +163,7 @@ test('the same document changes nothing, not even a version', async () => {
   expect(await rulesOf(world.workspaceId)).toEqual(before);
 });
 
-test('elsewhere rules are made; those of devices wait with a line until the devices are there', async () => {
+test('elsewhere rules are created; those with unknown devices wait with a note', async () => {
   const { admin, organizationId, workspaceId } = world;
   const document = await documentNow();
   const other = (await admin('POST', '/v3/workspaces', { organizationId, name: 'copy' })).body.id;

@@ -1,4 +1,4 @@
-// Target devices in a workspace's document: physical ids, resolved where the document is taken in, or left out with a line.
+// Target devices in a configuration document: physical ids, resolved on import, or omitted with a note.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeDevice, type RecordsWorld, startRecordsWorld } from './records-world.ts';
 

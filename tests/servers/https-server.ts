@@ -1,4 +1,4 @@
-// An HTTPS server for tests of connectors: keeps what it was asked and answers as it is told.
+// HTTPS server for tests of connectors: records requests and returns configured answers.
 import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer } from 'node:https';

@@ -1,4 +1,4 @@
-// A Kafka broker for tests, for Debian has none: metadata, SASL with PLAIN and SCRAM, and produce requests read to the last bit.
+// Kafka broker for tests: metadata, SASL with PLAIN and SCRAM, and complete parsing of produce requests.
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
@@ -92,7 +92,7 @@ function serveRequests(socket: Socket, cluster: Cluster): void {
       const [apiKey, version, correlationId] = [request.int16(), request.int16(), request.int32()];
       request.nullableString();
       const answer = answerTo(apiKey, version, request, session, cluster);
-      // A broker hangs up on whoever asks before being known.
+      // A broker disconnects clients that send requests before authentication.
       if (answer === undefined) return void socket.destroy();
       socket.write(
         new WireWriter()

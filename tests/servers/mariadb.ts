@@ -1,4 +1,4 @@
-// MariaDB for tests: a data folder of its own with TLS, one database and one user with a password.
+// MariaDB for tests: a separate data folder with TLS, one database and one user with a password.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { freePort, startServer, untilListening } from '../../bench/load/server-process.ts';

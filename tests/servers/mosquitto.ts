@@ -1,4 +1,4 @@
-// Mosquitto for tests: a plain and a TLS listener, one user, publishing allowed below `out/` alone.
+// Mosquitto for tests: a plain and a TLS listener, one user, publishing only below `out/`.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { freePort, startServer, untilListening } from '../../bench/load/server-process.ts';

@@ -1,4 +1,4 @@
-// NATS for tests: a user that may publish below `out.` and ask JetStream alone, a stream folder, and TLS on demand.
+// NATS for tests: a user for `out.` and JetStream only, a stream folder, and TLS on demand.
 import { writeFileSync } from 'node:fs';
 import { freePort, startServer, untilListening } from '../../bench/load/server-process.ts';
 import { makeCertificate } from './certificate.ts';

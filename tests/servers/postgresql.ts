@@ -1,4 +1,4 @@
-// PostgreSQL for tests: a cluster of its own with TLS and one user with a password.
+// PostgreSQL for tests: a separate cluster with TLS and one user with a password.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-// Tests against servers from Debian's packages: they must be there in CI; elsewhere a missing one skips its tests with one line.
+// Tests with servers of Debian packages: required in CI; elsewhere a missing one skips its tests with one line.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ export function describeWith(program: ServerProgram, title: string, tests: () =>
   else console.log(`skipped: ${title}: ${missing}`);
 }
 
-/** Longer than servers are waited for, so that one that does not come up is stopped by whoever started it. */
+/** Longer than the wait for servers, so that a server that does not start is stopped by its starter. */
 const startMsMax = 90_000;
 
-/** Starts something before the tests of a block and stops it after them; it has a temporary folder of its own. */
+/** Starts a server before the tests of a block and stops it after them; it has its own temporary folder. */
 export function startedBefore<S extends { stop(): Promise<void> }>(
   start: (folder: string) => Promise<S>,
 ): () => S {

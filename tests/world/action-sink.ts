@@ -1,4 +1,4 @@
-// A webhook server for tests of rules: an action of a rule for each name, and what was sent to it, in order.
+// Action sink: a webhook server for tests of rules, with the requests of each action in order.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { World } from './world.ts';

@@ -1,4 +1,4 @@
-// An open file of this process whose writes fail with EIO, for tests of disk failures: its descriptor is led elsewhere.
+// Broken file: writes of an open file of this process fail with EIO, for tests of disk failures.
 import { closeSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 
 /**

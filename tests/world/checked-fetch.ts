@@ -12,7 +12,7 @@ export interface Answered {
 // The document is the same for every world of a test file.
 let checkAnswer: Promise<CheckAnswer> | undefined;
 
-/** A request with these headers and no others; a body that is no text goes as JSON. */
+/** A request with exactly these headers; a body that is not a string is sent as JSON. */
 export async function checkedFetch(
   base: string,
   method: string,
@@ -27,7 +27,7 @@ export async function checkedFetch(
   const contentType = answer.headers.get('content-type');
   checkAnswer ??= publishedChecks(base);
   (await checkAnswer)(method, path, { status: answer.status, contentType, text });
-  // JSON lines are a text of many documents and stay one.
+  // JSON lines are a string of many documents and stay one.
   const isJson = /^application\/(?:[\w.-]+\+)?json\b/.test(contentType ?? '') && text !== '';
   return { status: answer.status, body: isJson ? JSON.parse(text) : text, headers: answer.headers };
 }

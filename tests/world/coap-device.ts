@@ -1,4 +1,4 @@
-// What tests need to be a CoAP device: a free UDP port, a client, and raw datagrams.
+// CoAP device for tests: a free UDP port, a client, and raw datagrams.
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { request } from 'coap';
@@ -14,7 +14,7 @@ export async function freeUdpPort(): Promise<number> {
 }
 
 export interface CoapAnswered {
-  /** As text: `2.01`. */
+  /** As a string: `2.01`. */
   readonly code: string;
   readonly format: unknown;
   readonly text: string;
@@ -41,7 +41,7 @@ export async function askCoap(port: number, asked: CoapAsked): Promise<CoapAnswe
     port,
     method: asked.method ?? 'POST',
     pathname: asked.pathname ?? '/v3/capture',
-    // The client sends the query as it stands, so it is written without escapes.
+    // The client sends the query literally, so it is written without escapes.
     query: Object.entries(asked.query ?? {})
       .map(([name, value]) => `${name}=${value}`)
       .join('&'),

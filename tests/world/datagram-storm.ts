@@ -1,4 +1,4 @@
-// Sends datagrams as fast as they are taken: after each group a ping, whose reset says that the group was read.
+// Datagram storm: sends as fast as the server reads; a ping after each group confirms that.
 import { codeText } from '../../src/ingest/coap/coap-answer.ts';
 import { emptyMessage, encodeMessage, parseMessage } from '../../src/ingest/coap/coap-message.ts';
 import { rawCoapSocket } from './coap-device.ts';
@@ -6,7 +6,7 @@ import { rawCoapSocket } from './coap-device.ts';
 const groupSize = 50;
 const pingTriesMax = 20;
 
-/** Takes `count` datagrams; resolves to how many answers of each code came back, resets as `0.00`. Rejects when nobody answers pings. */
+/** Sends `count` datagrams; resolves with the number of answers per code, resets as `0.00`. Rejects without answers to pings. */
 export async function stormOf(
   port: number,
   datagrams: Iterator<Buffer>,

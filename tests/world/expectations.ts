@@ -1,4 +1,4 @@
-// What every answer of the interface has in common: times, ids, the page envelope and the error body.
+// Expectations of every answer: times, ids, the page envelope and the error body.
 import { STATUS_CODES } from 'node:http';
 import { expect } from 'vitest';
 import type { Answered } from './world.ts';

@@ -10,7 +10,7 @@ export interface LiveMessage {
 
 export interface LiveSocket {
   readonly socket: WebSocket;
-  /** Takes the next message, whatever it is. */
+  /** Returns the next message of any type. */
   next(): Promise<LiveMessage>;
   /** Sends the message, text or object, and takes the next one that arrives. */
   ask(message: unknown): Promise<LiveMessage>;

@@ -1,4 +1,4 @@
-// MQTT for tests: a platform with its ports open, devices that speak MQTT, and clients that say what became of them.
+// MQTT world: a platform with its ports open, MQTT devices, and clients that record results.
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createServer } from 'node:net';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
@@ -27,7 +27,7 @@ export interface MqttWorld extends World {
 
 export interface MqttDeviceOptions {
   readonly script?: string;
-  /** A device beside it, on the same connector. */
+  /** Another device on the same connector. */
   readonly beside?: MqttDevice;
   readonly connector?: Record<string, unknown>;
 }

@@ -1,4 +1,4 @@
-// A network server for tests: a real HTTP server that keeps what it was asked, and answers as the test says.
+// Network server for tests: a real HTTP server that records requests and returns configured answers.
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -24,7 +24,7 @@ export interface TestNetworkServer {
   readonly asked: readonly Asked[];
   /** What is answered from now on. */
   answer(next: Answer | ((asked: Asked) => Answer)): void;
-  /** Resolves when it was asked so many times. */
+  /** Resolves after this number of requests. */
   askedTimes(count: number): Promise<void>;
   close(): Promise<void>;
 }

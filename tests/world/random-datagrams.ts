@@ -27,7 +27,7 @@ export function* randomDatagrams(
   }
 }
 
-/** The code is never that of a POST, so that what is left is no request to capture. */
+/** The code is never that of a POST, so that the rest is not a capture request. */
 function headerChanged(whole: Buffer, first: number, code: number): Buffer {
   const changed = Buffer.from(whole);
   changed[0] = first;
@@ -35,7 +35,7 @@ function headerChanged(whole: Buffer, first: number, code: number): Buffer {
   return changed;
 }
 
-/** Options with a secret that is cut, and some that nobody knows. */
+/** Options with a truncated secret, and some unknown ones. */
 function shuffledOptions(
   { options }: CoapMessage,
   below: (max: number) => number,

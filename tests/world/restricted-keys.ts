@@ -1,4 +1,4 @@
-// API keys with fewer rights than the world's own, and another organization beside it.
+// Restricted API keys: fewer rights than those of the world, and another organization.
 import { createApiKey } from '../../src/inventory/members/api-keys.ts';
 import { newId } from '../../src/model/ids.ts';
 import { everyPermission, type Permissions } from '../../src/model/permission.ts';
@@ -22,7 +22,7 @@ export interface OtherOrganization {
   readonly workspaceId: string;
 }
 
-/** Writes beside the running platform, so it is to be used before anything else happens in the world. */
+/** Writes to the records of the running platform: call it before anything else happens in the world. */
 export async function besidesPlatform<T>(
   world: Pick<World, 'directory'>,
   work: (records: Records) => Promise<T>,

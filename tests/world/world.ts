@@ -1,4 +1,4 @@
-// A whole platform for a test: real sockets, a real data folder, an API key, and short ways to make what a test needs.
+// World: a whole platform for a test with real sockets, a data folder, an API key, and short calls.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ export interface World {
   ): Promise<Answered>;
   /** A call that must succeed; its body. */
   must(method: string, path: string, body?: unknown): Promise<Answered['body']>;
-  /** A device with a flow of its own; scripted when a script is given, else pass-through. */
+  /** A device with its own flow; scripted when a script is given, else pass-through. */
   device(options?: DeviceOptions): Promise<TestDevice>;
   capture(device: TestDevice, body: unknown, query?: Record<string, string>): Promise<Answered>;
   close(): Promise<void>;

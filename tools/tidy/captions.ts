@@ -1,4 +1,4 @@
-// Captions: the first line of every file says in a sentence what the file is for; the code map is made of them.
+// Captions: the first line of a file says in one sentence what the file is for.
 import type { Violation } from './violation.ts';
 import type { ProjectFile } from './project-files.ts';
 

@@ -14,7 +14,7 @@ const clockCalls = new Set([
   'process.uptime',
 ]);
 
-/** Reads of the environment outside src/config.ts; clocks and printing inside stages. Tests stand outside these rules. */
+/** Reads of the environment outside src/config.ts; clocks and output inside stages. Tests are exempt. */
 export function environmentViolations(file: ProjectFile): Violation[] {
   if (!file.path.startsWith('src/') || file.isTest) return [];
   const inStage = stageFolders.includes(folderOfSrc(file) ?? '');

@@ -44,7 +44,7 @@ export function nameViolations(file: ProjectFile): Violation[] {
   if (rootFile !== undefined && !rootFiles.includes(rootFile))
     violations.push({
       path: file.path,
-      message: `only ${rootFiles.join(', ')} lie at the root of src`,
+      message: `only ${rootFiles.join(', ')} are at the root of src`,
     });
   return violations;
 }

@@ -1,4 +1,4 @@
-// Prose of the project: comments, strings of words and Markdown text, each with its place.
+// Prose of the project: comments, strings of words and lines of documents, each with its place.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';

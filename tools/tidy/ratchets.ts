@@ -9,7 +9,7 @@ import type { ProjectFile } from './project-files.ts';
 import { allowedDocument, readAllowed, writeAllowed } from './allowed-counts.ts';
 import { wordingPatterns, wordUses } from './wording.ts';
 
-/** One count: where it stands, and what it may be. */
+/** One count with its limit. */
 export interface Ratchet {
   /** Name of its row in allowed.txt, such as `long-functions src`. */
   readonly name: string;

@@ -10,7 +10,7 @@ import { type DemoDevice, type DeviceKind, type Place, physicalId } from './devi
 import { relativeHumidity, roomTemperature, vapourPressure } from './room-climate.ts';
 
 export interface Station extends Place {
-  /** How stuffy the room gets with everybody in: ppm of CO2 above outside air. */
+  /** CO2 of the full room above outside air, in ppm. */
   readonly stuffiness: number;
   /** Cooking, printing or drilling: micrograms of particles at the worst times. */
   readonly dust: number;

@@ -1,4 +1,4 @@
-// GPS trackers in the vans of the campus: every two minutes on the road, every hour when parked, without a fix in the garage.
+// Asset trackers: GPS in vans, every two minutes on the road, every hour when parked, without a fix in the garage.
 import type { EpochMs } from '../../../src/model/instant.ts';
 import { batteryLevel } from '../physics/battery.ts';
 import { bigEndian, littleEndian, radioFrame } from '../physics/frame.ts';

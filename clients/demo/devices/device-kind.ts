@@ -1,4 +1,4 @@
-// The shape of a simulated device and of a kind of them. Every kind is one file and one row in kind-table.ts.
+// Device kind: the shape of simulated devices. Every kind is one file and one row in kind-table.ts.
 import type { EpochMs } from '../../../src/model/instant.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 

@@ -1,4 +1,4 @@
-// What every kind of demo device has in common: order, repeatability, addresses and a believable amount of data.
+// Device kinds: order, repeatability, addresses and a plausible amount of data for each kind.
 import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../physics/local-time.ts';
 import { deviceKinds } from './kind-table.ts';

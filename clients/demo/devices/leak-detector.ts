@@ -1,4 +1,4 @@
-// Water leak detectors: a LoRaWAN frame every hour, at once when a probe gets wet or dry, every five minutes while it is wet.
+// Water leak detectors: a LoRaWAN frame per hour and per change, and every five minutes while wet.
 import type { EpochMs } from '../../../src/model/instant.ts';
 import { batteryLevel } from '../physics/battery.ts';
 import { bigEndian, radioFrame } from '../physics/frame.ts';
@@ -49,7 +49,7 @@ function leakTimes(place: Spot, from: EpochMs, to: EpochMs): EpochMs[] {
   return instants.filter((at) => at >= from && at < to);
 }
 
-// At most one leak a week, somewhere in its first six days, over within two hours when somebody has mopped it up.
+// At most one leak per week, on one of its first six days, dry again within two hours.
 function leakOf(place: Spot, week: number): { from: EpochMs; to: EpochMs } | undefined {
   const seed = seedOf(place.name);
   if (uniform(seed, week * 4) >= place.leaksPerWeek) return undefined;

@@ -1,4 +1,4 @@
-// Parking bay sensors: a LoRaWAN frame when a car comes or goes and every hour, with the minutes since the last change.
+// Parking bay sensors: a LoRaWAN frame per change and per hour, with the minutes since the last change.
 import type { EpochMs } from '../../../src/model/instant.ts';
 import { batteryLevel } from '../physics/battery.ts';
 import { bigEndian, radioFrame } from '../physics/frame.ts';
@@ -62,7 +62,7 @@ export function bayChanges(place: Bay, from: EpochMs, to: EpochMs): EpochMs[] {
   return changes.filter((at) => at >= from && at < to).sort((a, b) => a - b);
 }
 
-// Stays never overlap and end before midnight, so every day stands for itself.
+// Stays never overlap and end before midnight, so every day is independent.
 function staysOn(place: Bay, seed: number, day: number): Stay[] {
   return place.users === 'commuters' ? commute(seed, day) : visits(seed, day);
 }

@@ -1,4 +1,4 @@
-// People counters over doors: JSON over HTTP with counters that start again at zero when the device restarts on Sunday night.
+// People counters: JSON over HTTP with counters that restart at zero on Sunday night.
 import type { EpochMs } from '../../../src/model/instant.ts';
 import { campusTimeZone, dayMs, instantOf, localTime, minuteMs } from '../physics/local-time.ts';
 import { busyness, type OpeningHours } from '../physics/presence.ts';
@@ -37,7 +37,7 @@ export interface DoorReadings {
 const slotMs = 5 * minuteMs;
 const weeksKeptMax = 8;
 
-/** What passes a door, for any instant. Weeks are summed once and kept. */
+/** People who pass an entrance, for any instant. Weeks are summed once and cached. */
 export function doorTraffic(place: Door): (at: EpochMs) => DoorReadings {
   const seed = seedOf(place.name);
   const weeks = new Map<EpochMs, TotalAt>();
@@ -63,14 +63,14 @@ export function doorTraffic(place: Door): (at: EpochMs) => DoorReadings {
   };
 }
 
-// Of those who came in during one slot, equal parts leave in each of the following slots, so all have left when it closes.
+// Of the people who entered during one slot, equal parts leave in each following slot; all have left at the end.
 function leftBy(entered: TotalAt, at: EpochMs, staySlots: number): number {
   let sum = 0;
   for (let i = 1; i <= staySlots; i++) sum += entered(at - i * slotMs);
   return sum / staySlots;
 }
 
-/** Sunday at three in the morning, when nobody is there to miss a count. */
+/** Sunday at three in the morning, when no visitor can be missed. */
 export function lastRestart(at: EpochMs): EpochMs {
   const { day, weekday } = localTime(at);
   const sunday = day - ((weekday + 1) % 7);
@@ -95,7 +95,7 @@ function door(
   peoplePerHour: number,
   staySlots: number,
 ): Door {
-  const description = 'Stereo camera over the door, counts every 15 minutes';
+  const description = 'Stereo camera over the entrance, counts every 15 minutes';
   return { name, description, tags: [...tags, 'Footfall'], hours, peoplePerHour, staySlots };
 }
 

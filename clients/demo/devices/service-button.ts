@@ -1,4 +1,4 @@
-// Service buttons: a LoRaWAN frame for each press and twice a day a sign of life. Now and then a frame is lost on the air.
+// Service buttons: a LoRaWAN frame per press, and a heartbeat twice a day. Some frames are lost in transmission.
 import type { EpochMs } from '../../../src/model/instant.ts';
 import { batteryLevel } from '../physics/battery.ts';
 import { bigEndian, radioFrame } from '../physics/frame.ts';
@@ -58,7 +58,7 @@ function sumTo(place: Button, seed: number, day: number): number {
   return sum;
 }
 
-// The first byte tells the cause: 0 for a sign of life, else the kind of press.
+// The first byte is the cause: 0 for a heartbeat, else the kind of press.
 function encode(cause: number, count: number, level: number) {
   return radioFrame(6, [cause, ...bigEndian(count % 0x1_0000, 2), level]);
 }

@@ -1,4 +1,4 @@
-// The weather station on the roof: JSON over HTTP in the units of its maker, with a rain gauge that counts tips of its bucket.
+// Weather station: JSON over HTTP in the units of its manufacturer, with a tipping-bucket rain gauge.
 import type { EpochMs } from '../../../src/model/instant.ts';
 import { batteryLevel } from '../physics/battery.ts';
 import { dayMs, minuteMs } from '../physics/local-time.ts';

@@ -50,7 +50,7 @@ function offsetMs(at: EpochMs): number {
   return at >= lastSundayOf(year, 2) && at < lastSundayOf(year, 9) ? 2 * hourMs : hourMs;
 }
 
-// The clocks change at 01:00 UTC on the last Sunday of March and October, in the whole zone at once.
+// The clocks change at 01:00 UTC on the last Sunday of March and October, in the whole zone.
 function lastSundayOf(year: number, month: number): EpochMs {
   const lastDay = Date.UTC(year, month + 1, 0) / dayMs;
   return (lastDay - ((weekdayOf(lastDay) + 1) % 7)) * dayMs + hourMs;

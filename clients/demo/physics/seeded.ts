@@ -1,4 +1,4 @@
-// Seeded randomness: every number is a pure function of a seed and an index, so any instant can be asked for in any order.
+// Seeded randomness: every number is a pure function of a seed and an index, in any order.
 import type { EpochMs } from '../../../src/model/instant.ts';
 
 /** A 32-bit seed from a name (FNV-1a, then mixed). The same name gives the same device behaviour in every installation. */

@@ -1,4 +1,4 @@
-// Counters that only grow: kilowatt-hours, litres, people. A total is a pure function of the instant, so a restart continues it.
+// Growing counters: kilowatt-hours, liters, people. A total is a pure function of the instant.
 import type { EpochMs } from '../../../src/model/instant.ts';
 import { hourMs, instantOf, localTime, minuteMs } from './local-time.ts';
 

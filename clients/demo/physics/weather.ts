@@ -3,7 +3,7 @@ import type { EpochMs } from '../../../src/model/instant.ts';
 import { dayMs, hourMs } from './local-time.ts';
 import { drift, seedOf } from './seeded.ts';
 
-/** Where the campus lies: north-east, in degrees. */
+/** Location of the campus: north and east, in degrees. */
 export const campus = { latitude: 47.2266, longitude: 8.8184 } as const;
 
 export interface Weather {
@@ -71,7 +71,7 @@ export function sunHeight(at: EpochMs): number {
   );
 }
 
-/** Rain of the whole hour in which the instant lies, in millimetres. */
+/** Rain of the hour that contains the instant, in millimeters. */
 export function hourlyRain(at: EpochMs): number {
   const middle = Math.floor(at / hourMs) * hourMs + hourMs / 2;
   return weatherAt(middle).rain;

@@ -1,54 +1,44 @@
-// Output to Amazon Kinesis Data Streams: PutRecord over HTTPS, signed with Signature Version 4.
-import { createRequire } from 'node:module';
-import type * as Aws4 from 'aws4';
-import { kinesisStream } from '../target-address.ts';
-import type { AmazonKinesisProperties } from '../../model/target-properties.ts';
+// Sender to Amazon Kinesis Data Streams: PutRecord over HTTPS, signed with Signature Version 4.
+import aws4 from 'aws4';
 import type { EpochMs } from '../../model/instant.ts';
-import type { OutboundConnector, OutboundMessage } from '../target.ts';
+import type { ConnectorServices } from '../connector-services.ts';
 import type { HttpCall } from '../http-answer.ts';
-import { attemptHttp } from '../http-outcome.ts';
+import { attemptHttp } from '../http-attempt.ts';
+import type { OutboundMessage, Target } from '../target.ts';
+import type { AmazonKinesisProperties } from './amazon-kinesis-properties.ts';
+import { kinesisStream } from './kinesis-stream.ts';
 
-const require = createRequire(import.meta.url);
-
-/** The package is CommonJS, and Node finds no names in it that an import could take; it is loaded with the first delivery. */
-const signer = () => require('aws4') as typeof Aws4;
-
-/** Refusals that pass, although their status is 400: the stream or its key are asked too much, or busy. */
-const passing =
+/** Rejections with status 400 that are temporary: the stream or its key is used too much or busy. */
+const temporary =
   /ProvisionedThroughputExceeded|LimitExceeded|Throttling|KMSThrottling|ServiceUnavailable|InternalFailure|RequestExpired/;
 
-export const amazonKinesisConnector: OutboundConnector = {
-  type: 'AMAZON_KINESIS',
-  check({ endpoint }, egress) {
-    if (typeof endpoint === 'string') egress.checkUrl(endpoint, 'amazonKinesisProperties.endpoint');
-  },
-  open(properties, egress, now) {
-    const settings = properties as unknown as AmazonKinesisProperties;
-    return {
-      send: (message, signal) =>
-        attemptHttp(egress, putRecord(settings, message, now()), signal, now, (text) =>
-          passing.test(text),
-        ),
-      close: () => Promise.resolve(),
-    };
-  },
-};
+export function createKinesisTarget(
+  properties: AmazonKinesisProperties,
+  { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
+): Target {
+  const isTemporary = (text: string) => temporary.test(text);
+  return {
+    send: (message, signal) =>
+      attemptHttp({ egress, now, signal, isTemporary }, putRecord(properties, message, now())),
+    close: async () => {},
+  };
+}
 
-/** The signed request; records of a device share a partition key, so that their order is kept. */
+/** The signed request. Records of a device share a partition key, which keeps their order. */
 function putRecord(
   settings: AmazonKinesisProperties,
   message: OutboundMessage,
   now: EpochMs,
 ): HttpCall {
   const stream = kinesisStream(settings.kinesisArn);
-  if (stream === undefined) throw new Error('a stored stream name cannot be read');
+  if (stream === undefined) throw new Error('The stored stream name is not valid');
   const url = new URL(settings.endpoint ?? stream.endpoint);
   const body = JSON.stringify({
     StreamARN: stream.arn,
     PartitionKey: message.deviceId,
     Data: Buffer.from(message.payload).toString('base64'),
   });
-  const signed = signer().sign(
+  const signed = aws4.sign(
     {
       service: 'kinesis',
       region: stream.region,
@@ -64,7 +54,7 @@ function putRecord(
     },
     { accessKeyId: settings.iamAccessKeyId, secretAccessKey: settings.iamSecretAccessKey },
   );
-  // The client sets host and length by itself, to the same values.
+  // The HTTP client sets host and length itself, to the same values.
   const {
     Host: _,
     'Content-Length': __,

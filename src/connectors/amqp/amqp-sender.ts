@@ -1,19 +1,18 @@
-// Output to AMQP 0-9-1 brokers such as RabbitMQ: delivered once the broker confirmed the message and a queue took it.
-import type { ChannelModel, ConfirmChannel } from 'amqplib';
-import { amqpPorts, targetUri } from '../target-address.ts';
-import type { AmqpProperties } from '../../model/target-properties.ts';
+// Sender to AMQP 0-9-1 brokers. Delivered once the broker confirmed the message and a queue took it.
+import { type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import type { EgressGuard } from '../../egress/guard.ts';
-import { parseTemplate } from '../../templates/template.ts';
-import type { OutboundConnector, OutboundMessage } from '../target.ts';
-import { checkTarget, tlsMaterial } from '../guarded-socket.ts';
-import { type ConnectionKind, keptConnection } from '../shared-connection.ts';
+import { tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
-import { targetName } from '../target-name.ts';
+import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
+import type { OutboundMessage, Target } from '../target.ts';
+import { createTargetName } from '../target-name.ts';
+import { type TargetUri, targetUri } from '../target-uri.ts';
+import { amqpPorts, type AmqpProperties } from './amqp-properties.ts';
 
 const heartbeatSeconds = 30;
 const routingKeyBytesMax = 255;
 
-/** Reply codes that another try would meet again: access refused, not found, precondition failed. */
+/** Reply codes that a retry would receive again: access refused, not found, precondition failed. */
 const permanentCodes = new Set([403, 404, 406]);
 
 interface Connection {
@@ -23,41 +22,29 @@ interface Connection {
   readonly returned: Set<string>;
 }
 
-export const amqpConnector: OutboundConnector = {
-  type: 'AMQP',
-  check(properties, egress) {
-    const { uri, routingKey } = properties as unknown as AmqpProperties;
-    checkTarget(egress, targetUri(uri, amqpPorts), 'amqpProperties.uri');
-    parseTemplate(routingKey, 'text', 'body amqpProperties.routingKey');
-  },
-  open(properties, egress) {
-    const settings = properties as unknown as AmqpProperties;
-    const connection = keptConnection(channelKind(settings, egress));
-    const routingKeyOf = targetName(settings.routingKey);
-    return {
-      send(message, signal) {
-        return attempt(
-          signal,
-          async () => {
-            const routingKey = routingKeyOf(message.context);
-            if (Buffer.byteLength(routingKey) > routingKeyBytesMax) {
-              throw new PermanentRefusal(
-                `the routing key has more than ${routingKeyBytesMax} bytes`,
-              );
-            }
-            return connection.use(signal, (opened) =>
-              publish(opened, routingKey, message, settings),
-            );
-          },
-          (error) => permanentCodes.has(replyCode(error)),
-        );
-      },
-      close: () => connection.close(),
-    };
-  },
-};
+export function createAmqpTarget(properties: AmqpProperties, egress: EgressGuard): Target {
+  const connection = createSharedConnection(channelKind(properties, egress));
+  const routingKeyOf = createTargetName(properties.routingKey);
 
-/** The client carries the code of a refused handshake in its text alone. */
+  async function send(message: OutboundMessage, signal: AbortSignal): Promise<string> {
+    const routingKey = routingKeyOf(message.context);
+    if (Buffer.byteLength(routingKey) > routingKeyBytesMax)
+      throw new PermanentRefusal(`the routing key has more than ${routingKeyBytesMax} bytes`);
+    return connection.use(signal, (opened) => publish(opened, routingKey, message, properties));
+  }
+
+  return {
+    send: (message, signal) =>
+      attempt(
+        signal,
+        () => send(message, signal),
+        (error) => permanentCodes.has(replyCode(error)),
+      ),
+    close: () => connection.close(),
+  };
+}
+
+/** For a rejected handshake the client gives the code only in its message. */
 function replyCode(error: unknown): number {
   const { code, message = '' } = error as { code?: unknown; message?: string };
   return typeof code === 'number' ? code : Number(/\b(\d{3}) \(/.exec(message)?.[1] ?? 0);
@@ -89,48 +76,53 @@ function publish(
   });
 }
 
-function channelKind(settings: AmqpProperties, egress: EgressGuard): ConnectionKind<Connection> {
+function channelKind(properties: AmqpProperties, egress: EgressGuard): ConnectionKind<Connection> {
   return {
     async open(lost, signal) {
-      const { connect } = await import('amqplib');
-      const uri = targetUri(settings.uri, amqpPorts);
+      const uri = targetUri(properties.uri, amqpPorts);
       if (uri === undefined) throw new PermanentRefusal('the URI is not one of an AMQP broker');
       egress.checkLiteral(uri.host);
-      const address = {
-        protocol: uri.scheme,
-        hostname: uri.host,
-        port: uri.port,
-        vhost: uri.path === '' ? '/' : uri.path,
-        heartbeat: heartbeatSeconds,
-        username: settings.username ?? 'guest',
-        password: settings.password ?? 'guest',
-      };
-      // The signal ends the socket whenever the connection is given up.
-      const socket = {
-        lookup: egress.lookup,
-        noDelay: true,
-        signal,
-        ...tlsMaterial(settings, uri.host),
-      };
-      const model = await connect(address, socket).catch((error: Error) => {
-        // Unknown, stopped and full virtual hosts are answered alike, and the client tells no more of it.
-        const isHost = error.message.startsWith('Expected ConnectionOpenOk');
-        throw isHost
-          ? new Error(`the broker does not open virtual host ${address.vhost}`, { cause: error })
-          : error;
-      });
+      // The signal ends the socket when the connection is no longer needed.
+      const tls = tlsMaterial(properties, uri.host);
+      const socket = { lookup: egress.lookup, noDelay: true, signal, ...tls };
+      const model = await connectTo(uri, properties, socket);
       model.on('error', lost);
       model.on('close', () => lost(new Error('the broker closed the connection')));
       const channel = await model.createConfirmChannel();
       const returned = new Set<string>();
       channel.on('error', lost);
       channel.on('close', () => lost(new Error('the broker closed the channel')));
-      channel.on('return', ({ properties }: { properties: { messageId: string } }) =>
-        returned.add(properties.messageId),
+      channel.on('return', (message: { properties: { messageId: string } }) =>
+        returned.add(message.properties.messageId),
       );
       return { model, channel, returned };
     },
     close: ({ model }) => model.close(),
-    abandon: () => undefined,
+    destroy: () => undefined,
   };
+}
+
+async function connectTo(
+  uri: TargetUri,
+  { username, password }: AmqpProperties,
+  socket: object,
+): Promise<ChannelModel> {
+  const address = {
+    protocol: uri.scheme,
+    hostname: uri.host,
+    port: uri.port,
+    vhost: uri.path || '/',
+    heartbeat: heartbeatSeconds,
+    username: username ?? 'guest',
+    password: password ?? 'guest',
+  };
+  try {
+    return await connect(address, socket);
+  } catch (error) {
+    // Brokers answer unknown, stopped and full virtual hosts alike, and the client reports no details.
+    const isHost = (error as Error).message.startsWith('Expected ConnectionOpenOk');
+    if (!isHost) throw error;
+    const told = `the broker does not open virtual host ${address.vhost}`;
+    throw new Error(told, { cause: error });
+  }
 }

@@ -1,66 +1,53 @@
-// Output to Google Cloud Pub/Sub: one message a delivery over HTTPS, with a token that the service account signs by itself.
+// Sender to Google Cloud Pub/Sub: one message per delivery over HTTPS, with a token that the service account signs itself.
+import { importPKCS8, SignJWT } from 'jose';
 import type { EpochMs } from '../../model/instant.ts';
-import type { JsonObject } from '../../model/json.ts';
-import { problem } from '../../model/problem.ts';
-import { type ServiceAccount, serviceAccount } from '../target-address.ts';
-import type { GcpProperties } from '../../model/target-properties.ts';
-import type { OutboundConnector, OutboundMessage } from '../target.ts';
+import type { ConnectorServices } from '../connector-services.ts';
 import type { HttpCall } from '../http-answer.ts';
-import { attemptHttp } from '../http-outcome.ts';
+import { attemptHttp } from '../http-attempt.ts';
 import { attempt } from '../send-failure.ts';
+import type { OutboundMessage, Target } from '../target.ts';
+import type { GcpPubSubProperties } from './gcp-pub-sub-properties.ts';
+import { type ServiceAccount, serviceAccount } from './service-account.ts';
 
 const globalEndpoint = 'https://pubsub.googleapis.com';
-/** Whom the token is for, whatever endpoint is asked. */
+/** The audience of a token is the same for every endpoint. */
 const audience = 'https://pubsub.googleapis.com/';
 const tokenSeconds = 3_600;
 const renewBeforeSeconds = 300;
 
-/** `operatorKey` is used by connectors without a service account key of their own. */
-export function gcpConnector(operatorKey: string | undefined): OutboundConnector {
+/** `gcpServiceAccountKey` is used by connectors without a key of their own. */
+export function createPubSubTarget(
+  properties: GcpPubSubProperties,
+  {
+    egress,
+    now,
+    gcpServiceAccountKey,
+  }: Pick<ConnectorServices, 'egress' | 'now' | 'gcpServiceAccountKey'>,
+): Target {
+  const account = serviceAccount(properties.serviceAccountKey ?? gcpServiceAccountKey ?? '');
+  if (account === undefined) throw new Error('The stored service account key is not valid');
+  const nextToken = createTokenSource(account, now);
   return {
-    type: 'GCP',
-    check({ endpoint, serviceAccountKey }, egress) {
-      if (typeof endpoint === 'string') egress.checkUrl(endpoint, 'gcpProperties.endpoint');
-      if (serviceAccountKey === null && operatorKey === undefined) {
-        const reason = 'is needed, because the operator has not set GCP_SERVICE_ACCOUNT_KEY';
-        throw problem('invalidRequest', {
-          reason: `body gcpProperties.serviceAccountKey: ${reason}`,
-        });
-      }
+    async send(message, signal) {
+      let token = '';
+      const signed = await attempt(signal, async () => (token = await nextToken()));
+      if (!signed.ok) return signed;
+      return attemptHttp({ egress, now, signal }, publish(properties, message, token));
     },
-    open(properties, egress, now) {
-      const settings = properties as unknown as GcpProperties;
-      const account = serviceAccount(settings.serviceAccountKey ?? operatorKey ?? '');
-      if (account === undefined) throw new Error('a service account key cannot be read');
-      const tokens = selfSigned(account, now);
-      return {
-        async send(message, signal) {
-          let token = '';
-          const signed = await attempt(signal, async () => (token = await tokens()));
-          return signed.ok
-            ? attemptHttp(egress, publish(settings, message, token), signal, now)
-            : signed;
-        },
-        close: () => Promise.resolve(),
-      };
-    },
+    close: async () => {},
   };
 }
 
-/** Messages of a device share an ordering key, so that subscribers who ask for order get it. */
+/** Messages of a device share an ordering key, so that subscribers can receive them in order. */
 function publish(
-  { pubSubTopic, endpoint }: GcpProperties,
+  { pubSubTopic, endpoint }: GcpPubSubProperties,
   message: OutboundMessage,
   token: string,
 ): HttpCall {
   const { deliveryId, deviceId, contentType, context, payload } = message;
-  const { topic } = context as JsonObject;
-  const attributes = {
-    deliveryId,
-    deviceId,
-    contentType,
-    ...(typeof topic === 'string' ? { topic } : {}),
-  };
+  const attributes: Record<string, string> = { deliveryId, deviceId, contentType };
+  const { topic } = context;
+  if (typeof topic === 'string') attributes['topic'] = topic;
   const messages = [
     { data: Buffer.from(payload).toString('base64'), attributes, orderingKey: deviceId },
   ];
@@ -72,13 +59,12 @@ function publish(
   };
 }
 
-/** Tokens that need no token service; each is used until shortly before it ends. */
-function selfSigned(account: ServiceAccount, now: () => EpochMs): () => Promise<string> {
-  let kept: { readonly token: string; readonly untilSeconds: number } | undefined;
+/** Returns tokens that the account signs itself; each is used until shortly before it expires. */
+function createTokenSource(account: ServiceAccount, now: () => EpochMs): () => Promise<string> {
+  let cached: { readonly token: string; readonly untilSeconds: number } | undefined;
   return async () => {
     const seconds = Math.floor(now() / 1_000);
-    if (kept !== undefined && seconds < kept.untilSeconds) return kept.token;
-    const { importPKCS8, SignJWT } = await import('jose');
+    if (cached !== undefined && seconds < cached.untilSeconds) return cached.token;
     const token = await new SignJWT()
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: account.keyId })
       .setIssuer(account.email)
@@ -87,7 +73,7 @@ function selfSigned(account: ServiceAccount, now: () => EpochMs): () => Promise<
       .setIssuedAt(seconds)
       .setExpirationTime(seconds + tokenSeconds)
       .sign(await importPKCS8(account.privateKey, 'RS256'));
-    kept = { token, untilSeconds: seconds + tokenSeconds - renewBeforeSeconds };
+    cached = { token, untilSeconds: seconds + tokenSeconds - renewBeforeSeconds };
     return token;
   };
 }

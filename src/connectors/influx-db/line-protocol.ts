@@ -1,4 +1,4 @@
-// The line protocol of InfluxDB: a measurement, tags, fields and a time on one line of text.
+// Line protocol of InfluxDB: a measurement, tags, fields and a time on one line.
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 
 /** Fields of one line; further ones are left out, because a line is read as a whole. */

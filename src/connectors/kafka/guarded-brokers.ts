@@ -1,4 +1,4 @@
-// Brokers of a Kafka cluster are named by the cluster itself; each one passes the egress guard before it is connected to.
+// Guarded brokers: a Kafka cluster names its brokers itself, so each one passes the egress guard before a connection.
 import { isIP } from 'node:net';
 import type { Broker, Connection, ConnectionPool, NetworkError } from '@platformatic/kafka';
 import type { EgressGuard } from '../../egress/guard.ts';

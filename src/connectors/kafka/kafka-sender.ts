@@ -1,19 +1,20 @@
-// Output to Kafka: one record a delivery, keyed by device so that order is kept, delivered once all in-sync replicas have it.
-import type * as KafkaModule from '@platformatic/kafka';
+// Sender to Kafka: one record per delivery, keyed by device to keep the order. Delivered once all in-sync replicas have it.
+import * as kafka from '@platformatic/kafka';
 import type { EgressGuard } from '../../egress/guard.ts';
-import { kafkaBrokers } from '../target-address.ts';
-import type { KafkaProperties } from '../../model/target-properties.ts';
-import type { OutboundConnector, OutboundMessage } from '../target.ts';
-import { checkTarget, tlsMaterial } from '../guarded-socket.ts';
-import { guardBrokers, haveNames } from './guarded-brokers.ts';
-import { type ConnectionKind, keptConnection } from '../shared-connection.ts';
+import { tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
+import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
+import type { OutboundMessage, Target } from '../target.ts';
+import type { Endpoint } from '../target-uri.ts';
+import { guardBrokers, haveNames } from './guarded-brokers.ts';
+import { kafkaEndpoints } from './kafka-endpoints.ts';
+import type { KafkaProperties } from './kafka-properties.ts';
 
 const connectTimeoutMs = 8_000;
 const requestTimeoutMs = 9_000;
 const acknowledgeTimeoutMs = 8_000;
 
-/** Answers of a broker that another try would meet again. */
+/** Answers of a broker that a retry would receive again. */
 const permanentErrors: ReadonlySet<string> = new Set([
   'SASL_AUTHENTICATION_FAILED',
   'UNSUPPORTED_SASL_MECHANISM',
@@ -26,38 +27,22 @@ const permanentErrors: ReadonlySet<string> = new Set([
   'POLICY_VIOLATION',
 ]);
 
-type Kafka = typeof KafkaModule;
-type StringProducer = KafkaModule.Producer<string, string, string, string>;
+type Producer = kafka.Producer<string, string, string, string>;
 
-interface Connection {
-  readonly kafka: Kafka;
-  readonly producer: StringProducer;
+export function createKafkaTarget(properties: KafkaProperties, egress: EgressGuard): Target {
+  const connection = createSharedConnection(producerKind(properties, egress));
+  const { kafkaTopic } = properties;
+  return {
+    send: (message, signal) =>
+      attempt(signal, () =>
+        connection.use(signal, (producer) => produce(producer, message, kafkaTopic)),
+      ),
+    close: () => connection.close(),
+  };
 }
 
-export const kafkaConnector: OutboundConnector = {
-  type: 'KAFKA',
-  check(properties, egress) {
-    const { kafkaBootstrapServers } = properties as unknown as KafkaProperties;
-    const where = 'kafkaProperties.kafkaBootstrapServers';
-    for (const broker of kafkaBrokers(kafkaBootstrapServers) ?? [undefined])
-      checkTarget(egress, broker, where);
-  },
-  open(properties, egress) {
-    const settings = properties as unknown as KafkaProperties;
-    const connection = keptConnection(producerKind(settings, egress));
-    return {
-      send(message, signal) {
-        return attempt(signal, () =>
-          connection.use(signal, (opened) => produce(opened, message, settings.kafkaTopic)),
-        );
-      },
-      close: () => connection.close(),
-    };
-  },
-};
-
 async function produce(
-  { kafka, producer }: Connection,
+  producer: Producer,
   message: OutboundMessage,
   topic: string,
 ): Promise<string> {
@@ -73,10 +58,11 @@ async function produce(
     return `written to partition ${written?.partition} of ${topic} at offset ${written?.offset}`;
   } catch (thrown) {
     const error = thrown as Error;
-    // The cluster may have changed since it was asked for its brokers.
+    // The cluster may have other brokers by now.
     producer.clearMetadata();
     const isPermanent = [...errorsIn(error)].some(({ apiId = '' }) => permanentErrors.has(apiId));
-    throw isPermanent ? new PermanentRefusal('the broker refused', { cause: error }) : error;
+    if (isPermanent) throw new PermanentRefusal('the broker refused', { cause: error });
+    throw error;
   }
 }
 
@@ -85,35 +71,35 @@ function* errorsIn(error: unknown): Generator<Error & { readonly apiId?: string 
   if (!(error instanceof Error)) return;
   yield error;
   if (error.cause !== undefined) yield* errorsIn(error.cause);
-  for (const each of error instanceof AggregateError ? error.errors : []) yield* errorsIn(each);
+  if (error instanceof AggregateError) for (const each of error.errors) yield* errorsIn(each);
 }
 
-function producerKind(settings: KafkaProperties, egress: EgressGuard): ConnectionKind<Connection> {
+function producerKind(properties: KafkaProperties, egress: EgressGuard): ConnectionKind<Producer> {
   return {
     async open() {
-      const kafka = await import('@platformatic/kafka');
-      const brokers = kafkaBrokers(settings.kafkaBootstrapServers);
-      if (brokers === undefined) throw new PermanentRefusal('the bootstrap servers cannot be read');
-      const isTls = settings.securityProtocol.endsWith('SSL');
-      const producer: StringProducer = new kafka.Producer({
+      const brokers = kafkaEndpoints(properties.kafkaBootstrapServers);
+      if (brokers === undefined) throw new PermanentRefusal('the bootstrap servers are not valid');
+      const { securityProtocol } = properties;
+      const isTls = securityProtocol.endsWith('SSL');
+      const producer: Producer = new kafka.Producer({
         clientId: 'heliograph',
-        bootstrapBrokers: brokers.map(({ host, port }) => ({ host, port })),
+        bootstrapBrokers: [...brokers],
         serializers: kafka.stringSerializers,
         connectTimeout: connectTimeoutMs,
         requestTimeout: requestTimeoutMs,
         timeout: acknowledgeTimeoutMs,
-        // A delivery has tries of its own.
+        // The delivery worker retries.
         retries: 0,
-        ...(isTls ? tlsOptions(settings, brokers, egress) : {}),
-        ...(settings.securityProtocol.startsWith('SASL') ? { sasl: saslOf(settings) } : {}),
+        ...(isTls && tlsOptions(properties, brokers, egress)),
+        ...(securityProtocol.startsWith('SASL') && { sasl: saslOf(properties) }),
       });
       const failure = (message: string, cause: Error) =>
         new kafka.NetworkError(message, { cause, canRetry: false });
       guardBrokers(producer.connections, egress, isTls, failure);
-      return { kafka, producer };
+      return producer;
     },
-    close: ({ producer }) => producer.close(),
-    abandon({ producer }) {
+    close: (producer) => producer.close(),
+    destroy(producer) {
       for (const [, connection] of producer.connections) connection.socket?.destroy();
       producer.close().catch(() => undefined);
     },
@@ -121,11 +107,11 @@ function producerKind(settings: KafkaProperties, egress: EgressGuard): Connectio
 }
 
 function tlsOptions(
-  settings: KafkaProperties,
-  brokers: readonly { readonly host: string }[],
+  properties: KafkaProperties,
+  brokers: readonly Endpoint[],
   egress: EgressGuard,
 ) {
-  const { servername: _, ...material } = tlsMaterial(settings, brokers[0]?.host ?? '');
+  const { servername: _, ...material } = tlsMaterial(properties, brokers[0]?.host ?? '');
   return { tls: { ...material, lookup: egress.lookup }, tlsServerName: haveNames(brokers) };
 }
 

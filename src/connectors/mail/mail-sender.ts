@@ -1,4 +1,4 @@
-// Sends mail through the operator's SMTP server (`SMTP_URL`, `MAIL_FROM`).
+// Mail sender: sends mail through the SMTP server of the operator (`SMTP_URL`, `MAIL_FROM`).
 import type { Transporter } from 'nodemailer';
 
 const mailLimits = {
@@ -7,22 +7,42 @@ const mailLimits = {
 } as const;
 
 export interface Mail {
-  /** Makes repetitions one mail for servers and readers that look at it. */
+  /** The same for every attempt, so that servers and readers can recognize a repeated mail. */
   readonly id: string;
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The text is HTML. */
+  /** Whether the text is HTML. */
   readonly isHtml?: boolean;
 }
 
 export interface MailSender {
-  /** Resolves with what the server answered; rejects with its refusal or the network's error. */
+  /** Resolves with the answer of the server. Rejects with its rejection or with a network error. */
   send(mail: Mail): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Opens connections when the first mail is sent. */
+/** Names the environment variable without which no mail can be sent. */
+export interface MissingMailSetting {
+  readonly missingSetting: string;
+}
+
+export interface MailSettings {
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string | undefined;
+}
+
+/** Creates a mail sender, or names the setting that it needs. */
+export function createConfiguredMails({
+  smtpUrl,
+  mailFrom,
+}: MailSettings): MailSender | MissingMailSetting {
+  if (smtpUrl === undefined) return { missingSetting: 'SMTP_URL' };
+  if (mailFrom === undefined) return { missingSetting: 'MAIL_FROM' };
+  return createMailSender({ smtpUrl, from: mailFrom });
+}
+
+/** Connects when the first mail is sent. `from` is the address of the sender. */
 export function createMailSender({
   smtpUrl,
   from,
@@ -30,35 +50,13 @@ export function createMailSender({
   readonly smtpUrl: string;
   readonly from: string;
 }): MailSender {
+  const domain = domainOf(from);
   let transport: Promise<Transporter> | undefined;
-
-  async function opened(): Promise<Transporter> {
-    const { createTransport } = await import('nodemailer');
-    const { timeoutMs, connectionsMax } = mailLimits;
-    return createTransport({
-      url: smtpUrl,
-      pool: true,
-      maxConnections: connectionsMax,
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
-      // A text must not name files or addresses for the server to fetch.
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    } as never);
-  }
-
   return {
     async send({ id, to, subject, text, isHtml = false }) {
-      transport ??= opened();
-      const domain =
-        from
-          .split('@')
-          .at(-1)
-          ?.replace(/[^\w.-]/g, '') || 'localhost';
-      const info = (await (
-        await transport
-      ).sendMail({
+      transport ??= openTransport(smtpUrl);
+      const opened = await transport;
+      const info = (await opened.sendMail({
         from,
         to: [...to],
         subject: subject.replaceAll(/[\r\n]+/g, ' '),
@@ -69,8 +67,29 @@ export function createMailSender({
       return info.response ?? 'accepted';
     },
     async close() {
-      const open = await transport?.catch(() => undefined);
-      open?.close();
+      const opened = await transport?.catch(() => undefined);
+      opened?.close();
     },
   };
+}
+
+function domainOf(address: string): string {
+  const domain = address.split('@').at(-1) ?? '';
+  return domain.replaceAll(/[^\w.-]/g, '') || 'localhost';
+}
+
+async function openTransport(url: string): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer');
+  const { timeoutMs, connectionsMax } = mailLimits;
+  return createTransport({
+    url,
+    pool: true,
+    maxConnections: connectionsMax,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    // A mail must not name files or addresses for the server to fetch.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  } as never);
 }

@@ -1,50 +1,83 @@
-// Output by mail: subject and text are templates (contract 9).
-import type { MailProperties } from '../../model/message-properties.ts';
+// Mail: subject and text are templates, sent through the SMTP server of the operator (contract 9).
+import Type from 'typebox';
 import { renderTemplate } from '../../templates/render-template.ts';
-import { parseTemplate } from '../../templates/template.ts';
-import type { OutboundConnector } from '../target.ts';
-import type { MailSender } from './mail-sender.ts';
+import { parseTemplate, type TemplatePlace } from '../../templates/template.ts';
+import { connectorType } from '../connector-type.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { anyText, text } from '../property-schemas.ts';
 import { attempt } from '../send-failure.ts';
+import type { Target } from '../target.ts';
+import type { MailSender } from './mail-sender.ts';
 
-const where = 'body mailProperties';
+const recipientsMax = 50;
 
-/** The server's address is the operator's, so the guard is not asked. */
-export function mailConnector(mails: MailSender): OutboundConnector {
+type MailProperties = {
+  readonly subjectTemplate: string;
+  readonly messageTemplate: string;
+  readonly recipients: readonly string[];
+};
+
+export const mail = connectorType({
+  vendorName: 'MAIL',
+  propertiesKey: 'mailProperties',
+  properties: {
+    subjectTemplate: text('A template'),
+    messageTemplate: text('A template'),
+    recipients: Type.Array(anyText, { minItems: 1, maxItems: recipientsMax }),
+  },
+  secrets: [],
+  missingSetting: ({ mails }) => ('missingSetting' in mails ? mails.missingSetting : undefined),
+  parse(sent): MailProperties {
+    const recipients = parseRecipients(sent);
+    return {
+      subjectTemplate: sent.needed('subjectTemplate'),
+      messageTemplate: sent.needed('messageTemplate'),
+      recipients,
+    };
+  },
+  check({ subjectTemplate, messageTemplate }, checks) {
+    checks.template('subjectTemplate', subjectTemplate);
+    checks.template('messageTemplate', messageTemplate, textKind(messageTemplate));
+  },
+  open(properties, { mails }) {
+    if ('missingSetting' in mails) throw new Error(`${mails.missingSetting} is not set`);
+    return createMailTarget(properties, mails);
+  },
+});
+
+function parseRecipients(sent: PropertyReader<'recipients'>): readonly string[] {
+  return sent.list('recipients', recipientsMax).map((recipient, i) => {
+    if (typeof recipient === 'string' && /^[^\s@<>,;"]+@[^\s@<>,;"]+$/.test(recipient))
+      return recipient;
+    return sent.refuse(`recipients.${i}`, 'must be an e-mail address');
+  });
+}
+
+/** The egress guard does not check the server, because its address comes from the operator. */
+function createMailTarget(properties: MailProperties, mails: MailSender): Target {
+  const { subjectTemplate, messageTemplate, recipients: to } = properties;
+  const kind = textKind(messageTemplate);
+  const subjectOf = parseTemplate(subjectTemplate, 'text');
+  const textOf = parseTemplate(messageTemplate, kind);
   return {
-    type: 'MAIL',
-    check(properties) {
-      const { subjectTemplate, messageTemplate } = properties as unknown as MailProperties;
-      parseTemplate(subjectTemplate, 'text', `${where}.subjectTemplate`);
-      parseTemplate(messageTemplate, placeOf(messageTemplate), `${where}.messageTemplate`);
+    async send({ deliveryId: id, context }, signal) {
+      const subject = renderTemplate(subjectOf, context);
+      const text = renderTemplate(textOf, context);
+      const send = () => mails.send({ id, to, subject, text, isHtml: kind === 'html' });
+      const outcome = await attempt(signal, send, isPermanent);
+      return { ...outcome, sent: `Subject: ${subject}\n\n${text}` };
     },
-    open(properties) {
-      const mail = properties as unknown as MailProperties;
-      const subject = parseTemplate(mail.subjectTemplate, 'text');
-      const text = parseTemplate(mail.messageTemplate, placeOf(mail.messageTemplate));
-      const isHtml = placeOf(mail.messageTemplate) === 'html';
-      return {
-        async send({ deliveryId, context }, signal) {
-          const filled = {
-            subject: renderTemplate(subject, context),
-            text: renderTemplate(text, context),
-          };
-          const sent = `Subject: ${filled.subject}\n\n${filled.text}`;
-          const send = () => mails.send({ id: deliveryId, to: mail.recipients, ...filled, isHtml });
-          return { ...(await attempt(signal, send, isRefusal)), sent };
-        },
-        close: async () => {},
-      };
-    },
+    close: async () => {},
   };
 }
 
-/** In HTML a value is text and never markup: what a device sends must not become a link in an alert. */
-function placeOf(messageTemplate: string): 'html' | 'text' {
+/** In HTML, values are escaped, so that what a device sends cannot become a link in an alert. */
+function textKind(messageTemplate: string): TemplatePlace {
   return /^\s*<(!|[a-z][\w-]*[\s/>])/i.test(messageTemplate) ? 'html' : 'text';
 }
 
-/** The server refused this mail, not us and not for now: 5xx after the sender or the recipients were named. */
-function isRefusal(error: unknown): boolean {
-  const { responseCode, command } = error as { responseCode?: number; command?: string };
-  return (responseCode ?? 0) >= 500 && ['MAIL FROM', 'RCPT TO', 'DATA'].includes(command ?? '');
+/** Whether the server rejected this mail permanently: 5xx after the sender or the recipients were named. */
+function isPermanent(error: unknown): boolean {
+  const { responseCode = 0, command = '' } = error as { responseCode?: number; command?: string };
+  return responseCode >= 500 && ['MAIL FROM', 'RCPT TO', 'DATA'].includes(command);
 }

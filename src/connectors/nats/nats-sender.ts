@@ -1,22 +1,29 @@
-// Output to NATS: delivered once the server has read the message or, with JetStream, once a stream has stored it.
+// Sender to NATS. Delivered once the server has read the message or, with JetStream, once a stream has stored it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
-import { natsPorts, targetUri } from '../target-address.ts';
-import type { NatsProperties } from '../../model/target-properties.ts';
+import { jetstream } from '@nats-io/jetstream';
+import {
+  type ConnectionOptions,
+  credsAuthenticator,
+  headers,
+  type NatsConnection,
+  NatsConnectionImpl,
+  setTransportFactory,
+} from '@nats-io/transport-node';
 import type { EgressGuard } from '../../egress/guard.ts';
-import { parseTemplate } from '../../templates/template.ts';
-import type { OutboundConnector, OutboundMessage } from '../target.ts';
-import { checkTarget, tlsMaterial } from '../guarded-socket.ts';
-import { type ConnectionKind, keptConnection } from '../shared-connection.ts';
-import { greetedSocket, type SocketOptions, socketTransport } from './nats-transport.ts';
+import { tlsMaterial } from '../guarded-socket.ts';
 import { attempt, PermanentRefusal } from '../send-failure.ts';
-import { targetName } from '../target-name.ts';
+import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
+import type { OutboundMessage, Target } from '../target.ts';
+import { createTargetName } from '../target-name.ts';
+import { targetUri } from '../target-uri.ts';
+import { natsPorts, type NatsProperties } from './nats-properties.ts';
+import { createSocketTransport, greetedSocket, type SocketOptions } from './nats-transport.ts';
 
 const connectTimeoutMs = 8_000;
 const pingIntervalMs = 30_000;
 const storedTimeoutMs = 8_000;
-/** Refused subjects that are remembered until their delivery asks. */
-const refusedSubjectsMax = 100;
+/** Rejected subjects that are stored until their delivery asks for them. */
+const rejectedSubjectsMax = 100;
 
 const permanentErrors = new Set([
   'AuthorizationError',
@@ -26,40 +33,31 @@ const permanentErrors = new Set([
 
 interface Connection {
   readonly client: NatsConnection;
-  /** Subjects the server refused to take since they were last asked for. */
-  readonly refused: Set<string>;
+  /** Subjects that the server rejected, until their delivery asks for them. */
+  readonly rejected: Set<string>;
 }
 
-export const natsConnector: OutboundConnector = {
-  type: 'NATS',
-  check(properties, egress) {
-    const { uri, subject } = properties as unknown as NatsProperties;
-    checkTarget(egress, targetUri(uri, natsPorts), 'natsProperties.uri');
-    parseTemplate(subject, 'text', 'body natsProperties.subject');
-  },
-  open(properties, egress) {
-    const settings = properties as unknown as NatsProperties;
-    const connection = keptConnection(clientKind(settings, egress));
-    const subjectOf = targetName(settings.subject);
-    return {
-      send(message, signal) {
-        return attempt(
-          signal,
-          async () => {
-            const subject = subjectOf(message.context);
-            if (!isSubject(subject))
-              throw new PermanentRefusal(`${JSON.stringify(subject)} is not a subject`);
-            return connection.use(signal, (opened) =>
-              publish(opened, subject, message, settings.jetStream),
-            );
-          },
-          (error) => error instanceof Error && permanentErrors.has(error.name),
-        );
-      },
-      close: () => connection.close(),
-    };
-  },
-};
+export function createNatsTarget(properties: NatsProperties, egress: EgressGuard): Target {
+  const connection = createSharedConnection(clientKind(properties, egress));
+  const subjectOf = createTargetName(properties.subject);
+
+  async function send(message: OutboundMessage, signal: AbortSignal): Promise<string> {
+    const subject = subjectOf(message.context);
+    if (!isSubject(subject))
+      throw new PermanentRefusal(`${JSON.stringify(subject)} is not a subject`);
+    const publish = properties.jetStream ? publishToStream : publishToSubject;
+    return connection.use(signal, (opened) => publish(opened, subject, message));
+  }
+
+  return {
+    send: (message, signal) => attempt(signal, () => send(message, signal), isPermanent),
+    close: () => connection.close(),
+  };
+}
+
+function isPermanent(error: unknown): boolean {
+  return error instanceof Error && permanentErrors.has(error.name);
+}
 
 /** Tokens between dots, without spaces and wildcards. */
 function isSubject(subject: string): boolean {
@@ -68,95 +66,100 @@ function isSubject(subject: string): boolean {
     .every((token) => token !== '' && token !== '*' && token !== '>' && !/[\s\0]/.test(token));
 }
 
-async function publish(
-  { client, refused }: Connection,
+function headersOf({ contentType, deliveryId }: OutboundMessage) {
+  const sent = headers();
+  sent.set('Content-Type', contentType);
+  sent.set('Nats-Msg-Id', deliveryId);
+  return sent;
+}
+
+async function publishToSubject(
+  connection: Connection,
   subject: string,
   message: OutboundMessage,
-  jetStream: boolean,
 ): Promise<string> {
-  const { headers } = await import('@nats-io/transport-node');
-  const sent = headers();
-  sent.set('Content-Type', message.contentType);
-  sent.set('Nats-Msg-Id', message.deliveryId);
-  const throwIfRefused = async (): Promise<void> => {
-    // The refusal was read before, but reaches its listener in a turn of its own.
-    await nextTurn();
-    if (refused.delete(subject))
-      throw new PermanentRefusal(`the server does not allow to publish to ${subject}`);
+  const { client } = connection;
+  client.publish(subject, message.payload, { headers: headersOf(message) });
+  await client.flush();
+  await throwIfRejected(connection, subject);
+  return `read by the server on subject ${subject}`;
+}
+
+async function publishToStream(
+  connection: Connection,
+  subject: string,
+  message: OutboundMessage,
+): Promise<string> {
+  const options = {
+    msgID: message.deliveryId,
+    timeout: storedTimeoutMs,
+    headers: headersOf(message),
+    retries: 0,
   };
-  if (!jetStream) {
-    client.publish(subject, message.payload, { headers: sent });
-    await client.flush();
-    await throwIfRefused();
-    return `read by the server on subject ${subject}`;
-  }
-  const { jetstream } = await import('@nats-io/jetstream');
   try {
-    const options = {
-      msgID: message.deliveryId,
-      timeout: storedTimeoutMs,
-      headers: sent,
-      retries: 0,
-    };
-    const stored = await jetstream(client).publish(subject, message.payload, options);
-    return `stored by stream ${stored.stream} as ${stored.seq}${stored.duplicate ? ', again' : ''}`;
+    const stored = await jetstream(connection.client).publish(subject, message.payload, options);
+    const again = stored.duplicate ? ', again' : '';
+    return `stored by stream ${stored.stream} as ${stored.seq}${again}`;
   } catch (error) {
-    await throwIfRefused();
+    await throwIfRejected(connection, subject);
     throw error;
   }
 }
 
-function clientKind(settings: NatsProperties, egress: EgressGuard): ConnectionKind<Connection> {
+async function throwIfRejected({ rejected }: Connection, subject: string): Promise<void> {
+  // The client has read the rejection already, but notifies its listener in a later turn.
+  await nextTurn();
+  if (rejected.delete(subject))
+    throw new PermanentRefusal(`the server does not allow to publish to ${subject}`);
+}
+
+function clientKind(properties: NatsProperties, egress: EgressGuard): ConnectionKind<Connection> {
   return {
     async open(lost, signal) {
-      const nats = await import('@nats-io/transport-node');
-      const uri = targetUri(settings.uri, natsPorts);
+      const uri = targetUri(properties.uri, natsPorts);
       if (uri === undefined) throw new PermanentRefusal('the URI is not one of a NATS server');
-      const tls = uri.scheme === 'tls' ? tlsMaterial(settings, uri.host) : undefined;
-      nats.setTransportFactory({ factory: socketTransport });
+      const tls = uri.scheme === 'tls' ? tlsMaterial(properties, uri.host) : undefined;
+      setTransportFactory({ factory: createSocketTransport });
       const options: SocketOptions = {
-        ...credentialsOf(settings, nats.credsAuthenticator),
+        ...credentialsOf(properties),
         servers: `127.0.0.1:${uri.port}`,
         greeted: await greetedSocket(egress, uri, tls, signal),
         name: 'heliograph',
         timeout: connectTimeoutMs,
         pingInterval: pingIntervalMs,
-        // A lost connection is opened anew by the next delivery, to the same server: others it names are not checked.
+        // The next delivery replaces a lost connection, to the same server. Servers that it names are not checked.
         reconnect: false,
         ignoreClusterUpdates: true,
         resolve: false,
       };
-      const client = await nats.NatsConnectionImpl.connect(options);
-      const refused = new Set<string>();
-      void noteRefusals(client, refused);
+      const client = await NatsConnectionImpl.connect(options);
+      const rejected = new Set<string>();
+      void followRejections(client, rejected);
       void client
         .closed()
         .then((error) => lost(error ?? new Error('the server closed the connection')));
-      return { client, refused };
+      return { client, rejected };
     },
     close: ({ client }) => client.close(),
-    abandon: ({ client }) => void client.close(),
+    destroy: ({ client }) => void client.close(),
   };
 }
 
-async function noteRefusals(client: NatsConnection, refused: Set<string>): Promise<void> {
+async function followRejections(client: NatsConnection, rejected: Set<string>): Promise<void> {
   for await (const status of client.status()) {
     if (status.type !== 'error' || status.error.name !== 'PermissionViolationError') continue;
     const { subject } = status.error as { subject?: string };
-    if (subject !== undefined && refused.size < refusedSubjectsMax) refused.add(subject);
+    if (subject !== undefined && rejected.size < rejectedSubjectsMax) rejected.add(subject);
   }
 }
 
-function credentialsOf(
-  { username, password, token, credentials }: NatsProperties,
-  authenticatorOf: (credentials: Uint8Array) => ConnectionOptions['authenticator'],
-): ConnectionOptions {
-  const authenticator =
-    credentials === null ? undefined : authenticatorOf(new TextEncoder().encode(credentials));
+function credentialsOf(properties: NatsProperties): ConnectionOptions {
+  const { username: user, password: pass, token, credentials } = properties;
+  const encoder = new TextEncoder();
   return {
-    ...(authenticator === undefined ? {} : { authenticator }),
-    ...(username === null ? {} : { user: username }),
-    ...(password === null ? {} : { pass: password }),
-    ...(token === null ? {} : { token }),
+    ...(credentials !== null && { authenticator: credsAuthenticator(encoder.encode(credentials)) }),
+    ...(user !== null && { user }),
+    ...(pass !== null && { pass }),
+    ...(token !== null && { token }),
   };
 }

@@ -1,15 +1,15 @@
-// The way of the NATS client to its server: a guarded socket, whose server greets before TLS begins.
+// NATS transport: a guarded socket for the client, whose server sends a greeting before TLS begins.
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions, Transport } from '@nats-io/transport-node';
-import type { Endpoint } from '../target-address.ts';
+import type { Endpoint } from '../target-uri.ts';
 import type { EgressGuard } from '../../egress/guard.ts';
 import { guardedSocket, type TlsMaterial } from '../guarded-socket.ts';
 
 const greetingBytesMax = 64 * 1024;
 
-/** An open connection whose greeting was read already. */
+/** An open connection whose greeting has been read. */
 interface GreetedSocket {
   readonly socket: Socket;
   readonly greeting: Buffer;
@@ -18,7 +18,7 @@ interface GreetedSocket {
 /** Options of the client with the socket it is to use. */
 export type SocketOptions = ConnectionOptions & { readonly greeted: GreetedSocket };
 
-/** Connects, reads the greeting and starts TLS when asked to; rejects when `signal` ends before. */
+/** Connects, reads the greeting and starts TLS if `tls` is given. Rejects when `signal` aborts before. */
 export async function greetedSocket(
   egress: EgressGuard,
   endpoint: Endpoint,
@@ -63,8 +63,8 @@ function greetingOf(socket: Socket): Promise<Buffer> {
   });
 }
 
-/** What the client reads and writes through; its socket comes with the options of the connection. */
-export function socketTransport(): Transport {
+/** Returns a transport whose socket comes with the options of the connection. */
+export function createSocketTransport(): Transport {
   const ended = Promise.withResolvers<void | Error>();
   const received: Uint8Array[] = [];
   let arrived = Promise.withResolvers<void>();

@@ -1,21 +1,22 @@
-// One row of a target table out of a message: the INSERT of each dialect and the values of its columns.
-import type { SqlColumn, SqlProperties } from '../../model/target-properties.ts';
+// SQL row: the INSERT statement of each dialect and the values of its columns for a message.
 import { valueAt } from '../../model/data-value.ts';
-import type { OutboundMessage } from '../target.ts';
+import type { Json } from '../../model/json.ts';
 import { PermanentRefusal } from '../send-failure.ts';
+import type { OutboundMessage } from '../target.ts';
+import type { SqlColumn, SqlProperties } from './sql-properties.ts';
 
-/** The one path that is no part of the template context: the id that is the same on every try. */
+/** The one path that is not part of the template context: the id, which is the same for every attempt. */
 export const deliveryIdPath = 'deliveryId';
 
-/** What a database is given for a column. */
+/** The value of a column. */
 export type SqlValue = string | number | boolean | null;
 
-/** How a dialect writes things. */
+/** Syntax of a dialect. */
 export interface SqlDialect {
   quote(identifier: string): string;
-  /** Of the 1-based parameter. */
+  /** `position` counts from 1. */
   placeholder(position: number): string;
-  /** What makes a row that is already there count as written; `column` is quoted. */
+  /** The clause with which an existing row counts as written; `column` is quoted. */
   ignoreDuplicates(column: string): string;
   time(epochMs: number): string;
 }
@@ -27,7 +28,7 @@ export const postgresqlDialect: SqlDialect = {
   time: (epochMs) => new Date(epochMs).toISOString(),
 };
 
-/** Times have no zone there; the session's is UTC. An update to itself, unlike IGNORE, hides no other error. */
+/** Times have no zone; the session uses UTC. An update of a column to itself hides no other error, as IGNORE would. */
 export const mariadbDialect: SqlDialect = {
   quote: (identifier) => `\`${identifier.replaceAll('`', '``')}\``,
   placeholder: () => '?',
@@ -35,35 +36,47 @@ export const mariadbDialect: SqlDialect = {
   time: (epochMs) => new Date(epochMs).toISOString().replace('T', ' ').replace('Z', ''),
 };
 
-/** The statement of a connector, the same for each message. */
+/** Returns the statement of a connector, which is the same for every message. */
 export function insertStatement(dialect: SqlDialect, properties: SqlProperties): string {
   const { schema, table, columns, ignoreDuplicates } = properties;
-  const target = [...(schema === null ? [] : [schema]), table].map(dialect.quote).join('.');
+  const target = [schema, table].filter((name) => name !== null).map(dialect.quote);
   const names = columns.map(({ column }) => dialect.quote(column));
   const values = columns.map((_, i) => dialect.placeholder(i + 1));
-  const suffix = ignoreDuplicates ? dialect.ignoreDuplicates(names[0]!) : '';
-  return `INSERT INTO ${target} (${names.join(', ')}) VALUES (${values.join(', ')})${suffix}`;
+  const statement = `INSERT INTO ${target.join('.')} (${names.join(', ')}) VALUES (${values.join(', ')})`;
+  const [first] = names;
+  if (!ignoreDuplicates || first === undefined) return statement;
+  return statement + dialect.ignoreDuplicates(first);
 }
 
-/** The values of the columns in their order; what is missing is NULL, objects and arrays are JSON texts. */
+/** Returns the values of the columns in their order. Missing values are NULL, objects and arrays are JSON strings. */
 export function rowOf(
   dialect: SqlDialect,
   columns: readonly SqlColumn[],
-  message: OutboundMessage,
+  { deliveryId, context }: OutboundMessage,
 ): SqlValue[] {
-  return columns.map(({ path, type }) => {
-    const value = path === deliveryIdPath ? message.deliveryId : valueAt(message.context, path);
-    if (value === undefined || value === null) return null;
-    if (type === 'TIMESTAMP') return dialect.time(epochMsOf(value, path));
-    if (typeof value === 'object') return JSON.stringify(value);
-    return type === 'TEXT' ? String(value) : value;
-  });
+  const values = { ...context, [deliveryIdPath]: deliveryId };
+  return columns.map((column) => columnValue(dialect, column, valueAt(values, column.path)));
 }
 
-function epochMsOf(value: unknown, path: string): number {
-  const epochMs =
-    typeof value === 'number' ? value : typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  // Years of four digits are what all databases read.
-  if (Math.abs(epochMs) < 253_402_300_800_000 && epochMs > -62_135_596_800_000) return epochMs;
-  throw new PermanentRefusal(`${path} is no time: ${JSON.stringify(value)?.slice(0, 100)}`);
+function columnValue(
+  dialect: SqlDialect,
+  { path, type }: SqlColumn,
+  value: Json | undefined,
+): SqlValue {
+  if (value === undefined || value === null) return null;
+  if (type === 'TIMESTAMP') return dialect.time(epochMsOf(value, path));
+  if (typeof value === 'object') return JSON.stringify(value);
+  if (type === 'TEXT') return String(value);
+  return value;
+}
+
+/** The years 1 to 9999. */
+const epochMsMin = -62_135_596_800_000;
+const epochMsMax = 253_402_300_800_000;
+
+function epochMsOf(value: Json, path: string): number {
+  const epochMs = typeof value === 'string' ? Date.parse(value) : value;
+  // All databases can read years of four digits.
+  if (typeof epochMs === 'number' && epochMs > epochMsMin && epochMs < epochMsMax) return epochMs;
+  throw new PermanentRefusal(`${path} is no time: ${JSON.stringify(value).slice(0, 100)}`);
 }

@@ -1,13 +1,11 @@
-// Output to SQL databases: one row a delivery, delivered once it is committed.
-import { sqlAddress } from '../target-address.ts';
-import type { SqlProperties } from '../../model/target-properties.ts';
-import { parseTemplate } from '../../templates/template.ts';
-import type { OutboundConnector } from '../target.ts';
-import { checkTarget } from '../guarded-socket.ts';
-import { type ConnectionKind, keptConnection } from '../shared-connection.ts';
+// Sender to SQL databases: one row per delivery. Delivered once it is committed.
+import type { EgressGuard } from '../../egress/guard.ts';
 import { attempt } from '../send-failure.ts';
+import { type ConnectionKind, createSharedConnection } from '../shared-connection.ts';
+import type { Target } from '../target.ts';
+import { sqlAddress, type SqlDialectName } from './sql-address.ts';
+import type { SqlProperties } from './sql-properties.ts';
 import {
-  deliveryIdPath,
   insertStatement,
   mariadbDialect,
   postgresqlDialect,
@@ -18,7 +16,7 @@ import {
 import { openMariadb, openPostgresql, type OpenSession, type SqlSession } from './sql-session.ts';
 
 const systems: Readonly<
-  Record<'postgresql' | 'mariadb' | 'mysql', { dialect: SqlDialect; open: OpenSession }>
+  Record<SqlDialectName, { readonly dialect: SqlDialect; readonly open: OpenSession }>
 > = {
   postgresql: { dialect: postgresqlDialect, open: openPostgresql },
   mariadb: { dialect: mariadbDialect, open: openMariadb },
@@ -26,52 +24,39 @@ const systems: Readonly<
 };
 
 /**
- * Classes of SQL states that another try would meet again: the data, its integrity, the credentials, the database, the schema,
- * the statement. Everything else, such as lost connections, locks and lacking resources, passes.
+ * Classes of SQL states that a retry would receive again: the data, its integrity, the credentials, the database, the schema,
+ * the statement. Everything else is temporary, such as lost connections, locks and missing resources.
  */
 const permanentClasses = new Set(['0A', '21', '22', '23', '28', '3D', '3F', '42', '44']);
 
-/** Of MariaDB: column without a default value, value out of range, truncated or not of the column's type; no class tells them. */
+/** Of MariaDB: column without a default value, value out of range, truncated or of another type. Their class is not specific. */
 const permanentNumbers = new Set([1264, 1265, 1364, 1366, 1406]);
-/** Of MariaDB: too many connections of a user, which has the class of a refused statement. */
-const passingNumbers = new Set([1203, 1226]);
+/** Of MariaDB: too many connections of a user, which has the class of a rejected statement. */
+const temporaryNumbers = new Set([1203, 1226]);
 
-export const sqlConnector: OutboundConnector = {
-  type: 'SQL',
-  check(properties, egress) {
-    const { jdbcUrl, columns } = properties as unknown as SqlProperties;
-    checkTarget(egress, sqlAddress(jdbcUrl), 'sqlProperties.jdbcUrl');
-    columns.forEach(({ path }, i) => {
-      // A path is what stands between the braces of a template.
-      if (path !== deliveryIdPath)
-        parseTemplate(`{{${path}}}`, 'text', `body sqlProperties.columns.${i}.path`);
-    });
-  },
-  open(properties, egress) {
-    const settings = properties as unknown as SqlProperties;
-    const address = sqlAddress(settings.jdbcUrl);
-    if (address === undefined) throw new Error('a stored JDBC URL cannot be read');
-    const { dialect, open } = systems[address.dialect];
-    const statement = insertStatement(dialect, settings);
-    const connection = keptConnection(
-      sessionKind((lost, signal) => open(settings, address, egress, lost, signal)),
-    );
-    return {
-      send(message, signal) {
-        return attempt(
-          signal,
-          async () => {
-            const values = rowOf(dialect, settings.columns, message);
-            const written = await connection.use(signal, (run) => run.next(statement, values));
-            return written === 0 ? 'the row was already there' : 'committed 1 row';
-          },
-          isPermanent,
-        );
-      },
-      close: () => connection.close(),
-    };
-  },
-};
+export function createSqlTarget(properties: SqlProperties, egress: EgressGuard): Target {
+  const address = sqlAddress(properties.jdbcUrl);
+  if (address === undefined) throw new Error('The stored JDBC URL is not valid');
+  const { dialect, open } = systems[address.dialect];
+  const statement = insertStatement(dialect, properties);
+  const target = { properties, address, egress };
+  const connection = createSharedConnection(
+    sessionKind((lost, signal) => open(target, lost, signal)),
+  );
+  return {
+    send: (message, signal) =>
+      attempt(
+        signal,
+        async () => {
+          const values = rowOf(dialect, properties.columns, message);
+          const written = await connection.use(signal, (run) => run.next(statement, values));
+          return written === 0 ? 'the row was already there' : 'committed 1 row';
+        },
+        isPermanent,
+      ),
+    close: () => connection.close(),
+  };
+}
 
 function isPermanent(error: unknown): boolean {
   const { code, errno, sqlState } = error as {
@@ -79,13 +64,13 @@ function isPermanent(error: unknown): boolean {
     errno?: unknown;
     sqlState?: unknown;
   };
-  if (typeof errno === 'number' && passingNumbers.has(errno)) return false;
+  if (typeof errno === 'number' && temporaryNumbers.has(errno)) return false;
   if (typeof errno === 'number' && permanentNumbers.has(errno)) return true;
   const state = typeof sqlState === 'string' ? sqlState : code;
   return typeof state === 'string' && state.length === 5 && permanentClasses.has(state.slice(0, 2));
 }
 
-/** A session whose statements wait for each other. */
+/** A session that runs its statements one after the other. */
 interface OrderedSession {
   readonly session: SqlSession;
   next(statement: string, values: readonly SqlValue[]): Promise<number>;
@@ -108,6 +93,6 @@ function sessionKind(
       };
     },
     close: ({ session }) => session.close(),
-    abandon: ({ session }) => session.abandon(),
+    destroy: ({ session }) => session.destroy(),
   };
 }

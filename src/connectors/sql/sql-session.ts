@@ -1,29 +1,36 @@
-// Sessions with PostgreSQL and with MariaDB or MySQL: one guarded connection that runs one statement after the other.
+// SQL sessions: one guarded connection to PostgreSQL, MariaDB or MySQL, which runs one statement after the other.
 import type { Socket } from 'node:net';
+import { createConnection } from 'mariadb';
+import pg from 'pg';
 import type { EgressGuard } from '../../egress/guard.ts';
-import type { SqlAddress } from '../target-address.ts';
-import type { SqlProperties } from '../../model/target-properties.ts';
 import { guardedSocket, tlsMaterial } from '../guarded-socket.ts';
+import type { SqlAddress } from './sql-address.ts';
+import type { SqlProperties } from './sql-properties.ts';
 import type { SqlValue } from './sql-row.ts';
 
 const applicationName = 'heliograph';
 
 export interface SqlSession {
-  /** Runs a statement; answers the number of rows it wrote. Not while another one runs. */
+  /** Runs a statement and resolves with the number of rows it wrote. Call it again only after that. */
   run(statement: string, values: readonly SqlValue[]): Promise<number>;
   close(): Promise<void>;
-  abandon(): void;
+  destroy(): void;
 }
 
+export interface SqlTarget {
+  readonly properties: SqlProperties;
+  readonly address: SqlAddress;
+  readonly egress: EgressGuard;
+}
+
+/** Opens a session; see `ConnectionKind.open` for `lost` and `signal`. */
 export type OpenSession = (
-  properties: SqlProperties,
-  address: SqlAddress,
-  egress: EgressGuard,
+  target: SqlTarget,
   lost: (reason: Error) => void,
   signal: AbortSignal,
 ) => Promise<SqlSession>;
 
-/** The clients want to connect by themselves; they are given a connected socket that says it was connected just now. */
+/** The clients expect to connect themselves, so the connected socket reports a connection once more. */
 function connectedSocket(socket: Socket): Socket {
   socket.connect = () => {
     process.nextTick(() => socket.emit('connect'));
@@ -33,11 +40,14 @@ function connectedSocket(socket: Socket): Socket {
 }
 
 function tlsOf(properties: SqlProperties, host: string) {
-  return properties.tls === 'OFF' ? false : { ...tlsMaterial(properties, host) };
+  return properties.tls === 'REQUIRED' && { ...tlsMaterial(properties, host) };
 }
 
-export const openPostgresql: OpenSession = async (properties, address, egress, lost, signal) => {
-  const { default: pg } = await import('pg');
+export const openPostgresql: OpenSession = async (
+  { properties, address, egress },
+  lost,
+  signal,
+) => {
   const { host, port, database } = address;
   const socket = await guardedSocket(egress, address, undefined, signal);
   signal.addEventListener('abort', () => void socket.destroy(), { once: true });
@@ -45,7 +55,7 @@ export const openPostgresql: OpenSession = async (properties, address, egress, l
     host,
     port,
     database,
-    // Absent ones would be taken from the environment of the platform.
+    // The client would read absent ones from the environment of the platform.
     user: properties.username ?? '',
     password: properties.password ?? '',
     ssl: tlsOf(properties, host),
@@ -58,12 +68,11 @@ export const openPostgresql: OpenSession = async (properties, address, egress, l
   return {
     run: async (text, values) => (await client.query({ text, values: [...values] })).rowCount ?? 0,
     close: () => client.end(),
-    abandon: () => void socket.destroy(),
+    destroy: () => void socket.destroy(),
   };
 };
 
-export const openMariadb: OpenSession = async (properties, address, egress, lost, signal) => {
-  const { createConnection } = await import('mariadb');
+export const openMariadb: OpenSession = async ({ properties, address, egress }, lost, signal) => {
   const { host, port, database } = address;
   const socket = await guardedSocket(egress, address, undefined, signal);
   signal.addEventListener('abort', () => void socket.destroy(), { once: true });
@@ -79,11 +88,11 @@ export const openMariadb: OpenSession = async (properties, address, egress, lost
       return socket;
     },
     initSql: "SET time_zone = '+00:00'",
-    // Rows that were there already are not counted.
+    // Rows that existed before are not counted.
     foundRows: false,
     permitLocalInfile: false,
     multipleStatements: false,
-    // The text of an error would otherwise repeat the values.
+    // The message of an error would otherwise repeat the values.
     logParam: false,
   });
   connection.on('error', lost);
@@ -92,7 +101,7 @@ export const openMariadb: OpenSession = async (properties, address, egress, lost
     run: async (statement, values) =>
       (await connection.execute(statement, [...values])).affectedRows,
     close: () => connection.end(),
-    // The client's own way to destroy a connection would open another one to end this one's statement.
-    abandon: () => void socket.destroy(),
+    // The client's own `destroy` would open a second connection to end the running statement.
+    destroy: () => void socket.destroy(),
   };
 };

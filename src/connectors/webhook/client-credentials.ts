@@ -1,10 +1,10 @@
-// Tokens by the OAuth2 client credentials grant, kept until shortly before they expire.
+// Client credentials: tokens by the OAuth2 grant of that name, cached until shortly before they expire.
 import type { EgressGuard } from '../../egress/guard.ts';
 import type { EpochMs } from '../../model/instant.ts';
-import { isJsonObject } from '../../model/json.ts';
-import type { ClientCredentials } from '../../model/message-properties.ts';
-import { call } from '../http-answer.ts';
+import { call, type HttpAnswer, type HttpCall } from '../http-answer.ts';
+import { parseJsonObject } from '../json-object.ts';
 import { PermanentRefusal } from '../send-failure.ts';
+import type { ClientCredentials } from './webhook-properties.ts';
 
 const tokenLimits = {
   lifetimeMsDefault: 300_000,
@@ -12,65 +12,64 @@ const tokenLimits = {
   charactersMax: 8_192,
 } as const;
 
-export interface Tokens {
-  /** A token that is good for a while; rejects when none is given. */
+export interface TokenSource {
+  /** Resolves with a token that is valid for a while. Rejects when the token service issues none. */
   current(signal: AbortSignal): Promise<string>;
-  /** A token other than the refused one. */
-  renewed(refused: string, signal: AbortSignal): Promise<string>;
+  /** Resolves with a token other than the rejected one. */
+  renewed(rejected: string, signal: AbortSignal): Promise<string>;
 }
 
-export function clientCredentials(
+interface IssuedToken {
+  readonly token: string;
+  readonly lifetimeMs: number;
+}
+
+export function createTokenSource(
   credentials: ClientCredentials,
   egress: EgressGuard,
   now: () => EpochMs,
-): Tokens {
-  let kept: { readonly token: string; readonly until: number } | undefined;
+): TokenSource {
+  let cached: { readonly token: string; readonly until: EpochMs } | undefined;
 
-  async function ask(signal: AbortSignal): Promise<string> {
-    const form = new URLSearchParams({ grant_type: 'client_credentials' });
-    if (credentials.scope !== null) form.set('scope', credentials.scope);
-    const basic = [credentials.clientId, credentials.clientSecret]
-      .map(encodeURIComponent)
-      .join(':');
-    const headers = {
-      accept: 'application/json',
-      authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    };
-    const request = { method: 'POST', url: credentials.tokenUrl, headers, body: form.toString() };
-    const answer = await call(request, signal, egress.dispatcher());
-    const given = parsed(answer.text);
-    const token = given?.['access_token'];
-    if (
-      answer.status !== 200 ||
-      typeof token !== 'string' ||
-      token.length > tokenLimits.charactersMax
-    ) {
-      const told = `the token service answered ${answer.status} without a token`;
-      throw answer.status >= 400 && answer.status < 500
-        ? new PermanentRefusal(told)
-        : new Error(told);
-    }
-    const seconds = given?.['expires_in'];
-    const lifetimeMs =
-      typeof seconds === 'number' ? seconds * 1_000 : tokenLimits.lifetimeMsDefault;
-    kept = { token, until: now() + lifetimeMs - tokenLimits.renewBeforeMs };
+  async function requestToken(signal: AbortSignal): Promise<string> {
+    const answer = await call(tokenRequest(credentials), signal, egress.dispatcher());
+    const { token, lifetimeMs } = issuedToken(answer);
+    cached = { token, until: now() + lifetimeMs - tokenLimits.renewBeforeMs };
     return token;
   }
 
   return {
-    current: async (signal) =>
-      kept !== undefined && kept.until > now() ? kept.token : ask(signal),
-    renewed: async (refused, signal) =>
-      kept !== undefined && kept.token !== refused ? kept.token : ask(signal),
+    async current(signal) {
+      if (cached !== undefined && cached.until > now()) return cached.token;
+      return requestToken(signal);
+    },
+    async renewed(rejected, signal) {
+      if (cached !== undefined && cached.token !== rejected) return cached.token;
+      return requestToken(signal);
+    },
   };
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
+function tokenRequest({ tokenUrl, clientId, clientSecret, scope }: ClientCredentials): HttpCall {
+  const form = new URLSearchParams({ grant_type: 'client_credentials' });
+  if (scope !== null) form.set('scope', scope);
+  const basic = [clientId, clientSecret].map(encodeURIComponent).join(':');
+  const headers = {
+    accept: 'application/json',
+    authorization: `Basic ${Buffer.from(basic).toString('base64')}`,
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  return { method: 'POST', url: tokenUrl, headers, body: form.toString() };
+}
+
+/** Throws `PermanentRefusal` for an answer 4xx, else an Error, when the answer has no usable token. */
+function issuedToken({ status, text }: HttpAnswer): IssuedToken {
+  const { access_token: token, expires_in: seconds } = parseJsonObject(text) ?? {};
+  if (status === 200 && typeof token === 'string' && token.length <= tokenLimits.charactersMax) {
+    if (typeof seconds !== 'number') return { token, lifetimeMs: tokenLimits.lifetimeMsDefault };
+    return { token, lifetimeMs: seconds * 1_000 };
   }
+  const told = `the token service answered ${status} without a token`;
+  if (status >= 400 && status < 500) throw new PermanentRefusal(told);
+  throw new Error(told);
 }

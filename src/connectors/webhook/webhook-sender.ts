@@ -1,116 +1,55 @@
-// Output to a webhook: one HTTP request a delivery, with the headers and the authentication that its owner chose (contract 9).
+// Sender to webhooks: builds the request of a delivery from templates, credentials and a signature.
 import { createHmac } from 'node:crypto';
-import type { EgressGuard } from '../../egress/guard.ts';
-import type { EpochMs } from '../../model/instant.ts';
-import type { WebhookProperties } from '../../model/message-properties.ts';
+import type { Dispatcher } from 'undici';
 import { problem } from '../../model/problem.ts';
 import { renderTemplate } from '../../templates/render-template.ts';
 import { parseTemplate, type Template } from '../../templates/template.ts';
-import type { OutboundConnector, OutboundMessage, SendOutcome, Target } from '../target.ts';
-import { clientCredentials } from './client-credentials.ts';
-import { call, failureOf, type HttpCall, outcomeOf } from '../http-answer.ts';
+import type { ConnectorServices } from '../connector-services.ts';
+import { call, failureOf, type HttpAnswer, type HttpCall, outcomeOf } from '../http-answer.ts';
+import type { OutboundMessage, Target } from '../target.ts';
+import { createTokenSource, type TokenSource } from './client-credentials.ts';
+import type { WebhookProperties } from './webhook-properties.ts';
 
 const where = 'body webhookProperties';
-/** Methods whose requests carry no payload. */
+/** Methods whose requests have no body. */
 const bodyless = new Set(['GET']);
-/** What the platform itself says in a request. */
-const ownHeaders = new Set([
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'x-delivery-id',
-  'idempotency-key',
-]);
 
-export const webhookConnector: OutboundConnector = {
-  type: 'WEBHOOK',
-  check(properties, egress) {
-    const webhook = properties as unknown as WebhookProperties;
-    egress.checkUrl(webhook.uri, 'webhookProperties.uri');
-    parseTemplate(webhook.uri, 'url', `${where}.uri`);
-    if (webhook.customPayload !== null)
-      parseTemplate(webhook.customPayload, 'json', `${where}.customPayload`);
-    if (webhook.authType === 'OAUTH2')
-      egress.checkUrl(webhook.oauth2?.tokenUrl ?? '', 'webhookProperties.oauth2.tokenUrl');
-    for (const [name, value] of Object.entries(webhook.headers))
-      parseTemplate(value, 'text', `${where}.headers.${name}`);
-    for (const [name, value] of [
-      ...Object.entries(webhook.headers),
-      ...Object.entries(webhook.authHeaders),
-    ]) {
-      if (
-        !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) ||
-        /[\r\n\0]/.test(value) ||
-        ownHeaders.has(name.toLowerCase())
-      ) {
-        throw problem('invalidRequest', {
-          reason: `${where}: the header ${JSON.stringify(name)} cannot be set`,
-        });
-      }
-    }
-  },
-  open(properties, egress, now) {
-    return webhookTarget(properties as unknown as WebhookProperties, egress, now);
-  },
-};
+/** A webhook with its templates parsed. */
+interface OpenWebhook {
+  readonly properties: WebhookProperties;
+  readonly uri: Template;
+  readonly headers: readonly (readonly [name: string, value: Template])[];
+  /** The template of the properties, which replaces the payload of the message. */
+  readonly payload: Template | undefined;
+  readonly dispatcher: Dispatcher;
+  /** Defined for OAUTH2. */
+  readonly tokens: TokenSource | undefined;
+}
 
-function webhookTarget(
-  webhook: WebhookProperties,
-  egress: EgressGuard,
-  now: () => EpochMs,
+export function createWebhookTarget(
+  properties: WebhookProperties,
+  { egress, now }: Pick<ConnectorServices, 'egress' | 'now'>,
 ): Target {
-  const uri = parseTemplate(webhook.uri, 'url', `${where}.uri`);
-  const templates = Object.entries(webhook.headers).map(
-    ([name, value]) => [name, parseTemplate(value, 'text', `${where}.headers.${name}`)] as const,
-  );
-  const legacy = webhook.useCustomPayload && webhook.customPayload !== null;
-  const payload = legacy ? parseTemplate(webhook.customPayload ?? '', 'json') : undefined;
-  const tls = webhook.caCertificate === null ? {} : { ca: webhook.caCertificate };
-  const dispatcher = egress.dispatcher(tls);
-  const tokens =
-    webhook.oauth2 === null ? undefined : clientCredentials(webhook.oauth2, egress, now);
-
-  function callOf(message: OutboundMessage, body: string, token: string | undefined): HttpCall {
-    const hasBody = !bodyless.has(webhook.method);
-    const headers = {
-      ...Object.fromEntries(
-        templates.map(([name, template]) => [name, headerText(template, message)]),
-      ),
-      ...(hasBody ? { 'content-type': message.contentType } : {}),
-      ...authorization(webhook, token),
-      ...signature(webhook, hasBody ? body : ''),
-      'x-delivery-id': message.deliveryId,
-      'idempotency-key': message.deliveryId,
-      'user-agent': 'heliograph',
-    };
-    const url = addressOf(uri, message);
-    return { method: webhook.method, url, headers, ...(hasBody ? { body } : {}) };
-  }
-
-  async function attempt(
-    message: OutboundMessage,
-    body: string,
-    signal: AbortSignal,
-  ): Promise<SendOutcome> {
-    const token = webhook.authType === 'OAUTH2' ? await tokens?.current(signal) : undefined;
-    const answer = await call(callOf(message, body, token), signal, dispatcher);
-    // A token may have been revoked before its time: once with a new one belongs to the same try.
-    if (answer.status !== 401 || token === undefined || tokens === undefined)
-      return outcomeOf(answer, now);
-    return outcomeOf(
-      await call(callOf(message, body, await tokens.renewed(token, signal)), signal, dispatcher),
-      now,
-    );
-  }
-
+  const { caCertificate, authType, oauth2 } = properties;
+  const webhook: OpenWebhook = {
+    properties,
+    uri: parseTemplate(properties.uri, 'url', `${where}.uri`),
+    headers: Object.entries(properties.headers).map(([name, value]) => [
+      name,
+      parseTemplate(value, 'text', `${where}.headers.${name}`),
+    ]),
+    payload: payloadTemplate(properties),
+    dispatcher: egress.dispatcher({ ...(caCertificate !== null && { ca: caCertificate }) }),
+    tokens:
+      authType === 'OAUTH2' && oauth2 !== null ? createTokenSource(oauth2, egress, now) : undefined,
+  };
   return {
     async send(message, signal) {
       try {
-        const body =
-          payload === undefined ? message.payload : renderTemplate(payload, message.context);
-        const outcome = await attempt(message, body, signal);
-        return payload === undefined ? outcome : { ...outcome, sent: body };
+        if (webhook.payload === undefined)
+          return outcomeOf(await request(webhook, message, message.payload, signal), now);
+        const sent = renderTemplate(webhook.payload, message.context);
+        return { ...outcomeOf(await request(webhook, message, sent, signal), now), sent };
       } catch (error) {
         return failureOf(error, signal);
       }
@@ -119,7 +58,52 @@ function webhookTarget(
   };
 }
 
-/** What a device sends must not break out of the header. */
+function payloadTemplate({ useCustomPayload, customPayload }: WebhookProperties) {
+  if (!useCustomPayload || customPayload === null) return undefined;
+  return parseTemplate(customPayload, 'json');
+}
+
+/** Sends the request; with a new token once more, because the target may have revoked the first one. */
+async function request(
+  webhook: OpenWebhook,
+  message: OutboundMessage,
+  body: string,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const { tokens, dispatcher } = webhook;
+  if (tokens === undefined) return call(callOf(webhook, message, body), signal, dispatcher);
+  const token = await tokens.current(signal);
+  const answer = await call(callOf(webhook, message, body, token), signal, dispatcher);
+  if (answer.status !== 401) return answer;
+  const renewed = await tokens.renewed(token, signal);
+  return call(callOf(webhook, message, body, renewed), signal, dispatcher);
+}
+
+function callOf(
+  { properties, uri, headers }: OpenWebhook,
+  message: OutboundMessage,
+  body: string,
+  token?: string,
+): HttpCall {
+  const hasBody = !bodyless.has(properties.method);
+  const own = headers.map(([name, template]) => [name, headerText(template, message)]);
+  return {
+    method: properties.method,
+    url: addressOf(uri, message),
+    headers: {
+      ...(Object.fromEntries(own) as Readonly<Record<string, string>>),
+      ...(hasBody && { 'content-type': message.contentType }),
+      ...authorization(properties, token),
+      ...signature(properties, hasBody ? body : ''),
+      'x-delivery-id': message.deliveryId,
+      'idempotency-key': message.deliveryId,
+      'user-agent': 'heliograph',
+    },
+    ...(hasBody && { body }),
+  };
+}
+
+/** Encodes values of a device, so that they cannot end the header. */
 function headerText(template: Template, { context }: OutboundMessage): string {
   return renderTemplate(template, context).replace(/[^\t\x20-\x7e]/g, (character) =>
     encodeURIComponent(character.toWellFormed()),
@@ -127,8 +111,8 @@ function headerText(template: Template, { context }: OutboundMessage): string {
 }
 
 /**
- * The address of a message. Throws Problem `urlSegmentRefused` when a value makes a segment of the path `.` or `..`, which would lead
- * elsewhere on the target, with its credentials.
+ * Returns the URL of a message. Throws `urlSegmentRefused` when a value makes a path segment `.` or `..`, because the request
+ * would reach another path of the target, with the credentials of the connector.
  */
 function addressOf(uri: Template, { context }: OutboundMessage): string {
   let segment = '';
@@ -157,27 +141,29 @@ function addressOf(uri: Template, { context }: OutboundMessage): string {
 }
 
 function authorization(
-  webhook: WebhookProperties,
+  { authType, authHeaders, bearerToken, basicCredentials }: WebhookProperties,
   token: string | undefined,
 ): Readonly<Record<string, string>> {
-  const { authType, authHeaders, bearerToken, basicCredentials } = webhook;
-  if (authType === 'HEADER') return authHeaders;
-  if (authType === 'BEARER') return { authorization: `Bearer ${bearerToken ?? ''}` };
-  if (authType === 'BASIC') {
-    return {
-      authorization: `Basic ${Buffer.from(basicCredentials ?? '', 'utf8').toString('base64')}`,
-    };
+  switch (authType) {
+    case 'HEADER':
+      return authHeaders;
+    case 'BEARER':
+      return { authorization: `Bearer ${bearerToken ?? ''}` };
+    case 'BASIC':
+      return { authorization: `Basic ${Buffer.from(basicCredentials ?? '').toString('base64')}` };
+    case 'OAUTH2':
+      return { authorization: `Bearer ${token ?? ''}` };
+    case 'NONE':
+      return {};
   }
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
-/** `sha256=<hex>` of the body, so that the receiver can tell who sent it and that nobody changed it. */
+/** `sha256=<hex>` of the body, with which the receiver can verify the sender and the content. */
 function signature(
   { hmacSecret, hmacHeader }: WebhookProperties,
   body: string,
 ): Readonly<Record<string, string>> {
   if (hmacSecret === null) return {};
-  return {
-    [hmacHeader.toLowerCase()]: `sha256=${createHmac('sha256', hmacSecret).update(body, 'utf8').digest('hex')}`,
-  };
+  const digest = createHmac('sha256', hmacSecret).update(body, 'utf8').digest('hex');
+  return { [hmacHeader.toLowerCase()]: `sha256=${digest}` };
 }

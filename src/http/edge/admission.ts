@@ -98,7 +98,8 @@ async function actingOn(
 ): Promise<Principal> {
   if ((principal.inOrganizations?.size ?? 0) < 2) return principal;
   const organizationId = await organizationOf?.(namedPlaces(sent));
-  return organizationId === undefined ? principal : principalIn(principal, organizationId);
+  if (organizationId === undefined) return principal;
+  return principalIn(principal, organizationId);
 }
 
 /** 404 and 403 for what only the body names. Returns the principal as it acts in the organization that is named by now. */

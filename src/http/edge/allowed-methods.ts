@@ -15,7 +15,9 @@ export function allowedMethods(app: FastifyInstance): (path: string) => readonly
   return (path) => {
     // The router takes several slashes for one.
     const steps = path.replaceAll(/\/{2,}/g, '/').split('/');
-    const methods = routes.flatMap((route) => (isPathOf(route.steps, steps) ? route.methods : []));
+    const methods = routes
+      .filter((route) => isPathOf(route.steps, steps))
+      .flatMap((route) => route.methods);
     return [...new Set(methods)].sort();
   };
 }

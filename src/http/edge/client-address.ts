@@ -1,29 +1,31 @@
-// The address of a client that asks for a WebSocket, which no framework has looked at.
+// Client address of a WebSocket handshake, which does not pass through the framework.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 
-/** The address that counts: behind trusted proxies, the nearest that is none of them. */
+/** The nearest address that is not one of the trusted proxies, else the farthest. */
 export function clientAddress(
   trustedProxies: readonly string[],
 ): (request: IncomingMessage) => string {
   const trusted = new BlockList();
   for (const range of trustedProxies) {
     const [address = '', bits] = range.split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    const family = familyOf(address);
     if (bits === undefined) trusted.addAddress(address, family);
     else trusted.addSubnet(address, Number(bits), family);
   }
   const isTrusted = (address: string) => {
     const plain = address.replace(/^::ffff:/i, '');
-    return trusted.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+    return trusted.check(plain, familyOf(plain));
   };
   return ({ socket, headers }) => {
     const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
-    const hops = [
-      ...forwarded.map((hop) => hop.trim()).filter((hop) => hop !== ''),
-      socket.remoteAddress ?? '',
-    ];
-    while (hops.length > 1 && isTrusted(hops.at(-1)!)) hops.pop();
-    return hops.at(-1)!;
+    const hops = forwarded.map((hop) => hop.trim()).filter((hop) => hop !== '');
+    let address = socket.remoteAddress ?? '';
+    while (hops.length > 0 && isTrusted(address)) address = hops.pop() ?? address;
+    return address;
   };
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4';
 }

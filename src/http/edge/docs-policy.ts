@@ -19,7 +19,7 @@ export function addDocsPolicy(app: FastifyInstance): void {
 
 function inlineScripts(html: string): string[] {
   const bodies = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(
-    (match) => match[1]!,
+    (match) => match[1] ?? '',
   );
   return bodies.map((body) => `'sha256-${createHash('sha256').update(body).digest('base64')}'`);
 }

@@ -1,8 +1,9 @@
-// The interface reference for people at /docs, served whole from this process: no request leaves for another host.
+// Interface reference: a page for readers at /docs and its document, without any request to another host.
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { problem } from '../../model/problem.ts';
 import { openApiDocument } from './open-api.ts';
+import { pathOf } from './request-path.ts';
 
 // The page may not reach beyond this server, whatever its script would like to do.
 const contentSecurityPolicy = [
@@ -41,7 +42,7 @@ export function addDocs(
   get('/docs/*', async (request, reply) => {
     const answer = await serve(request.url);
     if (answer.statusCode === 404) {
-      throw problem('noSuchRoute', { method: request.method, path: request.url.split('?', 1)[0]! });
+      throw problem('noSuchRoute', { method: request.method, path: pathOf(request) });
     }
     const type = answer.headers['content-type'];
     if (type !== undefined) reply.header('content-type', type);

@@ -78,7 +78,7 @@ export function problemOf(
   if (error instanceof Problem) return error;
   if (!(error instanceof Error)) return undefined;
   const framework: FrameworkError = Object.assign(error, limits);
-  const known = framework.code === undefined ? undefined : frameworkProblems[framework.code];
+  const known = frameworkProblems[framework.code ?? ''];
   if (known !== undefined) return known(framework);
   const { statusCode } = framework;
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {

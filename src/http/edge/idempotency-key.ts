@@ -3,5 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
-  return typeof key === 'string' && key.trim() !== '' ? key : undefined;
+  if (typeof key === 'string' && key.trim() !== '') return key;
+  return undefined;
 }

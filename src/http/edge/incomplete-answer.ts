@@ -1,18 +1,18 @@
-// Answers over stored samples of which some cannot be read: they say so (contract 36).
+// Incomplete answers: damaged samples are skipped, and the answer says so (contract 36).
 import type { UnreadableSamples } from '../../samples/sample-store.ts';
 import { refuseUnreadable } from '../../samples/unreadable.ts';
 import { Answer } from './route.ts';
 
-/** On every answer that leaves out samples because they are damaged. */
+/** On every answer that skips damaged samples. */
 export const incompleteHeader = { 'x-incomplete': 'true' } as const;
 
 export interface Completeness {
-  /** To be handed to the store with the read. */
+  /** Passed to the store with the read. */
   readonly unreadable: (samples: UnreadableSamples) => void;
   readonly isIncomplete: () => boolean;
-  /** Throws Problem `samplesDamaged` when the read left something out. */
+  /** Throws Problem `samplesDamaged` when the read skipped something. */
   readonly refuse: () => void;
-  /** The answer with the header when the read left something out, else the plain body. */
+  /** The answer with the header when the read skipped something, else the plain body. */
   readonly answer: <T>(body: T) => T | Answer<T>;
 }
 
@@ -27,6 +27,9 @@ export function completeness(): Completeness {
     refuse: () => {
       if (first !== undefined) refuseUnreadable(first);
     },
-    answer: (body) => (first === undefined ? body : new Answer(200, body, incompleteHeader)),
+    answer: (body) => {
+      if (first === undefined) return body;
+      return new Answer(200, body, incompleteHeader);
+    },
   };
 }

@@ -25,5 +25,6 @@ export async function parseLargeJsonBody(bytes: Uint8Array): Promise<Json | unde
 }
 
 function invalidJson(error: unknown): unknown {
-  return error instanceof JsonFault ? problem('invalidJson', { reason: error.message }) : error;
+  if (error instanceof JsonFault) return problem('invalidJson', { reason: error.message });
+  return error;
 }

@@ -1,14 +1,13 @@
 // Large bodies: taken together and parsed in many turns of the event loop, or left to routes that read them as they come.
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseLargeJsonBody } from './json-body.ts';
-import type { Route } from './route.ts';
+import { routeOf } from './request-state.ts';
 import { bytesOf, streamedBody, withBodyRead } from './streamed-body.ts';
 
 /** Reads bodies of the type up to the route's `bodyBytesMax`; `came` is told their bytes. */
 export function readLargeBodies(
   app: FastifyInstance,
   type: RegExp,
-  routeOf: (request: FastifyRequest) => Route | undefined,
   came: (request: FastifyRequest, bytes: number) => void,
 ): void {
   app.removeContentTypeParser(type);

@@ -14,7 +14,7 @@ export function pageRequestOf(
   sizeDefault: number = pageSizeDefault,
 ): PageRequest {
   const size = query.size ?? sizeDefault;
-  const sorts = typeof query.sort === 'string' ? [query.sort] : (query.sort ?? []);
+  const sorts = [query.sort ?? []].flat();
   return { page: query.page ?? 0, size, sort: sorts.slice(0, sortFieldsMax).flatMap(sortOrders) };
 }
 
@@ -25,7 +25,8 @@ function sortOrders(text: string): SortOrder[] {
     .map((word) => word.trim())
     .filter((word) => word !== '');
   const isDirection = (word: string) => /^(asc|desc)$/i.test(word);
-  const direction = words.find(isDirection)?.toLowerCase() === 'desc' ? 'desc' : 'asc';
+  const isDescending = words.find(isDirection)?.toLowerCase() === 'desc';
+  const direction = isDescending ? 'desc' : 'asc';
   return words.filter((word) => !isDirection(word)).map((field) => ({ field, direction }));
 }
 
@@ -43,7 +44,8 @@ export function listOf(query: object, name: string): string[] | undefined {
       .split(','),
   );
   const wanted = values.map((value) => value.trim()).filter((value) => value !== '');
-  return wanted.length === 0 ? undefined : wanted;
+  if (wanted.length > 0) return wanted;
+  return undefined;
 }
 
 /** The workspaces a list is asked for, under either name. */

@@ -1,4 +1,4 @@
-// The first file of a multipart/form-data body (RFC 7578), which is all that an upload here holds.
+// Multipart bodies: the first file of a multipart/form-data body (RFC 7578), the only part that uploads use.
 import { problem } from '../../model/problem.ts';
 
 export interface UploadedFile {
@@ -7,6 +7,7 @@ export interface UploadedFile {
   readonly content: Buffer;
 }
 
+// Not @fastify/multipart: it takes the body over, with other limits and error answers than those of the uploads without multipart.
 const headersLengthMax = 8 * 1024;
 
 /** The whole body as a file of the query's name, or the first file of a multipart body. Throws 400 when there is none. */
@@ -22,7 +23,7 @@ export function uploadedFile(
   const mark = boundary?.[1] ?? boundary?.[2];
   if (mark === undefined) throw refused('its content type names no boundary');
   const file = firstFile(body, mark);
-  return name === undefined ? file : { ...file, name };
+  return { ...file, name: name ?? file.name };
 }
 
 function refused(reason: string) {

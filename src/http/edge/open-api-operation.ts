@@ -1,10 +1,16 @@
-// One operation of the OpenAPI document, from the route's own declaration.
+// OpenAPI operation: the part of the document that describes one endpoint.
 import Type, { type TSchema } from 'typebox';
-import type { Endpoint } from '../../contract/endpoint.ts';
+import type { Endpoint, EndpointAccess } from '../../contract/endpoint.ts';
 import { operationIdOf } from '../../contract/operation-id.ts';
 
 type Refer = (schema: unknown) => unknown;
 type Members = Readonly<Record<string, TSchema>>;
+
+interface ParameterHead {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+}
 
 const descriptions: Readonly<Record<number, string>> = {
   200: 'Done',
@@ -13,7 +19,7 @@ const descriptions: Readonly<Record<number, string>> = {
   204: 'Done; the answer has no body',
 };
 
-/** What the document says of the route; `refer` puts references in place of named schemas. */
+/** The operation of the endpoint; `refer` puts references in place of named schemas. */
 export function operationOf(endpoint: Endpoint, refer: Refer): Readonly<Record<string, unknown>> {
   const parameters = parametersOf(endpoint, refer);
   return {
@@ -22,7 +28,7 @@ export function operationOf(endpoint: Endpoint, refer: Refer): Readonly<Record<s
     summary: endpoint.summary,
     description: permissionText(endpoint),
     security: securityOf(endpoint),
-    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(endpoint, refer),
     responses: responsesOf(endpoint, refer),
   };
@@ -34,104 +40,110 @@ export function documentPath(path: string): string {
 }
 
 function permissionText({ access, needsAlso }: Endpoint): string {
-  const also = needsAlso === undefined ? '' : ` ${needsAlso}`;
-  if ('open' in access) return `Needs no credential: ${access.open}.${also}`;
-  const who = access.userOnly ? ' Only for signed-in users, not for API keys and tokens.' : '';
-  if ('anyCredential' in access)
-    return `Needs a valid credential: ${access.anyCredential}.${who}${also}`;
-  const asked = [[access.scope, access.verb] as const, ...(access.also ?? [])];
-  const needs = asked.map(([scope, verb]) => `\`${scope}\` \`${verb}\``).join(' and ');
-  return `Needs ${needs}.${who}${also}`;
+  const sentences = [`Needs ${neededFor(access)}.`];
+  if ('userOnly' in access)
+    sentences.push('Only for signed-in users, not for API keys and tokens.');
+  if (needsAlso !== undefined) sentences.push(needsAlso);
+  return sentences.join(' ');
 }
 
-function securityOf({ access, method }: Endpoint): Readonly<Record<string, readonly string[]>>[] {
-  if ('open' in access)
-    return access.secret === undefined ? [] : [{ uplinkSecret: [] }, { uplinkSecretParameter: [] }];
-  const session = method === 'GET' ? { session: [] } : { session: [], csrf: [] };
-  return access.userOnly ? [session] : [{ apiKey: [] }, { bearer: [] }, session];
+function neededFor(access: EndpointAccess): string {
+  if ('open' in access) return `no credential: ${access.open}`;
+  if ('anyCredential' in access) return `a valid credential: ${access.anyCredential}`;
+  const { scope, verb, also = [] } = access;
+  return [[scope, verb], ...also].map((pair) => `\`${pair.join('` `')}\``).join(' and ');
 }
+
+function securityOf({
+  access,
+  method,
+}: Endpoint): readonly Readonly<Record<string, readonly string[]>>[] {
+  if ('open' in access) return access.secret ? secrets[access.secret] : [];
+  const session = { session: [], ...(method !== 'GET' && { csrf: [] }) };
+  if (access.userOnly) return [session];
+  return [{ apiKey: [] }, { bearer: [] }, session];
+}
+
+const secrets = {
+  uplinkSecret: [{ uplinkSecret: [] }, { uplinkSecretParameter: [] }],
+} as const;
 
 function parametersOf(endpoint: Endpoint, refer: Refer): object[] {
   const inPath = membersOf(endpoint.params);
-  const names = [...endpoint.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
-  return [
-    ...names.map((name) => parameter(name, 'path', inPath[name] ?? Type.String(), true, refer)),
+  const names = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const parameters: object[] = [
+    ...names.map((name) => {
+      const schema = refer(inPath[name] ?? Type.String());
+      return parameter({ name, in: 'path', required: true }, schema);
+    }),
     ...Object.entries(membersOf(endpoint.query)).map(([name, schema]) =>
-      parameter(name, 'query', schema, !Type.IsOptional(schema), refer),
+      parameter({ name, in: 'query', required: !Type.IsOptional(schema) }, refer(schema)),
     ),
-    // Every request that makes something may be sent again (contract, decisions).
-    ...(endpoint.method === 'POST' && endpoint.status === 201
-      ? [{ $ref: '#/components/parameters/IdempotencyKey' }]
-      : []),
   ];
+  // Every request that creates something may be sent again (contract, decisions).
+  if (endpoint.method === 'POST' && endpoint.status === 201)
+    parameters.push({ $ref: '#/components/parameters/IdempotencyKey' });
+  return parameters;
 }
 
 function membersOf(schema: TSchema | undefined): Members {
-  return schema !== undefined && Type.IsObject(schema) ? schema.properties : {};
+  if (schema === undefined || !Type.IsObject(schema)) return {};
+  return schema.properties;
 }
 
-function parameter(
-  name: string,
-  place: 'path' | 'query',
-  schema: Members[string],
-  required: boolean,
-  refer: Refer,
-) {
-  const { description, ...written } = refer(schema) as { readonly description?: string };
-  return {
-    name,
-    in: place,
-    required,
-    ...(description === undefined ? {} : { description }),
-    schema: written,
-  };
+function parameter(head: ParameterHead, referred: unknown): object {
+  const { description, ...schema } = referred as { readonly description?: string };
+  return { ...head, ...(description !== undefined && { description }), schema };
 }
 
 function requestBodyOf({ body, bodyShown, bodyTypes }: Endpoint, refer: Refer): object {
-  if (body === undefined && bodyTypes === undefined) return {};
-  const content = bodyTypes ?? { 'application/json': bodyShown ?? body! };
-  return {
-    requestBody: {
-      required: body === undefined || !Type.IsOptional(body),
-      content: contentOf(content, refer),
-    },
-  };
+  const shown = bodyShown ?? body;
+  const content = bodyTypes ?? (shown && jsonContent(shown));
+  if (content === undefined) return {};
+  const required = body === undefined || !Type.IsOptional(body);
+  return { requestBody: { required, content: contentOf(content, refer) } };
 }
 
 function responsesOf(endpoint: Endpoint, refer: Refer): object {
   const { response, answerTypes, otherAnswers = {}, answerHeaders, refusalSchema } = endpoint;
   const status = successStatus(endpoint);
-  const content =
-    answerTypes ?? (response === undefined ? undefined : { 'application/json': response });
-  const refused = (description: string, component: string) =>
-    refusalSchema === undefined
-      ? { $ref: `#/components/responses/${component}` }
-      : { description, content: contentOf({ 'application/json': refusalSchema }, refer) };
+  const content = answerTypes ?? (response && jsonContent(response));
+  const refused = (component: string) => {
+    if (refusalSchema === undefined) return { $ref: `#/components/responses/${component}` };
+    return { description: component, content: contentOf(jsonContent(refusalSchema), refer) };
+  };
   const others = Object.entries(otherAnswers).map(([other, schema]) => [
     other,
     {
       description: descriptions[Number(other)] ?? 'Answered',
-      content: contentOf({ 'application/json': schema }, refer),
+      content: contentOf(jsonContent(schema), refer),
     },
   ]);
   return {
     [status]: {
       description: descriptions[status] ?? 'Done',
-      ...(answerHeaders === undefined ? {} : { headers: headersOf(answerHeaders) }),
-      ...(content === undefined ? {} : { content: contentOf(content, refer) }),
+      ...(answerHeaders && { headers: headersOf(answerHeaders) }),
+      ...(content && { content: contentOf(content, refer) }),
     },
     ...Object.fromEntries(others),
-    '4XX': refused('Refused', 'Refused'),
-    '5XX': refused('Failed', 'Failed'),
+    '4XX': refused('Refused'),
+    '5XX': refused('Failed'),
   };
 }
 
 /** The status of success: the declared one, 204 when there is nothing to answer, else 200. */
 function successStatus({ status, response, answerTypes }: Endpoint): number {
-  return status ?? (response === undefined && answerTypes === undefined ? 204 : 200);
+  if (status !== undefined) return status;
+  return response === undefined && answerTypes === undefined ? 204 : 200;
 }
 
-function contentOf(content: Readonly<Record<string, TSchema>>, refer: Refer): object {
+type Content = Readonly<Record<string, TSchema>>;
+
+function jsonContent(schema: TSchema): Content {
+  return { 'application/json': schema };
+}
+
+function contentOf(content: Content, refer: Refer): object {
   return Object.fromEntries(
     Object.entries(content).map(([type, schema]) => [type, { schema: refer(schema) }]),
   );

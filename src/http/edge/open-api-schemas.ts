@@ -40,5 +40,6 @@ export function componentSchemas(): ComponentSchemas {
 
 /** A property that is called title has a schema there, not a text. */
 function nameOf(schema: object): string | undefined {
-  return 'title' in schema && typeof schema.title === 'string' ? schema.title : undefined;
+  if ('title' in schema && typeof schema.title === 'string') return schema.title;
+  return undefined;
 }

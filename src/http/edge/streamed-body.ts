@@ -2,10 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
+import type { BodyStream } from '../../contract/endpoint.ts';
 import { Problem, problem } from '../../model/problem.ts';
-
-/** The bytes of a body, chunk by chunk; what is not asked for waits in the sender's socket. */
-export type BodyStream = AsyncIterable<Uint8Array>;
 
 /** What is read of a body after its request was refused, so that the sender gets to reading the answer. */
 const restBytesMax = 64 * 1024 * 1024;
@@ -66,7 +64,8 @@ export async function withBodyRead<T>(body: Promise<T>, message: IncomingMessage
     return await body;
   } catch (error) {
     await readRest(message);
-    throw error instanceof Problem ? error : Object.assign(error as Error, { statusCode: 400 });
+    if (error instanceof Problem) throw error;
+    throw Object.assign(error as Error, { statusCode: 400 });
   }
 }
 

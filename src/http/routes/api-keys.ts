@@ -8,7 +8,8 @@ import {
 } from '../../inventory/members/api-keys.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
+import { answeredOnce } from './create-once.ts';
+import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 export function apiKeyRoutes(parts: RecordParts): Route[] {
   const { records, now } = parts;
@@ -17,7 +18,7 @@ export function apiKeyRoutes(parts: RecordParts): Route[] {
       listApiKeys(records, principal, query, pageRequestOf(query)),
     ),
     resourceRoute(apiKeys.create, byOrganization, (input, principal) =>
-      answeredOnce(parts, input, principal, (step) =>
+      answeredOnce(parts, { input, principal }, (step) =>
         createApiKey(step, principal, input.body, now()),
       ),
     ),

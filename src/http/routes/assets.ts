@@ -11,10 +11,10 @@ import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { type Route, route } from '../edge/route.ts';
 import type { RecordParts } from './record-parts.ts';
 
-export function assetRoutes({ records, now }: RecordParts): Route[] {
+export function assetRoutes({ records }: RecordParts): Route[] {
   return [
     route(assets.list, ({ query }, principal) =>
-      listAssets(records, principal, filterOf(query), pageRequestOf(query, pageSizeAssets), now()),
+      listAssets(records, principal, filterOf(query), pageRequestOf(query, pageSizeAssets)),
     ),
     route(assets.search, ({ query, body }, principal) => {
       const filter = {
@@ -23,7 +23,7 @@ export function assetRoutes({ records, now }: RecordParts): Route[] {
         search: body.search ?? query.search,
         expression: body.expression,
       };
-      return listAssets(records, principal, filter, pageRequestOf(query, pageSizeAssets), now());
+      return listAssets(records, principal, filter, pageRequestOf(query, pageSizeAssets));
     }),
     route(assets.filterOptions, ({ query }, principal) =>
       filterOptions(records, principal, listScopeOf(query)),

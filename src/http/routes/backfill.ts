@@ -9,8 +9,8 @@ import type { Json } from '../../model/json.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import { idempotencyKeyOf } from '../edge/idempotency-key.ts';
-import { resourceRoute, type Route, type RouteInput } from '../edge/route.ts';
-import type { BodyStream } from '../edge/streamed-body.ts';
+import { type InputOf, resourceRoute, type Route, type RouteInput } from '../edge/route.ts';
+import type { BodyStream } from '../../contract/endpoint.ts';
 import { type DeviceAccess, deviceInPath } from './device-access.ts';
 
 export interface BackfillParts extends Pick<DeviceAccess, 'placeOfDevice'> {
@@ -26,25 +26,31 @@ export function backfillRoutes(parts: BackfillParts): Route[] {
 
 function singleRoute(parts: BackfillParts): Route {
   return resourceRoute(backfill.single, deviceInPath(parts), async (input, principal) => {
-    const { deviceId } = input.params;
-    const work = async (receivedAt: EpochMs, attempt?: Attempt): Promise<BackfillReceipt> =>
-      parts.backfill({ deviceId, groups: [[input.body]], receivedAt, attempt });
-    const call = callOf(input, principal);
-    const receipt =
-      call === undefined
-        ? await work(parts.now())
-        : ((
-            await parts.once.stored({ ...call, body: input.body }, async (attempt) =>
-              answerOf(await work(attempt.firstSeenAt, attempt)),
-            )
-          ).body as unknown as BackfillReceipt);
+    const receipt = await storedSample(parts, input, principal);
     const message = receipt.duplicates > 0 ? 'sample stored already' : 'sample stored';
     return { message, ...receipt };
   });
 }
 
+/** Stores the sample of the body, once per Idempotency-Key. */
+async function storedSample(
+  parts: BackfillParts,
+  input: InputOf<typeof backfill.single>,
+  principal: Principal,
+): Promise<BackfillReceipt> {
+  const { deviceId } = input.params;
+  const work = (receivedAt: EpochMs, attempt?: Attempt): Promise<BackfillReceipt> =>
+    parts.backfill({ deviceId, groups: [[input.body]], receivedAt, attempt });
+  const call = callOf(input, principal);
+  if (call === undefined) return work(parts.now());
+  const answer = await parts.once.stored({ ...call, body: input.body }, async (attempt) =>
+    answerOf(await work(attempt.firstSeenAt, attempt)),
+  );
+  return answer.body as unknown as BackfillReceipt;
+}
+
 function bulkRoute(parts: BackfillParts): Route {
-  let underWay = 0;
+  let inProgress = 0;
   return resourceRoute(backfill.bulk, deviceInPath(parts), async (input, principal) => {
     const { deviceId } = input.params;
     const work = (
@@ -53,8 +59,8 @@ function bulkRoute(parts: BackfillParts): Route {
       attempt?: Attempt,
     ): Promise<BackfillReceipt> =>
       parts.backfill({ deviceId, groups: jsonArrayGroups(body), receivedAt, attempt });
-    if (underWay >= backfillLimits.requestsMax) throw problem('intakeFull');
-    underWay++;
+    if (inProgress >= backfillLimits.requestsMax) throw problem('intakeFull');
+    inProgress++;
     try {
       const call = callOf(input, principal);
       if (call === undefined) return await work(input.body, parts.now());
@@ -63,7 +69,7 @@ function bulkRoute(parts: BackfillParts): Route {
       );
       return answer.body as unknown as BackfillReceipt;
     } finally {
-      underWay--;
+      inProgress--;
     }
   });
 }
@@ -71,7 +77,8 @@ function bulkRoute(parts: BackfillParts): Route {
 /** Undefined without an Idempotency-Key. */
 function callOf({ headers, path }: RouteInput<unknown, unknown, unknown>, principal: Principal) {
   const key = idempotencyKeyOf(headers);
-  return key !== undefined ? { credential: principal.id, route: `POST ${path}`, key } : undefined;
+  if (key === undefined) return undefined;
+  return { credential: principal.id, route: `POST ${path}`, key };
 }
 
 function answerOf(receipt: BackfillReceipt): { readonly status: number; readonly body: Json } {

@@ -13,7 +13,8 @@ import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { uploadedFile } from '../edge/multipart.ts';
 import { Answer, resourceRoute, type Route, route } from '../edge/route.ts';
 import { bytesOf } from '../edge/streamed-body.ts';
-import { byId, createdOnce, type RecordParts } from './record-parts.ts';
+import { createdOnce } from './create-once.ts';
+import { byId, type RecordParts } from './record-parts.ts';
 
 export function blobRoutes(parts: RecordParts): Route[] {
   const { records, now } = parts;
@@ -30,10 +31,10 @@ export function blobRoutes(parts: RecordParts): Route[] {
     route(blobs.create, async (input, principal) => {
       const { query, headers } = input;
       const file = uploadedFile(headers['content-type'], await bytesOf(input.body), query.name);
+      const body = { ...query, sha256: sha256Of(file.content), name: file.name };
       return createdOnce(
         parts,
-        { ...input, body: { ...query, sha256: sha256Of(file.content), name: file.name } },
-        principal,
+        { input: { ...input, body }, principal },
         (step) => createBlob(step, principal, query, file, now()),
         (id) => readBlob(records, id),
       );

@@ -13,7 +13,7 @@ import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function customFieldRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return recordRoutes(parts, customFields, {
     kind: 'customFieldMeta',
     list: ({ query }, principal) => {
@@ -21,9 +21,9 @@ export function customFieldRoutes(parts: RecordParts): Route[] {
       const filter = { ...listScopeOf(query), search: query.search, types };
       return listCustomFields(records, principal, filter, pageRequestOf(query));
     },
-    create: (step, { body }) => createCustomField(step, body, now()),
+    create: (step, { body }) => createCustomField(step, body),
     read: (id) => readCustomField(records, id),
-    update: (id, { body }) => updateCustomField(records, id, body, now()),
+    update: (id, { body }) => updateCustomField(records, id, body),
     remove: (id, { query }) => deleteCustomField(records, id, query.force ?? false),
   });
 }

@@ -10,7 +10,8 @@ import {
 } from '../../inventory/devices/device-configurations.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
-import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
+import { answeredOnce } from './create-once.ts';
+import { byId, type RecordParts } from './record-parts.ts';
 
 export interface ConfigurationParts extends RecordParts {
   /** Absent while no transport can reach devices. */
@@ -18,15 +19,15 @@ export interface ConfigurationParts extends RecordParts {
 }
 
 export function deviceConfigurationRoutes(parts: ConfigurationParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   const byDevice = byId(parts, 'device');
   return [
     resourceRoute(deviceConfigurations.list, byDevice, ({ params, query }) =>
       listDeviceConfigurations(records, params.id, pageRequestOf(query)),
     ),
     resourceRoute(deviceConfigurations.create, byDevice, (input, principal) =>
-      answeredOnce(parts, input, principal, (step) =>
-        createDeviceConfiguration(step, input.params.id, input.body, now()),
+      answeredOnce(parts, { input, principal }, (step) =>
+        createDeviceConfiguration(step, input.params.id, input.body),
       ),
     ),
     resourceRoute(deviceConfigurations.latest, byDevice, ({ params }) =>

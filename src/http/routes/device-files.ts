@@ -12,8 +12,8 @@ import { problem } from '../../model/problem.ts';
 import { uploadedFile } from '../edge/multipart.ts';
 import { Answer, type Route, route } from '../edge/route.ts';
 import { bytesOf } from '../edge/streamed-body.ts';
+import { createdOnce } from './create-once.ts';
 import type { OperationParts } from './operations.ts';
-import { createdOnce } from './record-parts.ts';
 
 export function deviceFileRoutes(parts: OperationParts): Route[] {
   return [exportRoute(parts), importRoute(parts)];
@@ -35,7 +35,7 @@ function exportRoute({ records }: OperationParts): Route {
 }
 
 function importRoute(parts: OperationParts): Route {
-  const { records, now, startOperation } = parts;
+  const { records, startOperation } = parts;
   return route(deviceFiles.import, async (input, principal) => {
     const { query, body, headers } = input;
     const { workspaceId, mode = 'create', dryRun = false } = query;
@@ -53,9 +53,8 @@ function importRoute(parts: OperationParts): Route {
     }
     const operation = await createdOnce(
       parts,
-      { ...input, body: { ...query, sha256 } },
-      principal,
-      (step) => importDevices(step, principal, into, read, now()),
+      { input: { ...input, body: { ...query, sha256 } }, principal },
+      (step) => importDevices(step, principal, into, read),
       (id) => readOperation(records, id),
     );
     startOperation(operation.id);

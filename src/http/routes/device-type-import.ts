@@ -4,7 +4,7 @@ import { importLibrary } from '../../inventory/imports/library-import.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byOrganization, type RecordParts } from './record-parts.ts';
 
-export function deviceTypeImportRoute({ records, now }: RecordParts): Route {
+export function deviceTypeImportRoute({ records }: RecordParts): Route {
   return resourceRoute(
     deviceTypeLibrary.import,
     byOrganization,
@@ -13,7 +13,7 @@ export function deviceTypeImportRoute({ records, now }: RecordParts): Route {
         files: new Map(Object.entries(files)),
         pictures: new Map(Object.entries(pictures)),
       };
-      return importLibrary(records, organizationId, library, now());
+      return importLibrary(records, organizationId, library);
     },
   );
 }

@@ -10,7 +10,8 @@ import {
 import { readProcessingLog } from '../../inventory/devices/processing-log.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
+import { createdOnce } from './create-once.ts';
+import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 
 export interface DeviceParts extends RecordParts {
   /** Drops what a deleted device stored. */
@@ -18,28 +19,27 @@ export interface DeviceParts extends RecordParts {
 }
 
 export function deviceRoutes(parts: DeviceParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return [
     resourceRoute(devices.create, byWorkspace(parts), (input, principal) =>
       createdOnce(
         parts,
-        input,
-        principal,
-        (step) => createDevice(step, principal, input.body, now()),
-        (id) => readDevice(records, principal, id, now()),
+        { input, principal },
+        (step) => createDevice(step, principal, input.body),
+        (id) => readDevice(records, principal, id),
       ),
     ),
     route(devices.readByDeviceId, ({ query }, principal) =>
-      readDeviceByDeviceId(records, principal, query.deviceId, now()),
+      readDeviceByDeviceId(records, principal, query.deviceId),
     ),
     resourceRoute(devices.read, byId(parts, 'device'), ({ params }, principal) =>
-      readDevice(records, principal, params.id, now()),
+      readDevice(records, principal, params.id),
     ),
     resourceRoute(devices.update, byId(parts, 'device'), ({ params, body }, principal) =>
-      updateDevice(records, principal, params.id, body, now()),
+      updateDevice(records, principal, params.id, body),
     ),
     resourceRoute(devices.remove, byId(parts, 'device'), async ({ params }) => {
-      await deleteDevice(records, params.id, now());
+      await deleteDevice(records, params.id);
       await parts.dropSamples(params.id);
       return undefined;
     }),

@@ -16,7 +16,7 @@ export function healthRoutes(parts: HealthParts): readonly Route[] {
     route(health.ready, () => {
       const reason = parts.notReadyBecause();
       const notes = parts.notes();
-      const noted = notes.length === 0 ? {} : { notes: [...notes] };
+      const noted = notes.length > 0 && { notes: [...notes] };
       if (reason === undefined) return { status: 'UP' as const, ...noted };
       return new Answer(503, { status: 'DOWN' as const, reason, ...noted });
     }),

@@ -12,7 +12,8 @@ import {
 } from '../../inventory/members/members.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
-import { answeredOnce, byId, type RecordParts } from './record-parts.ts';
+import { answeredOnce } from './create-once.ts';
+import { byId, type RecordParts } from './record-parts.ts';
 
 type MemberParts = RecordParts & Pick<InvitationParts, 'publicUrl' | 'sendMail'>;
 
@@ -41,7 +42,7 @@ function organizationMemberRoutes(parts: MemberParts): Route[] {
       listMembers(records, { organizationId: params.id }, pageRequestOf(query)),
     ),
     resourceRoute(invite, byOrganizationId, (input, principal) =>
-      answeredOnce(parts, input, principal, (step, afterwards) => {
+      answeredOnce(parts, { input, principal }, (step, afterwards) => {
         const invitation = invitationParts(parts, afterwards);
         return addOrganizationMember(step, principal, input.params.id, input.body, invitation);
       }),
@@ -70,7 +71,7 @@ function workspaceMemberRoutes(parts: MemberParts): Route[] {
       listMembers(records, { workspaceId: params.id }, pageRequestOf(query)),
     ),
     resourceRoute(invite, byWorkspaceId, (input, principal) =>
-      answeredOnce(parts, input, principal, (step, afterwards) => {
+      answeredOnce(parts, { input, principal }, (step, afterwards) => {
         const invitation = invitationParts(parts, afterwards);
         return addWorkspaceMember(step, principal, input.params.id, input.body, invitation);
       }),

@@ -8,7 +8,8 @@ import {
   rotateClientSecret,
 } from '../../inventory/members/oauth-clients.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { answeredOnce, byId, byOrganization, type RecordParts } from './record-parts.ts';
+import { answeredOnce } from './create-once.ts';
+import { byId, byOrganization, type RecordParts } from './record-parts.ts';
 
 export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: string }): Route[] {
   const { records, now, tokenUrl } = parts;
@@ -18,7 +19,7 @@ export function oauthClientRoutes(parts: RecordParts & { readonly tokenUrl: stri
       listOAuthClients(records, principal, query.organizationId, tokenUrl),
     ),
     resourceRoute(oauthClients.create, byOrganization, (input, principal) =>
-      answeredOnce(parts, input, principal, (step) =>
+      answeredOnce(parts, { input, principal }, (step) =>
         createOAuthClient(step, principal, input.body, tokenUrl, now()),
       ),
     ),

@@ -19,7 +19,8 @@ import { networkWorks } from '../../model/operation.ts';
 import type { Principal } from '../../model/principal.ts';
 import { listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import { Answer, type InputOf, resourceRoute, type Route, route } from '../edge/route.ts';
-import { byId, byWorkspace, createdOnce, type RecordParts } from './record-parts.ts';
+import { createdOnce } from './create-once.ts';
+import { byId, byWorkspace, type RecordParts } from './record-parts.ts';
 
 export interface OperationParts extends RecordParts {
   /** Begins the work of an accepted operation. */
@@ -43,26 +44,15 @@ export function operationRoutes(parts: OperationParts): Route[] {
 }
 
 function bulkRoutes(parts: OperationParts): Route[] {
-  const { now } = parts;
   return [
-    bulkRoute(parts, bulkWork.create, (step, principal, body) =>
-      bulkCreate(step, principal, body, now()),
-    ),
-    bulkRoute(parts, bulkWork.update, (step, principal, body) =>
-      bulkUpdate(step, principal, body, now()),
-    ),
-    bulkRoute(parts, bulkWork.delete, (step, principal, body) =>
-      bulkDelete(step, principal, body, now()),
-    ),
-    bulkRoute(parts, bulkWork.move, (step, principal, body) =>
-      bulkMove(step, principal, body, now()),
-    ),
-    bulkRoute(parts, bulkWork.tag, (step, principal, body) =>
-      bulkTag(step, principal, body, now()),
-    ),
+    bulkRoute(parts, bulkWork.create, (step, principal, body) => bulkCreate(step, principal, body)),
+    bulkRoute(parts, bulkWork.update, (step, principal, body) => bulkUpdate(step, principal, body)),
+    bulkRoute(parts, bulkWork.delete, (step, principal, body) => bulkDelete(step, principal, body)),
+    bulkRoute(parts, bulkWork.move, (step, principal, body) => bulkMove(step, principal, body)),
+    bulkRoute(parts, bulkWork.tag, (step, principal, body) => bulkTag(step, principal, body)),
     ...networkWorks.map((work) =>
       bulkRoute(parts, bulkWork[work], (step, principal, body) =>
-        bulkNetworkWork(step, principal, work, body, now()),
+        bulkNetworkWork(step, principal, work, body),
       ),
     ),
   ];
@@ -79,8 +69,7 @@ function bulkRoute<E extends BulkEndpoint>(
   const handle = async (input: InputOf<E>, principal: Principal) => {
     const operation = await createdOnce(
       parts,
-      input,
-      principal,
+      { input, principal },
       (step) => accept(step, principal, input.body),
       (id) => readOperation(parts.records, id),
     );

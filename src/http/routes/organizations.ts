@@ -9,7 +9,8 @@ import {
 } from '../../inventory/workspaces/organizations.ts';
 import { pageRequestOf } from '../edge/list-query.ts';
 import { resourceRoute, type Route, route } from '../edge/route.ts';
-import { byId, createdOnce, type RecordParts } from './record-parts.ts';
+import { createdOnce } from './create-once.ts';
+import { byId, type RecordParts } from './record-parts.ts';
 
 export function organizationRoutes(parts: RecordParts): Route[] {
   const { records, now } = parts;
@@ -20,8 +21,7 @@ export function organizationRoutes(parts: RecordParts): Route[] {
     route(organizations.create, (input, principal) =>
       createdOnce(
         parts,
-        input,
-        principal,
+        { input, principal },
         (step) => createOrganization(step, principal, input.body, now()),
         (id) => readOrganization(records, id),
       ),

@@ -7,7 +7,7 @@ import {
   readOutputConnector,
   updateOutputConnector,
 } from '../../inventory/flows/output-connectors.ts';
-import type { AvailableOutputs } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import { listOf, listScopeOf, pageRequestOf } from '../edge/list-query.ts';
 import type { Route } from '../edge/route.ts';
 import { showingOf, type ShowingParts } from './connector-view-options.ts';
@@ -20,7 +20,7 @@ export interface OutputConnectorParts extends RecordParts, ShowingParts {
 }
 
 export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
-  const { records, now, availableOutputs } = parts;
+  const { records, availableOutputs: available } = parts;
   return recordRoutes(parts, outputConnectors, {
     kind: 'outputConnector',
     list: ({ query, headers }, principal) => {
@@ -36,10 +36,10 @@ export function outputConnectorRoutes(parts: OutputConnectorParts): Route[] {
       );
     },
     create: (step, { body, headers }) =>
-      createOutputConnector(step, showingOf(parts, headers), availableOutputs, body, now()),
+      createOutputConnector(step, { showing: showingOf(parts, headers), available }, body),
     read: (id, { headers }) => readOutputConnector(records, showingOf(parts, headers), id),
     update: (id, { body, headers }) =>
-      updateOutputConnector(records, showingOf(parts, headers), availableOutputs, id, body, now()),
+      updateOutputConnector(records, { showing: showingOf(parts, headers), available }, id, body),
     remove: (id) => deleteOutputConnector(records, id),
   });
 }

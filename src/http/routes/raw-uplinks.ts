@@ -64,9 +64,8 @@ async function devicesOf(
   { deviceId, deviceIds = [] }: Body,
   principal: Principal,
 ): Promise<readonly string[]> {
-  const named = deviceId === undefined ? deviceIds : [deviceId, ...deviceIds];
+  const named = [deviceId ?? [], deviceIds].flat();
   for (const id of named) authorize(principal, 'asset', 'update', await placeOfDevice(id));
-  return named.length > 0
-    ? named
-    : devicesOfType(records, principal, typeId, replayLimits.devicesMax);
+  if (named.length > 0) return named;
+  return devicesOfType(records, principal, typeId, replayLimits.devicesMax);
 }

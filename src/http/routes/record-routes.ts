@@ -4,7 +4,8 @@ import type { Inventory } from '../../inventory/resource-lookup.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { Place } from '../../model/resource-ref.ts';
 import type { HandlerOf, InputOf, Route, RouteInput } from '../edge/route.ts';
-import { byId, byWorkspace, createdOnce, type Kind, type RecordParts } from './record-parts.ts';
+import { createdOnce } from './create-once.ts';
+import { byId, byWorkspace, type Kind, type RecordParts } from './record-parts.ts';
 
 type In<R extends ResourceIn> = Endpoint & { readonly access: PermissionAccess<R> };
 
@@ -63,8 +64,7 @@ export function recordRoutes<E extends RecordEndpoints, R extends { readonly id:
         await functions.checkCreate?.(input, principal);
         return createdOnce(
           parts,
-          input,
-          principal,
+          { input, principal },
           (step) => create(step, input, principal),
           (id) => read(id, input, principal),
         );

@@ -81,7 +81,7 @@ function latestSampleRoute(parts: SampleQueryParts): Route {
       }
       return answer({
         ...sampleAnswer(sample, parts.aliased(headers)),
-        ...(isIncomplete() ? { incomplete: true } : {}),
+        ...(isIncomplete() && { incomplete: true }),
       });
     },
   );
@@ -110,7 +110,7 @@ function exportRoute(parts: SampleQueryParts): Route {
       const range = { deviceId, ...topicOf(topic), ...rangeOf(bounds) };
       const { text, isIncomplete } = await sampleExport(range, format, parts.store);
       return new Answer(200, Readable.from(text), {
-        ...(isIncomplete ? incompleteHeader : {}),
+        ...(isIncomplete && incompleteHeader),
         'content-type': exportTypes[format],
         'content-disposition': `attachment; filename="samples-${deviceId.replace(/[^\w.-]/g, '_')}.${format}"`,
       });

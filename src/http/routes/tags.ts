@@ -13,7 +13,7 @@ import type { RecordParts } from './record-parts.ts';
 import { recordRoutes } from './record-routes.ts';
 
 export function tagRoutes(parts: RecordParts): Route[] {
-  const { records, now } = parts;
+  const { records } = parts;
   return recordRoutes(parts, tags, {
     kind: 'tag',
     list: ({ query }, principal) =>
@@ -23,9 +23,9 @@ export function tagRoutes(parts: RecordParts): Route[] {
         { ...listScopeOf(query), search: query.search },
         pageRequestOf(query),
       ),
-    create: (step, { body }) => createTag(step, body, now()),
+    create: (step, { body }) => createTag(step, body),
     read: (id) => readTag(records, id),
-    update: (id, { body }) => updateTag(records, id, body, now()),
+    update: (id, { body }) => updateTag(records, id, body),
     remove: (id) => deleteTag(records, id),
   });
 }

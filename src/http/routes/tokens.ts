@@ -36,8 +36,7 @@ function tokenRoute({ tokens, attempt }: TokenRouteParts): Route {
       );
       if (!('error' in outcome)) return new Answer(200, outcome, uncached);
       const { status, error, description, basic } = outcome;
-      const challenge =
-        basic && status === 401 ? { 'www-authenticate': 'Basic realm="api-keys"' } : {};
+      const challenge = basic && status === 401 && { 'www-authenticate': 'Basic realm="api-keys"' };
       return new Answer(status, { error, error_description: description } as never, {
         ...uncached,
         ...challenge,
@@ -47,17 +46,17 @@ function tokenRoute({ tokens, attempt }: TokenRouteParts): Route {
   };
 }
 
-/** What the edge refuses before the handler, in the words of RFC 6749. */
+/** Errors from before the handler, as RFC 6749 names them. */
 function refusalOf(refused: Problem): Answer<unknown> {
-  const error =
-    refused.status >= 500
-      ? 'server_error'
-      : refused.status === 429
-        ? 'slow_down'
-        : 'invalid_request';
-  // The standard has one status for every malformed request.
-  const status = error === 'invalid_request' ? 400 : refused.status;
+  const { status, error } = oauthErrorOf(refused.status);
   return new Answer(status, { error, error_description: refused.message }, uncached);
+}
+
+function oauthErrorOf(status: number): { readonly status: number; readonly error: string } {
+  if (status >= 500) return { status, error: 'server_error' };
+  if (status === 429) return { status, error: 'slow_down' };
+  // The standard has one status for every malformed request.
+  return { status: 400, error: 'invalid_request' };
 }
 
 function discoveryRoute(publicUrl: string): Route {

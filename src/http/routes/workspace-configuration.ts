@@ -2,7 +2,7 @@
 import { workspaceConfiguration } from '../../contract/endpoints/workspace-configuration.ts';
 import { importConfiguration } from '../../inventory/imports/workspace-configuration-import.ts';
 import { exportConfiguration } from '../../inventory/imports/workspace-configuration.ts';
-import type { AvailableOutputs } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import { resourceRoute, type Route } from '../edge/route.ts';
 import { byId, type RecordParts } from './record-parts.ts';
 import { checkHolidayRegion } from './workspaces.ts';
@@ -12,7 +12,7 @@ export interface ConfigurationDocumentParts extends RecordParts {
 }
 
 export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts): Route[] {
-  const { records, now, availableOutputs } = parts;
+  const { records, availableOutputs } = parts;
   const place = byId(parts, 'workspace');
   return [
     resourceRoute(workspaceConfiguration.export, place, ({ params }, principal) =>
@@ -20,7 +20,11 @@ export function workspaceConfigurationRoutes(parts: ConfigurationDocumentParts):
     ),
     resourceRoute(workspaceConfiguration.import, place, async ({ params, body }, principal) => {
       await checkHolidayRegion(body.workspace?.settings);
-      return importConfiguration(records, principal, params.id, body, availableOutputs, now());
+      return importConfiguration(records, principal, {
+        workspaceId: params.id,
+        document: body,
+        available: availableOutputs,
+      });
     }),
   ];
 }

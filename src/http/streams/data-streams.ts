@@ -1,12 +1,12 @@
-// The WebSocket edge of the live stream, `/v3/data-streams` (interface 4.11 and 6): handshake, sockets, pings, shutdown.
+// Live stream over WebSocket, `/v3/data-streams`: handshakes, sockets, pings, shutdown (interface 4.11 and 6).
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { Replay } from '../../live/catch-up.ts';
 import type { AccessChanges, AssetsOfTag, FindAssets } from '../../live/client-message.ts';
 import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
-import { createFlusher } from '../../live/outbox.ts';
+import { createFlusher, type Flusher } from '../../live/outbox.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import { Problem, problem } from '../../model/problem.ts';
@@ -19,133 +19,74 @@ import { type StreamSocket, openStreamSocket } from './stream-socket.ts';
 
 export interface DataStreamsOptions {
   readonly fanOut: FanOut;
-  /** Throws Problem `unauthorized`, `invalidToken` or `permissionDenied`. Asked at the handshake and again with every `subscribe`. */
+  /** Throws Problem `unauthorized`, `invalidToken` or `permissionDenied`. Called for the handshake and again for every `subscribe`. */
   readonly authenticate: (credentials: StreamCredentials) => Promise<Principal>;
   readonly findAssets: FindAssets;
   readonly assetsOfTag: AssetsOfTag;
   readonly access: AccessChanges;
   /** The sample store's `replay`. */
   readonly replay: Replay;
-  /** What organizations have open, within their limits; without it they have nothing else open, and the limits of contract 36. */
+  /** Counts of what organizations have open, with their limits; by default nothing, with the limits of contract 36. */
   readonly counts?: OpenCounts;
-  /** Whether somebody else serves the upgrades of a path. */
+  /** Whether another server of the process serves the upgrades of a path. */
   readonly isElsewhere?: (path: string) => boolean;
   readonly now: () => EpochMs;
   /** Interval of the checks for slow and dead connections; by default one second. */
   readonly tickMs?: number;
-  /** Our own mistake, with the `errorId` that the client was told. */
+  /** Reports an internal error, with the `errorId` that the client received. */
   readonly failed: (errorId: string, error: unknown) => void;
-  /** Proxies whose `X-Forwarded-For` is believed. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies?: readonly string[];
-  /** Told each handshake without a valid credential. */
+  /** Reports a handshake without a valid credential. */
   readonly refused?: (refused: {
     readonly address: string;
     readonly route: string;
     readonly reason: string;
   }) => void;
-  /** Told each connection that is ended because its reader takes nothing. */
+  /** Reports a connection that is ended because its reader takes nothing. */
   readonly cut?: (reason: string) => void;
 }
 
 export interface DataStreams {
-  /** Ends the sessions of revoked credentials at once with 4401; returns how many. */
+  /** Ends the sessions of revoked credentials with 4401; returns their number. */
   endSessions(revoked: (principal: Principal) => boolean): number;
   readonly sessions: number;
-  /** Refuses new connections, ends all with 1001 and waits until they are gone. */
+  /** Rejects new connections, ends all with 1001 and resolves when they are closed. */
   close(): Promise<void>;
 }
 
 export const dataStreamLimits = {
   path: '/v3/data-streams',
-  /** Connections at once; further ones get 503. */
+  /** Open connections; further ones get 503. */
   sessionsMax: 20_000,
   /** Time for the check of the credential. */
   handshakeMs: 10_000,
-  /** Every connection gets a WebSocket-level ping after so many ticks; one that was silent since the last is dead. */
+  /** Ticks between WebSocket pings; a connection that was silent since the last ping is terminated. */
   ticksPerPing: 30,
 } as const;
 
+/** The open sockets, and the parts that every new one gets. */
+interface Streams {
+  readonly options: DataStreamsOptions & { readonly counts: OpenCounts };
+  readonly sockets: Set<StreamSocket>;
+  readonly flusher: Flusher;
+  readonly webSockets: WebSocketServer;
+  readonly addressOf: (request: IncomingMessage) => string;
+  isStopping: boolean;
+  /** Called when the last socket is gone. */
+  allGone: (() => void) | undefined;
+}
+
 /** Takes over the `upgrade` event of the HTTP server. */
 export function attachDataStreams(server: Server, options: DataStreamsOptions): DataStreams {
-  const sockets = new Set<StreamSocket>();
-  const { counts = openCounts(standardQuotas) } = options;
-  const flusher = createFlusher(setImmediate);
-  const webSockets = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    clientTracking: false,
-    maxPayload: liveLimits.frameBytesMax,
-  });
-  const addressOf = clientAddress(options.trustedProxies ?? []);
-  let stopping = false;
-  let allGone: (() => void) | undefined;
-
-  async function admitted(
-    request: IncomingMessage,
-  ): Promise<{ principal: Principal; credentials: StreamCredentials }> {
-    const path = pathOf(request);
-    if (path !== dataStreamLimits.path)
-      throw problem('noSuchRoute', { method: request.method ?? 'GET', path });
-    if (stopping) throw problem('stopping');
-    if (sockets.size >= dataStreamLimits.sessionsMax) throw problem('intakeFull');
-    const credentials = streamCredentials(request);
-    return { principal: await options.authenticate(credentials), credentials };
-  }
-
-  async function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const ignore = () => socket.destroy();
-    socket.on('error', ignore);
-    socket.setTimeout(dataStreamLimits.handshakeMs, ignore);
-    try {
-      const { principal, credentials } = await admitted(request);
-      if (socket.destroyed) return;
-      if (stopping) throw problem('stopping');
-      if (!counts.webSockets.take(principal.organizationId, 1)) throw counts.webSockets.refusal();
-      // A broken handshake ends here, without ever being a stream.
-      socket.once('close', () => counts.webSockets.give(principal.organizationId, 1));
-      socket.setTimeout(0);
-      socket.off('error', ignore);
-      webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const stream = openStreamSocket({
-          webSocket,
-          socket,
-          principal,
-          credentials,
-          flusher,
-          ...options,
-          counts,
-          gone,
-        });
-        sockets.add(stream);
-      });
-    } catch (thrown) {
-      const refused = thrown instanceof Problem ? thrown : problem('internal');
-      const errorId = refuseHandshake(request, socket, refused, options.now());
-      if (refused !== thrown) options.failed(errorId, thrown);
-      if (refused.status === 401)
-        options.refused?.({
-          address: addressOf(request),
-          route: dataStreamLimits.path,
-          reason: refused.problem,
-        });
-    }
-  }
-
-  function gone(stream: StreamSocket): void {
-    sockets.delete(stream);
-    if (sockets.size === 0) allGone?.();
-  }
-
+  const streams = createStreams(options);
+  const { sockets } = streams;
   const onUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    if (options.isElsewhere?.(pathOf(request)) !== true) void upgrade(request, socket, head);
+    if (options.isElsewhere?.(pathOf(request)) !== true)
+      void upgrade(streams, request, socket, head);
   };
   server.on('upgrade', onUpgrade);
-  let ticks = 0;
-  const timer = setInterval(() => {
-    ticks++;
-    for (const stream of sockets) stream.tick(ticks % dataStreamLimits.ticksPerPing === 0);
-  }, options.tickMs ?? liveLimits.tickMs);
-
+  const timer = startTicks(sockets, options.tickMs ?? liveLimits.tickMs);
   return {
     endSessions(revoked) {
       const ended = [...sockets].filter(({ principal }) => revoked(principal));
@@ -156,12 +97,120 @@ export function attachDataStreams(server: Server, options: DataStreamsOptions): 
       return sockets.size;
     },
     async close() {
-      stopping = true;
-      const empty = new Promise<void>((resolve) => (allGone = resolve));
-      for (const stream of sockets) stream.end(1001, 'the server is stopping');
-      if (sockets.size > 0) await empty;
+      await endAll(streams);
       clearInterval(timer);
       server.off('upgrade', onUpgrade);
     },
   };
+}
+
+function createStreams(options: DataStreamsOptions): Streams {
+  return {
+    options: { ...options, counts: options.counts ?? openCounts(standardQuotas) },
+    sockets: new Set(),
+    flusher: createFlusher(setImmediate),
+    webSockets: new WebSocketServer({
+      noServer: true,
+      perMessageDeflate: false,
+      clientTracking: false,
+      maxPayload: liveLimits.frameBytesMax,
+    }),
+    addressOf: clientAddress(options.trustedProxies ?? []),
+    isStopping: false,
+    allGone: undefined,
+  };
+}
+
+function startTicks(sockets: ReadonlySet<StreamSocket>, tickMs: number): NodeJS.Timeout {
+  let ticks = 0;
+  return setInterval(() => {
+    ticks++;
+    for (const stream of sockets) stream.tick(ticks % dataStreamLimits.ticksPerPing === 0);
+  }, tickMs);
+}
+
+async function endAll(streams: Streams): Promise<void> {
+  const { sockets } = streams;
+  streams.isStopping = true;
+  const empty = new Promise<void>((resolve) => {
+    streams.allGone = resolve;
+  });
+  for (const stream of sockets) stream.end(1001, 'the server is stopping');
+  if (sockets.size > 0) await empty;
+}
+
+interface Admitted {
+  readonly principal: Principal;
+  readonly credentials: StreamCredentials;
+}
+
+async function admit(streams: Streams, request: IncomingMessage): Promise<Admitted> {
+  const path = pathOf(request);
+  if (path !== dataStreamLimits.path)
+    throw problem('noSuchRoute', { method: request.method ?? 'GET', path });
+  if (streams.isStopping) throw problem('stopping');
+  if (streams.sockets.size >= dataStreamLimits.sessionsMax) throw problem('intakeFull');
+  const credentials = streamCredentials(request);
+  return { principal: await streams.options.authenticate(credentials), credentials };
+}
+
+async function upgrade(
+  streams: Streams,
+  request: IncomingMessage,
+  socket: Socket,
+  head: Buffer,
+): Promise<void> {
+  const { webSockets } = streams;
+  const { webSockets: quota } = streams.options.counts;
+  const destroy = () => socket.destroy();
+  socket.on('error', destroy);
+  socket.setTimeout(dataStreamLimits.handshakeMs, destroy);
+  try {
+    const admitted = await admit(streams, request);
+    if (socket.destroyed) return;
+    if (streams.isStopping) throw problem('stopping');
+    const { organizationId } = admitted.principal;
+    if (!quota.take(organizationId, 1)) throw quota.refusal();
+    // A broken handshake ends here, without ever being a stream.
+    socket.once('close', () => quota.give(organizationId, 1));
+    socket.setTimeout(0);
+    socket.off('error', destroy);
+    webSockets.handleUpgrade(request, socket, head, (webSocket) =>
+      addStream(streams, admitted, webSocket, socket),
+    );
+  } catch (thrown) {
+    reject(streams, request, socket, thrown);
+  }
+}
+
+function addStream(
+  streams: Streams,
+  admitted: Admitted,
+  webSocket: WebSocket,
+  socket: Socket,
+): void {
+  const { options, flusher, sockets } = streams;
+  const gone = (stream: StreamSocket) => {
+    sockets.delete(stream);
+    if (sockets.size === 0) streams.allGone?.();
+  };
+  sockets.add(openStreamSocket({ ...options, ...admitted, webSocket, socket, flusher, gone }));
+}
+
+/** Answers a handshake that failed, and reports an internal error or a refused credential. */
+function reject(
+  { options, addressOf }: Streams,
+  request: IncomingMessage,
+  socket: Socket,
+  thrown: unknown,
+): void {
+  if (!(thrown instanceof Problem)) {
+    const errorId = refuseHandshake(request, socket, problem('internal'), options.now());
+    options.failed(errorId, thrown);
+    return;
+  }
+  refuseHandshake(request, socket, thrown, options.now());
+  if (thrown.status !== 401) return;
+  const { path: route } = dataStreamLimits;
+  options.refused?.({ address: addressOf(request), route, reason: thrown.problem });
 }

@@ -1,9 +1,10 @@
-// Refuses a WebSocket handshake with the error body of every other answer (interface 7, contract 30).
+// Handshake rejection: a WebSocket upgrade that fails gets the error body of interface 7 (contract 30).
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Problem } from '../../model/problem.ts';
 import { errorBody, traceIdOf } from '../edge/error-body.ts';
+import { firstOf } from '../edge/request-id.ts';
 
 /** Answers the upgrade request with the problem's status and JSON body and closes the connection. Returns the body's `errorId`. */
 export function refuseHandshake(
@@ -12,8 +13,7 @@ export function refuseHandshake(
   refused: Problem,
   nowMs: number,
 ): string {
-  const { traceparent } = request.headers;
-  const traceId = traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
+  const traceId = traceIdOf(firstOf(request.headers['traceparent']));
   const body = errorBody(
     refused,
     { path: pathOf(request), requestId: randomUUID(), traceId },
@@ -30,7 +30,8 @@ export function refuseHandshake(
   return body.errorId;
 }
 
-/** The path of the request without its query, which holds credentials. */
+/** The path without the query, which may contain credentials. */
 export function pathOf(request: IncomingMessage): string {
-  return (request.url ?? '/').split('?', 1)[0]!;
+  const [path = '/'] = request.url?.split('?', 1) ?? [];
+  return path;
 }

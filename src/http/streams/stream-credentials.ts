@@ -17,8 +17,7 @@ export interface StreamCredentials {
  */
 export function streamCredentials(request: IncomingMessage): StreamCredentials {
   const url = request.url ?? '';
-  const at = url.indexOf('?');
-  const query = new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
+  const query = new URLSearchParams(url.replace(/^[^?]*\??/, ''));
   const apiKey = query.get('xApiKey') || headerOf(request, 'x-api-key');
   const accessToken = query.get('access_token') || bearerOf(headerOf(request, 'authorization'));
   if (apiKey && accessToken) throw problem('twoCredentials');
@@ -36,9 +35,9 @@ function headerOf(request: IncomingMessage, name: string): string | undefined {
 }
 
 function bearerOf(header: string | undefined): string | undefined {
-  return header === undefined ? undefined : /^bearer +(\S+)$/i.exec(header)?.[1];
+  return /^bearer +(\S+)$/i.exec(header ?? '')?.[1];
 }
 
 function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
+  return URL.parse(origin)?.host;
 }

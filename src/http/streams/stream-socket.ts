@@ -1,4 +1,4 @@
-// One socket of the live stream: reads no faster than its session handles, writes shared frames straight to the connection.
+// Stream socket: reads no faster than its session handles, and writes shared frames to the connection.
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
@@ -7,7 +7,7 @@ import type { AccessChanges, AssetsOfTag, FindAssets } from '../../live/client-m
 import type { FanOut } from '../../live/fan-out.ts';
 import { liveLimits } from '../../live/live-limits.ts';
 import { createOutbox, type Flusher } from '../../live/outbox.ts';
-import { createSession } from '../../live/session.ts';
+import { createSession, type Session } from '../../live/session.ts';
 import type { EpochMs } from '../../model/instant.ts';
 import type { Principal } from '../../model/principal.ts';
 import type { OpenCounts } from '../../model/quota-count.ts';
@@ -15,14 +15,14 @@ import type { StreamCredentials } from './stream-credentials.ts';
 
 export interface StreamSocket {
   readonly principal: Principal;
-  /** Once a second; with `ping` the peer is asked for a sign of life, and ended when the last question got none. */
+  /** Called once a second; with `ping` sends a ping, or terminates the connection if nothing followed the last one. */
   tick(ping: boolean): void;
   end(code: number, reason: string): void;
 }
 
 interface StreamSocketOptions {
   readonly webSocket: WebSocket;
-  /** The connection under the WebSocket. Its frames and ours are whole writes, so they never mix. */
+  /** The connection under the WebSocket. The frames of both are complete writes, so they never mix. */
   readonly socket: Socket;
   readonly principal: Principal;
   readonly credentials: StreamCredentials;
@@ -42,18 +42,25 @@ interface StreamSocketOptions {
   readonly gone: (stream: StreamSocket) => void;
 }
 
+/** A socket with what changes while it is open. */
+interface Connection {
+  readonly webSocket: WebSocket;
+  readonly session: Session;
+  /** Whether anything was received since the last ping. */
+  isAlive: boolean;
+  messagesInTick: number;
+  /** Ends a closing connection whose peer does not answer. */
+  grace: NodeJS.Timeout | undefined;
+}
+
 /** Greets and serves the connection until it closes. */
 export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
   const { webSocket, socket, principal } = options;
-  let alive = true;
-  let readInTick = 0;
-  let grace: NodeJS.Timeout | undefined;
-
   const outbox = createOutbox({
     write: (bytes) => webSocket.readyState !== WebSocket.OPEN || socket.write(bytes),
     cut: (reason) => {
       options.cut?.(reason);
-      end(1013, reason);
+      end(connection, 1013, reason);
     },
     flusher: options.flusher,
   });
@@ -65,65 +72,83 @@ export function openStreamSocket(options: StreamSocketOptions): StreamSocket {
     newErrorId: randomUUID,
     authorize: (accessToken) =>
       options.authenticate(accessToken === undefined ? options.credentials : { accessToken }),
-    end: (reason) => end(1013, reason),
-    idle: readOn,
+    end: (reason) => end(connection, 1013, reason),
+    idle: () => resumeReading(connection),
   });
-
-  // The close frame waits behind what the socket holds; a reader that takes nothing is ended hard.
-  function end(code: number, reason: string): void {
-    session.close();
-    if (grace !== undefined) return;
-    webSocket.resume();
-    webSocket.close(code, reason);
-    grace = setTimeout(() => webSocket.terminate(), liveLimits.closeGraceMs);
-  }
-
-  function read(data: Buffer, isBinary: boolean): void {
-    alive = true;
-    readInTick++;
-    if (isBinary) session.receiveBinary();
-    else if (data.length > liveLimits.messageBytesMax) session.receiveTooLarge();
-    else session.receive(data.toString('utf8'));
-    if (isBusy()) webSocket.pause();
-  }
-
-  function isBusy(): boolean {
-    return (
-      session.waiting > liveLimits.waitingMessagesPause ||
-      readInTick > liveLimits.messagesPerTickMax
-    );
-  }
-
-  // Asked when the session has handled everything, and every tick.
-  function readOn(): void {
-    if (webSocket.isPaused && !isBusy()) webSocket.resume();
-  }
-
+  const connection: Connection = {
+    webSocket,
+    session,
+    isAlive: true,
+    messagesInTick: 0,
+    grace: undefined,
+  };
   const stream: StreamSocket = {
     principal,
-    tick(ping) {
-      readInTick = 0;
-      readOn();
-      session.tick();
-      if (!ping || grace !== undefined) return;
-      if (!alive) return webSocket.terminate();
-      alive = false;
-      webSocket.ping();
-    },
-    end,
+    tick: (ping) => tick(connection, ping),
+    end: (code, reason) => end(connection, code, reason),
   };
-
-  webSocket.on('message', (data: Buffer, isBinary: boolean) => read(data, isBinary));
-  webSocket.on('ping', () => (alive = true));
-  webSocket.on('pong', () => (alive = true));
-  // Protocol errors close the connection themselves; `close` follows.
-  webSocket.on('error', () => undefined);
-  webSocket.on('close', () => {
-    clearTimeout(grace);
-    session.close();
-    options.gone(stream);
-  });
+  listen(connection, () => options.gone(stream));
   socket.on('drain', outbox.drained);
   session.open();
   return stream;
+}
+
+function listen(connection: Connection, gone: () => void): void {
+  const { webSocket, session } = connection;
+  const noteLife = () => {
+    connection.isAlive = true;
+  };
+  webSocket.on('message', (data: Buffer, isBinary: boolean) => read(connection, data, isBinary));
+  webSocket.on('ping', noteLife);
+  webSocket.on('pong', noteLife);
+  // Protocol errors close the connection themselves; `close` follows.
+  webSocket.on('error', () => undefined);
+  webSocket.on('close', () => {
+    clearTimeout(connection.grace);
+    session.close();
+    gone();
+  });
+}
+
+/** The close frame waits behind the unsent bytes of the socket; the connection of a reader that takes nothing is terminated. */
+function end(connection: Connection, code: number, reason: string): void {
+  const { webSocket, session, grace } = connection;
+  session.close();
+  if (grace !== undefined) return;
+  webSocket.resume();
+  webSocket.close(code, reason);
+  connection.grace = setTimeout(() => webSocket.terminate(), liveLimits.closeGraceMs);
+}
+
+function read(connection: Connection, data: Buffer, isBinary: boolean): void {
+  const { webSocket, session } = connection;
+  connection.isAlive = true;
+  connection.messagesInTick++;
+  if (isBinary) session.receiveBinary();
+  else if (data.length > liveLimits.messageBytesMax) session.receiveTooLarge();
+  else session.receive(data.toString('utf8'));
+  if (isBusy(connection)) webSocket.pause();
+}
+
+function isBusy({ session, messagesInTick }: Connection): boolean {
+  return (
+    session.waiting > liveLimits.waitingMessagesPause ||
+    messagesInTick > liveLimits.messagesPerTickMax
+  );
+}
+
+/** Called when the session has handled everything, and every tick. */
+function resumeReading(connection: Connection): void {
+  if (connection.webSocket.isPaused && !isBusy(connection)) connection.webSocket.resume();
+}
+
+function tick(connection: Connection, ping: boolean): void {
+  const { webSocket, session } = connection;
+  connection.messagesInTick = 0;
+  resumeReading(connection);
+  session.tick();
+  if (!ping || connection.grace !== undefined) return;
+  if (!connection.isAlive) return webSocket.terminate();
+  connection.isAlive = false;
+  webSocket.ping();
 }

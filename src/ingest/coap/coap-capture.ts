@@ -52,7 +52,7 @@ export interface CoapCaptureParts<S> {
 }
 
 /** Makes the handler of requests; `sender` is address and port. It never rejects. */
-export function coapCapture<S>(
+export function createCoapCapture<S>(
   parts: CoapCaptureParts<S>,
 ): (message: CoapMessage, sender: string, duplicateKey: string) => Promise<CoapAnswer> {
   const bodies = createBlockBodies(blockLimits);

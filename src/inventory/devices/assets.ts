@@ -37,11 +37,10 @@ export async function listAssets(
   principal: Principal,
   filter: AssetFilter,
   page: PageRequest,
-  now: number,
 ) {
   const wanted = await deviceFilterOf(records, principal, filter);
-  const { rows, total } = await listDevices(records, wanted, page, now);
-  return pageOf(await deviceViews(records, principal, rows, now), total, page);
+  const { rows, total } = await listDevices(records, wanted, page, records.now());
+  return pageOf(await deviceViews(records, principal, rows), total, page);
 }
 
 /** What the store is asked for; throws 400, 403 or 404 for what cannot be asked. */

@@ -4,7 +4,6 @@ import {
   type CustomFieldType,
   customFieldTypes,
 } from '../../model/custom-field.ts';
-import { newId } from '../../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -18,19 +17,14 @@ import {
   saveCustomField,
 } from '../../records/rows/custom-fields.ts';
 import type { Records } from '../../records/records.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
 import {
   auditView,
-  change,
-  firstVersion,
-  found,
-  nextVersion,
   orCurrent,
   type RecordUpdate,
-  refuseWhenUsed,
   type Step,
   usersNamedMax,
 } from '../record-change.ts';
+import { createCrud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 const fieldsPerWorkspaceMax = 500;
@@ -83,34 +77,31 @@ async function checkName(step: Step, record: CustomFieldMeta): Promise<void> {
   }
 }
 
-export async function createCustomField(records: Records, draft: CustomFieldDraft, now: number) {
-  const record = await change(records, async (step) => {
-    const { organizationId } = found(
-      await findWorkspace(step.db, draft.workspaceId),
-      'workspace',
-      draft.workspaceId,
-    );
-    const meta: CustomFieldMeta = {
-      id: newId('customFieldMeta'),
-      organizationId,
-      workspaceId: draft.workspaceId,
-      name: draft.name,
-      description: draft.description ?? null,
-      type: draft.type,
-      required: draft.required ?? false,
-      selectOptions: optionsFrom(draft.type, draft.selectOptions ?? null),
-      ...firstVersion(now),
-    };
-    await checkName(step, meta);
-    await insertCustomField(step.db, meta);
-    step.announce({ kind: 'customFieldMeta', id: meta.id, action: 'created' });
-    return meta;
-  });
+const crud = createCrud<CustomFieldMeta>({
+  kind: 'customFieldMeta',
+  noun: 'custom field',
+  find: ({ db }, id) => findCustomField(db, id),
+  insert: ({ db }, record) => insertCustomField(db, record),
+  save: ({ db }, record) => saveCustomField(db, record),
+  remove: ({ db }, id) => removeCustomField(db, id),
+  check: checkName,
+});
+
+export async function createCustomField(records: Records, draft: CustomFieldDraft) {
+  const record = await crud.create(records, async (step, fields) => ({
+    ...fields,
+    ...(await placeIn(step, draft.workspaceId)),
+    name: draft.name,
+    description: draft.description ?? null,
+    type: draft.type,
+    required: draft.required ?? false,
+    selectOptions: optionsFrom(draft.type, draft.selectOptions ?? null),
+  }));
   return view(record);
 }
 
 export async function readCustomField(records: Records, id: string) {
-  return view(found(await findCustomField(records.db, id), 'custom field', id));
+  return view(await crud.read(records, id));
 }
 
 export async function listCustomFields(
@@ -138,50 +129,31 @@ export async function listCustomFields(
   return pageOf(rows.map(view), total, page);
 }
 
-/** The type is fixed: a body may repeat it, another one is refused. */
-export async function updateCustomField(
-  records: Records,
-  id: string,
-  sent: CustomFieldUpdate,
-  now: number,
-) {
-  const saved = await change(records, async (step) => {
-    const current = found(await findCustomField(step.db, id), 'custom field', id);
-    if (sent.type && sent.type !== current.type) {
+/** The type is fixed: the request can repeat it, another type is rejected. */
+export async function updateCustomField(records: Records, id: string, sent: CustomFieldUpdate) {
+  const record = await crud.update(records, id, sent, (current) => {
+    const { type, required, selectOptions } = current;
+    if (sent.type && sent.type !== type) {
       throw problem('invalidRequest', {
-        reason: `body type: the type ${current.type} of a custom field is fixed`,
+        reason: `body type: the type ${type} of a custom field is fixed`,
       });
     }
-    const record: CustomFieldMeta = {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      required: sent.required ?? current.required,
-      selectOptions: optionsFrom(
-        current.type,
-        orCurrent(sent.selectOptions, current.selectOptions),
-      ),
-      ...nextVersion(current, sent.version, now),
+    return {
+      required: sent.required ?? required,
+      selectOptions: optionsFrom(type, orCurrent(sent.selectOptions, selectOptions)),
     };
-    await checkName(step, record);
-    await saveCustomField(step.db, record);
-    step.announce({ kind: 'customFieldMeta', id, action: 'updated' });
-    return record;
   });
-  return view(saved);
+  return view(record);
 }
 
-/** A field that devices have values in is a 409 that names some of them; `force` removes the values with it. */
+/** A field with values is a 409 that names some of the devices; `force` removes the values too. */
 export async function deleteCustomField(
   records: Records,
   id: string,
   force: boolean,
 ): Promise<void> {
-  await change(records, async (step) => {
-    found(await findCustomField(step.db, id), 'custom field', id);
-    if (!force)
-      refuseWhenUsed('custom field', await devicesUsingCustomField(step.db, id, usersNamedMax));
-    await removeCustomField(step.db, id);
-    step.announce({ kind: 'customFieldMeta', id, action: 'deleted' });
+  await crud.remove(records, id, async ({ db }) => {
+    if (force) return [];
+    return devicesUsingCustomField(db, id, usersNamedMax);
   });
 }

@@ -30,7 +30,6 @@ export async function createDeviceConfiguration(
   records: Records,
   deviceId: string,
   sent: { readonly workspaceId?: string | null | undefined; readonly configuration: JsonObject },
-  now: number,
 ) {
   if (JSON.stringify(sent.configuration).length > configurationLengthMax) {
     throw problem('invalidRequest', {
@@ -50,7 +49,7 @@ export async function createDeviceConfiguration(
       version,
       workspaceId,
       configuration: sent.configuration,
-      created: now,
+      created: records.now(),
     };
     await insertDeviceConfiguration(step.db, record);
     step.announce({ kind: 'deviceConfiguration', id: configurationId(record), action: 'created' });

@@ -92,7 +92,6 @@ export async function createDeviceCredential(
   records: Records,
   deviceId: string,
   draft: DeviceCredentialDraft,
-  now: number,
 ) {
   const { pem, fingerprint } = publicKeyFrom(draft.algorithm, draft.publicKey);
   const expiration = expirationFrom(draft.expiration);
@@ -115,7 +114,7 @@ export async function createDeviceCredential(
       publicKey: pem,
       fingerprint,
       expiration,
-      created: now,
+      created: records.now(),
     };
     await insertDeviceCredential(step.db, record);
     step.announce({ kind: 'deviceCredential', id: record.id, action: 'created' });

@@ -119,11 +119,7 @@ async function connectorOfFlow(
 }
 
 /** Throws 400 or 409 for what cannot be made. */
-export async function createDeviceStep(
-  step: Step,
-  draft: DeviceDraft,
-  now: number,
-): Promise<Device> {
+export async function createDeviceStep(step: Step, draft: DeviceDraft): Promise<Device> {
   const { organizationId } = found(
     await findWorkspace(step.db, draft.workspaceId),
     'workspace',
@@ -141,7 +137,7 @@ export async function createDeviceStep(
     loraProperties: loraPropertiesFrom(null, draft.loraProperties ?? draft.loRaProperties),
     integrationId: draft.integrationId ?? connector?.integrationId ?? null,
     ...firstRegistration(connectivity),
-    ...firstVersion(now),
+    ...firstVersion(step.now()),
   };
   await checkReferences(step, device, null);
   await checkRecordQuota(step, organizationId, 'devices');
@@ -171,7 +167,6 @@ export async function updateDeviceStep(
   step: Step,
   id: string,
   sent: DeviceUpdate,
-  now: number,
 ): Promise<Device> {
   const current = found(await findDevice(step, id), 'device', id);
   const connectivity = sent.connectivity ?? current.connectivity;
@@ -183,7 +178,7 @@ export async function updateDeviceStep(
     integrationId: await integrationAfter(step, current, sent),
     ...(connectivity === current.connectivity ? {} : firstRegistration(connectivity)),
     loraProperties: loraPropertiesFrom(current.loraProperties, lora),
-    ...nextVersion(current, sent.version, now),
+    ...nextVersion(current, sent.version, step.now()),
   };
   await checkReferences(step, record, current);
   await saveDevice(step, record);
@@ -194,9 +189,9 @@ export async function updateDeviceStep(
 }
 
 /** What it stored is dropped afterwards, by who deletes it or by housekeeping. */
-export async function deleteDeviceStep(step: Step, id: string, now: number): Promise<Device> {
+export async function deleteDeviceStep(step: Step, id: string): Promise<Device> {
   const device = found(await findDevice(step, id), 'device', id);
-  await removeDevice(step.db, id, now);
+  await removeDevice(step.db, id, step.now());
   step.announce({ kind: 'device', id, action: 'deleted' });
   return device;
 }
@@ -206,13 +201,12 @@ export async function tagDeviceStep(
   step: Step,
   id: string,
   tagIds: { readonly add: readonly string[]; readonly remove: readonly string[] },
-  now: number,
 ): Promise<Device> {
   const current = ((await tagsOfDevices(step.db, [id])).get(id) ?? []).map((tag) => tag.id);
   const tags = [...new Set([...current, ...tagIds.add])].filter(
     (tag) => !tagIds.remove.includes(tag),
   );
-  return updateDeviceStep(step, id, { tags: tags.map((tag) => ({ id: tag })) }, now);
+  return updateDeviceStep(step, id, { tags: tags.map((tag) => ({ id: tag })) });
 }
 
 /** Tags and custom fields follow by name where the other workspace has such; what it does not know is left behind. */
@@ -220,8 +214,8 @@ export async function moveDeviceStep(
   step: Step,
   id: string,
   target: { readonly workspaceId: string; readonly dataFlowId: string },
-  now: number,
 ): Promise<Device> {
+  const now = step.now();
   const current = found(await findDevice(step, id), 'device', id);
   const { workspaceId, dataFlowId } = target;
   const integrationId = (await connectorOfFlow(step, dataFlowId))?.integrationId ?? null;

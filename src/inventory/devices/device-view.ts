@@ -39,7 +39,6 @@ export async function deviceViews(
   records: Records,
   principal: Principal,
   devices: readonly Device[],
-  now: number,
 ) {
   const ids = devices.map((device) => device.id);
   const flows = await findDataFlows(records.db, [
@@ -68,7 +67,12 @@ export async function deviceViews(
       customFields: customFields.get(device.id) ?? [],
       metrics: metrics.get(device.id),
     };
-    return view(device, surroundings, holds(principal, 'asset', 'update', device.workspaceId), now);
+    return view(
+      device,
+      surroundings,
+      holds(principal, 'asset', 'update', device.workspaceId),
+      records.now(),
+    );
   });
 }
 

@@ -14,24 +14,19 @@ import {
 } from './device-steps.ts';
 import { deviceViews } from './device-view.ts';
 
-export async function createDevice(
-  records: Records,
-  principal: Principal,
-  draft: DeviceDraft,
-  now: number,
-) {
-  const record = await change(records, (step) => createDeviceStep(step, draft, now));
-  return one(records, principal, record, now);
+export async function createDevice(records: Records, principal: Principal, draft: DeviceDraft) {
+  const record = await change(records, (step) => createDeviceStep(step, draft));
+  return one(records, principal, record);
 }
 
-async function one(records: Records, principal: Principal, device: Device, now: number) {
-  const [view] = await deviceViews(records, principal, [device], now);
+async function one(records: Records, principal: Principal, device: Device) {
+  const [view] = await deviceViews(records, principal, [device]);
   if (view === undefined) throw new Error('A device has no view');
   return view;
 }
 
-export async function readDevice(records: Records, principal: Principal, id: string, now: number) {
-  return one(records, principal, found(await findDevice(records, id), 'device', id), now);
+export async function readDevice(records: Records, principal: Principal, id: string) {
+  return one(records, principal, found(await findDevice(records, id), 'device', id));
 }
 
 /** By the physical id; 404 in another organization, 403 in another workspace. */
@@ -39,7 +34,6 @@ export async function readDeviceByDeviceId(
   records: Records,
   principal: Principal,
   deviceId: string,
-  now: number,
 ) {
   const device = found(
     await findDeviceByDeviceId(records, principal.organizationId, deviceId),
@@ -48,7 +42,7 @@ export async function readDeviceByDeviceId(
   );
   if (principal.workspaces !== 'all' && !principal.workspaces.has(device.workspaceId))
     throw problem('permissionDenied');
-  return one(records, principal, device, now);
+  return one(records, principal, device);
 }
 
 export async function updateDevice(
@@ -56,13 +50,12 @@ export async function updateDevice(
   principal: Principal,
   id: string,
   sent: DeviceUpdate,
-  now: number,
 ) {
-  const saved = await change(records, (step) => updateDeviceStep(step, id, sent, now));
-  return one(records, principal, saved, now);
+  const saved = await change(records, (step) => updateDeviceStep(step, id, sent));
+  return one(records, principal, saved);
 }
 
 /** What it stored is dropped afterwards. */
-export async function deleteDevice(records: Records, id: string, now: number): Promise<void> {
-  await change(records, (step) => deleteDeviceStep(step, id, now));
+export async function deleteDevice(records: Records, id: string): Promise<void> {
+  await change(records, (step) => deleteDeviceStep(step, id));
 }

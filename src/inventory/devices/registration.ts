@@ -33,13 +33,17 @@ function isSo(device: Device, work: NetworkWork): boolean {
   );
 }
 
+interface NetworkQuestions {
+  readonly operation: Operation;
+  readonly actions: readonly OperationAction[];
+  readonly tell: TellNetworkServer | undefined;
+  readonly isTimeUp: () => boolean;
+}
+
 /** Asks about one device after the other until the time is up. Undefined for operations that no network server hears of. */
 export async function askNetworkServers(
   records: Records,
-  operation: Operation,
-  actions: readonly OperationAction[],
-  tell: TellNetworkServer | undefined,
-  isTimeUp: () => boolean,
+  { operation, actions, tell, isTimeUp }: NetworkQuestions,
 ): Promise<NetworkAnswers | undefined> {
   const { work } = operation.plan;
   if (tell === undefined || !isNetworkWork(work)) return undefined;
@@ -71,17 +75,16 @@ async function answerOf(
 }
 
 /** A device that is as wanted already stays as it is. Throws 409 for a device that no network server could know. */
-export async function registrationStep(
-  step: Step,
-  id: string,
-  work: NetworkWork,
-  now: number,
-): Promise<Device> {
+export async function registrationStep(step: Step, id: string, work: NetworkWork): Promise<Device> {
   const device = found(await findDevice(step, id), 'device', id);
   const { connectivity, deviceId } = device;
   if (connectivity !== 'LORA') throw problem('notRegistrable', { deviceId, connectivity, work });
   if (isSo(device, work)) return device;
-  const record: Device = { ...device, ...wanted[work], ...nextVersion(device, undefined, now) };
+  const record: Device = {
+    ...device,
+    ...wanted[work],
+    ...nextVersion(device, undefined, step.now()),
+  };
   await saveDevice(step, record);
   step.announce({ kind: 'device', id, action: 'updated' });
   return record;

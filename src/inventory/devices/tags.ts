@@ -1,5 +1,4 @@
 // Tags: create, read, list, update, delete (contract 6).
-import { newId } from '../../model/ids.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
@@ -14,18 +13,8 @@ import {
   saveTag,
   taggedDeviceCounts,
 } from '../../records/rows/tags.ts';
-import { findWorkspace } from '../../records/rows/workspaces.ts';
-import {
-  auditView,
-  change,
-  firstVersion,
-  found,
-  nextVersion,
-  orCurrent,
-  type RecordUpdate,
-  refuseWhenUsed,
-  usersNamedMax,
-} from '../record-change.ts';
+import { auditView, orCurrent, type RecordUpdate, usersNamedMax } from '../record-change.ts';
+import { createCrud, placeIn } from '../record-crud.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 export interface TagUpdate extends RecordUpdate {
@@ -49,31 +38,28 @@ function checkColor(color: string | null): string | null {
   throw problem('invalidRequest', { reason: `body color: ${color} is not of the form #RRGGBB` });
 }
 
-export async function createTag(records: Records, draft: TagDraft, now: number) {
-  const record = await change(records, async (step) => {
-    const { organizationId } = found(
-      await findWorkspace(step.db, draft.workspaceId),
-      'workspace',
-      draft.workspaceId,
-    );
-    const tag: Tag = {
-      id: newId('tag'),
-      organizationId,
-      workspaceId: draft.workspaceId,
-      name: draft.name,
-      description: draft.description ?? null,
-      color: checkColor(draft.color ?? null),
-      ...firstVersion(now),
-    };
-    await insertTag(step.db, tag);
-    step.announce({ kind: 'tag', id: tag.id, action: 'created' });
-    return tag;
-  });
+const crud = createCrud<Tag>({
+  kind: 'tag',
+  noun: 'tag',
+  find: ({ db }, id) => findTag(db, id),
+  insert: ({ db }, record) => insertTag(db, record),
+  save: ({ db }, record) => saveTag(db, record),
+  remove: ({ db }, id) => removeTag(db, id),
+});
+
+export async function createTag(records: Records, draft: TagDraft) {
+  const record = await crud.create(records, async (step, fields) => ({
+    ...fields,
+    ...(await placeIn(step, draft.workspaceId)),
+    name: draft.name,
+    description: draft.description ?? null,
+    color: checkColor(draft.color ?? null),
+  }));
   return view(record, new Map());
 }
 
 export async function readTag(records: Records, id: string) {
-  const record = found(await findTag(records.db, id), 'tag', id);
+  const record = await crud.read(records, id);
   return view(record, await taggedDeviceCounts(records.db, [id]));
 }
 
@@ -96,27 +82,14 @@ export async function listTags(
   );
 }
 
-export async function updateTag(records: Records, id: string, sent: TagUpdate, now: number) {
-  await change(records, async (step) => {
-    const current = found(await findTag(step.db, id), 'tag', id);
-    await saveTag(step.db, {
-      ...current,
-      name: orCurrent(sent.name, current.name),
-      description: orCurrent(sent.description, current.description),
-      color: checkColor(orCurrent(sent.color, current.color)),
-      ...nextVersion(current, sent.version, now),
-    });
-    step.announce({ kind: 'tag', id, action: 'updated' });
-  });
+export async function updateTag(records: Records, id: string, sent: TagUpdate) {
+  await crud.update(records, id, sent, (current) => ({
+    color: checkColor(orCurrent(sent.color, current.color)),
+  }));
   return readTag(records, id);
 }
 
-/** Devices that carry the tag merely lose it; a rule that has it as input would silently judge nothing, so it refuses (409). */
+/** Devices with the tag lose it. A rule with the tag as input would evaluate no device, so it blocks the deletion (409). */
 export async function deleteTag(records: Records, id: string): Promise<void> {
-  await change(records, async (step) => {
-    found(await findTag(step.db, id), 'tag', id);
-    refuseWhenUsed('tag', await namesOfRulesUsing(step.db, 'tag', id, usersNamedMax));
-    await removeTag(step.db, id);
-    step.announce({ kind: 'tag', id, action: 'deleted' });
-  });
+  await crud.remove(records, id, ({ db }) => namesOfRulesUsing(db, 'tag', id, usersNamedMax));
 }

@@ -40,7 +40,7 @@ let reads = 0;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'directory-'));
   const announce = (change: RecordChange) => uplinks.recordChanged(change);
-  records = await openRecords({ directory, announce });
+  records = await openRecords({ directory, announce, now: () => now });
   const db = new Proxy(records.db, {
     get(target, name) {
       if (name === 'selectFrom') reads += 1;
@@ -96,12 +96,13 @@ afterAll(async () => {
 });
 
 const make = (deviceId: string, more: object = {}) =>
-  createDevice(
-    records,
-    principal,
-    { name: deviceId, deviceId, workspaceId, dataFlowId: flowId, ...more },
-    now,
-  );
+  createDevice(records, principal, {
+    name: deviceId,
+    deviceId,
+    workspaceId,
+    dataFlowId: flowId,
+    ...more,
+  });
 const statusOf = async (work: () => unknown) => {
   try {
     await work();
@@ -122,7 +123,7 @@ test('contract 18: wrong secret 401, unknown device 404, device of another conne
 });
 
 test('a route holds device, flow, connector, type, outputs and tags', async () => {
-  const tag = await createTag(records, { workspaceId, name: 'Roof' }, now);
+  const tag = await createTag(records, { workspaceId, name: 'Roof' });
   const { id } = await make('d2', { tags: [{ id: tag.id }] });
   const route = await uplinks.bySecret(secret, 'd2');
   expect(route.device.id).toBe(id);
@@ -149,11 +150,11 @@ test('every change is seen by the next look', async () => {
   expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('one');
   await updateDeviceType(records, type.id, { uplinkScript: { code: 'two' } }, now);
   expect((await uplinks.bySecret(secret, 'd3')).type?.uplinkScript?.code).toBe('two');
-  await updateDevice(records, principal, id, { deviceId: 'd3-new' }, now);
+  await updateDevice(records, principal, id, { deviceId: 'd3-new' });
   expect((await uplinks.byDevice(id)).device.deviceId).toBe('d3-new');
   expect(await statusOf(() => uplinks.bySecret(secret, 'd3'))).toBe(404);
   expect((await uplinks.bySecret(secret, 'd3-new')).device.id).toBe(id);
-  await deleteDevice(records, id, now);
+  await deleteDevice(records, id);
   expect(await statusOf(() => uplinks.bySecret(secret, 'd3-new'))).toBe(404);
   expect(await statusOf(() => uplinks.byDevice(id))).toBe(404);
 });
@@ -179,15 +180,15 @@ async function readsFor(ids: readonly string[]): Promise<number> {
 
 test('review bug B4: a change costs reads for what it concerns, and none for anybody else', async () => {
   const theirs = (await createWorkspace(records, { organizationId: 'o', name: 'theirs' }, now)).id;
-  const tag = await createTag(records, { workspaceId, name: 'Ours' }, now);
+  const tag = await createTag(records, { workspaceId, name: 'Ours' });
   const ids: string[] = [];
   for (let n = 0; n < 50; n++)
     ids.push((await make(`b4-${n}`, n === 0 ? { tags: [{ id: tag.id }] } : {})).id);
   await readsFor(ids);
   const connector = { name: 'c', workspaceId: theirs, connectivity: 'HTTP' } as const;
   const made: readonly (readonly [string, () => Promise<unknown>])[] = [
-    ['tag', () => createTag(records, { workspaceId: theirs, name: 'Theirs' }, now)],
-    ['tag here', () => createTag(records, { workspaceId, name: 'New' }, now)],
+    ['tag', () => createTag(records, { workspaceId: theirs, name: 'Theirs' })],
+    ['tag here', () => createTag(records, { workspaceId, name: 'New' })],
     ['connector', () => createDeviceConnector(records, principal, connector, now)],
     ['type', () => createDeviceType(records, { organizationId: 'o', name: 'b4' }, now)],
     ['device', () => make('b4-new')],
@@ -196,10 +197,10 @@ test('review bug B4: a change costs reads for what it concerns, and none for any
     await work();
     expect([what, await readsFor(ids)]).toEqual([what, 0]);
   }
-  const foreign = await createTag(records, { workspaceId: theirs, name: 'Foreign' }, now);
-  await updateTag(records, foreign.id, { name: 'Renamed' }, now);
+  const foreign = await createTag(records, { workspaceId: theirs, name: 'Foreign' });
+  await updateTag(records, foreign.id, { name: 'Renamed' });
   expect(await readsFor(ids)).toBe(0);
-  await updateTag(records, tag.id, { name: 'Renamed' }, now);
+  await updateTag(records, tag.id, { name: 'Renamed' });
   // Device, tags and custom fields of the one that carries it.
   expect(await readsFor(ids)).toBe(3);
   expect((await uplinks.byDevice(ids[0]!)).tags[0]!.name).toBe('Renamed');

@@ -86,7 +86,7 @@ function metaFrom(current: DeviceTypeMeta, sent: DeviceTypeUpdate['meta']): Devi
   return meta;
 }
 
-/** Schemas are kept as texts; objects are accepted as well (contract 7). */
+/** Schemas are kept as strings; objects are accepted as well (contract 7). */
 function schemasFrom(sent: Readonly<Record<string, unknown>> | null): Record<string, string> {
   const schemas: [string, string][] = [];
   for (const [topic, schema] of Object.entries(sent ?? {})) {

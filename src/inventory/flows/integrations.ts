@@ -88,7 +88,7 @@ function refuse(name: string, reason: string): never {
   throw problem('invalidRequest', { reason: `body properties.${name}: ${reason}` });
 }
 
-/** The sent settings; a mask keeps the stored secret, null and an empty text leave a setting out. */
+/** The sent settings; a mask keeps the stored secret, null and an empty string leave a setting out. */
 function propertiesFrom(
   sent: SentProperties,
   stored: Integration['properties'],

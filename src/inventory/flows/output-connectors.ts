@@ -1,16 +1,17 @@
 // Output connectors: create, read, list, update, delete (contract 9).
+import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import {
-  type AvailableOutputs,
-  type OutputConnector,
-  type OutputConnectorType,
-  type OutputScope,
-  outputConnectorTypes,
-  propertiesKeys,
-} from '../../model/connector.ts';
+  connectorTypeNames,
+  findConnectorType,
+  typeNamed,
+} from '../../connectors/connector-table.ts';
+import type { ConnectorType } from '../../connectors/connector-type.ts';
+import { parseProperties } from '../../connectors/sent-properties.ts';
 import { databaseConnectorId, newId } from '../../model/ids.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { type Page, type PageRequest, pageOf } from '../../model/page.ts';
 import type { Principal } from '../../model/principal.ts';
+import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
 import { problem } from '../../model/problem.ts';
 import { dataFlowsUsing } from '../../records/rows/data-flows.ts';
 import type { Records } from '../../records/records.ts';
@@ -32,15 +33,8 @@ import {
   refuseWhenUsed,
   usersNamedMax,
 } from '../record-change.ts';
-import {
-  isKnownTo,
-  outputConnectorView,
-  type Showing,
-  sentProperties,
-  typeNamed,
-} from './output-connector-view.ts';
-import { checkDownlink, checkTargetDevices } from './output-references.ts';
-import { hasPropertyRules, readProperties } from './output-properties.ts';
+import { isKnownTo, outputConnectorView, type Showing } from './output-connector-view.ts';
+import { checkTargetDevices } from './output-references.ts';
 import { type ListScope, listReach } from '../list-scope.ts';
 
 export interface OutputConnectorUpdate {
@@ -59,43 +53,61 @@ export interface OutputConnectorDraft extends OutputConnectorUpdate {
   readonly scope?: OutputScope | null | undefined;
 }
 
-function properties(
-  type: OutputConnectorType,
-  sent: object,
-  stored: JsonObject | null,
-): JsonObject | null {
-  const value = sentProperties(type, sent as Readonly<Record<string, unknown>>);
-  if (value === undefined && stored !== null) return stored;
-  if (!isJsonObject(value)) {
-    const key = propertiesKeys[type as keyof typeof propertiesKeys];
-    throw problem('invalidRequest', {
-      reason: `body ${key}: is needed for an output connector of type ${type}`,
-    });
-  }
-  return readProperties(type, value, stored);
+/** What creating and updating need in addition to the request. */
+export interface OutputConnectorContext {
+  readonly showing: Showing;
+  readonly available: AvailableOutputs;
 }
 
-/**
- * Makes a connector of a type that is delivered to. `available` is what deliveries are served; any other type is refused with
- * 400, because a connector that silently does nothing would lose data.
- */
-export async function createOutputConnector(
-  records: Records,
-  showing: Showing,
-  available: AvailableOutputs,
-  draft: OutputConnectorDraft,
-  now: number,
-) {
-  const type = outputConnectorTypes.find((known) => known === typeNamed(draft.type));
-  if (type === 'DATABASE') {
+/** The properties that a request sends under the key of the type or its alias; else those that are stored. */
+function propertiesIn(
+  sent: object,
+  type: string,
+  { properties: rules }: ConnectorType,
+  stored: JsonObject | null,
+): JsonObject | null {
+  if (rules === null) return stored;
+  const { [rules.key]: named, [rules.alias ?? '']: aliased } = sent as JsonObject;
+  const value = named ?? aliased;
+  if (value === undefined && stored !== null) return stored;
+  if (isJsonObject(value)) return parseProperties(rules, value, stored);
+  throw problem('invalidRequest', {
+    reason: `body ${rules.key}: is needed for an output connector of type ${type}`,
+  });
+}
+
+/** A record of a type without a row keeps its properties. */
+function updatedProperties(sent: object, { type, properties: stored }: OutputConnector) {
+  const row = findConnectorType(type);
+  if (row === undefined) return stored;
+  return propertiesIn(sent, type, row, stored);
+}
+
+/** The row of a type that clients can create here. Throws a Problem that says why for any other type. */
+function creatableType({ type: name }: OutputConnectorDraft, available: AvailableOutputs) {
+  const type = typeNamed(name);
+  const row = findConnectorType(type);
+  if (row !== undefined && row.properties === null) {
     const reason = `body type: the database connector exists in every workspace, as ${databaseConnectorId}`;
     throw problem('invalidRequest', { reason });
   }
-  const setting = type === undefined ? undefined : available.missingSetting(type);
-  if (setting !== undefined) throw problem('outputNotConfigured', { type: draft.type, setting });
-  if (type === undefined || !available.types.includes(type) || !hasPropertyRules(type)) {
-    throw problem('outputNotAvailable', { type: draft.type, available: available.types });
-  }
+  const setting = available.missingSetting(type);
+  if (setting !== undefined) throw problem('outputNotConfigured', { type: name, setting });
+  if (row === undefined || !available.types.includes(type))
+    throw problem('outputNotAvailable', { type: name, available: available.types });
+  return { type, row };
+}
+
+/**
+ * Creates a connector of a type that this installation delivers to. Throws for any other type, because a connector that does
+ * nothing would lose data silently.
+ */
+export async function createOutputConnector(
+  records: Records,
+  { showing, available }: OutputConnectorContext,
+  draft: OutputConnectorDraft,
+) {
+  const { type, row } = creatableType(draft, available);
   const record = await change(records, async (step) => {
     const { organizationId } = found(
       await findWorkspace(step.db, draft.workspaceId),
@@ -107,18 +119,15 @@ export async function createOutputConnector(
       organizationId,
       workspaceId: draft.workspaceId,
       name: draft.name,
-      scope:
-        draft.scope ??
-        (type === 'CUSTOM_DATABASE' || type === 'DOWNLINK' ? 'RULE_ACTION' : 'DATA_FLOW'),
+      scope: draft.scope ?? row.defaultScope,
       type,
       sendConsecutiveAlerts: draft.sendConsecutiveAlerts ?? false,
       invokeRuleEngine: draft.invokeRuleEngine ?? false,
       useCustomPayload: draft.useCustomPayload ?? false,
       customPayload: draft.customPayload ?? null,
-      properties: properties(type, draft, null),
-      ...firstVersion(now),
+      properties: propertiesIn(draft, type, row, null),
+      ...firstVersion(step.now()),
     };
-    checkDownlink(connector);
     available.check(connector);
     await checkTargetDevices(step, connector);
     await insertOutputConnector(step, connector);
@@ -149,12 +158,8 @@ export async function listOutputConnectors(
   page: PageRequest,
 ): Promise<Page<ReturnType<typeof outputConnectorView>>> {
   const reach = await listReach(records, principal, filter);
-  const wanted = filter.types?.map(typeNamed) as OutputConnectorType[] | undefined;
-  const known = outputConnectorTypes.filter((type) => isKnownTo(showing, type));
-  const types = showing.vendorNames
-    ? (wanted ?? known).filter((type) => known.includes(type))
-    : wanted;
   const { scope, search, global } = filter;
+  const types = listedTypes(showing, filter.types?.map(typeNamed));
   const { rows, total } = await listRows(records, { ...reach, scope, search, global, types }, page);
   return pageOf(
     rows.map((row) => outputConnectorView(row, showing)),
@@ -163,14 +168,18 @@ export async function listOutputConnectors(
   );
 }
 
+/** The types of a list, of which clients of the vendor receive only those they know; undefined for all. */
+function listedTypes(showing: Showing, wanted: readonly string[] | undefined) {
+  if (!showing.vendorNames) return wanted;
+  return (wanted ?? connectorTypeNames).filter((type) => isKnownTo(showing, type));
+}
+
 /** Type and scope cannot be changed. */
 export async function updateOutputConnector(
   records: Records,
-  showing: Showing,
-  available: AvailableOutputs,
+  { showing, available }: OutputConnectorContext,
   id: string,
   sent: OutputConnectorUpdate,
-  now: number,
 ) {
   const saved = await change(records, async (step) => {
     const current = found(await findOutputConnector(step, id), 'output connector', id);
@@ -181,11 +190,10 @@ export async function updateOutputConnector(
       invokeRuleEngine: sent.invokeRuleEngine ?? current.invokeRuleEngine,
       useCustomPayload: sent.useCustomPayload ?? current.useCustomPayload,
       customPayload: orCurrent(sent.customPayload, current.customPayload),
-      properties: properties(current.type, sent, current.properties),
-      ...nextVersion(current, sent.version, now),
+      properties: updatedProperties(sent, current),
+      ...nextVersion(current, sent.version, step.now()),
     };
-    checkDownlink(record, current);
-    available.check(record);
+    available.check(record, current);
     await checkTargetDevices(step, record, current);
     await saveOutputConnector(step, record);
     step.announce({ kind: 'outputConnector', id, action: 'updated' });

@@ -96,7 +96,6 @@ export async function importDevices(
   principal: Principal,
   place: ImportPlace,
   file: DeviceFile,
-  now: number,
 ): ReturnType<typeof acceptOperation> {
   const { items, problems } = await checkFile(records, principal, place, file);
   const [first] = problems;
@@ -109,5 +108,5 @@ export async function importDevices(
     type: 'BULK_CREATE',
     plan: { work: 'import' },
   } as const;
-  return acceptOperation(records, principal, draft, items, now);
+  return acceptOperation(records, principal, draft, items);
 }

@@ -83,7 +83,6 @@ export async function importLibrary(
   records: Records,
   organizationId: string,
   { files, pictures }: { readonly files: LibraryFiles; readonly pictures: LibraryPictures },
-  now: number,
 ): Promise<ImportSummary> {
   const { types, problems, warnings } = await readLibrary(files);
   const told = { problems: [...problems], warnings: [...warnings] };
@@ -105,9 +104,9 @@ export async function importLibrary(
           current: content.pictureUrl,
           own,
           warn,
-          now,
+          now: records.now(),
         });
-        counts[await save(step, { ...content, pictureUrl }, current, now)] += 1;
+        counts[await save(step, { ...content, pictureUrl }, current)] += 1;
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         told.problems.push({ path: type.libraryPath, message: error.message });
@@ -121,8 +120,8 @@ async function save(
   step: Step,
   content: Content,
   current: DeviceType | undefined,
-  now: number,
 ): Promise<'created' | 'updated' | 'unchanged'> {
+  const now = step.now();
   if (current === undefined) {
     const record = { ...content, id: newId('deviceType'), ...firstVersion(now) };
     await insertDeviceType(step.db, record);

@@ -1,6 +1,6 @@
 // Makes a workspace what a document says: creates what is missing, changes what differs, deletes nothing; all or nothing.
 import { isDeepStrictEqual } from 'node:util';
-import type { AvailableOutputs } from '../../model/connector.ts';
+import type { AvailableOutputs } from '../../connectors/available-outputs.ts';
 import type { Principal } from '../../model/principal.ts';
 import { problem } from '../../model/problem.ts';
 import type { Records } from '../../records/records.ts';
@@ -55,14 +55,12 @@ type Maker = (
 ) => Promise<{ readonly id: string }>;
 
 const makers: Readonly<Record<SectionName, Maker>> = {
-  customFields: ({ step, workspaceId, now }, item, id) =>
+  customFields: ({ step, workspaceId }, item, id) =>
     id === undefined
-      ? createCustomField(step, { ...item, workspaceId } as never, now)
-      : updateCustomField(step, id, item, now),
-  tags: ({ step, workspaceId, now }, item, id) =>
-    id === undefined
-      ? createTag(step, { ...item, workspaceId }, now)
-      : updateTag(step, id, item, now),
+      ? createCustomField(step, { ...item, workspaceId } as never)
+      : updateCustomField(step, id, item),
+  tags: ({ step, workspaceId }, item, id) =>
+    id === undefined ? createTag(step, { ...item, workspaceId }) : updateTag(step, id, item),
   deviceTypes: ({ step, organizationId, now }, { library: _, ...item }, id) =>
     id === undefined
       ? createDeviceType(step, { ...item, organizationId }, now)
@@ -71,17 +69,11 @@ const makers: Readonly<Record<SectionName, Maker>> = {
     id === undefined
       ? createDeviceConnector(step, principal, { ...item, workspaceId } as never, now)
       : updateDeviceConnector(step, principal, id, item, now),
-  outputConnectors: async ({ step, workspaceId, organizationId, available, now }, told, id) => {
+  outputConnectors: async ({ step, workspaceId, organizationId, available }, told, id) => {
     const { item } = await targetsFromConfigured(step, { organizationId, workspaceId }, told);
-    return id === undefined
-      ? createOutputConnector(
-          step,
-          configurationShowing,
-          available,
-          { ...item, workspaceId } as never,
-          now,
-        )
-      : updateOutputConnector(step, configurationShowing, available, id, item, now);
+    const context = { showing: configurationShowing, available };
+    if (id !== undefined) return updateOutputConnector(step, context, id, item);
+    return createOutputConnector(step, context, { ...item, workspaceId } as never);
   },
   dataFlows: ({ step, principal, workspaceId, now, idOf }, item, id) => {
     const { deviceConnector, deviceType, outputConnectors, ...rest } = item;
@@ -130,14 +122,18 @@ export interface ConfigurationReport {
   readonly notes: readonly string[];
 }
 
+export interface ConfigurationImport {
+  readonly workspaceId: string;
+  readonly document: ConfigurationDocument;
+  /** The output connector types that this installation offers. */
+  readonly available: AvailableOutputs;
+}
+
 /** The same document again changes nothing. Throws 400 or 409 naming the item, and then nothing was changed. */
 export async function importConfiguration(
   records: Records,
   principal: Principal,
-  workspaceId: string,
-  document: ConfigurationDocument,
-  available: AvailableOutputs,
-  now: number,
+  { workspaceId, document, available }: ConfigurationImport,
 ): Promise<ConfigurationReport> {
   checkConfigurationScopes(principal, workspaceId, ['read', 'create', 'update']);
   if (document.format !== configurationFormat) {
@@ -147,7 +143,7 @@ export async function importConfiguration(
     const known = await knownSections(step, principal, workspaceId);
     const counts = { created: 0, updated: 0, unchanged: 0 };
     const notes: string[] = [];
-    await takeWorkspace(step, workspaceId, document.workspace, counts, now);
+    await takeWorkspace(step, workspaceId, document.workspace, counts);
     const made = new Map<string, string>();
     const leftOut = new Set<string>();
     const making: Making = {
@@ -156,7 +152,7 @@ export async function importConfiguration(
       workspaceId,
       organizationId: principal.organizationId,
       available,
-      now,
+      now: records.now(),
       idOf: (section, name) => made.get(`${section} ${name}`) ?? knownId(known, section, name),
     };
     for (const section of configurationSections) {
@@ -200,14 +196,13 @@ async function takeWorkspace(
   workspaceId: string,
   sent: WorkspaceUpdate | null | undefined,
   counts: Record<Outcome, number>,
-  now: number,
 ): Promise<void> {
   if (!sent) return;
   const { name, description, settings, properties } = await readWorkspace(step, workspaceId);
   const current = { name, description, settings, properties };
   if (isDeepStrictEqual({ ...current, ...sent }, current)) counts.unchanged += 1;
   else {
-    await updateWorkspace(step, workspaceId, sent, now);
+    await updateWorkspace(step, workspaceId, sent, step.now());
     counts.updated += 1;
   }
 }

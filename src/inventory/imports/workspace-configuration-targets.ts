@@ -1,35 +1,27 @@
 // Target devices of output connectors in a workspace's document: physical ids, which mean the same in every workspace that has the device.
-import { isJsonObject, type Json } from '../../model/json.ts';
+import { typesWithProperties } from '../../connectors/connector-table.ts';
+import { namedDevices, renamedDevices } from '../../connectors/named-devices.ts';
+import { isJsonObject } from '../../model/json.ts';
 import type { Records } from '../../records/records.ts';
 import { physicalIdsOf, serviceIdsOf } from '../../records/rows/devices.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 type Place = { readonly organizationId: string; readonly workspaceId: string };
 
-/** The devices that an output connector, as records or documents show it, writes to or commands. */
+/** The ids of the devices that an output connector of a record or a document names. */
 function targetsOf(item: Item): string[] {
-  const { customDatabaseProperties: custom, downlinkProperties: downlink } = item;
-  const one = isJsonObject(custom) ? [custom['targetDeviceId']] : [];
-  const many = isJsonObject(downlink) ? downlink['targetDeviceIds'] : [];
-  return [...one, ...(Array.isArray(many) ? many : [])].filter((id) => typeof id === 'string');
+  return typesWithProperties.flatMap(({ properties: rules }) => {
+    const properties = item[rules.key];
+    if (!isJsonObject(properties)) return [];
+    return namedDevices(rules, properties).map(({ deviceId }) => deviceId);
+  });
 }
 
 function withTargets<T extends Item>(item: T, named: ReadonlyMap<string, string>): T {
-  const nameOf = (id: Json | undefined): Json =>
-    typeof id === 'string' ? (named.get(id) ?? id) : (id ?? null);
-  const { customDatabaseProperties: custom, downlinkProperties: downlink } = item;
   const changed: Record<string, unknown> = { ...item };
-  if (isJsonObject(custom)) {
-    const properties = custom;
-    changed['customDatabaseProperties'] = {
-      ...properties,
-      targetDeviceId: nameOf(properties['targetDeviceId']),
-    };
-  }
-  if (isJsonObject(downlink)) {
-    const { targetDeviceIds: ids, ...properties } = downlink;
-    const targets = Array.isArray(ids) ? { targetDeviceIds: ids.map(nameOf) } : {};
-    changed['downlinkProperties'] = { ...properties, ...targets };
+  for (const { properties: rules } of typesWithProperties) {
+    const properties = item[rules.key];
+    if (isJsonObject(properties)) changed[rules.key] = renamedDevices(rules, properties, named);
   }
   return changed as T;
 }

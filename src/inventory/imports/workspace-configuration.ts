@@ -1,5 +1,6 @@
 // A workspace as one JSON document: settings, fields, tags, types, connectors without secrets, flows, rules; names instead of ids.
 import type { Json, JsonObject } from '../../model/json.ts';
+import { propertiesAliases } from '../../connectors/connector-table.ts';
 import { type Page, type PageRequest, pageSizeMax } from '../../model/page.ts';
 import type { Scope, Verb } from '../../model/permission.ts';
 import { holds, type Principal } from '../../model/principal.ts';
@@ -144,13 +145,11 @@ export async function knownSections(
     outputConnectors: section(
       await configuredTargets(records, outputs),
       ({ id: _, name: __, created: ___, updated: ____, version: _____, ...output }) => {
-        const {
-          workspaceId: _workspace,
-          deleted: _deleted,
-          customAkenzaDbProperties: _alias,
-          ...rest
-        } = output;
-        return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+        const { workspaceId: _workspace, deleted: _deleted, ...rest } = output;
+        const told = Object.entries(rest).filter(
+          ([name, value]) => value !== null && !propertiesAliases.has(name),
+        );
+        return Object.fromEntries(told);
       },
     ),
     dataFlows: section(flows, (flow) => ({

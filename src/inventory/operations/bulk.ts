@@ -24,7 +24,6 @@ async function selectedIds(
   records: Records,
   principal: Principal,
   selection: BulkSelection,
-  now: number,
 ): Promise<readonly string[]> {
   const { workspaceId, deviceIds, search, expression } = selection;
   if (deviceIds !== undefined && deviceIds !== null) return [...new Set(deviceIds)];
@@ -37,7 +36,7 @@ async function selectedIds(
     records.elsewhere(filter.organizationId),
     filter,
     operationLimits.itemsMax + 1,
-    now,
+    records.now(),
   );
 }
 
@@ -50,7 +49,6 @@ export function bulkCreate(
     readonly workspaceId: string;
     readonly devices: readonly Omit<DeviceDraft, 'workspaceId'>[];
   },
-  now: number,
 ) {
   const items = sent.devices.map(
     (device): OperationItem => ({ type: 'CREATE', name: device.name, input: asInput(device) }),
@@ -60,7 +58,7 @@ export function bulkCreate(
     type: 'BULK_CREATE',
     plan: { work: 'create' },
   } as const;
-  return acceptOperation(records, principal, draft, items, now);
+  return acceptOperation(records, principal, draft, items);
 }
 
 /** Each device its own changes (`devices`), or the same `changes` for all that are selected. */
@@ -71,7 +69,6 @@ export async function bulkUpdate(
     readonly devices?: readonly (DeviceUpdate & { readonly id: string })[] | null | undefined;
     readonly changes?: DeviceUpdate | null | undefined;
   },
-  now: number,
 ) {
   const { devices, changes } = sent;
   const items = devices
@@ -82,13 +79,13 @@ export async function bulkUpdate(
           input: asInput(device),
         }),
       )
-    : await onSelected(records, principal, sent, 'UPDATE', changes ?? {}, now);
+    : await onSelected(records, principal, sent, 'UPDATE', changes ?? {});
   const draft = {
     workspaceId: sent.workspaceId,
     type: 'BULK_UPDATE',
     plan: { work: 'update' },
   } as const;
-  return acceptOperation(records, principal, draft, items, now);
+  return acceptOperation(records, principal, draft, items);
 }
 
 async function onSelected(
@@ -97,25 +94,19 @@ async function onSelected(
   selection: BulkSelection,
   type: OperationItem['type'],
   input: object,
-  now: number,
 ): Promise<OperationItem[]> {
-  const ids = await selectedIds(records, principal, selection, now);
+  const ids = await selectedIds(records, principal, selection);
   return ids.map((id) => ({ type, name: id, input: asInput({ ...input, id }) }));
 }
 
-export async function bulkDelete(
-  records: Records,
-  principal: Principal,
-  sent: BulkSelection,
-  now: number,
-) {
-  const items = await onSelected(records, principal, sent, 'DELETE', {}, now);
+export async function bulkDelete(records: Records, principal: Principal, sent: BulkSelection) {
+  const items = await onSelected(records, principal, sent, 'DELETE', {});
   const draft = {
     workspaceId: sent.workspaceId,
     type: 'BULK_DELETE',
     plan: { work: 'delete' },
   } as const;
-  return acceptOperation(records, principal, draft, items, now);
+  return acceptOperation(records, principal, draft, items);
 }
 
 /** Tells network servers of LoRa devices; other devices are refused one by one. */
@@ -124,12 +115,11 @@ export async function bulkNetworkWork(
   principal: Principal,
   work: NetworkWork,
   sent: BulkSelection,
-  now: number,
 ) {
   const type = work.toUpperCase() as Uppercase<NetworkWork>;
-  const items = await onSelected(records, principal, sent, type, {}, now);
+  const items = await onSelected(records, principal, sent, type, {});
   const draft = { workspaceId: sent.workspaceId, type: `BULK_${type}`, plan: { work } } as const;
-  return acceptOperation(records, principal, draft, items, now);
+  return acceptOperation(records, principal, draft, items);
 }
 
 /** To another workspace that the principal reaches, and a data flow of it. */
@@ -137,7 +127,6 @@ export async function bulkMove(
   records: Records,
   principal: Principal,
   sent: BulkSelection & { readonly targetWorkspaceId: string; readonly dataFlowId: string },
-  now: number,
 ) {
   const { targetWorkspaceId, dataFlowId, workspaceId } = sent;
   await listReach(records, principal, { workspaceIds: [targetWorkspaceId] }, ['asset', 'update']);
@@ -151,15 +140,9 @@ export async function bulkMove(
       place: 'workspace',
     });
   }
-  const items = await onSelected(records, principal, sent, 'UPDATE', {}, now);
+  const items = await onSelected(records, principal, sent, 'UPDATE', {});
   const plan = { work: 'move', workspaceId: targetWorkspaceId, dataFlowId } as const;
-  return acceptOperation(
-    records,
-    principal,
-    { workspaceId, type: 'BULK_UPDATE', plan },
-    items,
-    now,
-  );
+  return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items);
 }
 
 export async function bulkTag(
@@ -169,7 +152,6 @@ export async function bulkTag(
     readonly addTagIds?: readonly string[] | null | undefined;
     readonly removeTagIds?: readonly string[] | null | undefined;
   },
-  now: number,
 ) {
   const { workspaceId } = sent;
   const add = [...new Set(sent.addTagIds ?? [])];
@@ -189,13 +171,7 @@ export async function bulkTag(
       place: 'workspace',
     });
   }
-  const items = await onSelected(records, principal, sent, 'UPDATE', {}, now);
+  const items = await onSelected(records, principal, sent, 'UPDATE', {});
   const plan = { work: 'tag', add, remove } as const;
-  return acceptOperation(
-    records,
-    principal,
-    { workspaceId, type: 'BULK_UPDATE', plan },
-    items,
-    now,
-  );
+  return acceptOperation(records, principal, { workspaceId, type: 'BULK_UPDATE', plan }, items);
 }

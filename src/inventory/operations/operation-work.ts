@@ -20,20 +20,19 @@ export async function workOn(
   step: Step,
   operation: Operation,
   action: OperationAction,
-  now: number,
 ): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
   const { input } = action;
   if (input === null) throw new Error(`Action ${action.id} of an operation has nothing to do`);
   const { plan, workspaceId } = operation;
   const { id } = input;
   if (plan.work === 'create' || (plan.work === 'import' && typeof id !== 'string')) {
-    return createDeviceStep(step, { ...input, workspaceId } as unknown as DeviceDraft, now);
+    return createDeviceStep(step, { ...input, workspaceId } as unknown as DeviceDraft);
   }
   const deviceId = String(id);
   const device = await findDevice(step, deviceId);
   if (device?.workspaceId !== workspaceId)
     throw problem('notFound', { what: 'device', id: deviceId });
-  return onDevice(step, plan, deviceId, input, now);
+  return onDevice(step, plan, deviceId, input);
 }
 
 function onDevice(
@@ -41,21 +40,20 @@ function onDevice(
   plan: OperationPlan,
   id: string,
   update: DeviceUpdate,
-  now: number,
 ): Promise<Pick<Device, 'id' | 'deviceId' | 'name'>> {
   switch (plan.work) {
     case 'delete':
-      return deleteDeviceStep(step, id, now);
+      return deleteDeviceStep(step, id);
     case 'move':
-      return moveDeviceStep(step, id, plan, now);
+      return moveDeviceStep(step, id, plan);
     case 'tag':
-      return tagDeviceStep(step, id, plan, now);
+      return tagDeviceStep(step, id, plan);
     case 'register':
     case 'deregister':
     case 'activate':
     case 'deactivate':
-      return registrationStep(step, id, plan.work, now);
+      return registrationStep(step, id, plan.work);
     default:
-      return updateDeviceStep(step, id, update, now);
+      return updateDeviceStep(step, id, update);
   }
 }

@@ -86,7 +86,6 @@ export async function acceptOperation(
     readonly plan: OperationPlan;
   },
   items: readonly OperationItem[],
-  now: number,
 ) {
   if (items.length === 0)
     throw problem('invalidRequest', { reason: 'There is no device to work on' });
@@ -104,7 +103,7 @@ export async function acceptOperation(
     creator: principal.id,
     type,
     plan,
-    started: now,
+    started: records.now(),
     completed: null,
     total: items.length,
     done: 0,
@@ -194,7 +193,6 @@ export async function listOperations(
 export async function runOperationChunk(
   records: Records,
   id: string,
-  now: () => number,
   isTimeUp: () => boolean,
   tellNetworkServer?: TellNetworkServer,
 ): Promise<boolean> {
@@ -205,14 +203,19 @@ export async function runOperationChunk(
     let { done, failed } = operation;
     for (const action of await actionsFrom(step.db, id, done, operationLimits.chunkItemsMax)) {
       if (answers !== undefined && !answers.has(action.id)) break;
-      const ended = await runAction(step, operation, action, answers?.get(action.id), now());
+      const ended = await runAction(step, operation, action, answers?.get(action.id));
       await saveAction(step.db, ended);
       done += 1;
       if (ended.state === 'FAILED') failed += 1;
       if (isTimeUp()) break;
     }
     const isLast = done >= operation.total;
-    await saveProgress(step.db, { ...operation, done, failed, completed: isLast ? now() : null });
+    await saveProgress(step.db, {
+      ...operation,
+      done,
+      failed,
+      completed: isLast ? step.now() : null,
+    });
     return isLast;
   });
 }
@@ -227,7 +230,7 @@ async function askAhead(
   const operation = await findOperation(records.db, id);
   if (operation === undefined || operation.completed !== null) return undefined;
   const next = await actionsFrom(records.db, id, operation.done, operationLimits.chunkItemsMax);
-  return askNetworkServers(records, operation, next, tell, isTimeUp);
+  return askNetworkServers(records, { operation, actions: next, tell, isTimeUp });
 }
 
 /** A refused item leaves nothing behind and does not stop the others. */
@@ -236,8 +239,8 @@ async function runAction(
   operation: Operation,
   action: OperationAction,
   refusal: Problem | undefined,
-  now: number,
 ): Promise<OperationAction> {
+  const now = step.now();
   const told: RecordChange[] = [];
   const ended = { ...action, started: now, completed: now };
   await sql`savepoint item`.execute(step.db);
@@ -247,7 +250,6 @@ async function runAction(
       { ...step, announce: (change) => void told.push(change) },
       operation,
       action,
-      now,
     );
     await sql`release savepoint item`.execute(step.db);
     for (const change of told) step.announce(change);

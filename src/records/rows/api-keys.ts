@@ -41,7 +41,7 @@ export async function listApiKeys(
     .selectAll()
     .where('organizationId', '=', filter.organizationId);
   if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, keySortColumns);
+  const { rows, total } = await pageOfRows(query, page, { columns: keySortColumns });
   return { rows: rows.map(fromGrantedRow), total };
 }
 

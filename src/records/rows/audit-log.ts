@@ -77,7 +77,7 @@ export async function listAuditEntries(
   const { rows, total } = await pageOfRows(
     filtered(db, filter),
     { ...page, sort },
-    { timestamp: 'sequence' },
+    { columns: { timestamp: 'sequence' } },
   );
   return { rows: rows.map(fromRow), total };
 }

@@ -42,7 +42,9 @@ export async function listBlobs(
   if (filter.workspaceIds !== undefined)
     query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
-  return pageOfRows(query, page, { ...sortColumns, size: 'size', contentType: 'contentType' });
+  return pageOfRows(query, page, {
+    columns: { ...sortColumns, size: 'size', contentType: 'contentType' },
+  });
 }
 
 export async function findBlobContent(db: RecordsDb, id: string): Promise<Uint8Array | undefined> {

@@ -88,9 +88,11 @@ export async function listCustomFields(
   if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
   if (filter.search) query = query.where(contains('searchText', filter.search));
   const { rows, total } = await pageOfRows(query, page, {
-    ...sortColumns,
-    type: 'type',
-    required: 'required',
+    columns: {
+      ...sortColumns,
+      type: 'type',
+      required: 'required',
+    },
   });
   return { rows: rows.map(fromRow), total };
 }

@@ -53,7 +53,9 @@ export async function listDashboards(
     query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.groupId !== undefined) query = query.where('groupId', '=', filter.groupId);
   if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, { ...sortColumns, groupId: 'groupId' });
+  const { rows, total } = await pageOfRows(query, page, {
+    columns: { ...sortColumns, groupId: 'groupId' },
+  });
   return { rows: rows.map(fromRow), total };
 }
 

@@ -126,9 +126,7 @@ export async function listDeliveries(
   const { rows, total } = await pageOfRows(
     query,
     { ...page, sort },
-    columns,
-    undefined,
-    'sequence',
+    { columns, idColumn: 'sequence' },
   );
   return { rows: rows.map(fromRow), total };
 }

@@ -89,9 +89,7 @@ export async function listDeviceConfigurations(
   const { rows, total } = await pageOfRows(
     kept(db, deviceId),
     { ...page, sort },
-    columns,
-    undefined,
-    'version',
+    { columns, idColumn: 'version' },
   );
   return { rows: rows.map(fromRow), total };
 }

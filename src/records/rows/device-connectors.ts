@@ -113,7 +113,7 @@ export async function listDeviceConnectors(
   if (filter.workspaceIds !== undefined)
     query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, connectorSortColumns);
+  const { rows, total } = await pageOfRows(query, page, { columns: connectorSortColumns });
   return { rows: rows.map((row) => fromRow(row, sealer)), total };
 }
 

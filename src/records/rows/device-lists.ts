@@ -62,11 +62,14 @@ export async function listDevices(
   if (!page.sort.some((order) => order.field === 'uplinkMetrics.timestamp')) {
     return inFull(
       { db, sealer },
-      await pageOfLongList(lists, query, page, deviceSortColumns, 'devices'),
+      await pageOfLongList(lists, query, page, { columns: deviceSortColumns, table: 'devices' }),
     );
   }
   const joined = query.leftJoin('deviceStatus', 'deviceStatus.deviceId', 'devices.id');
-  return inFull({ db, sealer }, await pageOfRows(joined, page, deviceSortColumns, 'devices'));
+  return inFull(
+    { db, sealer },
+    await pageOfRows(joined, page, { columns: deviceSortColumns, table: 'devices' }),
+  );
 }
 
 /** The service ids of all that the filter finds, at most `max`, in order of id. */

@@ -113,7 +113,7 @@ export async function listDeviceTypes(
     );
   if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
   if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, typeSortColumns);
+  const { rows, total } = await pageOfRows(query, page, { columns: typeSortColumns });
   return { rows: rows.map(fromRow), total };
 }
 

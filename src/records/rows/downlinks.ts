@@ -176,6 +176,6 @@ export async function listDownlinks(
   const columns = { created: 'created', updated: 'updated', state: 'state', sequence: 'sequence' };
   const isOrdered = page.sort.length > 0;
   const sort = isOrdered ? page.sort : ([{ field: 'sequence', direction: 'desc' }] as const);
-  const { rows, total } = await pageOfRows(query, { ...page, sort }, columns);
+  const { rows, total } = await pageOfRows(query, { ...page, sort }, { columns });
   return { rows: rows.map(fromRow), total };
 }

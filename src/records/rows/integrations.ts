@@ -62,7 +62,7 @@ export async function listIntegrations(
   if (filter.workspaceIds !== undefined)
     query = query.where(isOneOf('workspaceId', filter.workspaceIds));
   if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, integrationSortColumns);
+  const { rows, total } = await pageOfRows(query, page, { columns: integrationSortColumns });
   return { rows: rows.map((row) => fromRow(row, sealer)), total };
 }
 

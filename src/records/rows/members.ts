@@ -118,24 +118,20 @@ export async function listMembers(
       .selectAll('organizationMembers')
       .select(['users.name', 'users.email'])
       .where('organizationMembers.organizationId', '=', of.organizationId);
-    return pageOfRows<'organizationMembers', NamedMember>(
-      query as never,
-      page,
-      organizationColumns,
-      'organizationMembers',
-    );
+    return pageOfRows<'organizationMembers', NamedMember>(query as never, page, {
+      columns: organizationColumns,
+      table: 'organizationMembers',
+    });
   }
   const query = workspaceMembers(db)
     .innerJoin('users', 'users.id', 'workspaceMembers.userId')
     .selectAll('workspaceMembers')
     .select(['users.name', 'users.email', 'organizationMembers.acceptedAt'])
     .where('workspaceMembers.workspaceId', '=', of.workspaceId);
-  return pageOfRows<'workspaceMembers', NamedMember>(
-    query as never,
-    page,
-    workspaceColumns,
-    'workspaceMembers',
-  );
+  return pageOfRows<'workspaceMembers', NamedMember>(query as never, page, {
+    columns: workspaceColumns,
+    table: 'workspaceMembers',
+  });
 }
 
 export async function saveOrganizationMember(

@@ -87,7 +87,7 @@ export async function listOperations(
   const columns = { started: 'started', completed: 'completed', type: 'type' };
   const isKnown = page.sort.length > 0;
   const sort = isKnown ? page.sort : [{ field: 'started', direction: 'desc' as const }];
-  const { rows, total } = await pageOfRows(query, { ...page, sort }, columns);
+  const { rows, total } = await pageOfRows(query, { ...page, sort }, { columns });
   return { rows: rows.map(fromRow), total };
 }
 

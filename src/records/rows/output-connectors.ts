@@ -1,6 +1,6 @@
 // Output connectors in the records store; their properties are encrypted as a whole, because most hold secrets.
 import type { Insertable, Selectable } from 'kysely';
-import type { OutputConnector, OutputConnectorType, OutputScope } from '../../model/connector.ts';
+import type { OutputConnector, OutputScope } from '../../model/output-connector.ts';
 import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import { UnreadableRecord } from '../../model/unreadable-record.ts';
 import type { PageRequest } from '../../model/page.ts';
@@ -43,7 +43,7 @@ function openFromRow(row: Selectable<Table>): OpenOutputConnector {
     workspaceId: row.workspaceId,
     name: row.name,
     scope: row.scope as OutputScope,
-    type: row.type as OutputConnectorType,
+    type: row.type,
     sendConsecutiveAlerts: fromFlag(row.sendConsecutiveAlerts),
     invokeRuleEngine: fromFlag(row.invokeRuleEngine),
     useCustomPayload: fromFlag(row.useCustomPayload),
@@ -114,7 +114,7 @@ export async function listOutputConnectors(
   { db, sealer }: Store,
   filter: WorkspaceFilter & {
     readonly scope?: OutputScope | undefined;
-    readonly types?: readonly OutputConnectorType[] | undefined;
+    readonly types?: readonly string[] | undefined;
     readonly global?: boolean | undefined;
   },
   page: PageRequest,
@@ -134,7 +134,7 @@ export async function listOutputConnectors(
   if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
   if (filter.types !== undefined) query = query.where(isOneOf('type', filter.types));
   if (filter.search) query = query.where(contains('searchText', filter.search));
-  const { rows, total } = await pageOfRows(query, page, connectorSortColumns);
+  const { rows, total } = await pageOfRows(query, page, { columns: connectorSortColumns });
   return { rows: rows.map((row) => fromRow(row, sealer)), total };
 }
 

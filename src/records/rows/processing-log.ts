@@ -91,7 +91,7 @@ export async function listProcessingLog(
     source: 'source',
   };
   const sort = page.sort.length > 0 ? page.sort : newestFirst;
-  const { rows, total } = await pageOfRows(query, { ...page, sort }, columns);
+  const { rows, total } = await pageOfRows(query, { ...page, sort }, { columns });
   return { rows: rows.map(fromRow), total };
 }
 

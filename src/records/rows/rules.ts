@@ -144,7 +144,7 @@ export async function listRules(
       eb.selectFrom('ruleReferences').select('ruleId').where(isOneOf('referenceId', referenceIds)),
     );
   }
-  const { rows, total } = await pageOfRows(query, page, ruleSortColumns);
+  const { rows, total } = await pageOfRows(query, page, { columns: ruleSortColumns });
   return { rows: rows.map(fromRow), total };
 }
 

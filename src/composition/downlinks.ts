@@ -1,0 +1,106 @@
+// Connects downlinks: the queue of each device, its transports, and the orders of requests and rules.
+import type { Parts } from './platform-parts.ts';
+import type { Mqtt } from './mqtt.ts';
+import type { Uplinks } from './uplinks.ts';
+import type { OrderDownlink } from '../connectors/downlink/downlink-order.ts';
+import { planDownlinks } from '../decode/downlink-command.ts';
+import { createDeviceNotes, type NoteDevice } from '../flows/device-notes.ts';
+import { type DownlinkCause, type DownlinkStages, sendDownlink } from '../flows/downlink.ts';
+import { createDownlinkOrders } from '../flows/downlink-order.ts';
+import { createDownlinkQueue, type DownlinkQueue } from '../flows/downlink-queue.ts';
+import type { DownlinkTransports, SendDownlink } from '../flows/downlink-transport.ts';
+import { mqttTransport } from '../flows/mqtt-transport.ts';
+import { addDownlinks } from '../inventory/devices/downlinks.ts';
+import type { Downlink, DownlinkCommand } from '../model/downlink.ts';
+import { newId } from '../model/ids.ts';
+import {
+  devicesOfIntegrationWithDownlinks,
+  devicesWithDownlinks,
+  expiredDownlinks,
+  nextDownlink,
+  reportedDownlink,
+  saveDownlink,
+} from '../records/rows/downlinks.ts';
+import { setTimer } from '../structures/timers.ts';
+
+export interface Downlinks {
+  readonly note: NoteDevice;
+  readonly queue: DownlinkQueue;
+  readonly send: (
+    deviceId: string,
+    command: DownlinkCommand,
+    cause: DownlinkCause,
+  ) => Promise<readonly Downlink[]>;
+  /** Throws Problem 404 for a device of another workspace than that of the device that triggered the order. */
+  readonly order: OrderDownlink;
+}
+
+export function composeDownlinks(
+  parts: Parts,
+  uplinks: Uplinks,
+  mqtt: Pick<Mqtt, 'publishToDevice' | 'onDeviceConnected'>,
+  loraTransport: SendDownlink,
+): Downlinks {
+  const { records, directory, telemetry, now } = parts;
+  const { appendEntry, encodeDownlink: encode, stateOf } = uplinks;
+  const note = createDeviceNotes({ appendEntry, newId: parts.newId, now });
+  const transports: DownlinkTransports = new Map([
+    ['LORA', loraTransport],
+    ['MQTT', mqttTransport(mqtt.publishToDevice)],
+  ]);
+  const queue = openQueue(parts, transports, note);
+  const { failed } = queueEvents(parts);
+  mqtt.onDeviceConnected((deviceId) => queue.wake(deviceId, true));
+  parts.followChanges(({ kind, id, action }) => {
+    // Downlinks that wait for their network server may go now.
+    if (kind === 'integration' && action === 'updated') queue.wakeIntegration(id).catch(failed);
+    if (kind === 'device' && action === 'updated') queue.wake(id, true);
+  });
+  const findRoute = (deviceId: string) => directory.byDevice(deviceId);
+  const stages: DownlinkStages = {
+    findRoute,
+    plan: (command, target) => planDownlinks(command, target, { encode, stateOf }),
+    add: (deviceId, downlinks) => addDownlinks(records, deviceId, downlinks, now()),
+    note,
+    wake: queue.wake,
+    newId: () => newId('downlink'),
+    now,
+  };
+  const send: Downlinks['send'] = async (deviceId, command, cause) => {
+    const downlinks = await sendDownlink(deviceId, command, cause, stages);
+    for (const { state } of downlinks) telemetry.downlinkChanged(state);
+    return downlinks;
+  };
+  return { note, queue, send, order: createDownlinkOrders({ findRoute, send }) };
+}
+
+function openQueue(parts: Parts, transports: DownlinkTransports, note: NoteDevice): DownlinkQueue {
+  const { db } = parts.records;
+  return createDownlinkQueue({
+    transports,
+    note,
+    now: parts.now,
+    ...queueEvents(parts),
+    setTimer,
+    records: {
+      next: (deviceId) => nextDownlink(db, deviceId),
+      save: (downlink, whileIn) => saveDownlink(db, downlink, whileIn),
+      // An acknowledgement without a name belongs to the oldest downlink that asked for one.
+      reported: (deviceId, report) =>
+        reportedDownlink(db, deviceId, report, {
+          state: 'SENT',
+          confirmedOnly: report.state === 'ACKNOWLEDGED',
+        }),
+      expired: (at, max) => expiredDownlinks(db, at, max),
+      devicesWaiting: (after, max) => devicesWithDownlinks(db, after, max),
+      devicesOfIntegration: (id) => devicesOfIntegrationWithDownlinks(db, id),
+    },
+  });
+}
+
+function queueEvents({ telemetry }: Parts) {
+  return {
+    changed: telemetry.downlinkChanged,
+    failed: (error: unknown) => telemetry.backgroundFailed('sending downlinks', error),
+  };
+}

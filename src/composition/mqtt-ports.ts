@@ -1,0 +1,82 @@
+// Connects the ports of MQTT: TCP, TLS with a certificate that is read again when it changes, and WebSockets.
+import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { Parts } from './platform-parts.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { attachMqttSocket } from '../http/streams/mqtt-socket.ts';
+import type { MqttBrokerOnDemand } from '../ingest/mqtt/mqtt-broker-on-demand.ts';
+import { type CertificateFiles, certificateWatch } from '../ingest/mqtt/mqtt-certificate.ts';
+import { listenMqtt } from '../ingest/mqtt/mqtt-listeners.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { setRepeatingTimer } from '../structures/timers.ts';
+
+const tickEveryMs = 10_000;
+
+export interface MqttPorts {
+  readonly listen: (server: Server) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** `tick` runs every ten seconds while the ports are open. */
+export function composeMqttPorts(
+  parts: Parts,
+  { accept, close }: Pick<MqttBrokerOnDemand, 'accept' | 'close'>,
+  tick: () => void,
+): MqttPorts {
+  const { config, now } = parts;
+  const { host, mqttPort, trustedProxies } = config;
+  const closers: (() => unknown)[] = [];
+  return {
+    async listen(server) {
+      if (mqttPort !== 0) {
+        const listener = await listenMqtt({ host, port: mqttPort }, undefined, accept);
+        closers.push(listener.close);
+      }
+      await listenTls(parts, accept, closers);
+      closers.push(
+        attachMqttSocket(server, { accept, trustedProxies, now }),
+        setRepeatingTimer(tick, tickEveryMs),
+      );
+    },
+    close: () => closeInOrder(...closers, close),
+  };
+}
+
+/** Adds what it opened to the closers. Throws ConfigError when a file of the certificate cannot be read. */
+async function listenTls(
+  { config, telemetry }: Parts,
+  accept: MqttBrokerOnDemand['accept'],
+  closers: (() => unknown)[],
+): Promise<void> {
+  const { host, mqttTlsPort: port } = config;
+  const files = certificateFilesOf(config);
+  if (files === undefined) return;
+  const certificate = {
+    cert: fileOf('MQTT_TLS_CERT', files.cert),
+    key: fileOf('MQTT_TLS_KEY', files.key),
+  };
+  if (port === 0) return;
+  const listener = await listenMqtt({ host, port }, certificate, accept);
+  const look = certificateWatch(files, certificate, {
+    renew: listener.renew,
+    renewed: telemetry.mqttCertificateRenewed,
+    failed: (error) => telemetry.backgroundFailed('renewing the certificate of MQTT', error),
+  });
+  closers.push(
+    listener.close,
+    setRepeatingTimer(() => void look(), tickEveryMs),
+  );
+}
+
+function certificateFilesOf({ mqttTlsCert, mqttTlsKey }: Config): CertificateFiles | undefined {
+  if (mqttTlsCert === undefined || mqttTlsKey === undefined) return undefined;
+  return { cert: mqttTlsCert, key: mqttTlsKey };
+}
+
+function fileOf(name: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    throw new ConfigError(`${name}=${path} cannot be used: the file cannot be read`);
+  }
+}

@@ -1,0 +1,33 @@
+// Properties of Amazon Kinesis connectors (contract 9).
+import type { PropertyReader } from '../property-parser.ts';
+import { anyText, optionalText, text } from '../property-schemas.ts';
+import { kinesisStream } from './kinesis-stream.ts';
+
+export type AmazonKinesisProperties = {
+  readonly iamAccessKeyId: string;
+  readonly iamSecretAccessKey: string;
+  /** `arn:aws:kinesis:<region>:<account>:stream/<name>`. */
+  readonly kinesisArn: string;
+  /** A private endpoint; null for the public one of the region. */
+  readonly endpoint: string | null;
+};
+
+export const amazonKinesisProperties = {
+  iamAccessKeyId: anyText,
+  kinesisArn: text('arn:aws:kinesis:region:account:stream/name'),
+  iamSecretAccessKey: text('A secret'),
+  endpoint: optionalText('A private one'),
+};
+
+export function parseAmazonKinesis(
+  sent: PropertyReader<keyof AmazonKinesisProperties>,
+): AmazonKinesisProperties {
+  const iamAccessKeyId = sent.needed('iamAccessKeyId');
+  if (!/^\w{16,128}$/.test(iamAccessKeyId))
+    sent.refuse('iamAccessKeyId', 'must be the id of an access key');
+  const kinesisArn = sent.needed('kinesisArn');
+  if (kinesisStream(kinesisArn) === undefined)
+    sent.refuse('kinesisArn', 'must be arn:aws:kinesis:region:account:stream/name');
+  const iamSecretAccessKey = sent.needed('iamSecretAccessKey');
+  return { iamAccessKeyId, iamSecretAccessKey, kinesisArn, endpoint: sent.text('endpoint') };
+}

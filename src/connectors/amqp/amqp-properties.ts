@@ -1,0 +1,51 @@
+// Properties of AMQP connectors (contract 9).
+import type { PropertyReader } from '../property-parser.ts';
+import { optionalFlag, optionalText, text } from '../property-schemas.ts';
+import { parseUri } from '../target-uri.ts';
+import { parseTls, type TlsProperties, tlsProperties } from '../tls-properties.ts';
+import { parseUser, type UserProperties, userProperties } from '../user-properties.ts';
+
+export const amqpPorts = { amqp: 5672, amqps: 5671 } as const;
+
+const exchangeBytesMax = 255;
+
+export type AmqpProperties = UserProperties &
+  TlsProperties & {
+    /** `amqp://host:port/vhost` or `amqps://host:port/vhost`. */
+    readonly uri: string;
+    /** Empty for the default exchange, whose routing keys are names of queues. */
+    readonly exchange: string;
+    /** A template. */
+    readonly routingKey: string;
+    readonly persistent: boolean;
+    /** Whether a message that the broker cannot route to a queue counts as not delivered. */
+    readonly mandatory: boolean;
+  };
+
+export const amqpProperties = {
+  uri: text('amqp://host:port/vhost or amqps://host:port/vhost'),
+  exchange: optionalText('The default exchange when absent'),
+  routingKey: optionalText('A template; needed for the default exchange'),
+  persistent: optionalFlag('true when absent'),
+  mandatory: optionalFlag('A message that no queue takes is not delivered; true when absent'),
+  ...userProperties,
+  ...tlsProperties,
+};
+
+export function parseAmqp(sent: PropertyReader<keyof AmqpProperties>): AmqpProperties {
+  const exchange = sent.text('exchange') ?? '';
+  const routingKey = sent.text('routingKey') ?? '';
+  if (Buffer.byteLength(exchange) > exchangeBytesMax)
+    sent.refuse('exchange', `has at most ${exchangeBytesMax} bytes`);
+  if (exchange === '' && routingKey === '')
+    sent.refuse('routingKey', 'is needed for the default exchange');
+  return {
+    uri: parseUri(sent, amqpPorts, 'with path'),
+    ...parseUser(sent),
+    exchange,
+    routingKey,
+    persistent: sent.flag('persistent', true),
+    mandatory: sent.flag('mandatory', true),
+    ...parseTls(sent),
+  };
+}

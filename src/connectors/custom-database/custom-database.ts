@@ -1,0 +1,33 @@
+// Custom database: stores a sample made from the trigger, for a topic and a device of its own (contract 9, 35).
+import { connectorType } from '../connector-type.ts';
+import { createSampleTarget } from '../database/sample-target.ts';
+import { optionalFlag, optionalText, text } from '../property-schemas.ts';
+
+export const customDatabase = connectorType({
+  vendorName: 'CUSTOM_AKENZA_DATABASE',
+  propertiesKey: 'customDatabaseProperties',
+  propertiesAlias: 'customAkenzaDbProperties',
+  properties: {
+    topic: text('Of the written samples'),
+    targetDeviceId: optionalText('Needed when useCurrentDevice is false'),
+    useCurrentDevice: optionalFlag(
+      'Writes to the device of the sample; the default without targetDeviceId',
+    ),
+  },
+  secrets: [],
+  alsoNeeded: ({ useCurrentDevice }) => (useCurrentDevice === false ? ['targetDeviceId'] : []),
+  defaultScope: 'RULE_ACTION',
+  parse(sent) {
+    const topic = sent.needed('topic');
+    const targetDeviceId = sent.text('targetDeviceId');
+    const useCurrentDevice = sent.flag('useCurrentDevice', targetDeviceId === null);
+    if (!useCurrentDevice && targetDeviceId === null)
+      sent.refuse('targetDeviceId', 'is needed when useCurrentDevice is false');
+    return { topic, targetDeviceId, useCurrentDevice };
+  },
+  deviceIds: ['targetDeviceId'],
+  usesDevices: ({ useCurrentDevice }) => !useCurrentDevice,
+  check: () => {},
+  open: (properties, { writeSample }, options) =>
+    createSampleTarget({ ...properties, ...options }, writeSample),
+});

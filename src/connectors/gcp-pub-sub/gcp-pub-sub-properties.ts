@@ -1,0 +1,41 @@
+// Properties of Google Cloud Pub/Sub connectors (contract 9).
+import type { PropertyReader } from '../property-parser.ts';
+import { optionalText, text } from '../property-schemas.ts';
+import { isPrivateKey } from '../tls-properties.ts';
+import { serviceAccount } from './service-account.ts';
+
+export type GcpPubSubProperties = {
+  /** `projects/<project>/topics/<topic>`. */
+  readonly pubSubTopic: string;
+  /** The JSON string of the key of a service account; null for the key of the operator. */
+  readonly serviceAccountKey: string | null;
+  /** A regional endpoint; null for the global one. */
+  readonly endpoint: string | null;
+};
+
+const topicForm = /^projects\/[a-z0-9.:-]{4,100}\/topics\/[A-Za-z][\w.~+%-]{2,254}$/;
+
+export const gcpPubSubProperties = {
+  pubSubTopic: text('projects/project/topics/topic'),
+  serviceAccountKey: optionalText(
+    "The JSON text of a service account key; the operator's when absent; a secret",
+  ),
+  endpoint: optionalText('Of a region'),
+};
+
+export function parseGcpPubSub(
+  sent: PropertyReader<keyof GcpPubSubProperties>,
+): GcpPubSubProperties {
+  const pubSubTopic = sent.needed('pubSubTopic');
+  if (!topicForm.test(pubSubTopic))
+    sent.refuse('pubSubTopic', 'must be projects/project/topics/topic');
+  const serviceAccountKey = sent.text('serviceAccountKey') || null;
+  if (serviceAccountKey !== null && !isAccountKey(serviceAccountKey))
+    sent.refuse('serviceAccountKey', 'must be the JSON text of a service account key');
+  return { pubSubTopic, serviceAccountKey, endpoint: sent.text('endpoint') };
+}
+
+function isAccountKey(text: string): boolean {
+  const account = serviceAccount(text);
+  return account !== undefined && isPrivateKey(account.privateKey);
+}

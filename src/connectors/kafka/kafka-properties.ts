@@ -1,0 +1,60 @@
+// Properties of Kafka connectors (contract 9).
+import type { PropertyReader } from '../property-parser.ts';
+import { anyText, oneOf, optional, optionalText, text } from '../property-schemas.ts';
+import { parseTls, type TlsProperties, tlsProperties } from '../tls-properties.ts';
+import { kafkaEndpoints } from './kafka-endpoints.ts';
+
+const securityProtocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const;
+const saslMechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;
+
+export type KafkaProperties = TlsProperties & {
+  readonly kafkaTopic: string;
+  /** `host:port`, comma-separated. */
+  readonly kafkaBootstrapServers: string;
+  readonly securityProtocol: (typeof securityProtocols)[number];
+  readonly saslMechanism: (typeof saslMechanisms)[number];
+  readonly saslJaasUsername: string | null;
+  readonly saslJaasPassword: string | null;
+};
+
+export const kafkaProperties = {
+  kafkaTopic: anyText,
+  kafkaBootstrapServers: text('host:port, several separated by commas'),
+  securityProtocol: optional(oneOf(securityProtocols)),
+  saslMechanism: optional(oneOf(saslMechanisms)),
+  saslJaasUsername: optionalText('Needed for SASL'),
+  saslJaasPassword: optionalText('Needed for SASL; a secret'),
+  ...tlsProperties,
+};
+
+export function parseKafka(sent: PropertyReader<keyof KafkaProperties>): KafkaProperties {
+  const kafkaTopic = sent.needed('kafkaTopic');
+  if (!/^[\w.-]{1,249}$/.test(kafkaTopic))
+    sent.refuse('kafkaTopic', 'has letters, digits, dots, dashes and underscores');
+  const kafkaBootstrapServers = sent.needed('kafkaBootstrapServers');
+  if (kafkaEndpoints(kafkaBootstrapServers) === undefined)
+    sent.refuse('kafkaBootstrapServers', 'must be host:port, several separated by commas');
+  const securityProtocol = sent.oneOf('securityProtocol', securityProtocols, 'SASL_SSL');
+  return {
+    kafkaTopic,
+    kafkaBootstrapServers,
+    securityProtocol,
+    saslMechanism: sent.oneOf('saslMechanism', saslMechanisms, 'PLAIN'),
+    ...parseSaslUser(sent, securityProtocol),
+    ...parseTls(sent),
+  };
+}
+
+type SaslUser = Pick<KafkaProperties, 'saslJaasUsername' | 'saslJaasPassword'>;
+
+function parseSaslUser(
+  sent: PropertyReader<keyof SaslUser>,
+  securityProtocol: KafkaProperties['securityProtocol'],
+): SaslUser {
+  if (securityProtocol.startsWith('SASL')) {
+    const saslJaasUsername = sent.needed('saslJaasUsername');
+    return { saslJaasUsername, saslJaasPassword: sent.needed('saslJaasPassword') };
+  }
+  const saslJaasUsername = sent.text('saslJaasUsername');
+  return { saslJaasUsername, saslJaasPassword: sent.text('saslJaasPassword') };
+}

@@ -1,0 +1,18 @@
+// Lazy target: loads the sender of a connector, and the client library it needs, with the first delivery.
+import type { Target } from './target.ts';
+
+/** `load` imports the sender and opens its target; it is called at most once. */
+export function createLazyTarget(load: () => Promise<Target>): Target {
+  let loading: Promise<Target> | undefined;
+  return {
+    async send(message, signal) {
+      loading ??= load();
+      const target = await loading;
+      return target.send(message, signal);
+    },
+    async close() {
+      const target = await loading?.catch(() => undefined);
+      await target?.close();
+    },
+  };
+}

@@ -1,0 +1,33 @@
+// Microsoft Teams: a card to the incoming webhook of a channel (contract 9).
+import { createChatTarget } from '../chat-target.ts';
+import { connectorType } from '../connector-type.ts';
+import { text } from '../property-schemas.ts';
+
+export const msTeams = connectorType({
+  vendorName: 'MS_TEAMS',
+  propertiesKey: 'msTeamsProperties',
+  properties: { message: text('A template'), notificationUrl: text('A secret') },
+  // The URL alone permits to write to the channel.
+  secrets: ['notificationUrl'],
+  parse: (sent) => ({
+    message: sent.needed('message'),
+    notificationUrl: sent.needed('notificationUrl'),
+  }),
+  check({ message, notificationUrl }, checks) {
+    checks.url('notificationUrl', notificationUrl);
+    checks.template('message', message);
+  },
+  open: ({ message, notificationUrl: url }, services) =>
+    createChatTarget({ url, message, body: cardOf }, services),
+});
+
+/** A card, which both kinds of incoming webhooks show, and the message for those that do not read cards. */
+function cardOf(text: string) {
+  const content = {
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [{ type: 'TextBlock', text, wrap: true }],
+  };
+  const contentType = 'application/vnd.microsoft.card.adaptive';
+  return { type: 'message', text, attachments: [{ contentType, content }] };
+}

@@ -1,0 +1,48 @@
+// Properties of NATS connectors (contract 9).
+import type { PropertyReader } from '../property-parser.ts';
+import { optionalFlag, optionalText, text } from '../property-schemas.ts';
+import { parseUri } from '../target-uri.ts';
+import { parseTls, type TlsProperties, tlsProperties } from '../tls-properties.ts';
+import { parseUser, type UserProperties, userProperties } from '../user-properties.ts';
+
+export const natsPorts = { nats: 4222, tls: 4222 } as const;
+
+const credentialsForm = /-----BEGIN NATS USER JWT-----[^]*-----BEGIN USER NKEY SEED-----/;
+
+export type NatsProperties = UserProperties &
+  TlsProperties & {
+    /** `nats://host:port` or `tls://host:port`. */
+    readonly uri: string;
+    readonly token: string | null;
+    /** The content of a credentials file: the token and the seed of a user. */
+    readonly credentials: string | null;
+    /** A template. */
+    readonly subject: string;
+    /** Whether a stream must have stored the message. */
+    readonly jetStream: boolean;
+  };
+
+export const natsProperties = {
+  uri: text('nats://host:port or tls://host:port'),
+  token: optionalText('A secret'),
+  credentials: optionalText('The text of a credentials file; a secret'),
+  subject: text('A template'),
+  jetStream: optionalFlag('A stream must have stored the message'),
+  ...userProperties,
+  ...tlsProperties,
+};
+
+export function parseNats(sent: PropertyReader<keyof NatsProperties>): NatsProperties {
+  const credentials = sent.text('credentials');
+  if (credentials !== null && !credentialsForm.test(credentials))
+    sent.refuse('credentials', 'must be the text of a credentials file');
+  return {
+    uri: parseUri(sent, natsPorts, 'without path'),
+    ...parseUser(sent),
+    token: sent.text('token'),
+    credentials,
+    subject: sent.needed('subject'),
+    jetStream: sent.flag('jetStream'),
+    ...parseTls(sent),
+  };
+}

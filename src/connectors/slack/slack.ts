@@ -1,0 +1,19 @@
+// Slack: a message to the incoming webhook of a channel (contract 9).
+import { createChatTarget } from '../chat-target.ts';
+import { connectorType } from '../connector-type.ts';
+import { text } from '../property-schemas.ts';
+
+export const slack = connectorType({
+  vendorName: 'SLACK',
+  propertiesKey: 'slackProperties',
+  properties: { message: text('A template'), webhookUrl: text('A secret') },
+  // The URL alone permits to write to the channel.
+  secrets: ['webhookUrl'],
+  parse: (sent) => ({ message: sent.needed('message'), webhookUrl: sent.needed('webhookUrl') }),
+  check({ message, webhookUrl }, checks) {
+    checks.url('webhookUrl', webhookUrl);
+    checks.template('message', message);
+  },
+  open: ({ message, webhookUrl: url }, services) =>
+    createChatTarget({ url, message, body: (text) => ({ text }) }, services),
+});

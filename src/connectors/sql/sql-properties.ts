@@ -1,0 +1,110 @@
+// Properties of SQL connectors (contract 9).
+import Type from 'typebox';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import type { PropertyReader } from '../property-parser.ts';
+import { anyText, oneOf, optional, optionalFlag, text } from '../property-schemas.ts';
+import { parseTls, type TlsProperties, tlsProperties } from '../tls-properties.ts';
+import type { UserProperties } from '../user-properties.ts';
+import { sqlAddress, sqlDialectNames } from './sql-address.ts';
+
+const columnTypes = ['AUTO', 'TEXT', 'TIMESTAMP'] as const;
+const tlsModes = ['REQUIRED', 'OFF'] as const;
+const columnsMax = 100;
+const identifierBytesMax = 63;
+
+/** A column receives the value at a path of the template context. */
+export type SqlColumn = {
+  readonly column: string;
+  readonly path: string;
+  readonly type: (typeof columnTypes)[number];
+};
+
+export type SqlProperties = UserProperties &
+  TlsProperties & {
+    /** `jdbc:postgresql://host:port/database`, `jdbc:mariadb://...` or `jdbc:mysql://...`. */
+    readonly jdbcUrl: string;
+    readonly tls: (typeof tlsModes)[number];
+    readonly schema: string | null;
+    readonly table: string;
+    readonly columns: readonly SqlColumn[];
+    /** Whether a row whose unique key exists already counts as delivered. */
+    readonly ignoreDuplicates: boolean;
+  };
+
+const columnSchema = Type.Object({
+  column: anyText,
+  path: text('Of the sample: data.temperature, timestamp, device.name ...'),
+  type: optional(oneOf(columnTypes)),
+});
+
+export const sqlProperties = {
+  jdbcUrl: text('jdbc:postgresql://host:port/database, jdbc:mariadb://... or jdbc:mysql://...'),
+  username: anyText,
+  password: text('A secret'),
+  tls: optional(oneOf(tlsModes)),
+  schema: optional(anyText),
+  table: anyText,
+  columns: Type.Array(columnSchema, { minItems: 1, maxItems: columnsMax }),
+  ignoreDuplicates: optionalFlag(
+    'Whether a row whose unique key is there counts as delivered; true when absent',
+  ),
+  ...tlsProperties,
+};
+
+type SqlReader = PropertyReader<keyof SqlProperties>;
+
+export function parseSql(sent: SqlReader): SqlProperties {
+  const jdbcUrl = sent.needed('jdbcUrl');
+  if (sqlAddress(jdbcUrl) === undefined) {
+    const forms = sqlDialectNames.map((dialect) => `jdbc:${dialect}://host:port/database`);
+    sent.refuse('jdbcUrl', `must be ${forms.join(' or ')}, without parameters`);
+  }
+  const columns = parseColumns(sent);
+  const schema = sent.text('schema');
+  return {
+    jdbcUrl,
+    username: sent.needed('username'),
+    password: sent.needed('password'),
+    tls: sent.oneOf('tls', tlsModes, 'REQUIRED'),
+    schema: schema === null ? null : identifier(sent, 'schema', schema),
+    table: identifier(sent, 'table', sent.needed('table')),
+    columns,
+    ignoreDuplicates: sent.flag('ignoreDuplicates', true),
+    ...parseTls(sent),
+  };
+}
+
+function parseColumns(sent: SqlReader): readonly SqlColumn[] {
+  const columns = sent.list('columns', columnsMax).map((column, i) => parseColumn(sent, column, i));
+  const names = new Set<string>();
+  for (const [i, { column }] of columns.entries()) {
+    if (names.has(column)) sent.refuse(`columns.${i}.column`, 'is there twice');
+    names.add(column);
+  }
+  return columns;
+}
+
+function parseColumn(sent: SqlReader, value: Json, i: number): SqlColumn {
+  const { column, path, type = defaultType(path) } = isJsonObject(value) ? value : {};
+  if (typeof path !== 'string' || path === '') return sent.refuse(`columns.${i}.path`, 'is needed');
+  const known = columnTypes.find((name) => name === type);
+  if (known === undefined)
+    return sent.refuse(`columns.${i}.type`, `must be one of ${columnTypes.join(', ')}`);
+  return { column: identifier(sent, `columns.${i}.column`, column), path, type: known };
+}
+
+function defaultType(path: Json | undefined): SqlColumn['type'] {
+  return path === 'timestamp' ? 'TIMESTAMP' : 'AUTO';
+}
+
+/** Statements quote identifiers, so every character except NUL is allowed. */
+function identifier(
+  sent: SqlReader,
+  member: 'schema' | 'table' | `columns.${string}`,
+  name: Json | undefined,
+): string {
+  if (typeof name !== 'string' || name === '') return sent.refuse(member, 'is needed');
+  if (name.includes('\0') || Buffer.byteLength(name) > identifierBytesMax)
+    return sent.refuse(member, `has at most ${identifierBytesMax} bytes`);
+  return name;
+}

@@ -1,0 +1,54 @@
+// TLS properties: the certificates with which a connector and its target identify themselves.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { optionalText } from './property-schemas.ts';
+import type { PropertyReader } from './property-parser.ts';
+
+/** In PEM; null for the public authorities and for no client certificate. */
+export type TlsProperties = {
+  readonly caCertificate: string | null;
+  readonly clientCertificate: string | null;
+  readonly clientKey: string | null;
+};
+
+type TlsReader = PropertyReader<keyof TlsProperties>;
+
+export const tlsProperties = {
+  caCertificate: optionalText('Of a private authority, in PEM'),
+  clientCertificate: optionalText('In PEM; with clientKey'),
+  clientKey: optionalText('In PEM, without a passphrase; a secret'),
+};
+
+export function parseTls(sent: TlsReader): TlsProperties {
+  const clientKey = sent.text('clientKey');
+  if (clientKey !== null && !isPrivateKey(clientKey)) {
+    sent.refuse('clientKey', 'must be a private key in PEM without a passphrase');
+  }
+  const caCertificate = certificate(sent, 'caCertificate');
+  const clientCertificate = certificate(sent, 'clientCertificate');
+  if (clientCertificate !== null && clientKey === null)
+    sent.refuse('clientKey', 'is needed with the other one');
+  if (clientCertificate === null && clientKey !== null)
+    sent.refuse('clientCertificate', 'is needed with the other one');
+  return { caCertificate, clientCertificate, clientKey };
+}
+
+function certificate(sent: TlsReader, member: 'caCertificate' | 'clientCertificate') {
+  const text = sent.text(member);
+  if (text !== null && !succeeds(() => new X509Certificate(text)))
+    sent.refuse(member, 'must be a certificate in PEM');
+  return text;
+}
+
+/** Whether a text is a private key in PEM without a passphrase. */
+export function isPrivateKey(text: string): boolean {
+  return succeeds(() => createPrivateKey(text));
+}
+
+function succeeds(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,102 @@
+// Raw uplink follower: keeps the raw uplinks of the journal in their own store, for their retention.
+import type { EpochMs } from '../model/instant.ts';
+import { problem } from '../model/problem.ts';
+import { rawUplinkOf } from '../model/raw-uplink.ts';
+import type { RawUplinkPage, RawUplinkRange } from '../raw-uplinks/block-reader.ts';
+import { openRawUplinkStore, type RawUplinkStore } from '../raw-uplinks/raw-uplink-store.ts';
+import type { SampleStore } from '../samples/sample-store.ts';
+import { setRepeatingTimer } from '../structures/timers.ts';
+import type { Telemetry } from '../telemetry/events.ts';
+import type { Followers } from './followers.ts';
+import type { FollowedLog } from './journal-follower.ts';
+
+const name = 'raw-uplinks';
+const syncEveryMs = 5_000;
+
+export interface RawUplinks {
+  /** Newest first, with all that was acknowledged before the call. */
+  readonly list: (range: RawUplinkRange) => Promise<RawUplinkPage>;
+  readonly dropDevices: (deviceIds: ReadonlySet<string>) => Promise<void>;
+  /** Drops what is past its retention or beyond the limit of bytes. */
+  readonly runMaintenance: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface RawUplinkFollowerParts {
+  readonly directory: string;
+  readonly retentionMs: number;
+  readonly bytesMax: number;
+  readonly log: FollowedLog & Pick<SampleStore, 'isLost'>;
+  readonly followers: Pick<Followers, 'start'>;
+  readonly telemetry: Pick<
+    Telemetry,
+    'backgroundFailed' | 'damageFound' | 'gauge' | 'rawUplinksDropped'
+  >;
+  readonly diskIsFull: () => boolean;
+  readonly now: () => EpochMs;
+}
+
+/** Opens the store. It catches up with the journal in the background. */
+export async function openRawUplinks(parts: RawUplinkFollowerParts): Promise<RawUplinks> {
+  const { log, telemetry } = parts;
+  const store = await openStore(parts);
+  telemetry.gauge('raw_uplink_bytes', 'Bytes of raw uplinks on disk.', () => store.bytes);
+  const failed = (error: unknown) => telemetry.backgroundFailed('keeping raw uplinks', error);
+  const follower = parts.followers.start(name, {
+    handle: async (entries) => {
+      const last = entries.at(-1);
+      if (last === undefined) return;
+      // The journal keeps them until there is room again.
+      if (parts.diskIsFull()) throw problem('storageFull');
+      const uplinks = entries.flatMap((entry) => rawUplinkOf(entry) ?? []);
+      await store.add(uplinks, last.position + 1);
+    },
+    failed,
+  });
+  /** The journal holds what is not on the disk here yet, so that uplinks need no sync of their own. */
+  const tellPosition = (): void => {
+    if (store.durable > (log.followerPosition(name) ?? 0))
+      log.setFollowerPosition(name, store.durable);
+  };
+  const sync = async (): Promise<void> => {
+    await store.syncWhenDue();
+    tellPosition();
+  };
+  const cancelSync = setRepeatingTimer(() => void sync().catch(failed), syncEveryMs);
+  return {
+    async list(range) {
+      // The follower reports its own failures; what is there can still be read.
+      await follower.settled().catch(() => undefined);
+      return store.list(range);
+    },
+    async dropDevices(deviceIds) {
+      if (deviceIds.size === 0) return;
+      await follower.settled();
+      const uplinks = await store.dropDevices(deviceIds);
+      telemetry.rawUplinksDropped({ reason: 'deviceDeleted', uplinks });
+    },
+    async runMaintenance() {
+      telemetry.rawUplinksDropped({ reason: 'retention', bytes: await store.dropExpired() });
+      tellPosition();
+    },
+    async close() {
+      cancelSync();
+      await follower.close();
+      await store.close();
+      tellPosition();
+    },
+  };
+}
+
+function openStore(parts: RawUplinkFollowerParts): Promise<RawUplinkStore> {
+  const { directory, retentionMs, bytesMax, log, telemetry, now } = parts;
+  return openRawUplinkStore({
+    directory,
+    now,
+    retentionMs,
+    bytesMax,
+    followedFrom: log.followerPosition(name),
+    isLost: (from, to) => log.isLost(from, to),
+    damaged: (damage) => telemetry.damageFound({ what: 'raw uplinks', ...damage }),
+  });
+}

@@ -1,0 +1,50 @@
+// Runs of rules: saved in the background, a few rules per second, and loaded when a client reads them.
+import type { Json } from '../model/json.ts';
+import { lazyTransaction, type RecordsDb } from '../records/records.ts';
+import { findRuns, saveRuns } from '../records/rows/rule-queue.ts';
+import type { RunLog } from '../rules/run-log.ts';
+import type { SetTimer } from '../structures/timers.ts';
+
+/** Rules whose runs are saved in one transaction: few, so that no request waits for it; more at the stop. */
+const rulesPerSave = 4;
+const rulesPerSaveAtStop = 20;
+const saveEveryMs = 1_000;
+
+export interface RuleRuns {
+  /** The last runs of a rule, newest first. */
+  readonly runsOf: (ruleId: string) => Promise<readonly Json[]>;
+  /** Saves all runs. */
+  readonly close: () => Promise<void>;
+}
+
+export interface RuleRunsParts {
+  readonly db: RecordsDb;
+  readonly log: Pick<RunLog, 'has' | 'load' | 'runsOf' | 'takeChanged'>;
+  readonly setRepeatingTimer: SetTimer;
+  readonly failed: (error: unknown) => void;
+}
+
+/** Starts saving. */
+export function createRuleRuns({ db, log, setRepeatingTimer, failed }: RuleRunsParts): RuleRuns {
+  /** Returns how many rules had unsaved runs, at most `max`. */
+  async function save(max: number): Promise<number> {
+    const ids = log.takeChanged(max);
+    if (ids.length === 0) return 0;
+    await lazyTransaction(db, async (step) => {
+      for (const id of ids) await saveRuns(step, id, log.runsOf(id) ?? []);
+    });
+    return ids.length;
+  }
+
+  const stop = setRepeatingTimer(() => void save(rulesPerSave).catch(failed), saveEveryMs);
+  return {
+    async runsOf(ruleId) {
+      if (!log.has(ruleId)) log.load(ruleId, await findRuns(db, ruleId));
+      return log.runsOf(ruleId) ?? [];
+    },
+    async close() {
+      stop();
+      while ((await save(rulesPerSaveAtStop)) > 0);
+    },
+  };
+}

@@ -1,0 +1,115 @@
+// Status follower: keeps device status in the records up to date with the journal, and lets the journal drop what they have.
+import { isDiskFull } from '../model/disk-full.ts';
+import { lazyTransaction, type RecordsDb } from '../records/records.ts';
+import {
+  findDeviceState,
+  saveDeviceStates,
+  saveUplinkMetrics,
+} from '../records/rows/device-status.ts';
+import { findFollowerPosition, saveFollowerPosition } from '../records/rows/follower-positions.ts';
+import { appendProcessingLog } from '../records/rows/processing-log.ts';
+import { durableMark } from '../records/rows/recorded-positions.ts';
+import { closeInOrder } from '../structures/closers.ts';
+import { setRepeatingTimer } from '../structures/timers.ts';
+import type { Telemetry } from '../telemetry/events.ts';
+import {
+  createDeviceStatus,
+  type DeviceStatus,
+  type StatusRecords,
+  statusFollowing,
+} from './device-status.ts';
+import type { Followers } from './followers.ts';
+import type { FollowedLog, JournalFollower } from './journal-follower.ts';
+
+const name = 'device-status';
+/** At full ingest the journal grows by some tens of megabytes between two marks. */
+const markEveryMs = 5_000;
+
+export interface StatusFollowerParts {
+  readonly db: RecordsDb;
+  readonly log: FollowedLog;
+  readonly followers: Pick<Followers, 'start'>;
+  readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
+}
+
+export interface StatusFollower extends Pick<DeviceStatus, 'stateOf' | 'setState'> {
+  /** Resolves when everything durable by now can be read from the records. */
+  readonly settled: () => Promise<void>;
+  /** Writes what is durable and lets the journal drop it. Nothing must become durable any more. */
+  readonly close: () => Promise<void>;
+}
+
+/** Resolves when the records have what the journal has, or when a full disk refuses it. */
+export async function openStatusFollower(parts: StatusFollowerParts): Promise<StatusFollower> {
+  const { db, log, telemetry } = parts;
+  const from = (await findFollowerPosition(db, name)) ?? 0;
+  log.setFollowerPosition(name, from);
+  let written: number | undefined;
+  const status = createDeviceStatus(statusRecords(db), (position) => {
+    written = position;
+  });
+  const follower = parts.followers.start(name, {
+    ...statusFollowing,
+    from,
+    announced: status.announced,
+    handle: status.handle,
+    failed: (error) => telemetry.backgroundFailed('writing device status', error),
+  });
+  await catchUp(follower, log, from);
+  const marks = startMarking(parts, () => written);
+  return {
+    stateOf: status.stateOf,
+    setState: status.setState,
+    settled: follower.settled,
+    close: () => closeInOrder(follower.settled, follower.close, marks.close),
+  };
+}
+
+function statusRecords(db: RecordsDb): StatusRecords {
+  return {
+    write: (batch) =>
+      lazyTransaction(db, async (step) => {
+        await saveUplinkMetrics(step, [...batch.metrics.values()]);
+        await saveDeviceStates(step, batch.states);
+        await appendProcessingLog(step, batch.notes);
+        await saveFollowerPosition(step, name, batch.position);
+      }),
+    readState: (deviceId) => findDeviceState(db, deviceId),
+  };
+}
+
+/** Announces what a crash kept from the records, because decoders must not see the states before it. */
+async function catchUp(follower: JournalFollower, log: FollowedLog, from: number): Promise<void> {
+  for await (const entries of log.entriesFrom(from)) {
+    for (const entry of entries) follower.follow(entry);
+    // What a full disk does not take now is written when there is room, as everything after it.
+    await follower.settled().catch((error: unknown) => {
+      if (!isDiskFull(error)) throw error;
+    });
+  }
+}
+
+/** Lets the journal drop what the records have on the disk: every few seconds and at the end. */
+function startMarking(
+  { db, log, telemetry }: StatusFollowerParts,
+  written: () => number | undefined,
+): { readonly close: () => Promise<void> } {
+  let marked: number | undefined;
+  async function mark(): Promise<void> {
+    const position = written();
+    if (position === undefined || position === marked) return;
+    // This commit waits for the disk, and everything written before becomes durable with it.
+    await saveFollowerPosition(db, durableMark, position);
+    log.setFollowerPosition(name, position);
+    marked = position;
+  }
+  const failed = (error: unknown): void =>
+    telemetry.backgroundFailed('truncating the journal', error);
+  const cancel = setRepeatingTimer(() => void mark().catch(failed), markEveryMs);
+  return {
+    close: async () => {
+      cancel();
+      await mark().catch(failed);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// Answers: the output of a handler, or the error body of a request that failed.
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Problem, problem } from '../../model/problem.ts';
+import { errorBody, problemOf, traceIdOf } from './error-body.ts';
+import { firstOf } from './request-id.ts';
+import { shownPath } from './request-path.ts';
+import { routeOf, stateOf } from './request-state.ts';
+import { Answer } from './route.ts';
+import { setSecurityHeaders } from './security-headers.ts';
+
+/** Bodies of routes that declare no limit. */
+export const bodyBytesMaxDefault = 4 * 1024 * 1024;
+const retryAfterSeconds = 1;
+
+export interface AnswerParts {
+  readonly now: () => number;
+  readonly publicUrl: string;
+  readonly events: {
+    failed(error: unknown, request: { path: string; requestId: string; errorId: string }): void;
+  };
+}
+
+/** Sends what a handler returned: 204 for undefined, the status for a body, and an `Answer` as it says. */
+export function sendOutput(reply: FastifyReply, output: unknown, status: number): FastifyReply {
+  if (output === undefined) return reply.code(204).send();
+  if (!(output instanceof Answer)) return reply.code(status).send(output);
+  const { body } = output;
+  for (const [name, value] of Object.entries(output.headers)) reply.header(name, value);
+  reply.code(output.status);
+  if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) return reply.send(body);
+  // The answer to HEAD has no body, so the stream is not read.
+  body.destroy();
+  return reply.send();
+}
+
+/** Headers of every answer. */
+export function setEdgeHeaders(
+  { publicUrl }: Pick<AnswerParts, 'publicUrl'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  reply.header('x-request-id', request.id);
+  reply.header('cache-control', 'no-store');
+  setSecurityHeaders(reply, publicUrl.startsWith('https:'));
+}
+
+/** Sends the error body; reports an error that is not a Problem, which the client sees as an internal error. */
+export function sendFailure(
+  parts: AnswerParts,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const known = problemOf(error, {
+    bytesMax: request.routeOptions?.bodyLimit ?? bodyBytesMaxDefault,
+    contentType: request.headers['content-type'] ?? 'none',
+  });
+  if (known?.status === 401) stateOf(request).refusedBy = known.problem;
+  const failure = known ?? problem('internal');
+  const { id: requestId } = request;
+  const path = shownPath(request);
+  const traceId = traceIdOf(firstOf(request.headers['traceparent']));
+  const body = errorBody(failure, { path, requestId, traceId }, parts.now());
+  if (known === undefined) parts.events.failed(error, { path, requestId, errorId: body.errorId });
+  // A request that the framework rejects has not passed the hook that sets them.
+  setEdgeHeaders(parts, request, reply);
+  setFailureHeaders(reply, failure);
+  const shaped = routeOf(request)?.refusal?.(failure);
+  if (shaped !== undefined) return sendOutput(reply, shaped, body.status);
+  return reply
+    .code(body.status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(body);
+}
+
+function setFailureHeaders(reply: FastifyReply, { status, details }: Problem): void {
+  const { retryAfterSeconds: declared, allow } = details;
+  if (typeof declared === 'number') reply.header('retry-after', declared);
+  else if (status === 503) reply.header('retry-after', retryAfterSeconds);
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (typeof allow === 'string') reply.header('allow', allow);
+}

@@ -1,0 +1,45 @@
+// Body parsers: JSON and forms that are parsed whole, by the content type and the declaration of the route.
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { problem } from '../../model/problem.ts';
+import { parseJsonBody } from './json-body.ts';
+import { routeOf, stateOf } from './request-state.ts';
+
+export const jsonType = /^application\/(?:[\w.-]+\+)?json(?:;|$)/;
+const formType = 'application/x-www-form-urlencoded';
+
+/** Replaces the parsers of the framework. Another content type is a 415. */
+export function addBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(jsonType, { parseAs: 'buffer' }, (request, body, done) => {
+    if (routeOf(request)?.form) return done(problem('formExpected'));
+    parseJson(request, body as Buffer, done);
+  });
+  app.addContentTypeParser(formType, { parseAs: 'string' }, (request, body, done) => {
+    const route = routeOf(request);
+    if (route?.form) return done(null, body);
+    if (route?.jsonOfAnyType && isJson(body as string))
+      return parseJson(request, Buffer.from(body), done);
+    done(problem('unsupportedMediaType', { contentType: formType }));
+  });
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    const contentType = request.headers['content-type'];
+    if (contentType === undefined && routeOf(request)?.jsonOfAnyType)
+      return parseJson(request, body as Buffer, done);
+    done(problem('unsupportedMediaType', { contentType: contentType ?? 'none' }));
+  });
+}
+
+type BodyDone = (error: Error | null, body?: unknown) => void;
+
+function parseJson(request: FastifyRequest, bytes: Buffer, done: BodyDone): void {
+  stateOf(request).bodyBytes = bytes.length;
+  try {
+    done(null, parseJsonBody(bytes.toString('utf8')));
+  } catch (error) {
+    done(error as Error);
+  }
+}
+
+function isJson(text: string): boolean {
+  return /^\s*[[{]/.test(text);
+}

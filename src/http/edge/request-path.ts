@@ -1,0 +1,22 @@
+// Request paths: without the query, and without the secrets that some of them contain.
+import type { FastifyRequest } from 'fastify';
+import { routeOf } from './request-state.ts';
+
+/** The path without the query. */
+export function pathOf({ url }: { readonly url: string }): string {
+  const end = url.indexOf('?');
+  if (end === -1) return url;
+  return url.slice(0, end);
+}
+
+/** The path as logs and error bodies may show it. */
+export function shownPath(request: FastifyRequest): string {
+  const route = routeOf(request);
+  if (route?.secretPath) return route.path;
+  return maskedPath(pathOf(request));
+}
+
+/** Mailed links contain a secret, also when they are mistyped and no route has them. */
+export function maskedPath(path: string): string {
+  return path.replace(/(\/(?:invitations|password-reset))\/.+/i, '$1/***');
+}

@@ -1,0 +1,15 @@
+// Count of MQTT WebSockets: one of an organization's WebSockets is taken until the connection closes (contract 36).
+import type { Duplex } from 'node:stream';
+import type { QuotaCount } from '../../model/quota-count.ts';
+
+/** Returns false when the organization has no WebSocket left. */
+export function takeUntilClose(
+  count: Pick<QuotaCount, 'take' | 'give'>,
+  organizationId: string,
+  conn: Pick<Duplex, 'closed' | 'once'>,
+): boolean {
+  if (conn.closed) return true;
+  if (!count.take(organizationId, 1)) return false;
+  conn.once('close', () => count.give(organizationId, 1));
+  return true;
+}
