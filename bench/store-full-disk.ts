@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import process from 'node:process';
 import { Problem } from '../src/model/problem.ts';
 import { entryOf } from '../src/samples/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../src/samples/embedded/embedded-store.ts';
+import { keeping } from '../src/samples/conformance/retention-times.ts';
+import { openTestSamples } from '../src/samples/testing-samples.ts';
 import { verifyStore } from '../src/samples/embedded/verify-chunks.ts';
 
 const [folder] = process.argv.slice(2);
@@ -12,7 +13,7 @@ if (folder === undefined) throw new Error('usage: store-full-disk.ts FOLDER');
 const dayMs = 86_400_000;
 const limits = { segmentBytes: 500_000, journalTailBytes: 3_000_000, lookEveryBytes: 200_000 };
 const open = () =>
-  openEmbeddedStore({
+  openTestSamples({
     directory: folder,
     now: Date.now,
     limits,
@@ -61,7 +62,7 @@ assert.equal(refused, 20);
 assert.equal(await count(), stored, 'reads go on, and what was acknowledged is there');
 console.log(`full after ${stored} samples; ${refused} requests refused with 507; reads go on`);
 
-const dropped = await store.dropExpired(() => at / 2);
+const dropped = await store.retain(keeping({ w1: at / 2 }));
 assert(dropped.bytes > 1_000_000, `retention gave back ${dropped.bytes} bytes`);
 const kept = await count();
 assert.equal(kept, stored - dropped.samples);
@@ -76,7 +77,7 @@ console.log(`writing went on: ${await count()} samples`);
 
 for (let round = 0; round < 5; round++) {
   await write(100_000, 3);
-  await store.dropExpired(() => at - dayMs / 2);
+  await store.retain(keeping({ w1: at - dayMs / 2 }));
 }
 const last = await count();
 await store.close();

@@ -6,7 +6,7 @@ import { openRawUplinks, type RawUplinks } from '../flows/raw-uplink-follower.ts
 
 /** Opens the raw uplinks; with a retention of 0 nothing is kept. */
 export async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
-  const { config, store: log, followers, telemetry, diskIsFull, now } = parts;
+  const { config, log, followers, telemetry, diskIsFull, now } = parts;
   const { rawUplinkRetentionMs: retentionMs, rawUplinkBytesMax: bytesMax } = config;
   const directory = join(config.dataDirectory, 'uplinks');
   if (retentionMs === 0) return keepingNone(parts, directory);
@@ -14,8 +14,8 @@ export async function composeRawUplinks(parts: Parts): Promise<RawUplinks> {
   return openRawUplinks({ ...kept, log, followers, telemetry, diskIsFull, now });
 }
 
-function keepingNone({ store }: Parts, directory: string): RawUplinks {
-  store.removeFollower('raw-uplinks');
+function keepingNone({ log }: Parts, directory: string): RawUplinks {
+  log.removeFollower('raw-uplinks');
   rmSync(directory, { recursive: true, force: true });
   const nothing = async () => undefined;
   return {

@@ -14,6 +14,7 @@ import { Problem, problem } from '../model/problem.ts';
 import { UnreadableRecord } from '../model/unreadable-record.ts';
 import { compileRule } from '../rules/compiled-rule.ts';
 import { inputsInWorkspace } from '../rules/rule-loader.ts';
+import type { SearchedStore } from '../rules/last-sample-search.ts';
 import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
 import { findCustomLogics } from '../records/rows/custom-logic.ts';
@@ -46,10 +47,20 @@ export interface Rules {
   readonly close: () => Promise<void>;
 }
 
+function searchedStore({ store, log }: Parts): SearchedStore {
+  return {
+    samples: store.samples,
+    entriesFrom: log.entriesFrom,
+    get position() {
+      return log.position;
+    },
+  };
+}
+
 /** The position of the last entry that was evaluated: what had no effect is not in the records, and the journal was told of it. */
-async function evaluatedPosition({ records, store }: Parts): Promise<number> {
+async function evaluatedPosition({ records, log }: Parts): Promise<number> {
   const written = (await findFollowerPosition(records.db, rulesFollower)) ?? -1;
-  return Math.max(written, (store.followerPosition(rulesFollower) ?? 0) - 1);
+  return Math.max(written, (log.followerPosition(rulesFollower) ?? 0) - 1);
 }
 
 export async function composeRules(
@@ -59,7 +70,7 @@ export async function composeRules(
 ): Promise<Rules> {
   const { records, store, telemetry, directory, now, newId } = parts;
   const { db } = records;
-  const registry = createRuleRegistry(records, store, (ruleId, error) =>
+  const registry = createRuleRegistry(records, searchedStore(parts), (ruleId, error) =>
     telemetry.backgroundFailed(`reading rule ${ruleId}`, error),
   );
   const log = createRunLog();

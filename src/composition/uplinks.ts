@@ -85,14 +85,14 @@ export interface Uplinks {
 
 /** Opens the way in and brings followers up to the journal's end. */
 export async function composeUplinks(parts: Parts, stopping: () => boolean): Promise<Uplinks> {
-  const { telemetry, records, store, followers, directory, now, newId } = parts;
+  const { telemetry, records, store, log, followers, directory, now, newId } = parts;
   const scripts = openScripts(parts);
   const scriptTrials: Uplinks['scriptTrials'] = {
     run: (run) => scripts.run({ ...run, kind: 'trial' }),
   };
   // Whoever has decoders will use them soon; an installation without any saves their memory.
   if (await hasDeviceTypes(records.db)) scripts.warmUp();
-  const status = await openStatusFollower({ db: records.db, log: store, followers, telemetry });
+  const status = await openStatusFollower({ db: records.db, log, followers, telemetry });
   const raw = await composeRawUplinks(parts);
   const intake = createIntake(intakeLimits);
   const { admit } = deviceNames(parts.config.quotas, (deviceId) => storedNames(store, deviceId));
