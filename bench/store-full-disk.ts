@@ -1,10 +1,11 @@
-// Store on a full disk: `npm run bench -- store-full-disk FOLDER`, with the folder on a tmpfs of 24 MB.
-// Writers get 507, reads continue, retention frees space on the full disk, and writing resumes without a restart.
+// A store on a file system that runs full: `npm run bench -- store-full-disk FOLDER`, the folder on a tmpfs of 24 MB, say.
+// Writers are refused with 507, reads go on, retention gives space back on the full disk, and writing goes on without a restart.
 import assert from 'node:assert/strict';
 import process from 'node:process';
 import { Problem } from '../src/model/problem.ts';
 import { entryOf } from '../src/samples/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../src/samples/embedded/embedded-store.ts';
+import { keeping } from '../src/samples/conformance/retention-times.ts';
+import { openTestSamples } from '../src/samples/testing-samples.ts';
 import { verifyStore } from '../src/samples/embedded/verify-chunks.ts';
 
 const [folder] = process.argv.slice(2);
@@ -12,7 +13,7 @@ if (folder === undefined) throw new Error('usage: store-full-disk.ts FOLDER');
 const dayMs = 86_400_000;
 const limits = { segmentBytes: 500_000, journalTailBytes: 3_000_000, lookEveryBytes: 200_000 };
 const open = () =>
-  openEmbeddedStore({
+  openTestSamples({
     directory: folder,
     now: Date.now,
     limits,
@@ -24,7 +25,7 @@ let stored = 0;
 let refused = 0;
 let at = 0;
 
-/** Sends entries of incompressible samples until some are rejected, or until their number is reached. */
+/** Sends entries of incompressible samples until some are refused, or until there were so many. */
 async function write(entriesMax: number, refusalsMax: number): Promise<void> {
   let refusals = 0;
   for (let i = 0; i < entriesMax && refusals < refusalsMax; i++) {
@@ -58,25 +59,25 @@ async function count(): Promise<number> {
 
 await write(100_000, 20);
 assert.equal(refused, 20);
-assert.equal(await count(), stored, 'reads continue, and what was acknowledged exists');
-console.log(`full after ${stored} samples; ${refused} requests rejected with 507; reads continue`);
+assert.equal(await count(), stored, 'reads go on, and what was acknowledged is there');
+console.log(`full after ${stored} samples; ${refused} requests refused with 507; reads go on`);
 
-const dropped = await store.dropExpired(() => at / 2);
-assert(dropped.bytes > 1_000_000, `retention freed ${dropped.bytes} bytes`);
+const dropped = await store.retain(keeping({ w1: at / 2 }));
+assert(dropped.bytes > 1_000_000, `retention gave back ${dropped.bytes} bytes`);
 const kept = await count();
 assert.equal(kept, stored - dropped.samples);
 console.log(
-  `retention on the full disk dropped ${dropped.samples} samples and freed ${dropped.bytes} bytes`,
+  `retention on the full disk dropped ${dropped.samples} samples and gave back ${dropped.bytes} bytes`,
 );
 
 const before = refused;
 await write(60, 1);
-assert.equal(refused, before, 'writing resumes without a restart');
-console.log(`writing resumed: ${await count()} samples`);
+assert.equal(refused, before, 'writing goes on without a restart');
+console.log(`writing went on: ${await count()} samples`);
 
 for (let round = 0; round < 5; round++) {
   await write(100_000, 3);
-  await store.dropExpired(() => at - dayMs / 2);
+  await store.retain(keeping({ w1: at - dayMs / 2 }));
 }
 const last = await count();
 await store.close();

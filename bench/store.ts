@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { type AccumulatorName, accumulators } from '../src/summaries/accumulators.ts';
 import { noSlots } from '../src/summaries/occupied-slots.ts';
 import type { JournalEntry } from '../src/model/journal-entry.ts';
-import { type EmbeddedStore, openEmbeddedStore } from '../src/samples/embedded/embedded-store.ts';
+import { type TestSamples, openTestSamples } from '../src/samples/testing-samples.ts';
 import { atLeast, figureNotes, type Goal, under, upTo } from './load/figure-notes.ts';
 import { entriesOf } from './load/workload-entries.ts';
 import {
@@ -63,11 +63,11 @@ const isLarge = samplesOf(shape) > samplesOf(workloadW);
 const folder = values.folder === '' ? mkdtempSync(join(tmpdir(), 'bench-store-')) : values.folder;
 const { rows, note, noteNumber } = figureNotes();
 
-function open(): Promise<EmbeddedStore> {
-  return openEmbeddedStore({ directory: folder, now: Date.now });
+function open(): Promise<TestSamples> {
+  return openTestSamples({ directory: folder, now: Date.now });
 }
 
-async function ingest(store: EmbeddedStore): Promise<void> {
+async function ingest(store: TestSamples): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   let generatingMs = 0;
   let count = 0;
@@ -130,7 +130,7 @@ interface Asking {
   readonly below: (limit: number) => number;
 }
 
-function asking(store: EmbeddedStore): Asking {
+function asking(store: TestSamples): Asking {
   let state = 7;
   const below = (limit: number): number => {
     state ^= state << 13;
@@ -151,7 +151,7 @@ function edgesEvery(step: number, from: number, to: number): number[] {
   return Array.from({ length: Math.round((to - from) / step) + 1 }, (_, i) => from + i * step);
 }
 
-async function timeOneDevice(store: EmbeddedStore): Promise<void> {
+async function timeOneDevice(store: TestSamples): Promise<void> {
   const { kpi, device, day } = asking(store);
   const end = endMsOf(shape);
   const from = end - askedDays * dayMs;
@@ -205,7 +205,7 @@ async function timeOneDevice(store: EmbeddedStore): Promise<void> {
   );
 }
 
-async function timeManyDevices(store: EmbeddedStore): Promise<void> {
+async function timeManyDevices(store: TestSamples): Promise<void> {
   const { kpi, day, below } = asking(store);
   const end = endMsOf(shape);
   const from = end - askedDays * dayMs;

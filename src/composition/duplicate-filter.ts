@@ -5,10 +5,10 @@ import { createDuplicateFilter, type DuplicateFilter } from '../ingest/duplicate
 import { mqttLimits } from '../ingest/mqtt/mqtt-limits.ts';
 
 export async function composeDuplicates(parts: Parts): Promise<DuplicateFilter> {
-  const { store, telemetry, now } = parts;
+  const { log, telemetry, now } = parts;
   const filter = createDuplicateFilter(now);
   const { heardWithinMs: confirmedAfterMs } = mqttLimits;
-  await recoverDuplicates({ filter, store, confirmedAfterMs, now: now() });
+  await recoverDuplicates({ filter, log, confirmedAfterMs, now: now() });
   telemetry.gauge(
     'duplicate_keys',
     'Uplinks that repetitions are recognized of.',

@@ -11,8 +11,8 @@ export interface Idempotency {
 }
 
 export async function composeIdempotency(parts: Parts): Promise<Idempotency> {
-  const { records, store, now } = parts;
-  await recoverDurableParts(records.db, store, now());
+  const { records, log, now } = parts;
+  await recoverDurableParts(records.db, log, now());
   const stored = createIdempotencyRecords(parts);
   return { once: idempotency(stored, now), onceStreamed: streamedIdempotency(stored, now) };
 }

@@ -17,7 +17,7 @@ import { createFanOut } from '../live/fan-out.ts';
 
 /** Serves the data stream on the server's upgrades. */
 export function composeLive(server: Server, parts: Parts): DataStreams {
-  const { store, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
+  const { log, telemetry, now, records, openCounts, quotaUse, followChanges } = parts;
   const fanOut = createFanOut();
   parts.followers.listen('live', ({ samples }) => {
     if (samples.length > 0) fanOut.publish(samples, now());
@@ -33,7 +33,7 @@ export function composeLive(server: Server, parts: Parts): DataStreams {
     assetsOfTag: devicesOfTag,
     counts: openCounts,
     isElsewhere: (path) => path === mqttSocketPath,
-    replay: (start, wanted) => store.replay(start, wanted),
+    replay: (start, wanted) => log.replay(start, wanted),
     now,
     trustedProxies: parts.config.trustedProxies,
     refused: telemetry.credentialRefused,

@@ -14,6 +14,7 @@ import {
 } from '../data-folder/data-folder.ts';
 import { type DiskWatch, openDiskWatch } from '../flows/disk-watch.ts';
 import { createFollowers, followersOfLog } from '../flows/followers.ts';
+import type { EntryLog } from '../log/entry-log.ts';
 import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import { uplinkDirectory } from '../inventory/devices/uplink-route-cache.ts';
 import { quotaUse } from '../inventory/workspaces/quota-use.ts';
@@ -24,7 +25,8 @@ import { positionBehindUplinks } from '../raw-uplinks/newest-position.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import { checkRecords } from '../records/records-check.ts';
 import type { RecordedPositions } from '../records/rows/recorded-positions.ts';
-import { type EmbeddedStore, openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
+import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
+import { openSamples, type Samples } from '../samples/samples.ts';
 import type { Closers } from '../structures/closers.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import { addBuildInfo } from '../telemetry/build-info.ts';
@@ -52,7 +54,7 @@ export async function openParts(start: Start): Promise<Parts> {
   const acting = new AsyncLocalStorage<Actor | undefined>();
   const records = await openRecordsIn(start, disk, acting, changeFollowers);
   readiness.add('records', telemetry.recordsStoppedBecause);
-  const store = await openStore(start, disk, seen);
+  const { samples: store, log } = await openSampleStore(start, disk, seen);
   const directory = uplinkDirectory(records);
   const access = composeAccess(config, records, acting, now);
   closers.push('access', () => access.runMaintenance());
@@ -68,7 +70,8 @@ export async function openParts(start: Start): Promise<Parts> {
     diskIsFull: disk.isFull,
     records,
     store,
-    followers: createFollowers(store),
+    log,
+    followers: createFollowers(log),
     directory,
     access,
     now,
@@ -135,23 +138,26 @@ async function openRecordsIn(
   return records;
 }
 
-async function openStore(
+async function openSampleStore(
   { config, telemetry, closers, now }: Start,
   disk: DiskWatch,
   seen: RecordedPositions,
-): Promise<EmbeddedStore> {
+): Promise<{ readonly samples: Samples; readonly log: EntryLog }> {
   const uplinksTo = await positionBehindUplinks(join(config.dataDirectory, 'uplinks'));
-  const store = await openEmbeddedStore({
-    directory: join(config.dataDirectory, 'samples'),
+  const directory = join(config.dataDirectory, 'samples');
+  const samples = await openSamples({
+    directory,
     now,
+    openStore: (surroundings) =>
+      openEmbeddedStore({ directory: join(directory, 'segments'), ...surroundings }),
     seen: { ...seen, uplinksTo },
     hasRoom: () => !disk.isFull(),
     onWriting: disk.writingChanged,
     damaged: (damage) => telemetry.damageFound({ ...damage }),
     failed: (error) => telemetry.backgroundFailed('writing segments of samples', error),
   });
-  closers.push('the sample store', () => store.close());
-  addJournalFigures(telemetry, store, followersOfLog, now);
+  closers.push('the sample store', () => samples.close());
+  addJournalFigures(telemetry, samples.log, followersOfLog, now);
   addBuildInfo(telemetry);
-  return store;
+  return { samples, log: samples.log };
 }

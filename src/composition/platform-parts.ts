@@ -10,7 +10,8 @@ import type { TellNetworkServer } from '../inventory/devices/registration.ts';
 import type { Route } from '../http/edge/route.ts';
 import type { RecordChange } from '../model/record.ts';
 import type { OpenRecords } from '../records/records.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { EntryLog } from '../log/entry-log.ts';
+import type { Samples } from '../samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import type { Readiness } from '../telemetry/readiness.ts';
 
@@ -45,7 +46,9 @@ export interface Parts {
   /** Whether only the records may still be written. */
   readonly diskIsFull: () => boolean;
   readonly records: OpenRecords;
-  readonly store: SampleStore;
+  /** The journal of everything that came in. */
+  readonly log: EntryLog;
+  readonly store: Samples;
   /** All that follow the journal. */
   readonly followers: Followers;
   readonly directory: UplinkDirectory;

@@ -103,7 +103,7 @@ async function openFlows(parts: Parts, closers: Closers, stopping: () => boolean
 
 /** Opens the ports, HTTP first, because its port tells the caller that the platform started. */
 async function listen(parts: Parts, flows: Flows, closers: Closers) {
-  const { config, store, telemetry } = parts;
+  const { config, log, telemetry } = parts;
   const { uplinks, duplicates, mqtt, lora, deliveries, rules } = flows;
   const { pushConfiguration } = mqtt;
   const extras = { publicHolidays: openPublicHolidays(), pushConfiguration, deliveries, rules };
@@ -113,7 +113,7 @@ async function listen(parts: Parts, flows: Flows, closers: Closers) {
   const streams = composeLive(app.server, parts);
   closers.push('live connections', () => streams.close());
   // On a full disk nothing is acknowledged before there is room, and the positions of the last run are on disk.
-  await store.saveFollowerPositions().catch((error: unknown) => {
+  await log.saveFollowerPositions().catch((error: unknown) => {
     if (!isDiskFull(error)) throw error;
     telemetry.backgroundFailed('saving positions of followers', error);
   });

@@ -6,7 +6,7 @@ import {
   listDeletedDevices,
   removeTraces,
 } from '../records/rows/deleted-devices.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { Samples } from '../samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
 /** Uplinks and backfills that were in progress when their device was deleted have ended after this time. */
@@ -14,7 +14,7 @@ export const lateAfterDeletionMs = 600_000;
 
 export interface DeletedDevicesParts {
   readonly db: RecordsDb;
-  readonly store: Pick<SampleStore, 'topics' | 'dropDevice'>;
+  readonly store: Pick<Samples, 'topics' | 'dropDevice'>;
   readonly telemetry: Pick<Telemetry, 'samplesDropped' | 'backgroundFailed'>;
   readonly now: () => EpochMs;
   /** Resolves when what was acknowledged so far is in the records. */

@@ -13,7 +13,7 @@ async function recovered(batches: readonly (readonly [key: string | undefined, a
   const readFrom: number[] = [];
   await recoverDuplicates({
     filter: { remember: (key) => remembered.push(key), doubt: (key) => doubted.push(key) },
-    store: {
+    log: {
       position: duplicateLimits.recoveredEntriesMax + 7,
       async *entriesFrom(position) {
         readFrom.push(position);

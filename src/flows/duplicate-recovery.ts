@@ -2,11 +2,11 @@
 import { type DuplicateFilter, duplicateLimits } from '../ingest/duplicate-filter.ts';
 import type { EpochMs } from '../model/instant.ts';
 import { durablePart } from '../model/request-part.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { EntryLog } from '../log/entry-log.ts';
 
 export interface DuplicateRecoveryParts {
   readonly filter: Pick<DuplicateFilter, 'remember' | 'doubt'>;
-  readonly store: Pick<SampleStore, 'position' | 'entriesFrom'>;
+  readonly log: Pick<EntryLog, 'position' | 'entriesFrom'>;
   /** Age up to which a sender may not have received the answer to its newest uplinks. */
   readonly confirmedAfterMs: number;
   readonly now: EpochMs;
@@ -14,11 +14,11 @@ export interface DuplicateRecoveryParts {
 
 /** Call once at the start, before the first uplink. */
 export async function recoverDuplicates(parts: DuplicateRecoveryParts): Promise<void> {
-  const { filter, store, confirmedAfterMs, now } = parts;
+  const { filter, log, confirmedAfterMs, now } = parts;
   const oldest = now - duplicateLimits.windowMs;
-  const from = Math.max(0, store.position - duplicateLimits.recoveredEntriesMax);
+  const from = Math.max(0, log.position - duplicateLimits.recoveredEntriesMax);
   let newest: (readonly [key: string, at: EpochMs])[] = [];
-  for await (const entries of store.entriesFrom(from)) {
+  for await (const entries of log.entriesFrom(from)) {
     for (const { trace, receivedAt } of entries) {
       const key = trace?.duplicateKey;
       if (key === undefined || receivedAt <= oldest) continue;

@@ -14,12 +14,12 @@ afterAll(() => opened.close());
 
 function recorded(samples: number, fails?: Error) {
   const calls: string[] = [];
-  let cutoff: Parameters<ExpiredSamplesParts['store']['dropExpired']>[0] | undefined;
+  let asked: Parameters<ExpiredSamplesParts['store']['retain']>[0] | undefined;
   const parts: ExpiredSamplesParts = {
     db: opened.records.db,
     store: {
-      dropExpired: async (keepFrom) => {
-        cutoff = keepFrom;
+      retain: async (times) => {
+        asked = times;
         if (fails !== undefined) throw fails;
         return { samples, bytes: samples };
       },
@@ -30,7 +30,7 @@ function recorded(samples: number, fails?: Error) {
     },
     now: () => now,
   };
-  return { parts, calls, cutoffOf: (id: string) => cutoff?.(id, null), asked: () => cutoff };
+  return { parts, calls, cutoffOf: (id: string) => asked?.workspaces.get(id), asked: () => asked };
 }
 
 test('without rules a start hides nothing, and a round takes back what was hidden', async () => {

@@ -1,14 +1,14 @@
 // Expired samples: hidden at the start, dropped in every round of maintenance (contract 35).
-import { keepFromBy } from '../inventory/workspaces/retention.ts';
+import { retentionTimes } from '../inventory/workspaces/retention.ts';
 import type { EpochMs } from '../model/instant.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { readRetentionRules } from '../records/rows/retention-rules.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { Samples } from '../samples/samples.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 
 export interface ExpiredSamplesParts {
   readonly db: RecordsDb;
-  readonly store: Pick<SampleStore, 'dropExpired'>;
+  readonly store: Pick<Samples, 'retain'>;
   readonly telemetry: Pick<Telemetry, 'samplesDropped' | 'backgroundFailed'>;
   readonly now: () => EpochMs;
 }
@@ -19,10 +19,10 @@ export interface ExpiredSamplesParts {
  */
 export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Promise<void>> {
   const { db, store, telemetry, now } = parts;
-  const keepFrom = keepFromBy(await readRetentionRules(db), now());
-  if (keepFrom === undefined) return async () => undefined;
+  const times = retentionTimes(await readRetentionRules(db), now());
+  if (times.workspaces.size === 0 && times.dataFlows.size === 0) return async () => undefined;
   const dropped = store
-    .dropExpired(keepFrom)
+    .retain(times)
     .then((found) => telemetry.samplesDropped('retention', found))
     .catch((error: unknown) =>
       telemetry.backgroundFailed('dropping samples past their retention', error),
@@ -34,7 +34,6 @@ export async function hideExpired(parts: ExpiredSamplesParts): Promise<() => Pro
 export async function dropExpired(parts: ExpiredSamplesParts): Promise<void> {
   const { db, store, telemetry, now } = parts;
   // Without any rule too, because a rule that was removed hides nothing any more.
-  const keepFrom = keepFromBy(await readRetentionRules(db), now()) ?? (() => undefined);
-  const dropped = await store.dropExpired(keepFrom);
+  const dropped = await store.retain(retentionTimes(await readRetentionRules(db), now()));
   if (dropped.samples > 0) telemetry.samplesDropped('retention', dropped);
 }

@@ -8,29 +8,29 @@ import {
   saveDurableParts,
   saveKeptAnswer,
 } from '../records/rows/idempotency-keys.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { EntryLog } from '../log/entry-log.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import type { IdempotencyRecords } from './idempotency.ts';
 
 export interface IdempotencyRecordsParts {
   readonly records: Records;
-  readonly store: Pick<SampleStore, 'position'>;
+  readonly log: Pick<EntryLog, 'position'>;
   readonly telemetry: Pick<Telemetry, 'backgroundFailed'>;
 }
 
 export function createIdempotencyRecords(parts: IdempotencyRecordsParts): IdempotencyRecords {
-  const { records, store, telemetry } = parts;
+  const { records, log, telemetry } = parts;
   const { db } = records;
   return {
     find: (id, seenAfter) => findKeptAnswer(db, id, seenAfter),
-    reserve: (record) => insertKeptAnswer(db, { ...record, journalPosition: store.position }),
+    reserve: (record) => insertKeptAnswer(db, { ...record, journalPosition: log.position }),
     complete: (id, answer, bodyHash) => saveKeptAnswer(db, id, answer, bodyHash),
     interrupt: (id, durable) => saveDurableParts(db, id, durable),
     release: (id) => removeKeptAnswer(db, id),
     create: (kept, work) =>
       change(records, async (inventory) => {
         const answer = await work(inventory);
-        const journalPosition = store.position;
+        const journalPosition = log.position;
         await insertKeptAnswer(inventory.db, { ...kept, answer, journalPosition });
         return answer;
       }),

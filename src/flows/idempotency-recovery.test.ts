@@ -42,7 +42,7 @@ test('parts behind the reservation are kept, with the position up to which the j
   const { records } = opened;
   const telemetry = { backgroundFailed: () => undefined };
   const at = (position: number) =>
-    createIdempotencyRecords({ records, store: { position }, telemetry });
+    createIdempotencyRecords({ records, log: { position }, telemetry });
   const key = (id: string) => ({ id, bodyHash: 'b', firstSeenAt: 1, answer: null });
   await at(1).reserve(key('cut'));
   await at(2).reserve(key('answered'));

@@ -4,7 +4,7 @@ import type { DurableEntry } from '../model/journal-entry.ts';
 import { durablePart, type StoredPart } from '../model/request-part.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { saveDurableParts, unansweredKeys } from '../records/rows/idempotency-keys.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { EntryLog } from '../log/entry-log.ts';
 import { idempotencyKeptMs } from './idempotency.ts';
 
 /** Durable parts of one request by name. */
@@ -13,20 +13,20 @@ type PartsByName = Map<string, StoredPart>;
 /** Call once at the start, before the first request. */
 export async function recoverDurableParts(
   db: RecordsDb,
-  store: Pick<SampleStore, 'position' | 'entriesFrom'>,
+  log: Pick<EntryLog, 'position' | 'entriesFrom'>,
   now: EpochMs,
 ): Promise<void> {
   const unanswered = await unansweredKeys(db, now - idempotencyKeptMs);
   if (unanswered.length === 0) return;
   const requests = new Map<string, PartsByName>();
-  let from = store.position;
+  let from = log.position;
   for (const { id, durable, journalPosition } of unanswered) {
     requests.set(id, new Map(durable.map((stored) => [stored.part, stored])));
     from = Math.min(from, journalPosition);
   }
-  for await (const entries of store.entriesFrom(from))
+  for await (const entries of log.entriesFrom(from))
     for (const entry of entries) addPart(entry, requests);
-  const { position } = store;
+  const { position } = log;
   await db.transaction().execute(async (step) => {
     for (const [id, parts] of requests)
       await saveDurableParts(step, id, [...parts.values()], position);

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import { entryOf } from '../samples/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
+import { openTestSamples } from '../samples/testing-samples.ts';
 import { createJournalFollower } from './journal-follower.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -22,7 +22,7 @@ function folder(): string {
 
 async function openIn(directory: string) {
   let closing: Promise<void> | undefined;
-  const store = await openEmbeddedStore({ directory, now: () => 1_000 });
+  const store = await openTestSamples({ directory, now: () => 1_000 });
   const close = () => (closing ??= store.close());
   cleanups.push(close);
   const append = (value: number) => store.append(entryOf('d1', [{ at: value, data: { value } }]));

@@ -2,7 +2,7 @@
 // Announcements are only a shortcut past the disk: whatever is not in memory is read from the journal, so none can be missed.
 import { setImmediate as pause } from 'node:timers/promises';
 import { type DurableEntry, isWritten } from '../model/journal-entry.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { EntryLog } from '../log/entry-log.ts';
 import { createRetryingWorker, type RetryingWorker } from '../structures/retrying-worker.ts';
 import { setTimer as realTimer, type SetTimer } from '../structures/timers.ts';
 import { type BatchLimits, batchFrom, createWaitingEntries } from './waiting-entries.ts';
@@ -20,7 +20,7 @@ export interface JournalFollower {
 }
 
 export type FollowedLog = Pick<
-  SampleStore,
+  EntryLog,
   'followerPosition' | 'setFollowerPosition' | 'entriesFrom' | 'position'
 >;
 

@@ -4,7 +4,7 @@ import { problem } from '../model/problem.ts';
 import { rawUplinkOf } from '../model/raw-uplink.ts';
 import type { RawUplinkPage, RawUplinkRange } from '../raw-uplinks/block-reader.ts';
 import { openRawUplinkStore, type RawUplinkStore } from '../raw-uplinks/raw-uplink-store.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { EntryLog } from '../log/entry-log.ts';
 import { setRepeatingTimer } from '../structures/timers.ts';
 import type { Telemetry } from '../telemetry/events.ts';
 import type { Followers } from './followers.ts';
@@ -26,7 +26,7 @@ export interface RawUplinkFollowerParts {
   readonly directory: string;
   readonly retentionMs: number;
   readonly bytesMax: number;
-  readonly log: FollowedLog & Pick<SampleStore, 'isLost'>;
+  readonly log: FollowedLog & Pick<EntryLog, 'isLost'>;
   readonly followers: Pick<Followers, 'start'>;
   readonly telemetry: Pick<
     Telemetry,

@@ -9,7 +9,7 @@ import type { Rule } from '../model/rule.ts';
 import { createRuleRegistry } from '../rules/rule-registry.ts';
 import { createRunLog } from '../rules/run-log.ts';
 import { fromSource, condition, ruleFor, sourceFor } from '../rules/testing-rules.ts';
-import { type EmbeddedStore, openEmbeddedStore } from '../samples/embedded/embedded-store.ts';
+import { type TestSamples, openTestSamples } from '../samples/testing-samples.ts';
 import { type OpenRecords, openRecords } from '../records/records.ts';
 import { findRule, insertRule, removeRule } from '../records/rows/rules.ts';
 import { createRuleFollower } from './rule-follower.ts';
@@ -19,11 +19,11 @@ const samplesDirectory = join(directory, 'samples');
 const now = 60_000;
 const deviceId = '02a';
 let records: OpenRecords;
-let store: EmbeddedStore;
+let store: TestSamples;
 let tenant: { readonly organizationId: string; readonly workspaceId: string };
 let failures: string[] = [];
 
-const opened = () => openEmbeddedStore({ directory: samplesDirectory, now: () => 1 });
+const opened = () => openTestSamples({ directory: samplesDirectory, now: () => 1 });
 
 beforeAll(async () => {
   records = await openRecords({ directory, announce: () => undefined });

@@ -18,7 +18,7 @@ import { createLastSamples } from '../rules/last-samples.ts';
 import { runView, type RuleRun, runOf } from '../rules/rule-run.ts';
 import { actionsFor, scriptEvent, scriptOutcome } from '../rules/script-run.ts';
 import type { ScriptMachine } from '../scripting/script-machine.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { Samples } from '../samples/samples.ts';
 import { type LookUpDevice, type Origin, ruleContext } from './rule-effects.ts';
 
 const simulationLimits = {
@@ -32,7 +32,7 @@ const simulationLimits = {
 } as const;
 
 export interface SimulationParts {
-  readonly store: Pick<SampleStore, 'exportSamples'>;
+  readonly store: Pick<Samples, 'exportSamples'>;
   readonly scripts: Pick<ScriptMachine, 'run'>;
   readonly lookUp: LookUpDevice;
   /** Tag ids to the devices that carry them, and the tags of a device. */

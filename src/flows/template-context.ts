@@ -7,11 +7,11 @@ import { problem } from '../model/problem.ts';
 import { type TemplateContext, templateContextOf } from '../model/template-context.ts';
 import type { RecordsDb } from '../records/records.ts';
 import { findUplinkMetrics } from '../records/rows/device-status.ts';
-import type { SampleStore } from '../samples/sample-store.ts';
+import type { Samples } from '../samples/samples.ts';
 
 export interface ContextSources {
   readonly db: RecordsDb;
-  readonly store: Pick<SampleStore, 'latestSample'>;
+  readonly store: Pick<Samples, 'latestSample'>;
   /** Throws Problem 404. */
   readonly findRoute: (deviceId: string) => UplinkRoute | Promise<UplinkRoute>;
   readonly now: () => EpochMs;

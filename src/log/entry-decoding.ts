@@ -7,6 +7,7 @@ import type { StoredSample } from '../model/sample.ts';
 import { type DataShape, dataOf, leafKinds, type ShapeInterner } from './data-shape.ts';
 import type { EntryHead } from './entry-encoding.ts';
 import type { Frame } from './frame.ts';
+import type { LoggedEntry, RowHead } from './logged-entry.ts';
 import { LeafValues } from './leaf-values.ts';
 
 export interface DecodedRow {
@@ -14,8 +15,10 @@ export interface DecodedRow {
   readonly timestamp: EpochMs;
   readonly origin: EntryHead['origins'][number];
   readonly shape: DataShape;
-  /** The values of this row alone; used again for the next row. */
+  /** The values of all rows of the entry up to this one. */
   readonly values: LeafValues;
+  /** Where those of this row begin. */
+  readonly valuesAt: number;
   /** JSON text. */
   readonly meta: string | undefined;
 }
@@ -56,7 +59,7 @@ function* decodeRows(
     at += 8;
     const meta = hasMeta === 1 ? head.texts[varint()] : undefined;
     const shape = shapes[shapeIndex]!;
-    values.cutBack(0, 0);
+    const valuesAt = values.length;
     for (const { kind } of shape.leaves) {
       if (kind === leafKinds.number) {
         values.addNumber(view.getFloat64(at, true));
@@ -70,6 +73,7 @@ function* decodeRows(
       origin: head.origins[origin]!,
       shape,
       values,
+      valuesAt,
       meta,
     };
   }
@@ -85,7 +89,7 @@ export function durableEntryOf(frame: Frame, shapes: ShapeInterner): DurableEntr
       deviceId: head.device,
       topic: row.topic,
       timestamp: row.timestamp,
-      data: dataOf(row.shape, row.values.sourceFrom(0)),
+      data: dataOf(row.shape, row.values.sourceFrom(row.valuesAt)),
       ...(row.meta === undefined ? {} : { meta: JSON.parse(row.meta) as JsonObject }),
       organizationId,
       workspaceId,
@@ -106,5 +110,28 @@ export function durableEntryOf(frame: Frame, shapes: ShapeInterner): DurableEntr
     position: frame.position,
     samples,
     duplicates: head.duplicates,
+  };
+}
+
+/** The entry as sample stores take it. */
+export function loggedEntryOf(frame: Frame, shapes: ShapeInterner): LoggedEntry {
+  const { head, rows } = decodeEntry(frame.payload, shapes);
+  const samples: RowHead[] = [];
+  const rowShapes: DataShape[] = [];
+  let values = new LeafValues();
+  for (const row of rows()) {
+    const [, workspaceId, dataFlowId, , stored] = row.origin;
+    const { topic, timestamp, shape } = row;
+    const meta = row.meta === undefined ? {} : { meta: JSON.parse(row.meta) as JsonObject };
+    samples.push({ topic, timestamp, workspaceId, dataFlowId, stored, ...meta });
+    rowShapes.push(shape);
+    values = row.values;
+  }
+  return {
+    position: frame.position,
+    deviceId: head.device,
+    firstOrder: head.firstOrder,
+    rows: { samples, shapes: rowShapes, values },
+    bytes: frame.payload.length,
   };
 }

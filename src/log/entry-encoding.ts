@@ -9,16 +9,14 @@ import type { ProcessingLogEntry } from '../model/processing-note.ts';
 import type { SampleEntry } from '../model/sample.ts';
 import type { UplinkMetrics } from '../model/uplink-metrics.ts';
 import { type DataShape, leafKinds } from './data-shape.ts';
-import type { LeafValues } from './leaf-values.ts';
+import type { LoggedRows } from './logged-entry.ts';
 import { numberIn } from './numbering.ts';
 
 type EntrySample = Omit<SampleEntry, 'storedAt'>;
 
-/** Samples with their data taken apart: the shape of each, and the values of all one after the other. */
-export interface EntryRows {
+/** The rows of an entry with everything that followers are told of them. */
+export interface EntryRows extends LoggedRows {
   readonly samples: readonly EntrySample[];
-  readonly shapes: readonly DataShape[];
-  readonly values: LeafValues;
 }
 
 /** [organization, workspace, data flow, correlation, stored]. */

@@ -34,7 +34,7 @@ export interface WriterOptions {
   readonly disk: Disk;
   readonly now: () => EpochMs;
   /** Called before any waiting append is rejected, whenever appends are lost: nothing behind the durable end exists any more. */
-  readonly onLost: () => void;
+  readonly onLost?: (() => void) | undefined;
   /** Called at each change, and whenever a full disk refuses. */
   readonly onWriting?: ((state: WritingState) => void) | undefined;
 }
@@ -239,7 +239,7 @@ export class JournalWriter {
     const lost = [...group, ...this.#waiting];
     this.#waiting = [];
     this.#nextPosition = this.durablePosition;
-    this.#options.onLost();
+    this.#options.onLost?.();
     for (const { reject } of lost) reject(problem(full ? 'storageFull' : 'storageStopped'));
   }
 

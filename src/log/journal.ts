@@ -24,7 +24,7 @@ export interface JournalOptions {
   /** Every entry before this position was acknowledged, as somebody knows who saw it: when the files end before it, that is told as damage. */
   readonly acknowledgedTo?: number;
   /** See the writer: appends behind the durable end were lost. */
-  readonly onLost: () => void;
+  readonly onLost?: (() => void) | undefined;
   /** See the writer. */
   readonly onWriting?: WriterOptions['onWriting'];
   /** A segment is closed when it is longer; the unit in which the journal is dropped. */

@@ -27,8 +27,11 @@ export interface DurableEntry extends Omit<JournalEntry, 'samples'> {
   readonly duplicates: number;
 }
 
-/** An entry of which nothing was left carries the position of the one that comes next: the journal does not have it. */
-export function isWritten({ samples, notes, state, metrics, trace }: DurableEntry): boolean {
+/**
+ * Whether the journal has the entry, or is to have it. An entry of which nothing was left carries the position of the
+ * one that comes next.
+ */
+export function isWritten({ samples, notes, state, metrics, trace }: JournalEntry): boolean {
   return (
     samples.length > 0 ||
     notes.length > 0 ||

@@ -7,7 +7,7 @@ import type { QueriedDevice } from './accumulation.ts';
 import { dataValue } from '../model/data-value.ts';
 import { parseBound } from './interval.ts';
 import type { QueryParts } from './kpi.ts';
-import type { SampleRange } from '../samples/sample-store.ts';
+import type { ReportedRange } from '../samples/samples.ts';
 import { rangeOf, type TimestampBounds, topicOf } from './sample-query.ts';
 import { type SeriesPoint, thinning } from './thinning.ts';
 import { deviceSeries } from './time-series.ts';
@@ -57,7 +57,7 @@ export async function rawSeries(
 }
 
 async function eachPoint(
-  range: SampleRange,
+  range: ReportedRange,
   dataKey: string,
   store: Pick<ReadingStore, 'exportSamples'>,
   signal: AbortSignal | undefined,

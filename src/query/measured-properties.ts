@@ -1,7 +1,8 @@
 // Which keys samples have, with the types of their values: the paths that the store has measured as nested properties.
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 import { keyPaths } from '../model/key-paths.ts';
-import type { MeasuredTopic, MeasuredType, SampleStore } from '../samples/sample-store.ts';
+import type { MeasuredTopic, MeasuredType } from '../samples/sample-store.ts';
+import type { Samples } from '../samples/samples.ts';
 
 export interface MeasuredProperty {
   /** JSON Schema names. */
@@ -51,7 +52,7 @@ export function keysOfWide(data: JsonObject): MeasuredTopic['keys'] {
  * take apart count with the keys of their topic's newest sample.
  */
 export async function storedNames(
-  store: Pick<SampleStore, 'measuredKeys' | 'latestSample'>,
+  store: Pick<Samples, 'measuredKeys' | 'latestSample'>,
   deviceId: string,
 ): Promise<Map<string, Set<string>>> {
   const names = new Map<string, Set<string>>();

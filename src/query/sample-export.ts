@@ -2,6 +2,7 @@
 import { formatInstant } from '../model/instant.ts';
 import type { Sample } from '../model/sample.ts';
 import type { SampleRange } from '../samples/sample-store.ts';
+import type { ReportedRange } from '../samples/samples.ts';
 import { refuseUnreadable } from '../samples/unreadable.ts';
 import type { ReadingStore } from './sample-reader.ts';
 import { csvColumns, csvHeader, csvRow } from './csv-row.ts';
@@ -34,7 +35,7 @@ export async function sampleExport(
 ): Promise<SampleExport> {
   let left = 0;
   let isPromised = false;
-  const watched: SampleRange = {
+  const watched: ReportedRange = {
     ...range,
     unreadable: (samples) => {
       left++;
@@ -62,7 +63,7 @@ async function* withFirst(
 }
 
 /** One sample a line, with the fields of the samples query. */
-async function* ndjsonText(range: SampleRange, store: ExportingStore): AsyncGenerator<string> {
+async function* ndjsonText(range: ReportedRange, store: ExportingStore): AsyncGenerator<string> {
   for await (const batch of store.exportSamples(range)) yield batch.map(ndjsonLine).join('');
 }
 
@@ -79,7 +80,7 @@ function ndjsonLine({ timestamp, deviceId, topic, data, meta }: Sample): string 
 
 // The samples are read twice: the header comes first and needs the keys of all of them. A key that is stored for the first
 // time in between has no column.
-async function* csvText(range: SampleRange, store: ExportingStore): AsyncGenerator<string> {
+async function* csvText(range: ReportedRange, store: ExportingStore): AsyncGenerator<string> {
   const columns = csvColumns();
   for await (const batch of store.exportSamples(range))
     for (const sample of batch) columns.add(sample);

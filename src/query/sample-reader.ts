@@ -1,7 +1,7 @@
-// What queries need of the sample store: its read side.
-import type { SampleStore } from '../samples/sample-store.ts';
+// Sample reader: what queries read of the samples.
+import type { Samples } from '../samples/samples.ts';
 
 export type ReadingStore = Pick<
-  SampleStore,
+  Samples,
   'samples' | 'exportSamples' | 'latestSample' | 'topics' | 'measuredKeys' | 'buckets'
 >;

@@ -3,12 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { EpochMs } from '../model/instant.ts';
 import type { DurableEntry } from '../model/journal-entry.ts';
 import type { Sample } from '../model/sample.ts';
-import type { SampleStore, UnreadableSamples } from '../samples/sample-store.ts';
+import type { EntryLog } from '../log/entry-log.ts';
+import type { UnreadableSamples } from '../samples/sample-store.ts';
+import type { Samples } from '../samples/samples.ts';
 import type { Watch } from './compiled-rule.ts';
 import { takes } from './device-plan.ts';
 
-/** The parts of the sample store that the search reads. */
-export type SearchedStore = Pick<SampleStore, 'samples' | 'entriesFrom' | 'position'>;
+/** The parts of the samples and of their log that the search reads. */
+export type SearchedStore = Pick<Samples, 'samples'> & Pick<EntryLog, 'entriesFrom' | 'position'>;
 
 const searchLimits = {
   /** Evaluated samples without the watched keys that are skipped for one watch. */

@@ -3,7 +3,8 @@
 import { writeSync } from 'node:fs';
 import process from 'node:process';
 import { entryOf } from '../../src/samples/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../../src/samples/embedded/embedded-store.ts';
+import { keeping } from '../../src/samples/conformance/retention-times.ts';
+import { openTestSamples } from '../../src/samples/testing-samples.ts';
 import { crashDevices, crashLimits, type CrashMoment, crashSample } from './store-crash-samples.ts';
 
 const [folder, first] = process.argv.slice(2);
@@ -31,7 +32,7 @@ async function within<T>(moment: CrashMoment, work: () => Promise<T>): Promise<T
 }
 
 const store = await within('recovery', () =>
-  openEmbeddedStore({ directory: folder, now: Date.now, limits: crashLimits }),
+  openTestSamples({ directory: folder, now: Date.now, limits: crashLimits }),
 );
 
 /** Entries of a few samples, one after the other, as one connection sends them. */
@@ -50,11 +51,7 @@ async function housekeeping(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 15));
     if (round % 5 === 0) await within('sealing', store.sealAll);
     if (round % 3 === 0)
-      await within('retention', () =>
-        store.dropExpired((workspaceId) =>
-          workspaceId === 'old' ? Number.POSITIVE_INFINITY : undefined,
-        ),
-      );
+      await within('retention', () => store.retain(keeping({ old: Number.POSITIVE_INFINITY })));
     store.setFollowerPosition('follower', store.position);
   }
 }

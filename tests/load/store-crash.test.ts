@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { expect, test } from 'vitest';
 import { allSamples } from '../../src/samples/conformance/sample-entries.ts';
-import { openEmbeddedStore } from '../../src/samples/embedded/embedded-store.ts';
+import { openTestSamples } from '../../src/samples/testing-samples.ts';
 import { verifyStore } from '../../src/samples/embedded/verify-chunks.ts';
 import {
   crashDevices,
@@ -101,7 +101,7 @@ test(`figures: ${rounds} kills under load, 0 lost, 0 invented`, {
       // Every other round reads a copy, so that the next child starts from what the crash left.
       const copy = `${folder}-copy`;
       if (round % 2 === 1) cpSync(folder, copy, { recursive: true });
-      const store = await openEmbeddedStore({
+      const store = await openTestSamples({
         directory: round % 2 === 1 ? copy : folder,
         now: Date.now,
         limits: crashLimits,

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Sample } from '../../src/model/sample.ts';
-import { openEmbeddedStore } from '../../src/samples/embedded/embedded-store.ts';
-import type { SampleStore } from '../../src/samples/sample-store.ts';
+import { openTestSamples } from '../../src/samples/testing-samples.ts';
+import type { Samples } from '../../src/samples/samples.ts';
 
 export interface FilledStore {
-  readonly store: SampleStore;
+  readonly store: Samples;
   readonly close: () => Promise<void>;
 }
 
@@ -16,7 +16,7 @@ const samplesAnEntry = 100;
 /** Stores the samples in their order, devices side by side. */
 export async function filledStore(samples: readonly Sample[]): Promise<FilledStore> {
   const directory = mkdtempSync(join(tmpdir(), 'heliograph-filled-'));
-  const store = await openEmbeddedStore({ directory, now: () => Date.now() });
+  const store = await openTestSamples({ directory, now: () => Date.now() });
   const rest = {
     organizationId: 'o1',
     workspaceId: 'w1',

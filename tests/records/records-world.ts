@@ -185,7 +185,7 @@ function routesOf(
 ): Route[] {
   const kept = createIdempotencyRecords({
     records: { db, ...records },
-    store: { position: 0 },
+    log: { position: 0 },
     telemetry: { backgroundFailed: () => {} },
   });
   const parts = {

@@ -1,19 +1,14 @@
-// From which time on samples are kept: the rule of their data flow, else that of their workspace.
+// Retention times: from which time on samples are kept, by the rule of their data flow, else of their workspace.
 import { dayMs, type EpochMs } from '../../model/instant.ts';
 import type { RetentionRules } from '../../records/rows/retention-rules.ts';
+import type { RetentionTimes } from '../../samples/sample-store.ts';
 
-/** Undefined is for ever. A data flow that was deleted has no rule any more. */
-export type KeepFrom = (workspaceId: string, dataFlowId: string | null) => EpochMs | undefined;
-
-/** Undefined when no rule exists and so nothing is ever too old. */
-export function keepFromBy(
+/** The times before which samples are not kept now. A data flow that was deleted has no rule any more. */
+export function retentionTimes(
   { workspaces, dataFlows }: RetentionRules,
   now: EpochMs,
-): KeepFrom | undefined {
-  if (workspaces.size === 0 && dataFlows.size === 0) return undefined;
-  return (workspaceId, dataFlowId) => {
-    const days =
-      (dataFlowId === null ? undefined : dataFlows.get(dataFlowId)) ?? workspaces.get(workspaceId);
-    return days === undefined ? undefined : now - days * dayMs;
-  };
+): RetentionTimes {
+  const times = (days: ReadonlyMap<string, number>) =>
+    new Map([...days].map(([id, count]) => [id, now - count * dayMs] as const));
+  return { workspaces: times(workspaces), dataFlows: times(dataFlows) };
 }

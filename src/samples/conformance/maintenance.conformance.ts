@@ -1,15 +1,17 @@
 // What every sample store must do beside storing: drop what is too old or unwanted, tell what it holds.
 import { describe, expect, test } from 'vitest';
+import { keepAll, keeping } from './retention-times.ts';
+import type { OpenSamples } from '../samples.ts';
 import type { SampleStore } from '../sample-store.ts';
 import { allSamples, collect, entryOf } from './sample-entries.ts';
 import { dayMs } from '../../model/instant.ts';
 
 /** `settle` brings the store into the state that samples reach with time, before things are dropped. */
 export function sampleStoreMustKeepHouse(
-  open: () => Promise<SampleStore>,
-  settle: (store: SampleStore) => Promise<void>,
+  open: () => Promise<OpenSamples<SampleStore>>,
+  settle: (store: OpenSamples<SampleStore>) => Promise<void>,
 ): void {
-  async function filled(): Promise<SampleStore> {
+  async function filled(): Promise<OpenSamples<SampleStore>> {
     const store = await open();
     for (const [device, workspaceId, dataFlowId] of [
       ['d1', 'w1', 'f1'],
@@ -31,29 +33,26 @@ export function sampleStoreMustKeepHouse(
     return store;
   }
 
-  const days = async (store: SampleStore, device: string): Promise<unknown[]> =>
+  const days = async (store: OpenSamples<SampleStore>, device: string): Promise<unknown[]> =>
     [...new Set((await allSamples(store, device)).map(({ data }) => data['day']))].sort();
 
   describe('retention', () => {
     test('drops what is older than the rule of its workspace and data flow says, and nothing else', async () => {
       const store = await filled();
       await settle(store);
-      const dropped = await store.dropExpired((workspaceId, dataFlowId) => {
-        if (workspaceId === 'w2') return undefined;
-        return dataFlowId === 'f1' ? 4 * dayMs : 2 * dayMs;
-      });
+      const dropped = await store.retain(keeping({ w1: 2 * dayMs }, { f1: 4 * dayMs }));
       expect(dropped.samples).toBe(360);
       expect(await days(store, 'd1')).toEqual([4, 5]);
       expect(await days(store, 'd2')).toEqual([2, 3, 4, 5]);
       expect(await days(store, 'd3')).toEqual([0, 1, 2, 3, 4, 5]);
-      expect((await store.dropExpired(() => undefined)).samples).toBe(0);
+      expect((await store.retain(keepAll)).samples).toBe(0);
     });
 
     test('what is too old is never shown, though newer samples of its block keep the block', async () => {
       const store = await filled();
       await settle(store);
       const from = 2 * dayMs + 30_000;
-      await store.dropExpired((workspaceId) => (workspaceId === 'w1' ? from : undefined));
+      await store.retain(keeping({ w1: from }));
       const wanted = (await allSamples(store, 'd3')).filter(({ timestamp }) => timestamp >= from);
       expect(wanted).toHaveLength(210);
       const shown = await allSamples(store, 'd1');
@@ -85,9 +84,7 @@ export function sampleStoreMustKeepHouse(
     test('what was dropped counts no more, and the same sample may be stored anew', async () => {
       const store = await filled();
       await settle(store);
-      await store.dropExpired((workspaceId) =>
-        workspaceId === 'w1' ? Number.POSITIVE_INFINITY : undefined,
-      );
+      await store.retain(keeping({ w1: Number.POSITIVE_INFINITY }));
       expect(await store.topics('d1')).toEqual([]);
       expect(await store.latestSample('d1')).toBeUndefined();
       const request = {
@@ -99,7 +96,7 @@ export function sampleStoreMustKeepHouse(
       } as const;
       const counts = await store.buckets({ ...request, deviceIds: ['d1', 'd3', 'unknown'] });
       expect(counts.map(([tally]) => tally?.count)).toEqual([undefined, 360, undefined]);
-      await store.dropExpired(() => undefined);
+      await store.retain(keepAll);
       const again = await store.append(entryOf('d1', [{ at: 0, data: { day: 0, i: 0 } }]));
       expect(again.duplicates).toBe(0);
       expect(await days(store, 'd1')).toEqual([0]);

@@ -7,7 +7,7 @@ import {
 } from '../../summaries/accumulators.ts';
 import type { CountedSlots } from '../../summaries/occupied-slots.ts';
 import type { Tally } from '../../summaries/facet.ts';
-import type { SampleStore } from '../sample-store.ts';
+import type { Samples } from '../samples.ts';
 import {
   type Random,
   randomFrom,
@@ -23,7 +23,7 @@ import { hourMs } from '../../model/instant.ts';
 const wholeDays: CountedSlots = { total: 288, maskOf: () => 0xfff };
 
 export interface StreamTarget {
-  readonly store: () => SampleStore;
+  readonly store: () => Samples;
   /** Called now and then between entries: sealing, opening again, whatever the store should not mind. */
   readonly disturb: (random: Random) => Promise<void>;
 }

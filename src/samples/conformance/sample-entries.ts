@@ -2,6 +2,7 @@
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Sample, StoredSample } from '../../model/sample.ts';
+import type { OpenSamples, Samples } from '../samples.ts';
 import type { SampleStore } from '../sample-store.ts';
 
 export interface Given {
@@ -51,10 +52,10 @@ export function entryOf(
 }
 
 export async function allSamples(
-  store: SampleStore,
+  store: Pick<Samples, 'samples'>,
   deviceId: string,
   topic?: string,
-): Promise<Sample[]> {
+): Promise<readonly Sample[]> {
   return store.samples({
     deviceId,
     ...(topic === undefined ? {} : { topic }),
@@ -69,6 +70,9 @@ export async function collect<T>(batches: AsyncIterable<readonly T[]>): Promise<
   return all;
 }
 
-export async function replayed(store: SampleStore, cursor: string): Promise<StoredSample[]> {
-  return collect(store.replay({ cursor }, () => true));
+export async function replayed(
+  { log }: OpenSamples<SampleStore>,
+  cursor: string,
+): Promise<StoredSample[]> {
+  return collect(log.replay({ cursor }, () => true));
 }

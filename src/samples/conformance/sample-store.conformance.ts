@@ -1,11 +1,12 @@
 // What every sample store must do, whatever stands behind the port: appending, reading, following.
 import { describe, expect, test } from 'vitest';
+import type { OpenSamples } from '../samples.ts';
 import type { SampleStore } from '../sample-store.ts';
 import { allSamples, collect, entryOf, replayed } from './sample-entries.ts';
 
 /** `open` gives a fresh store whose clock stands still unless `clock.now` is moved; whoever opens it closes it after the test. */
 export function sampleStoreMustBehave(
-  open: (clock: { now: number }) => Promise<SampleStore>,
+  open: (clock: { now: number }) => Promise<OpenSamples<SampleStore>>,
 ): void {
   describe('append', () => {
     test('contract 20: a sample identical to a stored one is stored once, also within one entry and in flight', async () => {
@@ -49,7 +50,7 @@ export function sampleStoreMustBehave(
       clock.now = 20;
       const second = await store.append(entryOf('d2', [{ at: 1, data: { a: 1 } }]));
       expect(second.position).toBeGreaterThan(first.position);
-      expect(store.position).toBeGreaterThan(second.position);
+      expect(store.log.position).toBeGreaterThan(second.position);
       const stored = [...first.samples, ...second.samples];
       expect(stored.map((s) => s.cursor)).toEqual(stored.map((s) => s.cursor).toSorted());
       expect(stored.map((s) => s.storedAt)).toEqual([50, 50, 50]);
@@ -87,7 +88,7 @@ export function sampleStoreMustBehave(
         samples: [],
         duplicates: 1,
       });
-      expect((await collect(store.entriesFrom(0))).at(-1)).toEqual(written);
+      expect((await collect(store.log.entriesFrom(0))).at(-1)).toEqual(written);
     });
   });
 
@@ -142,7 +143,7 @@ export function sampleStoreMustBehave(
           list.map((data, at) => ({ at, data, meta: { at } })),
         ),
       );
-      const read = (await allSamples(store, 'd1')).reverse();
+      const read = (await allSamples(store, 'd1')).toReversed();
       expect(read.map(({ data }) => JSON.stringify(data))).toEqual(
         list.map((data) => JSON.stringify(data)),
       );
@@ -181,8 +182,10 @@ export function sampleStoreMustBehave(
       await store.append(entryOf('d2', [{ at: 1, data: { a: 1 }, stored: false }]));
       expect(await allSamples(store, 'd1')).toHaveLength(1);
       expect(await store.topics('d2')).toEqual([]);
-      expect(await collect(store.replay({ storedSince: 0 }, () => true))).toHaveLength(1);
-      expect((await collect(store.entriesFrom(0))).map((e) => e.samples.length)).toEqual([2, 1]);
+      expect(await collect(store.log.replay({ storedSince: 0 }, () => true))).toHaveLength(1);
+      expect((await collect(store.log.entriesFrom(0))).map((e) => e.samples.length)).toEqual([
+        2, 1,
+      ]);
     });
 
     test('contract 35: a replay gives what was stored after the cursor or since the time, once and in order', async () => {
@@ -199,17 +202,17 @@ export function sampleStoreMustBehave(
       }
       for (const [i, { cursor }] of stored.entries())
         expect(await replayed(store, cursor)).toEqual(stored.slice(i + 1));
-      expect(await collect(store.replay({ storedSince: 103 }, () => true))).toEqual(
+      expect(await collect(store.log.replay({ storedSince: 103 }, () => true))).toEqual(
         stored.slice(6),
       );
-      expect(await collect(store.replay({ storedSince: 0 }, (s) => s.deviceId === 'd1'))).toEqual(
-        stored.filter((s) => s.deviceId === 'd1'),
-      );
-      await expect(collect(store.replay({ cursor: 'nonsense' }, () => true))).rejects.toMatchObject(
-        {
-          problem: 'invalidRequest',
-        },
-      );
+      expect(
+        await collect(store.log.replay({ storedSince: 0 }, (s) => s.deviceId === 'd1')),
+      ).toEqual(stored.filter((s) => s.deviceId === 'd1'));
+      await expect(
+        collect(store.log.replay({ cursor: 'nonsense' }, () => true)),
+      ).rejects.toMatchObject({
+        problem: 'invalidRequest',
+      });
     });
 
     test('followers read entries from a position and are remembered', async () => {
@@ -217,12 +220,12 @@ export function sampleStoreMustBehave(
       const entries = [];
       for (let i = 0; i < 4; i++)
         entries.push(await store.append(entryOf('d1', [{ at: i, data: { i } }])));
-      expect(await collect(store.entriesFrom(entries[2]!.position))).toEqual(entries.slice(2));
-      expect(store.followerPosition('rules')).toBeUndefined();
-      store.setFollowerPosition('rules', 2);
-      expect(store.followerPosition('rules')).toBe(2);
-      await store.saveFollowerPositions();
-      expect(store.followerPosition('rules')).toBe(2);
+      expect(await collect(store.log.entriesFrom(entries[2]!.position))).toEqual(entries.slice(2));
+      expect(store.log.followerPosition('rules')).toBeUndefined();
+      store.log.setFollowerPosition('rules', 2);
+      expect(store.log.followerPosition('rules')).toBe(2);
+      await store.log.saveFollowerPositions();
+      expect(store.log.followerPosition('rules')).toBe(2);
     });
   });
 

@@ -1,6 +1,5 @@
 // From memory to disk in the background: closed rows become chunks in small slices, chunks become segments, the journal is let go.
-import type { Catalogue } from './rows/series-registry.ts';
-import { cutPlaces } from './rows/series-registry.ts';
+import { cutPlaces, type SeriesRegistry } from './rows/series-registry.ts';
 import { sealRows } from './chunks/chunk-writer.ts';
 import type { SchemaInterner } from './chunks/chunk-schema.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -18,12 +17,12 @@ interface WaitingChunk extends Member {
   readonly from: Pick<OpenRows, 'firstPosition' | 'firstBytes'>;
 }
 
-export interface SealingParts {
-  readonly catalogue: Catalogue;
+export interface ChunkSealerParts {
+  readonly registry: SeriesRegistry;
   readonly schemas: SchemaInterner;
   readonly segments: SegmentSet;
   readonly slices: Slices;
-  /** The position behind the newest entry whose rows are in the catalogue. */
+  /** The position behind the newest entry whose rows are in the registry. */
   readonly visiblePosition: () => number;
   /** Called after a commit, which may have freed some of the journal. */
   readonly committed: () => Promise<unknown>;
@@ -34,7 +33,7 @@ export interface SealingParts {
   readonly limits: StoreLimits;
 }
 
-export interface Sealing {
+export interface ChunkSealer {
   /** Starts background work when there is some. */
   readonly wake: () => void;
   /** Seals and commits everything; rejects when the disk refuses. */
@@ -49,8 +48,8 @@ export interface Sealing {
   readonly forgetWaiting: (isGone: (member: Member) => boolean) => Member[];
 }
 
-export function sealing(parts: SealingParts): Sealing {
-  const { catalogue, segments, slices, limits } = parts;
+export function createChunkSealer(parts: ChunkSealerParts): ChunkSealer {
+  const { registry, segments, slices, limits } = parts;
   let waiting: WaitingChunk[] = [];
   let waitingBytes = 0;
   let lookedAt = 0;
@@ -61,7 +60,7 @@ export function sealing(parts: SealingParts): Sealing {
 
   function replayFrom(committed: readonly WaitingChunk[] = []): number {
     let oldest = parts.visiblePosition();
-    for (const { open, closing } of catalogue.unsealed) {
+    for (const { open, closing } of registry.unsealed) {
       if (open !== undefined) oldest = Math.min(oldest, open.firstPosition);
       for (const rows of closing) oldest = Math.min(oldest, rows.firstPosition);
     }
@@ -73,26 +72,26 @@ export function sealing(parts: SealingParts): Sealing {
 
   /** Closes rows that hold the journal back too far or take too much memory together. */
   function closeOverdue(): void {
-    lookedAt = catalogue.journalledBytes();
+    lookedAt = registry.journalledBytes();
     const overdue = lookedAt - limits.journalTailBytes;
     let bytes = 0;
-    for (const series of catalogue.unsealed) {
-      if (series.open !== undefined && series.open.firstBytes < overdue) catalogue.close(series);
+    for (const series of registry.unsealed) {
+      if (series.open !== undefined && series.open.firstBytes < overdue) registry.close(series);
       bytes += series.open?.bytes ?? 0;
     }
     if (bytes <= limits.openBytes) return;
-    const open = [...catalogue.unsealed].filter((series) => series.open !== undefined);
+    const open = [...registry.unsealed].filter((series) => series.open !== undefined);
     open.sort((a, b) => a.open!.firstBytes - b.open!.firstBytes);
     for (const series of open) {
       if (bytes <= limits.openBytes * 0.75) break;
       bytes -= series.open!.bytes;
-      catalogue.close(series);
+      registry.close(series);
     }
   }
 
   function sealNext(): void {
-    const { series, rows } = catalogue.nextClosed()!;
-    if (catalogue.closedBytes() <= limits.closedBytesMax) letWritersOn();
+    const { series, rows } = registry.nextClosed()!;
+    if (registry.closedBytes() <= limits.closedBytesMax) letWritersOn();
     // Dropped meanwhile with its device.
     if (!series.closing.includes(rows)) return;
     const sorted = rows.sorted();
@@ -110,14 +109,14 @@ export function sealing(parts: SealingParts): Sealing {
       from = to;
     }
     series.closing = series.closing.filter((other) => other !== rows);
-    catalogue.settle(series);
+    registry.settle(series);
   }
 
   function mustCommit(): boolean {
     if (waiting.length === 0) return false;
     // While segments are merged a commit would have to wait; sealing goes on instead, for a while.
     if (merging !== undefined) return waitingBytes >= limits.segmentBytes * segmentsAwaitingMerge;
-    const overdue = catalogue.journalledBytes() - limits.journalTailBytes;
+    const overdue = registry.journalledBytes() - limits.journalTailBytes;
     return waitingBytes >= limits.segmentBytes || waiting[0]!.from.firstBytes < overdue;
   }
 
@@ -155,7 +154,7 @@ export function sealing(parts: SealingParts): Sealing {
 
   async function work(): Promise<void> {
     let sliceEnds = slices.clock() + sliceMs;
-    while (catalogue.closedCount() > 0 || mustCommit()) {
+    while (registry.closedCount() > 0 || mustCommit()) {
       if (mustCommit()) {
         await commit();
         merge();
@@ -167,15 +166,15 @@ export function sealing(parts: SealingParts): Sealing {
   }
 
   function wake(): void {
-    if (catalogue.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
-    if (working !== undefined || (catalogue.closedCount() === 0 && !mustCommit())) return;
+    if (registry.journalledBytes() - lookedAt >= limits.lookEveryBytes) closeOverdue();
+    if (working !== undefined || (registry.closedCount() === 0 && !mustCommit())) return;
     // After a failure it is tried again when there is something new to keep, not at every entry.
-    if (catalogue.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
+    if (registry.journalledBytes() - failedAt < limits.lookEveryBytes / 4) return;
     working = slices
       .pause()
       .then(work)
       .catch((error: unknown) => {
-        failedAt = catalogue.journalledBytes();
+        failedAt = registry.journalledBytes();
         parts.failed(error);
       })
       .finally(() => {
@@ -191,7 +190,7 @@ export function sealing(parts: SealingParts): Sealing {
       while (working !== undefined || merging !== undefined) await (working ?? merging);
     },
     roomForRows: () => {
-      if (working === undefined || catalogue.closedBytes() <= limits.closedBytesMax)
+      if (working === undefined || registry.closedBytes() <= limits.closedBytesMax)
         return undefined;
       writersOn ??= Promise.withResolvers();
       return writersOn.promise;
@@ -199,10 +198,10 @@ export function sealing(parts: SealingParts): Sealing {
     sealAll: async () => {
       await working;
       await merging;
-      for (const series of [...catalogue.unsealed]) catalogue.close(series);
-      while (catalogue.closedCount() > 0) {
+      for (const series of [...registry.unsealed]) registry.close(series);
+      while (registry.closedCount() > 0) {
         sealNext();
-        if (catalogue.closedCount() % 16 === 0) await slices.pause();
+        if (registry.closedCount() % 16 === 0) await slices.pause();
       }
       await commit();
     },

@@ -15,7 +15,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Random, randomFrom, randomStream } from '../conformance/random-entries.ts';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
-import { openEmbeddedStore } from './embedded-store.ts';
+import { openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
 import { verifyStore } from './verify-chunks.ts';
 
@@ -36,7 +36,7 @@ const known = new Map<string, Set<string>>();
 const textOf = (sample: object): string => JSON.stringify(sample);
 
 beforeAll(async () => {
-  const store = await openEmbeddedStore({ directory: live, now: () => 1, limits: tiny });
+  const store = await openTestSamples({ directory: live, now: () => 1, limits: tiny });
   for (const [i, device] of devices.entries()) {
     for (const entry of randomStream(randomFrom(i + 11), 150))
       await store.append(entryOf(device, entry));
@@ -98,7 +98,7 @@ test.each(Array.from({ length: Math.ceil(cases / 50) }, (_, i) => i))(
       const verified = await verifyStore(folder);
       // Twice: the first start repairs what it may, the second must find a folder it can start from.
       for (const round of ['first', 'second']) {
-        const store = await openEmbeddedStore({ directory: folder, now: () => 1, limits: tiny });
+        const store = await openTestSamples({ directory: folder, now: () => 1, limits: tiny });
         let missing = 0;
         for (const device of devices) {
           const read = (await allSamples(store, device)).map(textOf);

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { sampleStoreMustKeepHouse } from '../conformance/maintenance.conformance.ts';
 import { allSamples, collect, entryOf } from '../conformance/sample-entries.ts';
 import { sampleStoreMustBehave } from '../conformance/sample-store.conformance.ts';
-import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts';
+import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
 import { verifyStore } from './verify-chunks.ts';
 
@@ -27,8 +27,8 @@ async function openIn(
   directory: string,
   clock: { now: number },
   limits: Partial<StoreLimits> = {},
-): Promise<EmbeddedStore> {
-  const store = await openEmbeddedStore({ directory, now: () => clock.now, limits });
+): Promise<TestSamples> {
+  const store = await openTestSamples({ directory, now: () => clock.now, limits });
   cleanups.push(() => store.close());
   return store;
 }
@@ -52,7 +52,7 @@ describe('unsealed', () => {
 describe('sealed', () => {
   sampleStoreMustKeepHouse(
     async () => openIn(await temporaryFolder(), { now: 1 }, small),
-    (store) => (store as EmbeddedStore).sealAll(),
+    (store) => (store as TestSamples).sealAll(),
   );
 });
 
@@ -150,7 +150,7 @@ test('what arrives while everything is sealed and segments are merged is in the 
     accumulator: 'COUNT',
     edges: [0, 1e9],
   } as const;
-  const count = async (of: EmbeddedStore): Promise<number> => {
+  const count = async (of: TestSamples): Promise<number> => {
     const answers = await of.buckets({ ...request, deviceIds: ['d0', 'd1', 'd2'] });
     return answers.reduce((sum, [tally]) => sum + (tally?.count ?? 0), 0);
   };

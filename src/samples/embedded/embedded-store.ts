@@ -1,72 +1,36 @@
-// The embedded sample store: one process, one folder, journal first, columns in memory and on disk.
-import { join } from 'node:path';
+// Embedded store: samples as columns, in memory and in the files of one folder of one process.
 import { isDiskFull } from '../../log/disk.ts';
-import { openFollowerPositions } from '../../log/follower-positions.ts';
 import { makeFolder } from '../../log/durable-file.ts';
-import { type JournalOptions, openJournal } from '../../log/journal.ts';
-import { journalStart } from '../../log/segment-list.ts';
-import type { EpochMs } from '../../model/instant.ts';
 import { problem } from '../../model/problem.ts';
+import { join } from 'node:path';
 import type { SampleStore } from '../sample-store.ts';
-import { appending } from './entry-appender.ts';
+import type { StoreSurroundings } from '../samples.ts';
+import { createChunkSealer, type ChunkSealer } from './chunk-sealer.ts';
+import { createDecodedChunks } from './chunks/decoded-chunks.ts';
+import { createEntryWriter } from './entry-writer.ts';
+import { createActiveReads } from './queries/active-reads.ts';
 import type { Slices } from './queries/bucket-query.ts';
-import { catalogue as newCatalogue } from './rows/series-registry.ts';
-import { decodedChunks } from './chunks/decoded-chunks.ts';
 import { mergeSome } from './retention/compaction.ts';
+import { dropDevice, dropExpired, type RetentionParts } from './retention/retention.ts';
 import { usage } from './rows/key-statistics.ts';
-import { dropDevice, dropExpired } from './retention/retention.ts';
-import { type StoreLimits, storeLimits } from './store-limits.ts';
-import { lostSegments } from './segments/lost-segments.ts';
-import {
-  durableTo,
-  internersOf,
-  type JournalEndSeen,
-  journalDamage,
-  openSegments,
-  replayFrame,
-  unreadableText,
-} from './store-loader.ts';
-import { readers } from './queries/active-reads.ts';
-import { reading } from './store-reads.ts';
-import { readEntries, replaySamples } from './queries/replay.ts';
-import { sealing } from './chunk-sealer.ts';
-import type { StoreDamage } from './segments/segment-files.ts';
-import { segmentSet } from './segments/segment-set.ts';
 import type { Device } from './rows/series.ts';
+import { createSeriesRegistry } from './rows/series-registry.ts';
+import { lostSegments } from './segments/lost-segments.ts';
+import { createSegmentSet } from './segments/segment-set.ts';
+import { createStoreReads } from './store-reads.ts';
+import { type StoreLimits, storeLimits } from './store-limits.ts';
+import { createInterners, openSegments } from './store-loader.ts';
 
-export interface EmbeddedStoreOptions {
-  /** The store's own folder; made when it does not exist. One process at a time, which the caller sees to. */
+export interface EmbeddedStoreOptions extends StoreSurroundings {
+  /** Where the segments are; made when it does not exist. */
   readonly directory: string;
-  readonly now: () => EpochMs;
-  /** See `journalLimits`. */
-  readonly resumeBytesMax?: number;
-  readonly resumeAgeMsMax?: number;
-  /** What others know of the journal's end. */
-  readonly seen?: JournalEndSeen;
   readonly limits?: Partial<StoreLimits>;
-  /** Called for every damaged place, also those that are met later; once each. */
-  readonly damaged?: ((damage: StoreDamage) => void) | undefined;
-  /** Called when sealed samples, segments or the positions of followers cannot be written; the journal has what they hold. */
-  readonly failed?: ((error: unknown) => void) | undefined;
-  /** Asked before each append; a disk without room refuses it with `storageFull`. */
-  readonly hasRoom?: () => boolean;
-  /** Called at each change of writing, and whenever a full disk refuses. */
-  readonly onWriting?: JournalOptions['onWriting'];
 }
 
 export interface EmbeddedStore extends SampleStore {
-  /** What opening and reading found damaged so far. */
-  readonly damage: readonly StoreDamage[];
-  /** Bytes that opening cut off the end of the journal: the normal trace of a crash, never acknowledged. */
-  readonly tornBytes: number;
-  /** What the journal takes on the disk, and when its oldest entry was stored. */
-  readonly journalled: () => {
-    readonly bytes: number;
-    readonly oldestStoredAt: EpochMs | undefined;
-  };
   /** Seals and commits all rows, as closing does. */
   readonly sealAll: () => Promise<void>;
-  /** Resolves when the background work under way has ended and the positions of followers are saved. */
+  /** Resolves when the background work in progress has ended. */
   readonly idle: () => Promise<void>;
 }
 
@@ -75,207 +39,90 @@ const slices: Slices = {
   pause: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
-/** Opens or creates the store of the folder: reads what is sealed, replays what is journalled. */
+/** Opens or creates the store of the folder: reads what is sealed. The log has the rest. */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
-  const { directory, now } = options;
-  const journalDirectory = join(directory, 'journal');
-  const segmentDirectory = join(directory, 'segments');
-  for (const folder of [directory, journalDirectory, segmentDirectory]) await makeFolder(folder);
+  const { directory, damaged, failed } = options;
+  await makeFolder(directory);
   const limits = { ...storeLimits, ...options.limits };
-  const catalogue = newCatalogue(limits);
-  const interners = internersOf(catalogue);
-  const opened = await openSegments(
-    segmentDirectory,
-    catalogue,
-    interners,
-    await journalStart(journalDirectory),
-    true,
-  );
-  const { damage, note } = damageList(options.damaged);
-  note(...opened.damage);
-  const followers = await openFollowerPositions(journalDirectory, now, options.seen?.followFrom);
-  const reads = readers();
-  const decoded = decodedChunks((chunk, reason) => {
-    note({ kind: 'chunk', path: join(segmentDirectory, chunk.file.name), reason });
+  const registry = createSeriesRegistry(limits);
+  const interners = createInterners(registry, options.shapes);
+  const opened = await openSegments(directory, registry, interners, options.logStart, true);
+  for (const place of opened.damage) damaged(place);
+  const readers = createActiveReads();
+  const decoded = createDecodedChunks((chunk, reason) => {
+    damaged({ kind: 'chunk', path: join(directory, chunk.file.name), reason });
   });
-  const segments = segmentSet({
-    directory: segmentDirectory,
-    ...opened,
-    whenUnread: reads.whenUnread,
+  const segments = createSegmentSet({ directory, ...opened, whenUnread: readers.whenUnread });
+  const { schemas } = interners;
+  const state = { closed: false };
+  const writer = createEntryWriter({
+    registry,
+    decoded,
+    manifest: opened.manifest,
+    afterWrite: () => sealer.wake(),
+    room: () => sealer.roomForRows(),
   });
-  const journal = await openJournal({
-    ...journalOptions(options, journalDirectory, note),
-    visitFrom: opened.manifest.replayFrom,
-    acknowledgedTo: durableTo(followers, options.seen),
-    visit: (frame) => replayFrame(frame, opened.manifest, catalogue, interners.shapes),
-    onLost: () => intake.forgetPending(),
-    segmentBytes: limits.journalSegmentBytes,
-  });
-  note(...journalDamage(journal.damage, followers, journalDirectory, options.seen));
-  let closed = false;
-  let dropping: Promise<unknown> = Promise.resolve();
-  const noteFailure = toldOnce(options.failed);
-  const background = sealing({
-    catalogue,
-    schemas: interners.schemas,
+  const sealer: ChunkSealer = createChunkSealer({
+    registry,
+    schemas,
     segments,
     slices,
     limits,
-    visiblePosition: () => intake.visiblePosition(),
-    committed: letJournalGo,
-    failed: noteFailure,
+    visiblePosition: writer.visiblePosition,
+    committed: () => options.committed(segments.manifest().replayFrom),
+    failed,
     merge: async () => {
-      while (!closed && (await segments.exclusive(() => mergeSome(changing))));
+      while (!state.closed && (await segments.exclusive(() => mergeSome(changing))));
     },
   });
-  const { schemas } = interners;
-  const { replayFrom } = background;
-  const changing = {
+  const { replayFrom } = sealer;
+  const changing: RetentionParts = {
     segments,
-    catalogue,
+    registry,
     decoded,
     slices,
     limits,
     schemas,
-    sealing: background,
+    sealer,
     replayFrom,
   };
-  const intake = appending({
-    journal,
-    shapes: interners.shapes,
-    catalogue,
-    decoded,
-    afterEntry: background.wake,
-  });
-  background.wake();
-
-  /** Drops of the journal what is committed, seen by every follower and not kept for resuming; one drop after the other. */
-  function letJournalGo(): Promise<unknown> {
-    dropping = dropping
-      .then(() => journal.dropBefore(Math.min(segments.manifest().replayFrom, followers.slowest())))
-      .catch(noteFailure);
-    return dropping;
-  }
 
   function deviceOf(id: string): Device | undefined {
-    if (closed) throw problem('stopping');
-    return catalogue.devices.get(id);
+    if (state.closed) throw problem('stopping');
+    return registry.devices.get(id);
   }
 
+  sealer.wake();
   return {
-    damage,
-    tornBytes: journal.damage.reduce(
-      (sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0),
-      0,
-    ),
-    journalled: () => ({ bytes: journal.bytes(), oldestStoredAt: journal.oldestStoredAt() }),
-    sealAll: background.sealAll,
-    idle: async () => {
-      await background.idle();
-      await followers.save(true);
-    },
-    append: async (entry) => {
-      if (closed) throw problem('stopping');
-      if (options.hasRoom?.() === false) throw problem('storageFull');
-      for (let room = background.roomForRows(); room !== undefined; room = background.roomForRows())
-        await room;
-      if (closed) throw problem('stopping');
-      return intake.append(entry);
-    },
-    ...reading({ deviceOf, decoded, lost: lostSegments(opened.manifest), readers: reads, slices }),
-    replay: (since, wanted) => replaySamples(journal, interners.shapes, since, wanted),
-    entriesFrom: (position) => readEntries(journal, interners.shapes, position),
-    isLost: (from, to) =>
-      journal.damage.some(
-        ({ firstPosition, entries }) => firstPosition < to && firstPosition + entries > from,
-      ),
-    setFollowerPosition: (follower, position) => {
-      followers.set(follower, position);
-      // Now and then; what a crash loses is told again to followers that bear it.
-      void followers.save().catch(noteFailure);
-      void letJournalGo();
-    },
-    saveFollowerPositions: () => followers.save(true),
-    followerPosition: followers.get,
-    removeFollower: followers.remove,
-    get position() {
-      return journal.position();
-    },
-    usage: async () => usage(catalogue),
-    dropExpired: (keepFrom) => dropExpired(changing, keepFrom),
-    dropDevice: (deviceId) => dropDevice(changing, deviceId, journal.nextPosition()),
+    sealAll: sealer.sealAll,
+    idle: sealer.idle,
+    replayFrom: async () => opened.manifest.replayFrom,
+    write: writer.write,
+    compare: writer.compare,
+    ...createStoreReads({
+      deviceOf,
+      decoded,
+      lost: lostSegments(opened.manifest),
+      readers,
+      slices,
+    }),
+    usage: async () => usage(registry),
+    retain: (rules) => dropExpired(changing, rules),
+    dropDevice: (deviceId, before) => dropDevice(changing, deviceId, before),
     close: async () => {
-      if (closed) return;
-      closed = true;
-      await journal.close();
-      // Older positions repeat entries to followers, which they bear.
-      await followers.save(true).catch(noteFailure);
-      await sealedAtEnd(background.sealAll, noteFailure).finally(() =>
-        reads.whenUnread(segments.close),
-      );
+      if (state.closed) return;
+      state.closed = true;
+      await sealAtEnd(sealer, failed).finally(() => readers.whenUnread(segments.close));
     },
   };
 }
 
-/** What cannot be sealed stays in the journal and is replayed by the next start; rejects unless the disk is merely full. */
-async function sealedAtEnd(
-  sealAll: () => Promise<void>,
-  failed: (error: unknown) => void,
-): Promise<void> {
+/** What cannot be sealed stays in the log and is written again by the next start; rejects unless the disk is merely full. */
+async function sealAtEnd(sealer: ChunkSealer, failed: (error: unknown) => void): Promise<void> {
   try {
-    await sealAll();
+    await sealer.sealAll();
   } catch (error) {
     failed(error);
     if (!isDiskFull(error)) throw error;
   }
-}
-
-/** A failure that repeats is told once. */
-function toldOnce(failed: EmbeddedStoreOptions['failed']): (error: unknown) => void {
-  let last: string | undefined;
-  return (error) => {
-    if (String(error) !== last) failed?.(error);
-    last = String(error);
-  };
-}
-
-/** What was found damaged, each place once. */
-function damageList(damaged: EmbeddedStoreOptions['damaged']): {
-  readonly damage: readonly StoreDamage[];
-  readonly note: (...places: readonly StoreDamage[]) => void;
-} {
-  const damage: StoreDamage[] = [];
-  const known = new Set<string>();
-  return {
-    damage,
-    note: (...places) => {
-      for (const place of places) {
-        const key = JSON.stringify(place);
-        if (known.has(key)) continue;
-        known.add(key);
-        damage.push(place);
-        damaged?.(place);
-      }
-    },
-  };
-}
-
-/** What the journal takes over from the store's own options. */
-function journalOptions(
-  { now, onWriting, resumeBytesMax, resumeAgeMsMax }: EmbeddedStoreOptions,
-  directory: string,
-  note: (place: StoreDamage) => void,
-): Pick<
-  JournalOptions,
-  'directory' | 'now' | 'onWriting' | 'damaged' | 'resumeBytesMax' | 'resumeAgeMsMax'
-> {
-  return {
-    directory,
-    now,
-    onWriting,
-    damaged: (path, { offset, bytes }) =>
-      note({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
-    ...(resumeBytesMax === undefined ? {} : { resumeBytesMax }),
-    ...(resumeAgeMsMax === undefined ? {} : { resumeAgeMsMax }),
-  };
 }

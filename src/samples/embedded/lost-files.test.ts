@@ -15,17 +15,12 @@ import { join } from 'node:path';
 import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { allSamples, collect, entryOf } from '../conformance/sample-entries.ts';
-import {
-  type EmbeddedStore,
-  type EmbeddedStoreOptions,
-  openEmbeddedStore,
-} from './embedded-store.ts';
-import type { StoreLimits } from './store-limits.ts';
+import { type TestSamples, type TestSamplesOptions, openTestSamples } from '../testing-samples.ts';
 import { type Manifest, readManifest, writeManifest } from './segments/manifest.ts';
 import { footerBytes } from './segments/chunk-segment-writer.ts';
 import { verifyStore } from './verify-chunks.ts';
 
-const tiny: Partial<StoreLimits> = {
+const tiny: NonNullable<TestSamplesOptions['limits']> = {
   rowsToCloseAtDay: 10,
   rowsMax: 20,
   segmentBytes: 1_000,
@@ -34,7 +29,7 @@ const tiny: Partial<StoreLimits> = {
 };
 const root = mkdtempSync(join(tmpdir(), 'lost-files-'));
 const whole = join(root, 'whole');
-const opened: EmbeddedStore[] = [];
+const opened: TestSamples[] = [];
 const entries = 40;
 const rowsAnEntry = 10;
 const samples = entries * rowsAnEntry;
@@ -43,11 +38,11 @@ let copies = 0;
 
 async function open(
   directory: string,
-  options: Partial<EmbeddedStoreOptions> = {},
-): Promise<EmbeddedStore> {
+  options: Partial<TestSamplesOptions> = {},
+): Promise<TestSamples> {
   // Nothing is kept for resuming, so that the journal is dropped as far as it may be.
   const limits = { resumeBytesMax: 0, resumeAgeMsMax: 0, limits: tiny };
-  const store = await openEmbeddedStore({ directory, now: () => 1, ...limits, ...options });
+  const store = await openTestSamples({ directory, now: () => 1, ...limits, ...options });
   opened.push(store);
   return store;
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Random } from '../conformance/random-entries.ts';
 import { streamMustMatch } from '../conformance/random-streams.conformance.ts';
-import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts';
+import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import type { StoreLimits } from './store-limits.ts';
 
 const streams = Number(process.env['STREAMS'] ?? 40);
@@ -25,8 +25,8 @@ async function runStreams(seeds: readonly number[]): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'streams-'));
   let directory = join(root, '0');
   let copies = 0;
-  const open = (): Promise<EmbeddedStore> =>
-    openEmbeddedStore({ directory, now: () => 1, limits: tiny });
+  const open = (): Promise<TestSamples> =>
+    openTestSamples({ directory, now: () => 1, limits: tiny });
   let store = await open();
   async function disturb(random: Random): Promise<void> {
     const kind = random.below(4);

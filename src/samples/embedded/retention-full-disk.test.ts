@@ -3,20 +3,21 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { keepAll, keeping } from '../conformance/retention-times.ts';
 import { allSamples, entryOf } from '../conformance/sample-entries.ts';
-import { type EmbeddedStore, openEmbeddedStore } from './embedded-store.ts';
+import { type TestSamples, openTestSamples } from '../testing-samples.ts';
 import { dayMs } from '../../model/instant.ts';
 
 const fullDevice = '/dev/full';
 const hasFullDevice = existsSync(fullDevice);
 if (!hasFullDevice) console.log('left out: a disk that refuses every write needs /dev/full');
-const expired = () => 10 * dayMs;
+const expired = keeping({ w1: 10 * dayMs });
 
 let directory: string;
-let store: EmbeddedStore;
+let store: TestSamples;
 const segments = () => join(directory, 'segments');
 const names = () => readdirSync(segments()).filter((name) => name.endsWith('.segment'));
-const open = () => openEmbeddedStore({ directory, now: () => 1, limits: { segmentsToMerge: 100 } });
+const open = () => openTestSamples({ directory, now: () => 1, limits: { segmentsToMerge: 100 } });
 
 async function addSegment(...days: readonly number[]): Promise<string> {
   const before = names();
@@ -60,14 +61,14 @@ test.runIf(hasFullDevice)(
     const fresh = await addSegment(21);
     fillDisk();
     for (let round = 0; round < 2; round++) {
-      await expect(store.dropExpired(expired)).rejects.toMatchObject({ code: 'ENOSPC' });
+      await expect(store.retain(expired)).rejects.toMatchObject({ code: 'ENOSPC' });
       expect(names()).toEqual([mixed, fresh]);
       expect(await allSamples(store, 'd2')).toEqual([]);
       expect(await allSamples(store, 'd20')).toHaveLength(200);
     }
     expect(names()).not.toContain(whole);
     emptyDisk();
-    const { bytes } = await store.dropExpired(expired);
+    const { bytes } = await store.retain(expired);
     expect(bytes).toBeGreaterThan(1_000);
     expect(names()).not.toContain(mixed);
     expect(await allSamples(store, 'd20')).toHaveLength(200);
@@ -80,12 +81,12 @@ test.runIf(hasFullDevice)(
     const mixed = await addSegment(1, 2);
     fillDisk();
     await expect(store.dropDevice('d1')).rejects.toMatchObject({ code: 'ENOSPC' });
-    await expect(store.dropExpired(() => undefined)).rejects.toMatchObject({ code: 'ENOSPC' });
+    await expect(store.retain(keepAll)).rejects.toMatchObject({ code: 'ENOSPC' });
     emptyDisk();
     await store.close();
     store = await open();
     expect(names()).toEqual([mixed]);
-    expect((await store.dropExpired(() => undefined)).bytes).toBeGreaterThan(1_000);
+    expect((await store.retain(keepAll)).bytes).toBeGreaterThan(1_000);
     expect(names()).not.toContain(mixed);
     expect(await allSamples(store, 'd1')).toEqual([]);
     expect(await allSamples(store, 'd2')).toHaveLength(200);

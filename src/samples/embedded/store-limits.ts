@@ -9,8 +9,6 @@ export const storeLimits = {
   /** Rows times columns: rows that share no keys close early. */
   openCellsMax: 262_144,
   openRowsBytesMax: 2 * 1024 * 1024,
-  /** A file of the journal is closed when it is longer: the unit in which the journal is dropped. */
-  journalSegmentBytes: 16 * 1024 * 1024,
   /** Sealed chunks wait in memory until so many bytes make a segment. */
   segmentBytes: 4 * 1024 * 1024,
   /** What a start may have to replay: rows that have been in the journal for longer are sealed, however few they are. */

@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { decodeEntry } from '../../log/entry-decoding.ts';
 import { openFollowerPositions } from '../../log/follower-positions.ts';
 import { recoverJournal } from '../../log/journal-recovery.ts';
+import { shapeInterner } from '../../log/data-shape.ts';
+import { durableTo, type JournalEndSeen, logDamage } from '../../log/log-damage.ts';
 import { journalStart } from '../../log/segment-list.ts';
+import type { StoreDamage } from '../sample-store.ts';
 import { statisticsOf } from './chunks/chunk-writer.ts';
-import { catalogue as newCatalogue } from './rows/series-registry.ts';
+import { createSeriesRegistry } from './rows/series-registry.ts';
 import {
   type Chunk,
   hasSection,
@@ -19,14 +22,7 @@ import {
 import { isNumeric } from './chunks/chunk-schema.ts';
 import { columnHours, hoursOf } from './chunks/hour-section.ts';
 import { storeLimits } from './store-limits.ts';
-import {
-  durableTo,
-  internersOf,
-  type JournalEndSeen,
-  journalDamage,
-  openSegments,
-} from './store-loader.ts';
-import type { StoreDamage } from './segments/segment-files.ts';
+import { createInterners, openSegments } from './store-loader.ts';
 import { dataAt, metaAt } from './rows/rows.ts';
 import { SealedRows } from './queries/sealed-rows.ts';
 
@@ -49,17 +45,11 @@ export async function verifyStore(
   directory: string,
   seen?: JournalEndSeen,
 ): Promise<StoreFindings> {
-  const catalogue = newCatalogue(storeLimits);
-  const interners = internersOf(catalogue);
+  const registry = createSeriesRegistry(storeLimits);
+  const interners = createInterners(registry, shapeInterner());
   const journalDirectory = join(directory, 'journal');
   const start = await journalStart(journalDirectory);
-  const opened = await openSegments(
-    join(directory, 'segments'),
-    catalogue,
-    interners,
-    start,
-    false,
-  );
+  const opened = await openSegments(join(directory, 'segments'), registry, interners, start, false);
   const { segments, manifest } = opened;
   const damage = [...opened.damage];
   let chunks = 0;
@@ -96,7 +86,7 @@ export async function verifyStore(
     acknowledgedTo: Math.max(durableTo(followers, seen), manifest.replayFrom),
     repair: false,
   });
-  damage.push(...journalDamage(journal.damage, followers, journalDirectory, seen));
+  damage.push(...logDamage(journal.damage, followers, journalDirectory, seen));
   const tornBytes = journal.damage.reduce(
     (sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0),
     0,

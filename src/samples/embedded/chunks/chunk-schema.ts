@@ -40,7 +40,7 @@ const keysMax = 256;
 
 export type SchemaInterner = (shapes: readonly DataShape[]) => ChunkSchema;
 
-export function schemaInterner(): SchemaInterner {
+export function createSchemaInterner(): SchemaInterner {
   const known = new Map<string, ChunkSchema>();
   return (shapes) => {
     const text = JSON.stringify(shapes.map((shape) => shape.text));

@@ -1,4 +1,4 @@
-// Sealing rows: the sections of a chunk and its statistics from a range of sorted rows.
+// ChunkSealer rows: the sections of a chunk and its statistics from a range of sorted rows.
 import { crc32 } from 'node:zlib';
 import { type CompensatedSum, addTerms } from '../../../summaries/compensated-sum.ts';
 import type { Chunk, ChunkFile } from './chunk.ts';

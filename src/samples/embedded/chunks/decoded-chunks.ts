@@ -16,7 +16,7 @@ export interface DecodedChunks {
   readonly forget: (chunk: Chunk) => void;
 }
 
-export function decodedChunks(report: (chunk: Chunk, reason: string) => void): DecodedChunks {
+export function createDecodedChunks(report: (chunk: Chunk, reason: string) => void): DecodedChunks {
   const kept = new Map<Chunk, SealedRows>();
   const scratch = newScratch();
   let cells = 0;

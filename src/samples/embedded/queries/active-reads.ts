@@ -1,13 +1,13 @@
 // Reads under way that may hold chunks across pauses: files they may still need are closed only after them.
 
-export interface Readers {
+export interface ActiveReads {
   /** Begins a read; call what it gives when the read has ended. */
   readonly begin: () => () => void;
   /** Calls back when every read that is under way now has ended. */
   readonly whenUnread: (callback: () => void) => void;
 }
 
-export function readers(): Readers {
+export function createActiveReads(): ActiveReads {
   const active = new Set<object>();
   let waiting: { readonly reads: Set<object>; readonly callback: () => void }[] = [];
   return {

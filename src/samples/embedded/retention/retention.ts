@@ -1,13 +1,13 @@
 // Giving space back: chunks whose every row is older than its rule says, and everything of a dropped device.
 import type { EpochMs } from '../../../model/instant.ts';
-import type { DroppedSamples } from '../../sample-store.ts';
-import type { Catalogue } from '../rows/series-registry.ts';
+import type { DroppedSamples, RetentionTimes } from '../../sample-store.ts';
+import type { SeriesRegistry } from '../rows/series-registry.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import type { CompactionParts } from './compaction.ts';
 import { mergeSegments } from './compaction.ts';
 import { type Origin, visibleFrom } from '../rows/origin.ts';
 import type { OpenRows } from '../rows/open-rows.ts';
-import type { Sealing } from '../chunk-sealer.ts';
+import type { ChunkSealer } from '../chunk-sealer.ts';
 import type { Segment, SegmentSet } from '../segments/segment-set.ts';
 import { exchangeChunks, type Series } from '../rows/series.ts';
 
@@ -15,8 +15,8 @@ import { exchangeChunks, type Series } from '../rows/series.ts';
 const rewriteShare = 0.1;
 
 export interface RetentionParts extends CompactionParts {
-  readonly catalogue: Catalogue;
-  readonly sealing: Sealing;
+  readonly registry: SeriesRegistry;
+  readonly sealer: ChunkSealer;
   readonly segments: SegmentSet;
 }
 
@@ -24,16 +24,13 @@ export interface RetentionParts extends CompactionParts {
 type IsGone = (series: Series, origins: readonly Origin[], newest: EpochMs) => boolean;
 
 /**
- * From now on hides rows before the time that `keepFrom` says for their origin; undefined keeps them for ever. Drops chunks and unsealed
+ * From now on hides rows before the time that the rules have for their origin. Drops chunks and unsealed
  * rows that are hidden to their newest row. Files that hold nothing else are removed first, so that a full disk gets room before anything is rewritten.
  */
-export function dropExpired(
-  parts: RetentionParts,
-  keepFrom: (workspaceId: string, dataFlowId: string | null) => EpochMs | undefined,
-): Promise<DroppedSamples> {
+export function dropExpired(parts: RetentionParts, rules: RetentionTimes): Promise<DroppedSamples> {
   let isAnyLimited = false;
-  for (const origin of parts.catalogue.origins()) {
-    origin.keepFrom = keepFrom(origin.workspaceId, origin.dataFlowId) ?? Number.NEGATIVE_INFINITY;
+  for (const origin of parts.registry.origins()) {
+    origin.keepFrom = keepFromOf(origin, rules);
     isAnyLimited ||= origin.keepFrom !== Number.NEGATIVE_INFINITY;
   }
   // What could not be rewritten on a full disk is tried again, whatever the rules say now.
@@ -43,20 +40,25 @@ export function dropExpired(
   return parts.segments.exclusive(() => drop(parts, isGone, {}));
 }
 
-/** Drops every sample of the device, also what the journal could bring back after a crash. `nextPosition` ends what counts as before. */
+/** Drops every sample of the device that was logged before the position, also what the log could bring back after a crash. */
 export function dropDevice(
   parts: RetentionParts,
   deviceId: string,
-  nextPosition: number,
+  before: number,
 ): Promise<DroppedSamples> {
   return parts.segments.exclusive(async () => {
-    const device = parts.catalogue.devices.get(deviceId);
-    // What is still on its way through the journal finds no place any more; what comes later makes the device anew.
-    if (device !== undefined) device.dropped = true;
-    parts.catalogue.devices.delete(deviceId);
+    const device = parts.registry.devices.get(deviceId);
+    // What is still on its way through the log is left out when it comes; what comes after that creates the device again.
+    parts.registry.dropped.set(deviceId, before);
+    parts.registry.devices.delete(deviceId);
     const isGone: IsGone = (series) => series.device === device;
-    return drop(parts, isGone, { [deviceId]: nextPosition });
+    return drop(parts, isGone, { [deviceId]: before });
   });
+}
+
+function keepFromOf({ workspaceId, dataFlowId }: Origin, rules: RetentionTimes): EpochMs {
+  const ofFlow = dataFlowId === null ? undefined : rules.dataFlows.get(dataFlowId);
+  return ofFlow ?? rules.workspaces.get(workspaceId) ?? Number.NEGATIVE_INFINITY;
 }
 
 async function drop(
@@ -113,22 +115,22 @@ function isWorthRewriting({ deadBytes, file }: Segment): boolean {
 }
 
 /** Forgets unsealed rows and chunks that wait for their segment; says how many rows that were. */
-function dropUnsealed({ catalogue, sealing, decoded }: RetentionParts, isGone: IsGone): number {
+function dropUnsealed({ registry, sealer, decoded }: RetentionParts, isGone: IsGone): number {
   let samples = 0;
   const isGoneRows = (series: Series, rows: OpenRows): boolean => {
     const gone = isGone(series, rows.origins, rows.newest);
     if (gone) samples += rows.length;
     return gone;
   };
-  for (const series of [...catalogue.unsealed]) {
+  for (const series of [...registry.unsealed]) {
     const before = samples;
     series.closing = series.closing.filter((rows) => !isGoneRows(series, rows));
     if (series.open !== undefined && isGoneRows(series, series.open)) series.open = undefined;
     if (samples === before) continue;
-    catalogue.settle(series);
+    registry.settle(series);
     exchangeChunks(series, new Set(), []);
   }
-  for (const { series, chunk } of sealing.forgetWaiting(({ series, chunk }) =>
+  for (const { series, chunk } of sealer.forgetWaiting(({ series, chunk }) =>
     isGone(series, chunk.origins, chunk.newest),
   )) {
     samples += chunk.rows;

@@ -2,7 +2,7 @@
 import { type LeafKind, leafKinds } from '../../../log/data-shape.ts';
 import type { DataShape } from '../../../log/data-shape.ts';
 import type { MeasuredTopic, MeasuredType, WorkspaceUsage } from '../../sample-store.ts';
-import type { Catalogue } from './series-registry.ts';
+import type { SeriesRegistry } from './series-registry.ts';
 import type { Device, Series } from './series.ts';
 
 const topicsStandard = 50;
@@ -55,7 +55,7 @@ function shapesOf({ chunks, closing, open }: Series): Set<DataShape> {
 }
 
 /** See the port. */
-export function usage(catalogue: Catalogue): Map<string, WorkspaceUsage> {
+export function usage(registry: SeriesRegistry): Map<string, WorkspaceUsage> {
   const found = new Map<string, { samples: number; bytes: number }>();
   const note = (workspaceId: string, samples: number, bytes: number): void => {
     const sum = found.get(workspaceId) ?? { samples: 0, bytes: 0 };
@@ -63,7 +63,7 @@ export function usage(catalogue: Catalogue): Map<string, WorkspaceUsage> {
     sum.samples += samples;
     sum.bytes += bytes;
   };
-  for (const device of catalogue.devices.values())
+  for (const device of registry.devices.values())
     for (const { chunks, closing, open } of device.topics.values()) {
       for (const { origins, originRows, rows, length } of chunks)
         for (const [i, { workspaceId }] of origins.entries())

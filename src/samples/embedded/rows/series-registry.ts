@@ -16,8 +16,10 @@ export interface ClosedRows {
   readonly bytes: number;
 }
 
-export interface Catalogue {
+export interface SeriesRegistry {
   readonly devices: Map<string, Device>;
+  /** Devices of which entries before a position do not count, as long as such entries may still come. */
+  readonly dropped: Map<string, number>;
   readonly deviceOf: (id: string) => Device;
   /** The same object for the same origin. */
   readonly origin: (workspaceId: string, dataFlowId: string | null) => Origin;
@@ -39,7 +41,7 @@ export interface Catalogue {
   readonly settle: (series: Series) => void;
 }
 
-export function catalogue(limits: StoreLimits): Catalogue {
+export function createSeriesRegistry(limits: StoreLimits): SeriesRegistry {
   const devices = new Map<string, Device>();
   const origins = new Map<string, Origin>();
   const unsealed = new Set<Series>();
@@ -59,6 +61,7 @@ export function catalogue(limits: StoreLimits): Catalogue {
 
   return {
     devices,
+    dropped: new Map(),
     unsealed,
     nextClosed: () => {
       const next = closed.shift();
@@ -90,7 +93,6 @@ export function catalogue(limits: StoreLimits): Catalogue {
     },
     origins: () => origins.values(),
     addRow: (series, row, position) => {
-      if (series.device.dropped) return;
       if (series.open !== undefined && isFull(series.open, row.timestamp, limits)) close(series);
       if (series.open === undefined) {
         series.open = new OpenRows(

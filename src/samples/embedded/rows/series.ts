@@ -1,4 +1,4 @@
-// What the store knows in memory: devices, and for each topic its sealed chunks, unsealed rows, and samples that wait for their fsync.
+// What the store knows in memory: devices, and for each topic its sealed chunks and unsealed rows.
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import type { UnreadableSamples } from '../../sample-store.ts';
@@ -7,8 +7,7 @@ import type { DecodedChunks } from '../chunks/decoded-chunks.ts';
 import type { OpenRows } from './open-rows.ts';
 import { visibleFrom } from './origin.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from './rows.ts';
-import type { PendingSamples } from './pending-samples.ts';
-import { type DataSet, dataSet, sameData } from './same-data.ts';
+import { type DataSet, dataSet, sameData } from '../../same-data.ts';
 
 /** With more samples at one instant than this, they are kept at hand. */
 const crowdMin = 16;
@@ -28,7 +27,6 @@ export interface Series {
   newest: EpochMs;
   /** Rows of the device up to this place in its order are sealed, as far as they are of this topic. */
   sealedOrder: number;
-  pending: PendingSamples[];
   /** What is stored at one crowded instant, so that each further sample of it need not be compared with all. */
   crowd: { readonly timestamp: EpochMs; readonly data: DataSet } | undefined;
 }
@@ -38,12 +36,10 @@ export interface Device {
   readonly topics: Map<string, Series>;
   /** Rows of the device are numbered in the order of storing. */
   nextOrder: number;
-  /** Its samples were dropped: no row becomes visible any more. */
-  dropped: boolean;
 }
 
 export function newDevice(id: string): Device {
-  return { id, topics: new Map(), nextOrder: 0, dropped: false };
+  return { id, topics: new Map(), nextOrder: 0 };
 }
 
 export function seriesOf(device: Device, topic: string): Series {
@@ -58,7 +54,6 @@ export function seriesOf(device: Device, topic: string): Series {
       open: undefined,
       newest: Number.NEGATIVE_INFINITY,
       sealedOrder: -1,
-      pending: [],
       crowd: undefined,
     };
     device.topics.set(topic, series);
@@ -165,24 +160,22 @@ export function groupsBetween(
   return [...sealed, ...unsealedBetween(series, from, to)];
 }
 
-/** Whether the sample is stored or on its way to be: `stored`, `pending`, or neither. */
-export function findDuplicate(
+/** Whether an identical sample is stored. */
+export function isStored(
   series: Series,
   timestamp: EpochMs,
   data: JsonObject,
   decoded: DecodedChunks,
-): 'stored' | 'pending' | undefined {
-  for (const pending of series.pending) if (pending.has(timestamp, data)) return 'pending';
-  if (timestamp > series.newest) return undefined;
-  if (series.crowd?.timestamp === timestamp)
-    return series.crowd.data.has(data) ? 'stored' : undefined;
+): boolean {
+  if (timestamp > series.newest) return false;
+  if (series.crowd?.timestamp === timestamp) return series.crowd.data.has(data);
   const stored = dataAtInstant(series, timestamp, decoded);
-  if (stored.some((other) => sameData(other, data))) return 'stored';
+  if (stored.some((other) => sameData(other, data))) return true;
   if (stored.length > crowdMin) {
     series.crowd = { timestamp, data: dataSet() };
     for (const other of stored) series.crowd.data.add(other);
   }
-  return undefined;
+  return false;
 }
 
 /** The data of every visible sample of exactly that time. */

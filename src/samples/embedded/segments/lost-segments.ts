@@ -1,11 +1,16 @@
 // Segments that count and cannot be read, known by the times of their samples alone: any answer that reaches into those may lack some.
 import { earliest, latest } from '../../../model/instant.ts';
-import type { SampleRange } from '../../sample-store.ts';
+import type { SampleRange, UnreadableSamples } from '../../sample-store.ts';
 import type { Manifest, Times } from './manifest.ts';
+
+/** A range, and what is called for each stretch of it that cannot be read. */
+export interface ReportedRange extends SampleRange {
+  readonly unreadable: (samples: UnreadableSamples) => void;
+}
 
 export interface LostSegments {
   /** Calls the range's `unreadable` for each lost segment that may have had samples in it; one without known times may have had any. */
-  readonly tell: (range: SampleRange) => void;
+  readonly report: (range: ReportedRange) => void;
 }
 
 const anyTimes: Times = [earliest, latest];
@@ -13,7 +18,7 @@ const anyTimes: Times = [earliest, latest];
 /** Of the manifest as a start leaves it: a file that comes back counts from the next start on. */
 export function lostSegments({ lost = [], times = {} }: Manifest): LostSegments {
   return {
-    tell: ({
+    report: ({
       deviceId,
       topic = '*',
       from = earliest,
@@ -23,7 +28,7 @@ export function lostSegments({ lost = [], times = {} }: Manifest): LostSegments 
       for (const name of lost) {
         const [oldest, newest] = times[name] ?? anyTimes;
         if (newest < from || oldest >= to) continue;
-        unreadable?.({
+        unreadable({
           deviceId,
           topic,
           from: oldest,

@@ -3,6 +3,7 @@ import { rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../../../log/durable-file.ts';
 import { namesIn } from '../../../log/segment-list.ts';
+import type { StoreDamage } from '../../sample-store.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import {
   emptyManifest,
@@ -15,13 +16,6 @@ import {
   writeManifest,
 } from './manifest.ts';
 import { type Interners, type OpenedSegment, openSegment } from './chunk-segment-reader.ts';
-
-/** What a start or a read found damaged. */
-export interface StoreDamage {
-  readonly kind: 'manifest' | 'segment' | 'chunk' | 'journal' | 'records';
-  readonly path: string;
-  readonly reason: string;
-}
 
 export interface CountedSegments {
   readonly manifest: Manifest;

@@ -62,7 +62,7 @@ export interface SegmentSetOptions {
   readonly whenUnread: (callback: () => void) => void;
 }
 
-export function segmentSet(options: SegmentSetOptions): SegmentSet {
+export function createSegmentSet(options: SegmentSetOptions): SegmentSet {
   const { directory, whenUnread } = options;
   let { manifest } = options;
   let segments = [...options.segments];

@@ -1,5 +1,5 @@
 // Whether two data objects are the same measurement: equal values, whatever the order of their keys.
-import type { Json, JsonObject } from '../../../model/json.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 
 export function sameData(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;

@@ -1,6 +1,6 @@
 // Samples on their way through the journal: a repetition of one of them is a duplicate too, once the first is durable.
-import type { EpochMs } from '../../../model/instant.ts';
-import type { JsonObject } from '../../../model/json.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { JsonObject } from '../model/json.ts';
 import { type DataSet, dataSet } from './same-data.ts';
 
 interface PendingSample {

@@ -1,16 +1,18 @@
-// What was stored since a cursor or a time, from the journal, in the order of storing (live stream resume).
-import type { ShapeInterner } from '../../../log/data-shape.ts';
-import { durableEntryOf } from '../../../log/entry-decoding.ts';
-import type { Journal } from '../../../log/journal.ts';
-import { cursorAt, readCursor } from '../../../model/cursor.ts';
-import type { DurableEntry } from '../../../model/journal-entry.ts';
-import { problem } from '../../../model/problem.ts';
-import type { StoredSample } from '../../../model/sample.ts';
-import type { ReplayStart } from '../../sample-store.ts';
+// Replay: what was stored since a cursor or a time, from the journal, in the order of storing (live stream resume).
+import type { ShapeInterner } from './data-shape.ts';
+import { durableEntryOf } from './entry-decoding.ts';
+import type { Journal } from './journal.ts';
+import { cursorAt, readCursor } from '../model/cursor.ts';
+import type { EpochMs } from '../model/instant.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import { problem } from '../model/problem.ts';
+import type { StoredSample } from '../model/sample.ts';
+
+export type ReplayStart = { readonly cursor: string } | { readonly storedSince: EpochMs };
 
 const batchMax = 1_000;
 
-/** See the port. A text that is no cursor is an `invalidRequest`. */
+/** See `EntryLog.replay`. */
 export async function* replaySamples(
   journal: Journal,
   shapes: ShapeInterner,

@@ -1,0 +1,167 @@
+// Entry log: the journal of everything that came in, with its followers and cursors. Always local, one for each data folder.
+import type { EpochMs } from '../model/instant.ts';
+import type { DurableEntry } from '../model/journal-entry.ts';
+import type { StoredSample } from '../model/sample.ts';
+import type { ShapeInterner } from './data-shape.ts';
+import { loggedEntryOf } from './entry-decoding.ts';
+import { type EntryToEncode, encodeEntry } from './entry-encoding.ts';
+import { type FollowerPositions, openFollowerPositions } from './follower-positions.ts';
+import { type Journal, type JournalOptions, openJournal } from './journal.ts';
+import type { Appended } from './journal-writer.ts';
+import {
+  durableTo,
+  type JournalEndSeen,
+  type LogDamage,
+  logDamage,
+  unreadableText,
+} from './log-damage.ts';
+import type { LoggedEntry } from './logged-entry.ts';
+import { type ReplayStart, readEntries, replaySamples } from './replay.ts';
+
+/** An entry with its place, not durable before `durable` resolves. */
+export interface LogAppended extends Appended {
+  /** What the entry takes in the log. */
+  readonly bytes: number;
+}
+
+export interface EntryLog {
+  /** The position behind the newest durable entry, which is what the next one gets. */
+  readonly position: number;
+  /** The position that the next append gets; everything appended before has a smaller one. */
+  readonly nextPosition: number;
+
+  /** Many calls in flight share one fsync. Throws, or `durable` rejects, with `storageFull`, `storageStopped` or `stopping`. */
+  append(entry: EntryToEncode): LogAppended;
+
+  /** Durable entries from a position on, in batches, up to the newest one. Damage is stepped over. */
+  entriesFrom(position: number): AsyncIterable<readonly DurableEntry[]>;
+
+  /** Whether some of the entries from one position on and before another are known to be lost, so that followers never get them. */
+  isLost(from: number, to: number): boolean;
+
+  /**
+   * Samples for the store that were stored after the cursor (exclusive) or since a time of storing, in order of storing, batch by batch
+   * up to the newest durable one. Throws Problem `cursorTooOld` with the oldest cursor still kept, `invalidRequest` for a text that is
+   * not a cursor.
+   */
+  replay(
+    since: ReplayStart,
+    wanted: (sample: StoredSample) => boolean,
+  ): AsyncIterable<readonly StoredSample[]>;
+
+  /** The position that the follower set last, also before a restart; undefined when it never did. After a crash it may be some entries old. */
+  followerPosition(follower: string): number | undefined;
+
+  /** Keeps what the follower has not seen: entries from the position on. Saved within a second. */
+  setFollowerPosition(follower: string, position: number): void;
+
+  /**
+   * Resolves when all positions are on the disk. Await it before anything is acknowledged: a follower whose first position a crash takes
+   * away would start at the end, behind what it has not seen.
+   */
+  saveFollowerPositions(): Promise<void>;
+
+  /** Ends the follower's hold on the log. */
+  removeFollower(follower: string): void;
+
+  /** Entries before the position are no longer needed by the store. Drops what no follower needs either and resuming does not keep. */
+  release(before: number): Promise<void>;
+
+  /** What the journal takes on the disk, and when its oldest entry was stored. */
+  journalled(): { readonly bytes: number; readonly oldestStoredAt: EpochMs | undefined };
+
+  /** Bytes that opening cut off the end: the normal trace of a crash, never acknowledged. */
+  readonly tornBytes: number;
+
+  /** Makes durable what was appended, saves positions and closes. */
+  close(): Promise<void>;
+}
+
+export interface EntryLogOptions
+  extends Pick<
+    JournalOptions,
+    'directory' | 'now' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax' | 'segmentBytes'
+  > {
+  readonly shapes: ShapeInterner;
+  /** Entries from this position on are given to `replay` while opening. */
+  readonly replayFrom: number;
+  readonly replay: (entry: LoggedEntry) => void | Promise<void>;
+  /** What others know of the end of the journal. */
+  readonly seen?: JournalEndSeen | undefined;
+  /** Called for every damaged place that opening or reading finds; at every reading again. */
+  readonly damaged: (damage: LogDamage) => void;
+  /** Called when positions cannot be saved or the journal cannot be truncated. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Opens or creates the log of the folder. Throws NewerFormatError when a newer version of the program wrote it. */
+export async function openEntryLog(options: EntryLogOptions): Promise<EntryLog> {
+  const { directory, now, shapes, seen, damaged, failed } = options;
+  const followers = await openFollowerPositions(directory, now, seen?.followFrom);
+  const journal = await openJournal({
+    ...options,
+    visitFrom: options.replayFrom,
+    visit: (frame) => options.replay(loggedEntryOf(frame, shapes)),
+    acknowledgedTo: durableTo(followers, seen),
+    damaged: (path, { offset, bytes }) =>
+      damaged({ kind: 'journal', path, reason: unreadableText(bytes, offset) }),
+  });
+  for (const place of logDamage(journal.damage, followers, directory, seen)) damaged(place);
+  const release = createRelease(journal, followers, options);
+  return {
+    get position() {
+      return journal.position();
+    },
+    get nextPosition() {
+      return journal.nextPosition();
+    },
+    tornBytes: journal.damage.reduce(
+      (sum, { kind, bytes }) => sum + (kind === 'tornTail' ? bytes : 0),
+      0,
+    ),
+    append(entry) {
+      const encoded = encodeEntry(entry);
+      const { position, storedAt, durable } = journal.append(encoded);
+      return { position, storedAt, durable, bytes: encoded.length };
+    },
+    entriesFrom: (position) => readEntries(journal, shapes, position),
+    isLost: (from, to) =>
+      journal.damage.some(
+        ({ firstPosition, entries }) => firstPosition < to && firstPosition + entries > from,
+      ),
+    replay: (since, wanted) => replaySamples(journal, shapes, since, wanted),
+    followerPosition: followers.get,
+    setFollowerPosition(follower, position) {
+      followers.set(follower, position);
+      // Now and then; what a crash loses is given again to followers, which must bear repetition.
+      void followers.save().catch(failed);
+      void release();
+    },
+    saveFollowerPositions: () => followers.save(true),
+    removeFollower: followers.remove,
+    release,
+    journalled: () => ({ bytes: journal.bytes(), oldestStoredAt: journal.oldestStoredAt() }),
+    async close() {
+      await journal.close();
+      // Older positions repeat entries to followers, which bear it.
+      await followers.save(true).catch(failed);
+    },
+  };
+}
+
+/** One truncation after the other; without a position the last one holds. */
+function createRelease(
+  journal: Journal,
+  followers: FollowerPositions,
+  { replayFrom, failed }: EntryLogOptions,
+): (before?: number) => Promise<void> {
+  let releasedTo = replayFrom;
+  let dropping: Promise<unknown> = Promise.resolve();
+  return async (before = releasedTo) => {
+    releasedTo = before;
+    dropping = dropping
+      .then(() => journal.dropBefore(Math.min(releasedTo, followers.slowest())))
+      .catch(failed);
+    await dropping;
+  };
+}

@@ -1,0 +1,37 @@
+// Logged entry: the form in which the log hands entries to a sample store, rows taken apart into shapes and values.
+import type { JsonObject } from '../model/json.ts';
+import type { SampleEntry } from '../model/sample.ts';
+import { type DataShape, dataOf } from './data-shape.ts';
+import type { LeafValues } from './leaf-values.ts';
+
+export type RowHead = Pick<
+  SampleEntry,
+  'topic' | 'timestamp' | 'workspaceId' | 'dataFlowId' | 'stored' | 'meta'
+>;
+
+/** Rows with their data taken apart: the shape of each, and the values of all one after the other. */
+export interface LoggedRows {
+  readonly samples: readonly RowHead[];
+  readonly shapes: readonly DataShape[];
+  readonly values: LeafValues;
+}
+
+export interface LoggedEntry {
+  readonly position: number;
+  readonly deviceId: string;
+  /** Place of the first row among all rows of the device in the order of storing; the others follow. */
+  readonly firstOrder: number;
+  /** Rows that are not `stored` count in the order, but no query may find them. */
+  readonly rows: LoggedRows;
+  /** Bytes that the entry takes in the log. */
+  readonly bytes: number;
+}
+
+/** The data of each row, as it was sent. */
+export function* dataOfRows({ shapes, values }: LoggedRows): Generator<JsonObject> {
+  let at = 0;
+  for (const shape of shapes) {
+    yield dataOf(shape, values.sourceFrom(at));
+    at += shape.leaves.length;
+  }
+}

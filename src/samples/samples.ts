@@ -1,0 +1,236 @@
+// Samples: the log and the sample store as one. Entries go to the log first; everything else is asked of the store.
+import { join } from 'node:path';
+import { type ShapeInterner, shapeInterner } from '../log/data-shape.ts';
+import { makeFolder } from '../log/durable-file.ts';
+import { type EntryLog, type EntryLogOptions, openEntryLog } from '../log/entry-log.ts';
+import { journalStart } from '../log/segment-list.ts';
+import type { DurableEntry, JournalEntry } from '../model/journal-entry.ts';
+import { problem } from '../model/problem.ts';
+import type { Sample } from '../model/sample.ts';
+import { createSampleIntake } from './sample-intake.ts';
+import type {
+  DroppedSamples,
+  SampleRange,
+  SampleScan,
+  SampleStore,
+  StoreDamage,
+  UnreadableSamples,
+} from './sample-store.ts';
+
+type Unreadable = (samples: UnreadableSamples) => void;
+
+interface Reported {
+  /** Called for what the read leaves out; see `FoundSamples.unreadable`. */
+  readonly unreadable?: Unreadable | undefined;
+}
+
+export type ReportedRange = SampleRange & Reported;
+
+export interface Samples
+  extends Pick<SampleStore, 'topics' | 'buckets' | 'measuredKeys' | 'usage' | 'retain'> {
+  /**
+   * Makes the entry durable and its samples visible to every later read, leaving out samples identical to stored ones.
+   * Resolves after the fsync; rejects without effect when the disk refuses (`storageFull`) or writing has stopped.
+   * Many calls in flight share one fsync. An entry of which nothing is left (all samples identical to stored ones, no note, no
+   * state, no metrics, no trace) is not written: its answer has no samples and the position that the next entry will get.
+   */
+  append(entry: JournalEntry): Promise<DurableEntry>;
+
+  /** See `SampleStore.samples`. */
+  samples(scan: SampleScan & Reported): Promise<readonly Sample[]>;
+
+  /** See `SampleStore.exportSamples`. `unreadable` is called before the first batch for what is known then. */
+  exportSamples(range: ReportedRange): AsyncIterable<readonly Sample[]>;
+
+  /** The newest readable sample of the device, of one topic or of all; undefined without any. */
+  latestSample(
+    deviceId: string,
+    topic?: string,
+    unreadable?: Unreadable,
+  ): Promise<Sample | undefined>;
+
+  /** Drops every sample of the device that was stored before the call. */
+  dropDevice(deviceId: string): Promise<DroppedSamples>;
+}
+
+/** What a sample store is opened with. */
+export interface StoreSurroundings {
+  /** The first position of the files of the log; undefined without any. */
+  readonly logStart: number | undefined;
+  /** Shapes that entries of the log refer to. */
+  readonly shapes: ShapeInterner;
+  /** Call for every damaged place, also those that are met later. */
+  readonly damaged: (damage: StoreDamage) => void;
+  /** Call when something cannot be written that the log has. */
+  readonly failed: (error: unknown) => void;
+  /** Call when entries before the position need not be written again after a restart. */
+  readonly committed: (replayFrom: number) => Promise<void>;
+}
+
+export interface SamplesOptions<Store extends SampleStore>
+  extends Pick<
+    EntryLogOptions,
+    'now' | 'seen' | 'onWriting' | 'resumeBytesMax' | 'resumeAgeMsMax'
+  > {
+  /** Made when it does not exist. The log is in the folder `journal` of it. One process at a time, which the caller ensures. */
+  readonly directory: string;
+  readonly openStore: (surroundings: StoreSurroundings) => Promise<Store>;
+  /** A file of the journal is closed when it is longer: the unit in which the journal is dropped. */
+  readonly journalSegmentBytes?: number;
+  /** Called for every damaged place, also those that are met later; once each. */
+  readonly damaged?: ((damage: StoreDamage) => void) | undefined;
+  /** Called when sealed samples, segments or the positions of followers cannot be written; the journal has what they hold. */
+  readonly failed?: ((error: unknown) => void) | undefined;
+  /** Asked before each append; a disk without room refuses it with `storageFull`. */
+  readonly hasRoom?: () => boolean;
+}
+
+export interface OpenSamples<Store extends SampleStore> extends Samples {
+  readonly log: EntryLog;
+  readonly store: Store;
+  /** What opening and reading found damaged so far. */
+  readonly damage: readonly StoreDamage[];
+  /** Makes everything durable and closes; afterwards every call rejects. */
+  close(): Promise<void>;
+}
+
+const journalSegmentBytes = 16 * 1024 * 1024;
+
+/** Opens or creates the log and the store of the folder, and gives the store what only the log has. */
+export async function openSamples<Store extends SampleStore>(
+  options: SamplesOptions<Store>,
+): Promise<OpenSamples<Store>> {
+  const directory = join(options.directory, 'journal');
+  for (const folder of [options.directory, directory]) await makeFolder(folder);
+  const shapes = shapeInterner();
+  const { damage, damaged } = createDamageList(options.damaged);
+  const failed = onlyNews(options.failed);
+  let log: EntryLog | undefined;
+  const store = await options.openStore({
+    logStart: await journalStart(directory),
+    shapes,
+    damaged,
+    failed,
+    committed: async (replayFrom) => log?.release(replayFrom),
+  });
+  log = await openEntryLog({
+    segmentBytes: journalSegmentBytes,
+    ...logOptions(options),
+    directory,
+    shapes,
+    replayFrom: await store.replayFrom(),
+    replay: (entry) => store.write([entry], 'replayed'),
+    damaged,
+    failed,
+  });
+  return { ...joined(options, log, store, shapes), log, store, damage };
+}
+
+function joined(
+  { hasRoom = () => true }: Pick<SamplesOptions<SampleStore>, 'hasRoom'>,
+  log: EntryLog,
+  store: SampleStore,
+  shapes: ShapeInterner,
+): Samples & { close(): Promise<void> } {
+  const intake = createSampleIntake({ log, shapes, store });
+  let closed = false;
+  return {
+    async append(entry) {
+      if (closed) throw problem('stopping');
+      if (!hasRoom()) throw problem('storageFull');
+      return intake.append(entry);
+    },
+    ...reportingReads(store),
+    topics: (deviceId) => store.topics(deviceId),
+    buckets: (request) => store.buckets(request),
+    measuredKeys: (deviceId, topicsMax) => store.measuredKeys(deviceId, topicsMax),
+    usage: () => store.usage(),
+    retain: (rules) => store.retain(rules),
+    dropDevice(deviceId) {
+      intake.forget(deviceId);
+      return store.dropDevice(deviceId, log.nextPosition);
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await log.close();
+      await intake.idle();
+      await store.close();
+    },
+  };
+}
+
+/** Reads whose caller is told at once what they leave out. */
+function reportingReads(
+  store: SampleStore,
+): Pick<Samples, 'samples' | 'exportSamples' | 'latestSample'> {
+  async function samples({
+    unreadable,
+    ...scan
+  }: SampleScan & Reported): Promise<readonly Sample[]> {
+    const found = await store.samples(scan);
+    if (unreadable !== undefined) found.unreadable.forEach(unreadable);
+    return found.samples;
+  }
+  return {
+    samples,
+    async *exportSamples({ unreadable, ...range }) {
+      for await (const found of store.exportSamples(range)) {
+        if (unreadable !== undefined) found.unreadable.forEach(unreadable);
+        if (found.samples.length > 0) yield found.samples;
+      }
+    },
+    async latestSample(deviceId, topic, unreadable) {
+      const topics = await store.topics(deviceId);
+      const newest = topics.find((each) => topic === undefined || each.topic === topic)?.newest;
+      const scan = { deviceId, ...(topic !== undefined && { topic }), limit: 1, skip: 0 };
+      let found = newest === undefined ? undefined : await store.samples({ ...scan, from: newest });
+      // What is newest may be unreadable; then the newest readable sample is asked for.
+      if (found === undefined || found.samples.length === 0) found = await store.samples(scan);
+      if (unreadable !== undefined) found.unreadable.forEach(unreadable);
+      return found.samples[0];
+    },
+  };
+}
+
+function logOptions(
+  options: SamplesOptions<SampleStore>,
+): Pick<EntryLogOptions, 'now' | 'seen' | 'onWriting'> & Partial<EntryLogOptions> {
+  const { now, seen, onWriting, resumeBytesMax, resumeAgeMsMax } = options;
+  return {
+    now,
+    seen,
+    onWriting,
+    ...(resumeBytesMax !== undefined && { resumeBytesMax }),
+    ...(resumeAgeMsMax !== undefined && { resumeAgeMsMax }),
+    ...(options.journalSegmentBytes !== undefined && { segmentBytes: options.journalSegmentBytes }),
+  };
+}
+
+/** Passes a failure on unless it repeats the last one. */
+function onlyNews(failed: (error: unknown) => void = () => undefined): (error: unknown) => void {
+  let last: string | undefined;
+  return (error) => {
+    if (String(error) !== last) failed(error);
+    last = String(error);
+  };
+}
+
+/** What was found damaged, each place once. */
+function createDamageList(report: (damage: StoreDamage) => void = () => undefined): {
+  readonly damage: readonly StoreDamage[];
+  readonly damaged: (damage: StoreDamage) => void;
+} {
+  const known = new Set<string>();
+  const damage: StoreDamage[] = [];
+  return {
+    damage,
+    damaged(place) {
+      const key = JSON.stringify(place);
+      if (known.has(key)) return;
+      known.add(key);
+      damage.push(place);
+      report(place);
+    },
+  };
+}
