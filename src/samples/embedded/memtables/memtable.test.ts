@@ -79,7 +79,7 @@ test('a device has its rows in the order of time and of storing', () => {
               meta,
               row,
             }))
-            .filter(({ row, order }) => row.device === device)
+            .filter(({ row }) => row.device === device)
             .filter(({ timestamp }) => timestamp >= from && timestamp < to)
             .sort((a, b) => a.timestamp - b.timestamp || a.order - b.order)
             .map(({ row: _, ...rest }) => rest);

@@ -3,7 +3,7 @@ import type { DataShape } from '../../../log/data-shape.ts';
 import type { EpochMs } from '../../../model/instant.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import { dataAt, placeOf, type RowGroup, rowAt } from '../rows/rows.ts';
-import { sameData } from '../rows/same-data.ts';
+import { sameData } from '../../same-data.ts';
 import type { RunReader } from '../runs/run-reader.ts';
 import type { DeviceNumbers } from './device-numbers.ts';
 import { Memtable, type NewRow } from './memtable.ts';

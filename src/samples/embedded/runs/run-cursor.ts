@@ -42,7 +42,7 @@ export interface RunCursor {
 
 /** Begins at the first slice. `textId` numbers texts across runs. Throws DamagedChunk, also from `next`. */
 export function createRunCursor(
-  file: RunFile,
+  run: RunFile,
   shape: DataShape,
   textId: (text: string) => number,
 ): RunCursor {
@@ -61,8 +61,7 @@ export function createRunCursor(
   function loadPage(): void {
     page++;
     slice = 0;
-    slices =
-      page < file.index.head.pages ? readPage(file, page, kinds, { rows, textId }) : undefined;
+    slices = page < run.index.head.pages ? readPage(run, page, kinds, { rows, textId }) : undefined;
   }
 
   loadPage();
@@ -79,23 +78,23 @@ export function createRunCursor(
 }
 
 function readPage(
-  file: RunFile,
+  run: RunFile,
   page: number,
   kinds: readonly ColumnKind[],
   into: { readonly rows: CursorRows; readonly textId: (text: string) => number },
 ): PageSlices {
   const { rows, textId } = into;
-  const slices = readSlices(neededSection(file, page, pageSections.slices));
-  const times = new PackedBlock(neededSection(file, page, pageSections.times), 0);
+  const slices = readSlices(neededSection(run, page, pageSections.slices));
+  const times = new PackedBlock(neededSection(run, page, pageSections.times), 0);
   for (let slice = 0; slice < slices.count; slice++)
     readTimes(times, slices, slice, rows.timestamps, slices.starts[slice]);
-  readInts(neededSection(file, page, pageSections.orders), slices, rows.orders);
-  readInts(neededSection(file, page, pageSections.origins), slices, rows.origins);
-  const metas = file.section(page, pageSections.metas);
+  readInts(neededSection(run, page, pageSections.orders), slices, rows.orders);
+  readInts(neededSection(run, page, pageSections.origins), slices, rows.origins);
+  const metas = run.section(page, pageSections.metas);
   if (metas === undefined) rows.metas.fill(0);
   else readTexts(metas, rows.metas, (text) => (text === '' ? 0 : textId(text) + 1));
   for (const [i, kind] of kinds.entries()) {
-    const content = neededSection(file, page, fixedPageSections + i);
+    const content = neededSection(run, page, fixedPageSections + i);
     if (kind === 'text') readTexts(content, rows.columns[i]!, textId);
     else readInts(content, slices, rows.columns[i]!);
   }
@@ -103,10 +102,10 @@ function readPage(
 }
 
 /** Throws DamagedChunk when the page does not have the section. */
-function neededSection(file: RunFile, page: number, section: number): Uint8Array {
-  const content = file.section(page, section);
+function neededSection(run: RunFile, page: number, section: number): Uint8Array {
+  const content = run.section(page, section);
   if (content !== undefined) return content;
-  throw new DamagedChunk(`Page ${page} of ${file.name} has no section ${section}`);
+  throw new DamagedChunk(`Page ${page} of ${run.file.name} has no section ${section}`);
 }
 
 function readInts(content: Uint8Array, slices: PageSlices, target: Float64Array): void {

@@ -1,7 +1,8 @@
 // Merging: neighboring runs of one shape and topic become one, without the rows that no query may read any more.
 import type { DataShape } from '../../../log/data-shape.ts';
 import { type CursorRows, createRunCursor, type RunCursor } from './run-cursor.ts';
-import { openRunFile, type RunFile } from './run-file.ts';
+import { openSegmentFile, type SegmentFile } from '../segments/chunk-segment-reader.ts';
+import { readRun, type RunFile } from './run-file.ts';
 import type { RunIndex } from './run-index.ts';
 import { openRunWriter } from './run-writer.ts';
 import { writeSlices } from './slice-writer.ts';
@@ -22,29 +23,33 @@ export function mergeRuns(
   job: MergeJob,
   shapeOf: (text: string) => DataShape,
 ): RunIndex | undefined {
-  const files: RunFile[] = [];
+  const files: SegmentFile[] = [];
   try {
-    for (const path of job.inputs) files.push(openRunFile(path));
-    return mergeFiles(job, files, shapeOf);
+    for (const path of job.inputs) files.push(openSegmentFile(path));
+    return mergeInto(
+      job,
+      files.map((file) => readRun(file)),
+      shapeOf,
+    );
   } finally {
     for (const file of files) file.close();
   }
 }
 
-function mergeFiles(
+function mergeInto(
   job: MergeJob,
-  files: readonly RunFile[],
+  runs: readonly RunFile[],
   shapeOf: (text: string) => DataShape,
 ): RunIndex | undefined {
-  const { shape: shapeText, topic } = files[0]!.index.head;
+  const { shape: shapeText, topic } = runs[0]!.index.head;
   const shape = shapeOf(shapeText);
   const texts = createNumbering<string>();
-  const origins = mergedOrigins(files);
+  const origins = mergedOrigins(runs);
   const keepFrom = origins.list.map(
     (origin) => job.keepFrom.get(JSON.stringify(origin)) ?? Number.NEGATIVE_INFINITY,
   );
-  const inputs = files.map((file, i) => ({
-    cursor: createRunCursor(file, shape, texts.idOf),
+  const inputs = runs.map((input, i) => ({
+    cursor: createRunCursor(input, shape, texts.idOf),
     originIds: origins.idsOf[i]!,
   }));
   const gathered = createGatheredRows(shape.leaves.length, keepFrom);
@@ -56,9 +61,9 @@ function mergeFiles(
     origins: origins.list,
     note: {
       level: job.level,
-      sealedTo: Math.max(...files.map(({ index }) => index.head.sealedTo)),
-      devices: Math.max(...files.map(({ index }) => index.head.devices)),
-      replaces: files.map(({ name }) => name),
+      sealedTo: Math.max(...runs.map(({ index }) => index.head.sealedTo)),
+      devices: Math.max(...runs.map(({ index }) => index.head.devices)),
+      replaces: runs.map(({ file }) => file.name),
     },
   });
   let written = 0;
@@ -103,9 +108,9 @@ function createNumbering<T>() {
 }
 
 /** The origins of all inputs, each once, and for each input the place of its own in that list. */
-function mergedOrigins(files: readonly RunFile[]) {
+function mergedOrigins(runs: readonly RunFile[]) {
   const known = createNumbering<string>();
-  const idsOf = files.map(({ index }) =>
+  const idsOf = runs.map(({ index }) =>
     index.head.origins.map((origin) => known.idOf(JSON.stringify(origin))),
   );
   const list = known.list.map((text) => JSON.parse(text) as [string, string | null]);

@@ -7,7 +7,8 @@ import { shapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { Memtable } from '../memtables/memtable.ts';
 import { dataAt, metaAt, rowAt } from '../rows/rows.ts';
-import { openRunFile } from './run-file.ts';
+import { openSegmentFile } from '../segments/chunk-segment-reader.ts';
+import { readRun } from './run-file.ts';
 import { createRunReader, type RunReader } from './run-reader.ts';
 import { sealMemtable } from './run-sealing.ts';
 import { createSectionCache } from './section-cache.ts';
@@ -42,7 +43,7 @@ beforeAll(() => {
   const path = join(folder, '1.run');
   sealMemtable({ path, rows: memtable.toSeal(devices), without: new Set(), note }, shape);
   reader = createRunReader({
-    file: openRunFile(path),
+    run: readRun(openSegmentFile(path)),
     shape,
     origins: [origin],
     cache: createSectionCache(1 << 20),
@@ -53,7 +54,7 @@ beforeAll(() => {
   });
 });
 afterAll(() => {
-  reader.file.close();
+  reader.run.file.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

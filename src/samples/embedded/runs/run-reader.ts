@@ -39,14 +39,14 @@ export interface ColumnStatistics {
 }
 
 export interface RunReader {
-  readonly file: RunFile;
+  readonly run: RunFile;
   readonly shape: DataShape;
   /** The slices of the device that may have rows from `from` on and before `to`, the oldest first. Throws DamagedChunk. */
   readonly groupsOf: (device: number, from: EpochMs, to: EpochMs) => SliceGroup[];
 }
 
 export interface RunReaderOptions {
-  readonly file: RunFile;
+  readonly run: RunFile;
   readonly shape: DataShape;
   /** In the order of the run's index. */
   readonly origins: readonly Origin[];
@@ -58,8 +58,8 @@ export interface RunReaderOptions {
 }
 
 export function createRunReader(options: RunReaderOptions): RunReader {
-  const { file, shape } = options;
-  const { index } = file;
+  const { run, shape } = options;
+  const { index } = run;
   const sections = createSections(options);
 
   function slicesOfPage(page: number, device: number, from: EpochMs, to: EpochMs): SliceGroup[] {
@@ -79,7 +79,7 @@ export function createRunReader(options: RunReaderOptions): RunReader {
   }
 
   return {
-    file,
+    run,
     shape,
     groupsOf: (device, from, to) => {
       const found: SliceGroup[] = [];
@@ -98,7 +98,7 @@ export function createRunReader(options: RunReaderOptions): RunReader {
 }
 
 /** Decoded sections through the cache. Each throws DamagedChunk. */
-function createSections({ file, shape, cache, runNumber }: RunReaderOptions) {
+function createSections({ run, shape, cache, runNumber }: RunReaderOptions) {
   const kinds = shape.leaves.map(({ kind }) => columnKindOf(kind));
 
   function decoded<T extends object>(
@@ -106,18 +106,18 @@ function createSections({ file, shape, cache, runNumber }: RunReaderOptions) {
     section: number,
     decode: (content: Uint8Array) => T,
   ): T | undefined {
-    const { length } = sectionPlace(file.index, page, section);
+    const { length } = sectionPlace(run.index, page, section);
     if (length === 0) return undefined;
     const key = (runNumber * pagesMax + page) * sectionsMax + section;
     return cache.get(key, length, () => {
-      const content = file.section(page, section);
+      const content = run.section(page, section);
       if (content === undefined) throw missing(page, section);
       return decode(content);
     });
   }
 
   function missing(page: number, section: number): DamagedChunk {
-    return new DamagedChunk(`Page ${page} of ${file.name} has no section ${section}`);
+    return new DamagedChunk(`Page ${page} of ${run.file.name} has no section ${section}`);
   }
 
   function needed<T extends object>(

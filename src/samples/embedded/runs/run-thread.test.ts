@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { Memtable } from '../memtables/memtable.ts';
-import { openRunFile } from './run-file.ts';
+import { openSegmentFile } from '../segments/chunk-segment-reader.ts';
+import { readRun } from './run-file.ts';
 import { createRunThread } from './run-thread.ts';
 
 let folder: string;
@@ -48,9 +49,9 @@ test('memtables become runs, and runs one run', async () => {
     level: 1,
   });
   expect(merged).toMatchObject({ head: { rows: 4, oldest: 10, newest: 20, topic: 'default' } });
-  const file = openRunFile(path);
-  expect(file.index).toEqual(merged);
-  file.close();
+  const run = readRun(openSegmentFile(path));
+  expect(run.index).toEqual(merged);
+  run.file.close();
 });
 
 test('what went wrong is told as what it is', async () => {

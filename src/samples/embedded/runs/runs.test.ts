@@ -8,7 +8,8 @@ import { type DataShape, shapeInterner } from '../../../log/data-shape.ts';
 import { LeafValues } from '../../../log/leaf-values.ts';
 import { DamagedChunk } from '../chunks/chunk.ts';
 import { createRunCursor } from './run-cursor.ts';
-import { openRunFile } from './run-file.ts';
+import { openSegmentFile } from '../segments/chunk-segment-reader.ts';
+import { readRun, type RunFile } from './run-file.ts';
 import { mergeRuns } from './run-merging.ts';
 import { type MemtableRows, sealMemtable } from './run-sealing.ts';
 
@@ -98,9 +99,17 @@ function memtable(rows: readonly Row[]): MemtableRows {
 
 /** Every row of the run, as its slices have them. */
 function rowsOf(path: string): Row[] {
-  const file = openRunFile(path);
+  const file = openSegmentFile(path);
+  try {
+    return rowsIn(readRun(file));
+  } finally {
+    file.close();
+  }
+}
+
+function rowsIn(run: RunFile): Row[] {
   const texts: string[] = [];
-  const cursor = createRunCursor(file, shape, (text) => texts.push(text) - 1);
+  const cursor = createRunCursor(run, shape, (text) => texts.push(text) - 1);
   const found: Row[] = [];
   for (; cursor.device() !== Infinity; cursor.next())
     for (let i = cursor.first(); i < cursor.end(); i++) {
@@ -109,7 +118,7 @@ function rowsOf(path: string): Row[] {
         device: cursor.device(),
         timestamp: cursor.rows.timestamps[i]!,
         order: cursor.rows.orders[i]!,
-        origin: file.index.head.origins[cursor.rows.origins[i]!]!,
+        origin: run.index.head.origins[cursor.rows.origins[i]!]!,
         meta: meta === 0 ? undefined : texts[meta - 1],
         values: [
           cursor.rows.columns[0]![i]!,
@@ -118,7 +127,6 @@ function rowsOf(path: string): Row[] {
         ],
       });
     }
-  file.close();
   return found;
 }
 
@@ -186,10 +194,10 @@ test('slices of many rows fill many pages', () => {
     })),
   );
   const path = seal(rows);
-  const file = openRunFile(path);
-  expect(file.index.head).toMatchObject({ rows: 30_000, originRows: [30_000, 0, 0] });
-  expect(file.index.head.pages).toBeGreaterThan(7);
-  file.close();
+  const run = readRun(openSegmentFile(path));
+  expect(run.index.head).toMatchObject({ rows: 30_000, originRows: [30_000, 0, 0] });
+  expect(run.index.head.pages).toBeGreaterThan(7);
+  run.file.close();
   expect(rowsOf(path)).toEqual(sorted(rows));
 });
 
